@@ -1,0 +1,60 @@
+"""The errors a user can meet.
+
+::
+
+    MicroveilError (ValueError)
+    ├── RequestError      what was asked for cannot be carried out
+    ├── DataError         the table breaks a rule
+    │   └── ExactCellsError   cells would be published as they are
+    └── FileError         a file or folder cannot be read or written
+
+Every message has three parts: the place, the rule that is broken there, and the
+remedy. None ever holds a value of the data: messages end up in logs and tickets.
+Records are counted from 1, lines of a file as an editor counts them.
+"""
+
+__all__ = ["DataError", "ExactCellsError", "FileError", "MicroveilError", "RequestError"]
+
+
+class MicroveilError(ValueError):
+    """What microveil raises when a request, a table or a file breaks a rule.
+
+    Parameters
+    ----------
+    place : str
+        Where: an argument, an attribute and record, a file and line.
+    rule : str
+        What must hold there.
+    remedy : str
+        What the user can do.
+
+    Examples
+    --------
+    >>> print(MicroveilError("k", "k must be a whole number of 1 or more", "pass k=10"))
+    k: k must be a whole number of 1 or more; pass k=10.
+    """
+
+    def __init__(self, place: str, rule: str, remedy: str) -> None:
+        super().__init__(place, rule, remedy)
+        self.place = place
+        self.rule = rule
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.rule}; {self.remedy}."
+
+
+class RequestError(MicroveilError):
+    """What was asked for cannot be carried out."""
+
+
+class DataError(MicroveilError):
+    """The table breaks a rule."""
+
+
+class ExactCellsError(DataError):
+    """Clusters of equal values would be published as they are."""
+
+
+class FileError(MicroveilError):
+    """A file or folder cannot be read or written."""
