@@ -12,6 +12,9 @@ favour draws that need few words, and so bend the law.) Each word thus serves on
 
 import numba
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
 
 # 20! is the largest factorial below 2**64; 7 * 20! is its largest multiple below 2**64.
 FACTORIAL_20 = np.uint64(2432902008176640000)
@@ -20,23 +23,24 @@ SEVEN_FACTORIAL_20 = np.uint64(7 * 2432902008176640000)
 DERANGEMENTS_20 = np.uint64(895014631192902121)
 SATURATION = 1 << 62
 
-_LOW = np.uint64(0xFFFFFFFF)
-_HALF = np.uint64(32)
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 
 
-@numba.njit(cache=True, inline="always")
-def _multiply_high(a, b):
-    """Upper 64 bits of the 128-bit product of two 64-bit words."""
-    a_low, a_high = a & _LOW, a >> _HALF
-    b_low, b_high = b & _LOW, b >> _HALF
-    cross = a_high * b_low + ((a_low * b_low) >> _HALF)
-    carry = a_low * b_high + (cross & _LOW)
-    return a_high * b_high + (cross >> _HALF) + (carry >> _HALF)
+@intrinsic
+def _multiply_high(_context, _a, _b):
+    """Upper 64 bits of the 128-bit product of two 64-bit words: one machine instruction."""
+
+    def generate(_context, builder, _signature, arguments):
+        wide = ir.IntType(128)
+        a, b = (builder.zext(argument, wide) for argument in arguments)
+        high = builder.lshr(builder.mul(a, b), ir.Constant(wide, 64))
+        return builder.trunc(high, ir.IntType(64))
+
+    return types.uint64(types.uint64, types.uint64), generate
 
 
-@numba.njit(cache=True, inline="always")
+@numba.njit(cache=True, error_model="numpy")
 def _uniform_below(bound, words, at):
     """Uniform integer in [0, bound), and the position behind the last word used.
 
@@ -53,7 +57,7 @@ def _uniform_below(bound, words, at):
     return _ZERO, n_words + 1
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, error_model="numpy")
 def _one_over_e_tail(words, at):
     """Decide the one undecided case of `_one_over_e`, of probability 1/20!.
 
@@ -70,7 +74,7 @@ def _one_over_e_tail(words, at):
         divisor += _ONE
 
 
-@numba.njit(cache=True, inline="always")
+@numba.njit(cache=True, error_model="numpy")
 def _one_over_e(words, at):
     """Bernoulli(1/e) from one uniform word below 20!, exactly.
 
@@ -91,24 +95,24 @@ def _one_over_e(words, at):
     return False, n_words + 1
 
 
-@numba.njit(cache=True, inline="always")
+@numba.njit(cache=True, error_model="numpy")
 def _exponential_of_fraction(numerator, denominator, words, at):
     """Bernoulli(exp(-numerator/denominator)) for a fraction of at most 1 (Algorithm 1)."""
     n_words = words.shape[0]
     trial = _ONE
     while True:
-        draw, at = _uniform_below(denominator, words, at)
-        if at > n_words or draw >= numerator:
-            break
         if trial > _ONE:
             draw, at = _uniform_below(trial, words, at)
             if at > n_words or draw != _ZERO:
                 break
+        draw, at = _uniform_below(denominator, words, at)
+        if at > n_words or draw >= numerator:
+            break
         trial += _ONE
     return (trial & _ONE) == _ONE, at
 
 
-@numba.njit(cache=True, inline="always")
+@numba.njit(cache=True, error_model="numpy")
 def _discrete_laplace(scale, words, at):
     """One draw of the discrete Laplace law of an integer scale (Algorithm 2, s = 1).
 
@@ -145,7 +149,7 @@ def _discrete_laplace(scale, words, at):
     return 0, n_words + 1
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, error_model="numpy", nogil=True)
 def discrete_laplace(scales, words, out, done):
     """Fill ``out[done:]`` with draws; return the draws done in all and the words consumed.
 
@@ -169,7 +173,7 @@ def discrete_laplace(scales, words, out, done):
     return scales.shape[0], consumed
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, error_model="numpy", nogil=True)
 def shuffle(items, words, done):
     """Fisher-Yates: exchange ``items[i]`` with a uniform one of ``items[i:]``, from i = done.
 

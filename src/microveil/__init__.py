@@ -1,0 +1,94 @@
+"""microveil: publish a table about people so that the people cannot be found in it.
+
+>>> import microveil as mv
+>>> release = mv.protect(
+...     {"AGE": [23, 35, 31, 62, 58, 47]}, method="dp-um", k=3, epsilon=1,
+...     attributes="AGE", bounds={"AGE": (0, 120)},
+... )
+>>> print(release.guarantee.statement().splitlines()[0])
+# What this release guarantees
+"""
+
+import importlib
+import sys
+import types
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from microveil import partition
+    from microveil.assess import Assessment, assess
+    from microveil.datasets import invented_people
+    from microveil.errors import DataError, ExactCellsError, FileError, MicroveilError, RequestError
+    from microveil.methods import methods
+    from microveil.protect import plan, protect
+    from microveil.release import Plan, Release
+    from microveil.table import bounds_from_data, resolution_from_data
+
+# Where each public name lives; nothing is imported before it is asked for (PEP 562).
+_HOMES = {
+    "Assessment": "assess",
+    "DataError": "errors",
+    "ExactCellsError": "errors",
+    "FileError": "errors",
+    "MicroveilError": "errors",
+    "Plan": "release",
+    "Release": "release",
+    "RequestError": "errors",
+    "assess": "assess",
+    "bounds_from_data": "table",
+    "invented_people": "datasets",
+    "methods": "methods",
+    "partition": "",
+    "plan": "protect",
+    "protect": "protect",
+    "resolution_from_data": "table",
+}
+
+__all__ = [
+    "Assessment",
+    "DataError",
+    "ExactCellsError",
+    "FileError",
+    "MicroveilError",
+    "Plan",
+    "Release",
+    "RequestError",
+    "assess",
+    "bounds_from_data",
+    "invented_people",
+    "methods",
+    "partition",
+    "plan",
+    "protect",
+    "resolution_from_data",
+]
+
+
+class _Package(types.ModuleType):
+    """The package: names on demand, and verbs that their modules cannot hide.
+
+    `microveil.protect` is the verb; importing the module of that name would bind the module
+    in its place.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__version__":
+            return importlib.import_module("importlib.metadata").version("microveil")
+        if name not in _HOMES:
+            raise AttributeError(f"module 'microveil' has no attribute {name!r}")
+        home = _HOMES[name]
+        module = importlib.import_module(f"microveil.{home or name}")
+        value = getattr(module, name) if home else module
+        setattr(self, name, value)
+        return value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, types.ModuleType) and _HOMES.get(name):
+            value = getattr(value, name)
+        super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*vars(self), *__all__})
+
+
+sys.modules[__name__].__class__ = _Package

@@ -1,0 +1,5 @@
+"""`python -m microveil`: the command line."""
+
+from microveil.cli import main
+
+main()

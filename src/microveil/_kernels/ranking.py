@@ -1,0 +1,38 @@
+"""Sort keys that hold a value and its record in one word, and the way back."""
+
+import numba
+import numpy as np
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def pack(values, minimum, position_bits, packed):
+    """Write (value - minimum) in the upper bits of ``packed`` and the position in the lower.
+
+    Sorting the words sorts the values, ties by position: a stable order from any sort.
+    """
+    shift = np.uint64(position_bits)
+    for position in range(values.shape[0]):
+        key = np.uint64(values[position] - minimum)
+        packed[position] = (key << shift) | np.uint64(position)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def unpack(packed, minimum, position_bits, values, order):
+    """Split words into ``values`` (which may be the words' own memory) and ``order``."""
+    shift = np.uint64(position_bits)
+    mask = (np.uint64(1) << shift) - np.uint64(1)
+    for rank in range(packed.shape[0]):
+        word = packed[rank]
+        order[rank] = np.int64(word & mask)
+        values[rank] = np.int64(word >> shift) + minimum
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def broadcast(order, sizes, values, out):
+    """Give every record of ``out`` the value of its cluster."""
+    rank = 0
+    for cluster in range(sizes.shape[0]):
+        value = values[cluster]
+        for _ in range(sizes[cluster]):
+            out[order[rank]] = value
+            rank += 1

@@ -1,0 +1,183 @@
+"""The main job on a table, by the strongest and by the weakest promise, explained."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars
+
+from microveil.assess import Assessment, assess
+from microveil.datasets import DOMAINS, RESOLUTIONS, invented_people
+from microveil.errors import FileError
+from microveil.files import TextFormat, check_absent, read_file, write_data
+from microveil.protect import protect
+from microveil.release import Release
+from microveil.table import bounds_from_data, resolution_from_data
+
+__all__ = ["run_demo"]
+
+METHODS = ("laplace", "idp-cbls")
+EPSILON = 1
+K = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """One way of protecting the table, and what it came to."""
+
+    release: Release
+    assessment: Assessment
+    exact_percent: float
+
+
+def run_demo(
+    folder: Path,
+    *,
+    data: Path | None = None,
+    text: TextFormat,
+    overwrite: bool = False,
+    progress: Callable[[str], None] = lambda _step: None,
+) -> str:
+    """Protect invented people, or a file's, with `laplace` and `idp-cbls`, and explain.
+
+    Parameters
+    ----------
+    folder : Path
+        Gets one release folder (and its custodian's) for each method, and original.csv where
+        the people are invented.
+    data : Path, optional
+        A file of the user's. Its bounds and decimals are then read off the data.
+    text : TextFormat
+    overwrite : bool
+    progress : callable
+        Told each step.
+
+    Returns
+    -------
+    str
+        What was done and came out, for a newcomer.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise FileError(f"{folder}", "it is a file", "name a folder")
+    for method in METHODS:
+        if folder.is_dir():
+            check_absent(folder / method, overwrite=overwrite)
+    people, asked = _invented() if data is None else _given(data, text)
+    outcomes = []
+    for method in METHODS:
+        progress(f"protecting with {method}")
+        release = protect(
+            people, method=method, k=K, epsilon=EPSILON, exact_cells="allow", **asked
+        )
+        names = [terms.attribute.name for terms in release.guarantee.attributes]
+        outcomes.append(
+            Outcome(
+                release=release,
+                assessment=assess(people, release.data, names),
+                exact_percent=_exact_percent(release),
+            )
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    for method, outcome in zip(METHODS, outcomes, strict=True):
+        outcome.release.write(folder / method, overwrite=overwrite, text=text)
+    if data is None:
+        write_data(people, folder / "original.csv", text=TextFormat())
+    return "\n".join(_told(people, outcomes, folder, invented=data is None))
+
+
+def _invented() -> tuple[polars.DataFrame, dict[str, Any]]:
+    people = invented_people()
+    asked = {
+        "attributes": [*DOMAINS],
+        "keep": ["REGION"],
+        "bounds": DOMAINS,
+        "resolution": RESOLUTIONS,
+    }
+    return people, asked
+
+
+def _given(data: Path, text: TextFormat) -> tuple[polars.DataFrame, dict[str, Any]]:
+    people = read_file(data, text=text).frame
+    asked = {"bounds": bounds_from_data(people), "resolution": resolution_from_data(people)}
+    return people, asked
+
+
+def _exact_percent(release: Release) -> float:
+    figures = release.manifest.to_dict()["attributes"].values()
+    cells = sum(release.guarantee.n_records - part["missing_cells"] for part in figures)
+    return 100 * sum(part["exact_cells"] for part in figures) / float(cells)
+
+
+def _told(
+    people: polars.DataFrame, outcomes: list[Outcome], folder: Path, *, invented: bool
+) -> list[str]:
+    names = [terms.attribute.name for terms in outcomes[0].release.guarantee.attributes]
+    who = "invented people; none of them exists" if invented else "records of your file"
+    lines = [
+        f"{people.height} {who}. {len(names)} attributes protected in two ways, each with a "
+        f"budget (epsilon) of {EPSILON}:",
+        "",
+    ]
+    if invented:
+        lines += [*_one_person(people, outcomes, names), ""]
+    else:
+        lines += [
+            "Bounds and decimals were read from the data, which a release should not do: this "
+            "is to look at, not to publish.",
+            "",
+        ]
+    lines += [*_figures(outcomes), "", *_lesson(folder)]
+    return lines
+
+
+def _one_person(
+    people: polars.DataFrame, outcomes: list[Outcome], names: list[str]
+) -> list[str]:
+    rows = [("the first person", people), *zip(METHODS, (o.release.data for o in outcomes), strict=True)]
+    lines = [f"{'':18}" + "".join(f"{name:>13}" for name in names)]
+    for title, frame in rows:
+        first = frame.row(0, named=True)
+        lines.append(f"{title:18}" + "".join(f"{first[name]!s:>13}" for name in names))
+    return lines
+
+
+def _figures(outcomes: list[Outcome]) -> list[str]:
+    measured = [outcome.assessment.to_dict() for outcome in outcomes]
+    scopes = [outcome.release.guarantee.scopes.to_dict() for outcome in outcomes]
+    chance = measured[0]["record_linkage_by_chance"]
+
+    def row(title: str, cells: list[str]) -> str:
+        return f"{title:52}" + "".join(f"{cell:>12}" for cell in cells)
+
+    def scope(name: str) -> list[str]:
+        return [f"{s[name]['epsilon']:g}" if s[name]["covered"] else "nothing" for s in scopes]
+
+    return [
+        row("", list(METHODS)),
+        row("error (1: no better than publishing the mean)", [_short(m["mean_sse"]) for m in measured]),
+        row(
+            f"people linked back by their values, % (chance {chance:.2g})",
+            [_short(m["record_linkage_standardised"]) for m in measured],
+        ),
+        row("cells published as they are, %", [f"{o.exact_percent:.3g}" for o in outcomes]),
+        row("epsilon if only one cluster's mean can change", scope("cluster")),
+        row("epsilon if the clusters are formed anew", scope("vector")),
+        row("epsilon if it is seen who shares a cluster", scope("row")),
+    ]
+
+
+def _short(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3g}"
+
+
+def _lesson(folder: Path) -> list[str]:
+    return [
+        "An epsilon bounds what one person's data can change in the release: a factor of",
+        "e^epsilon in any probability. laplace promises it for whole rows and pays with noise as",
+        "wide as each attribute's bounds. idp-cbls replaces values by means of ten like people",
+        "and needs far less noise, but promises its epsilon only while everybody stays in their",
+        "cluster. Both are written down, in words, where a release is published:",
+        "",
+        *(f"  {folder / method / 'guarantee.md'}" for method in METHODS),
+    ]

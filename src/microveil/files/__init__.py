@@ -1,0 +1,31 @@
+"""CSV and Parquet in and out; our own checks of malformed input; whole-or-nothing folders.
+
+A CSV file is checked before polars reads it, because polars renames columns of equal
+names, fills short records and quotes values in its messages. What holds for CSV:
+
+- A record has as many fields as the header; quotes follow RFC 4180; lines end with LF
+  or CRLF. Blank lines may end the file; between records they are refused, also in a
+  file of one column, where a missing value is written ``""``.
+- A column's type comes from its first 10,000 records, or, where these are all empty,
+  from its first 10,000 values: whole numbers, decimal numbers, ``true`` and ``false``,
+  dates ``YYYY-MM-DD``, else text. Quotes make no difference. ``True`` is text.
+- An empty cell is missing, in text too. Words such as NA are no missing values.
+- Numbers may stand between spaces; a cell of spaces in a column of numbers is missing.
+  Infinities, NaN and numbers beyond the range of 64 bits are refused.
+- A column with a value that begins with 0 or + and a digit (00123, +4912345) anywhere
+  is text, unless it is declared as decimal: a number would not keep it as written.
+"""
+
+from microveil.files.folders import check_absent, write_folders
+from microveil.files.reading import SourceFile, read_file
+from microveil.files.text import TextFormat
+from microveil.files.writing import write_data
+
+__all__ = [
+    "SourceFile",
+    "TextFormat",
+    "check_absent",
+    "read_file",
+    "write_data",
+    "write_folders",
+]

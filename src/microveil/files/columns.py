@@ -1,0 +1,182 @@
+"""Columns of text: which type they have, and their values read as that type.
+
+What a value may look like is said here once, by regular expressions. polars' own CSV
+reader takes the same values as numbers but for what ``reading`` looks for behind it
+(infinities, NaN, points where the decimal mark is a comma) or refuses, as it does spaces
+behind a number; then the columns are read anew by ``convert``.
+"""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+__all__ = ["MISSING_REMEDY", "Misfit", "convert", "infer"]
+
+MISSING_REMEDY = "correct the value, or leave the cell empty if it is missing"
+
+_SPACES = " \t"
+_WHOLE = r"^[ \t]*[+-]?[0-9]+[ \t]*$"
+_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+_MISSING_WORDS = [
+    "",
+    *("-", "--", "?", ".", "*", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "none"),
+    *("nil", "missing", "inf", "-inf", "+inf", "infinity", "-infinity", "+infinity"),
+]
+_MOSTLY = 0.9  # of a column's values: from here on the others are taken for mistakes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Misfit:
+    """The first value of a column that does not fit its type.
+
+    Parameters
+    ----------
+    index : int
+        Its record, from 0.
+    rule, remedy : str
+        What must hold for it, and what the user can do.
+    """
+
+    index: int
+    rule: str
+    remedy: str
+
+
+def _number(decimal: str) -> str:
+    mark = f"[{decimal}]"
+    return rf"^[ \t]*[+-]?(?:[0-9]+{mark}?[0-9]*|{mark}[0-9]+)(?:[eE][+-]?[0-9]+)?[ \t]*$"
+
+
+def _first(mask: pl.Series) -> int | None:
+    index = mask.arg_max() if mask.any() else None
+    return None if index is None else int(index)
+
+
+def infer(values: pl.Series, decimal: str) -> pl.DataType | Misfit | None:
+    """Type of a column of text, by its first values.
+
+    Parameters
+    ----------
+    values : polars.Series of String
+        The values, null where the cell is empty.
+    decimal : str
+        The decimal mark.
+
+    Returns
+    -------
+    polars.DataType, Misfit or None
+        Int64, Float64, Boolean, Date or String; None where all values are missing; the
+        first misfit where the column is meant to hold numbers and some values are none.
+    """
+    n_values = len(values) - values.null_count()
+    if n_values == 0:
+        return None
+    if values.str.contains(_WHOLE).all():
+        return pl.Int64()
+    numbers = values.str.contains(_number(decimal))
+    n_numbers = int(numbers.sum())
+    if n_numbers == n_values:
+        return pl.Float64()
+    if values.is_in(["true", "false"]).all():
+        return pl.Boolean()
+    if values.str.contains(_DATE).all():
+        return pl.Date()
+    return _infer_mixed(values, numbers.fill_null(value=True), n_values, decimal)
+
+
+def _infer_mixed(
+    values: pl.Series, numbers: pl.Series, n_values: int, decimal: str
+) -> pl.DataType | Misfit | None:
+    others = values.filter(~numbers)
+    n_numbers = n_values - len(others)
+    blank = others.str.strip_chars(_SPACES) == ""
+    if blank.all() and n_numbers:
+        return pl.Int64() if _all_whole(values) else pl.Float64()
+    marked = others.str.contains(_number("." if decimal == "," else ","))
+    if marked.any() and n_numbers + int(marked.sum()) >= _MOSTLY * n_values:
+        index = _first(~numbers & values.str.contains(_number("." if decimal == "," else ",")))
+        return _misfit_mark(index or 0, decimal)
+    words = others.str.strip_chars(_SPACES).str.to_lowercase().is_in(_MISSING_WORDS)
+    mostly = n_numbers >= _MOSTLY * n_values or (words.all() and 2 * n_numbers >= n_values)
+    if not mostly:
+        return pl.String()
+    index = _first(~numbers & (values.str.strip_chars(_SPACES) != ""))
+    rule = "a column whose first values are nearly all numbers must hold numbers only"
+    return Misfit(index=index or 0, rule=rule, remedy=MISSING_REMEDY)
+
+
+def _all_whole(values: pl.Series) -> bool:
+    return bool(values.filter(values.str.strip_chars(_SPACES) != "").str.contains(_WHOLE).all())
+
+
+def _misfit_mark(index: int, decimal: str) -> Misfit:
+    other, word = (",", "a comma") if decimal == "." else (".", "a point")
+    rule = f"numbers must be written with the decimal mark {decimal}, and this one has {word}"
+    remedy = f"pass --decimal {other} if that is the decimal mark, else remove it"
+    return Misfit(index=index, rule=rule, remedy=remedy)
+
+
+def convert(values: pl.Series, dtype: pl.DataType, decimal: str, name: str) -> pl.Series | Misfit:
+    """Read a column of text as a type; the first value that does not fit is told.
+
+    Parameters
+    ----------
+    values : polars.Series of String
+        The values, null where the cell is empty.
+    dtype : polars.DataType
+        Int64, Float64, Boolean, Date or String.
+    decimal : str
+        The decimal mark.
+    name : str
+        The column's name, for the remedy.
+    """
+    if dtype == pl.Boolean:
+        read = values.replace_strict({"true": True, "false": False}, default=None)
+        return _checked(values, read.cast(pl.Boolean), "true or false")
+    if dtype == pl.Date:
+        shaped = values.set(~values.str.contains(_DATE), None)
+        return _checked(values, shaped.str.to_date("%Y-%m-%d", strict=False), "dates YYYY-MM-DD")
+    if dtype == pl.String:
+        return values
+    return _convert_numbers(values, dtype, decimal, name)
+
+
+def _checked(values: pl.Series, read: pl.Series, kind: str) -> pl.Series | Misfit:
+    index = _first(read.is_null() & values.is_not_null())
+    if index is None:
+        return read
+    rule = f"a column whose first values are {kind} must hold nothing else"
+    return Misfit(index=index, rule=rule, remedy=MISSING_REMEDY)
+
+
+def _convert_numbers(
+    values: pl.Series, dtype: pl.DataType, decimal: str, name: str
+) -> pl.Series | Misfit:
+    values = values.str.strip_chars(_SPACES)
+    values = values.set(values == "", None)
+    whole = dtype == pl.Int64
+    wrong = _first(~values.str.contains(_WHOLE if whole else _number(decimal)))
+    plain = values.str.replace(decimal, ".", literal=True)
+    read = plain.cast(dtype, strict=False)
+    held = read.is_not_null() if whole else read.is_finite().fill_null(value=False)
+    beyond = _first(values.is_not_null() & ~held)
+    index = beyond if wrong is None else wrong if beyond is None else min(wrong, beyond)
+    if index is None:
+        return read
+    if index != wrong:
+        rule = "a number must fit 64 bits, and this one does not"
+        return Misfit(index=index, rule=rule, remedy="correct the value, or leave the column out")
+    value = values.slice(index, 1)
+    if value.str.contains(_number("." if decimal == "," else ",")).all() and not (
+        value.str.contains(_number(decimal)).all()
+    ):
+        return _misfit_mark(index, decimal)
+    if whole and value.str.contains(_number(decimal)).all():
+        rule = "a column whose first values are whole must hold whole numbers"
+        remedy = (
+            f"declare its resolution, for example --resolution {name}=0.01, "
+            "so that it is read as decimal"
+        )
+        return Misfit(index=index, rule=rule, remedy=remedy)
+    rule = "a column whose first values are numbers must hold numbers only"
+    return Misfit(index=index, rule=rule, remedy=MISSING_REMEDY)

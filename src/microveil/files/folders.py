@@ -1,0 +1,242 @@
+"""Folders that appear whole or not at all.
+
+A release is two folders: FOLDER, which may be published, and FOLDER-custodian, which
+may not. Both are filled in a hidden folder beside them that nobody else can open, and
+appear by one rename each, the custodian's first. An old release is moved aside before,
+FOLDER first. So whenever the process dies, each folder is whole or absent, and an old
+FOLDER never stands beside a new FOLDER-custodian. What a killed process leaves is the
+hidden folder, named ``.FOLDER.`` and random letters.
+"""
+
+import ctypes
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from microveil.errors import FileError
+
+__all__ = ["check_absent", "write_folders"]
+
+_AT_FDCWD = -100
+_RENAME_NOREPLACE = 1
+# Where the kernel or the file system does not know the call or the flag.
+_UNKNOWN = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)
+# A folder is one of ours if it holds the file that every release has there.
+_MARKS = ("guarantee.json", "manifest.json")
+
+
+def check_absent(folder: str | Path, *, overwrite: bool) -> None:
+    """Refuse a place for a release where it could not appear, before long work.
+
+    Parameters
+    ----------
+    folder : str or pathlib.Path
+        The folder to publish; its name and ``-custodian`` is the custodian's.
+    overwrite : bool
+        Whether an earlier release may be there.
+
+    Raises
+    ------
+    FileError
+        Something is there that may not be replaced, or the folder around it is
+        missing or not writable.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as parent:
+    ...     check_absent(Path(parent, "release"), overwrite=False)
+    """
+    targets = _targets(folder)
+    parent = targets[0].parent
+    if not parent.is_dir():
+        rule = "the folder around it must exist"
+        raise FileError(str(targets[0]), rule, f"make the folder {parent}")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        rule = "the folder around it must be writable for you"
+        raise FileError(str(targets[0]), rule, "choose another place")
+    for target, mark in zip(targets, _MARKS, strict=True):
+        _check_target(target, mark, overwrite=overwrite)
+
+
+def write_folders(
+    folder: str | Path, fill: Callable[[Path, Path], None], *, overwrite: bool
+) -> tuple[Path, Path]:
+    """Make the two folders of a release appear whole, or leave everything as it was.
+
+    Parameters
+    ----------
+    folder : str or pathlib.Path
+        The folder to publish; its name and ``-custodian`` is the custodian's.
+    fill : callable
+        Called with two empty folders, writes the files to publish into the first and
+        the custodian's into the second.
+    overwrite : bool
+        Whether to replace an earlier release.
+
+    Returns
+    -------
+    tuple of pathlib.Path
+        The folder to publish and the custodian's, which only its owner can open.
+
+    Raises
+    ------
+    FileError
+        As ``check_absent``, or the disk refused. What ``fill`` raises is passed on.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> def fill(public, custodian):
+    ...     _ = (public / "guarantee.json").write_text("{}")
+    ...     _ = (custodian / "manifest.json").write_text("{}")
+    >>> with tempfile.TemporaryDirectory() as parent:
+    ...     public, custodian = write_folders(Path(parent, "release"), fill, overwrite=False)
+    ...     custodian.name, oct(custodian.stat().st_mode & 0o777)
+    ('release-custodian', '0o700')
+    """
+    check_absent(folder, overwrite=overwrite)
+    public, custodian = _targets(folder)
+    try:
+        staging = Path(tempfile.mkdtemp(prefix=f".{public.name}.", dir=public.parent))
+    except OSError as error:
+        raise _refused(public, error) from None
+    moves: list[tuple[Path, Path]] = []
+    try:
+        staged = _make_staged(staging)
+        fill(*staged)
+        for path in staged:
+            _sync(path)
+        # The places may have been taken while the folders were filled.
+        check_absent(folder, overwrite=overwrite)
+        if overwrite:
+            for target, old in ((public, "old-public"), (custodian, "old-custodian")):
+                if target.exists():
+                    _move(target, staging / old, moves)
+        _move(staged[1], custodian, moves)
+        _move(staged[0], public, moves)
+    except BaseException as error:
+        _undo(moves)
+        shutil.rmtree(staging, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise _refused(public, error) from None
+        raise
+    shutil.rmtree(staging, ignore_errors=True)
+    return public, custodian
+
+
+def _targets(folder: str | Path) -> tuple[Path, Path]:
+    path = Path(os.path.abspath(folder))  # noqa: PTH100 - links must not be followed
+    if not path.name:
+        raise FileError(str(folder), "the folder must have a name", "pass -o FOLDER")
+    return path, path.with_name(f"{path.name}-custodian")
+
+
+def _check_target(target: Path, mark: str, *, overwrite: bool) -> None:
+    place = str(target)
+    if not os.path.lexists(target):
+        return
+    if target.is_symlink() or not target.is_dir():
+        rule = "this must be a folder or nothing, and it is a file or a link"
+        raise FileError(place, rule, "choose another name")
+    if not overwrite:
+        rule = "the folder must not exist yet"
+        raise FileError(place, rule, "choose another name, or pass --overwrite to replace it")
+    try:
+        names = os.listdir(target)
+    except OSError as error:
+        raise _refused(target, error) from None
+    if names and mark not in names:
+        rule = f"only a release may be overwritten, and the folder holds no {mark}"
+        raise FileError(place, rule, "choose another name, or empty the folder yourself")
+
+
+def _make_staged(staging: Path) -> tuple[Path, Path]:
+    """Make the two folders with the modes they will have, inside one that nobody can open."""
+    staging.chmod(0o700)  # a umask may have taken the owner's rights
+    public, custodian = staging / "public", staging / "custodian"
+    public.mkdir()
+    public.chmod(public.stat().st_mode | 0o700)
+    custodian.mkdir(0o700)
+    custodian.chmod(0o700)
+    return public, custodian
+
+
+def _sync(folder: Path) -> None:
+    """Bring a folder and all that is in it to the disk."""
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            _sync(path)
+        else:
+            _sync_one(path)
+    _sync_one(folder)
+
+
+def _sync_one(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _move(source: Path, target: Path, moves: list[tuple[Path, Path]]) -> None:
+    # Booked before it is done: an interrupt may come between the two.
+    moves.append((source, target))
+    rename_new(source, target)
+    for parent in {source.parent, target.parent}:
+        _sync_one(parent)
+
+
+def _undo(moves: list[tuple[Path, Path]]) -> None:
+    for source, target in reversed(moves):
+        if target.exists() and not source.exists():
+            rename_new(target, source)
+
+
+def rename_new(source: Path, target: Path) -> None:
+    """Rename, but never onto something that exists, as ``os.rename`` does to empty folders.
+
+    Parameters
+    ----------
+    source, target : pathlib.Path
+        The old and the new name, in one file system.
+
+    Raises
+    ------
+    OSError
+        The target exists, or the system refused.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as parent:
+    ...     Path(parent, "a").mkdir()
+    ...     rename_new(Path(parent, "a"), Path(parent, "b"))
+    ...     os.listdir(parent)
+    ['b']
+    """
+    call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if call is not None:
+        old, new = os.fsencode(source), os.fsencode(target)
+        if call(_AT_FDCWD, old, _AT_FDCWD, new, _RENAME_NOREPLACE) == 0:
+            return
+        number = ctypes.get_errno()
+        if number not in _UNKNOWN:
+            raise OSError(number, os.strerror(number))
+    # What can slip in between is an empty folder at most: others make the rename fail.
+    if os.path.lexists(target):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+    source.rename(target)
+
+
+def _refused(place: Path, error: OSError) -> FileError:
+    if error.errno in (errno.EEXIST, errno.ENOTEMPTY):
+        rule = "the folder must not exist yet, and it appeared meanwhile"
+        return FileError(str(place), rule, "choose another name, or pass --overwrite")
+    reason = os.strerror(error.errno) if error.errno else "unknown reason"
+    rule = f"the folder must be writable, and the system says: {reason}"
+    return FileError(str(place), rule, "check the folder around it, its rights and the space left")

@@ -1,0 +1,181 @@
+"""The structure of a CSV file, checked before anything reads its values."""
+
+import csv
+import io
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from microveil._kernels import csv as kernel
+from microveil.errors import FileError
+from microveil.files.text import CANDIDATES, TextFormat, place, quoted
+
+__all__ = ["Structure", "check_structure"]
+
+_LOOK = 1 << 16  # bytes, for telling whether another separator was meant
+_RULES = {
+    kernel.UNCLOSED: (
+        "a quote that opens must close, and the one that opens here never does",
+        "close it, or write it twice if it belongs to the value",
+    ),
+    kernel.AFTER_QUOTE: (
+        "a quote that closes must end its field, and text follows",
+        "write quotes inside a value twice",
+    ),
+    kernel.STRAY_QUOTE: (
+        "a quote must stand at the beginning of a field, and one stands inside",
+        "put the whole value in quotes and write quotes inside it twice",
+    ),
+    kernel.LONE_RETURN: (
+        "a line must end with LF or CRLF, and one ends with a lone carriage return",
+        "save the file with line ends LF or CRLF",
+    ),
+    kernel.BLANK: (
+        "the line must hold a record, and it is blank",
+        'remove it; in a file of one column write "" for a missing value',
+    ),
+    kernel.NUL: (
+        "a CSV file must be text, and a byte here is 0",
+        "export the table as CSV; if it is UTF-16 without a mark, pass --encoding utf-16-le",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Structure:
+    """What a sound CSV file holds.
+
+    Parameters
+    ----------
+    names : list of str
+        The columns.
+    n_records : int
+        Records, the header not counted.
+    header_end, end : int
+        Bytes behind the header and behind the last record that is not blank.
+    unlike_numbers : list of bool
+        For each column, whether a value is written as no number is: 00123, +49.
+    is_ascii : bool
+        Whether all bytes below the header are ASCII.
+    """
+
+    names: list[str]
+    n_records: int
+    header_end: int
+    end: int
+    unlike_numbers: list[bool]
+    is_ascii: bool
+
+    def record_end(self, data: bytes, text: TextFormat, n_records: int) -> int:
+        """Byte behind the first ``n_records`` records."""
+        if n_records == 0:
+            return self.header_end
+        memory, _ = _walk(data, text, self.header_end, n_fields=0, limit=n_records)
+        return self.header_end + int(memory[kernel.END])
+
+    def line_of(self, data: bytes, text: TextFormat, record: int) -> int:
+        """Line of the file on which a record begins, both as counted here: 0 and 1 first."""
+        return data.count(b"\n", 0, self.record_end(data, text, record)) + 1
+
+
+def check_structure(path: Path, data: bytes, text: TextFormat) -> Structure:
+    """Refuse text that is no table, with the line; else say what it holds."""
+    _refuse_other_separator(path, data, text)
+    memory, _ = _walk(data, text, 0, n_fields=0, limit=1)
+    _refuse_broken(path, data, memory, 0, 0)
+    header_end = int(memory[kernel.END])
+    names = _names(path, data[:header_end], text)
+    memory, numbered = _walk(data, text, header_end, n_fields=len(names), limit=0)
+    _refuse_broken(path, data, memory, header_end, len(names))
+    n_records = int(memory[kernel.RECORDS])
+    if n_records == 0:
+        rule = "records must follow the header, and there are none"
+        raise FileError(str(path), rule, "check that the table was exported")
+    blank = int(memory[kernel.BLANK_AT])
+    return Structure(
+        names=names,
+        n_records=n_records,
+        header_end=header_end,
+        end=len(data) if blank < 0 else header_end + blank,
+        unlike_numbers=[bool(flag) for flag in numbered],
+        is_ascii=not memory[kernel.HIGH],
+    )
+
+
+def _walk(
+    data: bytes, text: TextFormat, start: int, *, n_fields: int, limit: int
+) -> tuple[Any, Any]:
+    memory = np.zeros(kernel.N_MEMORY, dtype=np.int64)
+    memory[kernel.BLANK_AT] = -1
+    numbered = np.zeros(n_fields, dtype=np.uint8)
+    view = np.frombuffer(data, dtype=np.uint8)[start:]
+    kernel.walk(view, ord(text.separator), n_fields, limit, memory, numbered)
+    return memory, numbered
+
+
+def _refuse_broken(path: Path, data: bytes, memory: Any, start: int, n_fields: int) -> None:
+    code = int(memory[kernel.CODE])
+    if code == kernel.SOUND:
+        return
+    line = data.count(b"\n", 0, start + int(memory[kernel.PLACE])) + 1
+    if code == kernel.RAGGED:
+        found = int(memory[kernel.FOUND])
+        rule = f"a record must have {n_fields} fields as the header has, and this one has {found}"
+        remedy = "correct the record; put a value that holds the separator in quotes"
+        raise FileError(place(path, line), rule, remedy)
+    rule, remedy = _RULES[code]
+    raise FileError(place(path, line), rule, remedy)
+
+
+def _names(path: Path, header: bytes, text: TextFormat) -> list[str]:
+    try:
+        rows = csv.reader(io.StringIO(header.decode(), newline=""), delimiter=text.separator)
+        names = next(rows)
+    except UnicodeDecodeError:
+        rule = f"every byte must be {text.codec}, and one is not"
+        remedy = "pass the file's encoding, often --encoding latin-1"
+        raise FileError(place(path, 1), rule, remedy) from None
+    except csv.Error:
+        rule = "the first line must hold the names of the columns"
+        raise FileError(place(path, 1), rule, "check that the file is a table") from None
+    for number, name in enumerate(names, start=1):
+        if not name.strip():
+            rule = f"every column must have a name, and column {number} of {len(names)} has none"
+            raise FileError(place(path, 1), rule, "name it in the header")
+    again = [name for name, count in Counter(names).items() if count > 1]
+    if again:
+        listed = ", ".join(quoted(name) for name in again[:5])
+        rule = f"the names of the columns must differ, and these occur more than once: {listed}"
+        raise FileError(place(path, 1), rule, "rename them in the header")
+    return names
+
+
+def _refuse_other_separator(path: Path, data: bytes, text: TextFormat) -> None:
+    """Refuse a header of one field that another separator cuts, and cuts the records alike."""
+    look = data[:_LOOK].decode("utf-8", "replace")
+    if len(data) > _LOOK:
+        look = look[: look.rfind("\n") + 1]
+    if _widths(look, text.separator)[:1] != [1]:
+        return
+    for candidate, shown in CANDIDATES.items():
+        widths = _widths(look, candidate)
+        if candidate != text.separator and widths and widths[0] > 1 and len(set(widths)) == 1:
+            rule = f"the header must be cut by the separator, and it is cut by {shown}"
+            raise FileError(place(path, 1), rule, f"pass --separator {shown}")
+
+
+def _widths(look: str, separator: str) -> list[int]:
+    """Fields in each of the first 100 records that are not blank; none where it is no CSV."""
+    widths = []
+    try:
+        for row in csv.reader(io.StringIO(look, newline=""), delimiter=separator):
+            if row:
+                widths.append(len(row))
+            if len(widths) == 100:
+                break
+    except csv.Error:
+        return []
+    return widths

@@ -1,0 +1,148 @@
+"""How a CSV file is written, and its bytes turned into UTF-8."""
+
+import codecs
+from dataclasses import dataclass
+from pathlib import Path
+
+from microveil.errors import FileError, RequestError
+
+__all__ = ["CANDIDATES", "TextFormat", "as_utf8", "place", "quoted"]
+
+CANDIDATES = {",": ",", ";": "';'", "\t": "$'\\t'", "|": "'|'"}  # separator -> as a shell takes it
+
+_NO_TEXT = {
+    b"PAR1": ("is a Parquet file", "name it .parquet"),
+    b"PK\x03\x04": ("is a zip archive or a workbook", "export the table as CSV"),
+    b"PK\x05\x06": ("is an empty zip archive", "export the table as CSV"),
+    b"\x1f\x8b": ("is compressed", "decompress it"),
+    b"\xd0\xcf\x11\xe0": ("is a workbook", "export the table as CSV"),
+}
+_UTF8_MARK = codecs.BOM_UTF8
+_UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextFormat:
+    """How a CSV file is written.
+
+    Parameters
+    ----------
+    separator : str
+        The one ASCII character between fields.
+    decimal : str
+        The decimal mark: ``"."`` or ``","``.
+    encoding : str
+        The name of an encoding that Python knows.
+
+    Raises
+    ------
+    RequestError
+        A part is none of these, or separator and decimal mark are the same.
+
+    Examples
+    --------
+    >>> TextFormat(separator=";", decimal=",").encoding
+    'utf-8'
+    """
+
+    separator: str = ","
+    decimal: str = "."
+    encoding: str = "utf-8"
+
+    def __post_init__(self) -> None:
+        separator = self.separator
+        if len(separator) != 1 or not separator.isascii() or separator.isalnum():
+            rule = "the separator must be one ASCII character and no letter or digit"
+            raise RequestError("separator", rule, "pass for example --separator ';'")
+        if separator in '"\r\n\0+-.' and separator != self.decimal:
+            rule = "the separator must not be a quote, a line end or a part of a number"
+            raise RequestError("separator", rule, "pass for example --separator ';'")
+        if self.decimal not in (".", ","):
+            raise RequestError("decimal", "the decimal mark must be . or ,", "pass --decimal ,")
+        if separator == self.decimal:
+            rule = "the separator and the decimal mark must differ"
+            raise RequestError("separator", rule, "pass for example --separator ';' --decimal ,")
+        try:
+            is_text = codecs.lookup(self.encoding)._is_text_encoding  # noqa: SLF001 - no public name
+        except (LookupError, ValueError):
+            is_text = False
+        if not is_text:
+            rule = "the encoding must be one that Python knows"
+            raise RequestError("encoding", rule, "pass for example --encoding latin-1")
+
+    @property
+    def codec(self) -> str:
+        """The encoding's name as Python's codecs spell it."""
+        return codecs.lookup(self.encoding).name
+
+
+def place(path: Path, line: int) -> str:
+    """Say where in a file."""
+    return f"{path}, line {line}"
+
+
+def quoted(name: str) -> str:
+    """Show a column's name, shortened, on one line."""
+    return repr(name if len(name) <= 60 else f"{name[:57]}...")
+
+
+def as_utf8(path: Path, raw: bytes, text: TextFormat) -> bytes:
+    """Turn a file's bytes into UTF-8 without a byte order mark.
+
+    UTF-8 itself is passed on unseen: ``check_utf8`` looks at it where it is not ASCII.
+    """
+    _refuse_no_text(path, raw)
+    _refuse_marks(path, raw, text)
+    if text.codec == "utf-8":
+        return raw
+    if text.codec == "utf-8-sig":
+        return raw.removeprefix(_UTF8_MARK)
+    try:
+        return raw.decode(text.encoding).encode()
+    except UnicodeError as error:
+        raise _undecodable(path, raw, text, getattr(error, "start", 0)) from None
+
+
+def check_utf8(path: Path, data: bytes, text: TextFormat) -> None:
+    """Refuse bytes that are not UTF-8, with the line of the first."""
+    step = 1 << 20
+    start = 0
+    while start < len(data):
+        # A line feed is one byte and never part of another character.
+        stop = data.find(b"\n", start + step) + 1 or len(data)
+        try:
+            data[start:stop].decode()
+        except UnicodeDecodeError as error:
+            raise _undecodable(path, data, text, start + error.start) from None
+        start = stop
+
+
+def _refuse_no_text(path: Path, raw: bytes) -> None:
+    for magic, (rule, remedy) in _NO_TEXT.items():
+        if raw.startswith(magic):
+            raise FileError(str(path), f"a CSV file must be text, and this one {rule}", remedy)
+    if not raw.strip(b" \t\r\n" + _UTF8_MARK):
+        rule = "the file must hold a header and records, and it is empty"
+        raise FileError(str(path), rule, "check that the table was exported")
+
+
+def _refuse_marks(path: Path, raw: bytes, text: TextFormat) -> None:
+    needed = ""
+    if raw.startswith(_UTF8_MARK) and text.codec != "utf-8-sig":
+        needed = "utf-8-sig"
+    elif raw.startswith(_UTF16_MARKS) and text.codec not in ("utf-16", "utf-32"):
+        needed = "utf-16"
+    if needed:
+        rule = f"the file begins with a byte order mark, which {text.codec} does not have"
+        raise FileError(place(path, 1), rule, f"pass --encoding {needed}")
+
+
+def _undecodable(path: Path, raw: bytes, text: TextFormat, start: int) -> FileError:
+    head = raw[:start]
+    if text.codec.startswith(("utf-16", "utf-32")):
+        line = head.decode(text.encoding, "ignore").count("\n") + 1
+    else:
+        line = head.count(b"\n") + 1
+    other = "latin-1" if text.codec.startswith("utf-8") else "utf-8"
+    rule = f"every byte must be {text.codec}, and one is not"
+    return FileError(place(path, line), rule, f"pass the file's encoding, often --encoding {other}")

@@ -1,0 +1,136 @@
+"""Writing CSV and Parquet files."""
+
+import codecs
+import hashlib
+import io
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import polars as pl
+
+from microveil.errors import FileError
+from microveil.files.text import TextFormat
+
+__all__ = ["write_data"]
+
+_BATCH = 1 << 17  # records turned into text while the batch before is hashed and written
+
+
+def write_data(frame: pl.DataFrame, path: Path, *, text: TextFormat | None) -> str:
+    r"""Write a table to a new file, to the disk itself, and give the file's digest.
+
+    Only names, types and values are written: no metadata of the file that the table
+    came from, and no category that no record has.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        The table.
+    path : pathlib.Path
+        The file; it must not exist.
+    text : TextFormat or None
+        How to write CSV; None for Parquet.
+
+    Returns
+    -------
+    str
+        SHA-256 of the file's bytes, in hexadecimal digits.
+
+    Raises
+    ------
+    FileError
+        The file exists or cannot be written, or the table holds what CSV or the
+        encoding cannot. Nothing is left behind.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "data.csv")
+    ...     digest = write_data(pl.DataFrame({"AGE": [41, None]}), path, text=TextFormat())
+    ...     path.read_text()
+    'AGE\n41\n""\n'
+    """
+    batches = _parquet(frame) if text is None else _csv(frame, text)
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    except FileExistsError:
+        rule, remedy = "the file must not exist", "remove it or choose another name"
+        raise FileError(str(path), rule, remedy) from None
+    except OSError as error:
+        raise _unwritten(path, error) from None
+    done = False
+    try:
+        digest = _write(descriptor, batches)
+        done = True
+    except UnicodeError:
+        rule = "the encoding must hold every character, and one it does not"
+        raise FileError(str(path), rule, "pass --encoding utf-8 for reading, too") from None
+    except OSError as error:
+        raise _unwritten(path, error) from None
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        rule = "columns must hold numbers, text, dates or truth values"
+        raise FileError(str(path), rule, "leave other columns out or write Parquet") from None
+    finally:
+        os.close(descriptor)
+        if not done:
+            path.unlink(missing_ok=True)
+    return digest
+
+
+def _unwritten(path: Path, error: OSError) -> FileError:
+    reason = os.strerror(error.errno) if error.errno else "unknown reason"
+    rule = f"the file must be writable, and the system says: {reason}"
+    return FileError(str(path), rule, "check the folder, its rights and the space left")
+
+
+def _write(descriptor: int, batches: Iterator[bytes]) -> str:
+    """Hash and write each batch while the next one is made."""
+    digest = hashlib.sha256()
+
+    def put(batch: bytes) -> None:
+        digest.update(batch)
+        left = memoryview(batch)
+        while left:
+            left = left[os.write(descriptor, left) :]
+
+    with ThreadPoolExecutor(1) as beside:
+        pending = None
+        for batch in batches:
+            if pending:
+                pending.result()
+            pending = beside.submit(put, batch)
+        if pending:
+            pending.result()
+    os.fsync(descriptor)
+    return digest.hexdigest()
+
+
+def _csv(frame: pl.DataFrame, text: TextFormat) -> Iterator[bytes]:
+    # Behind the first batch, no second byte order mark must come.
+    encoder = None if text.codec == "utf-8" else codecs.getincrementalencoder(text.encoding)()
+    for start in range(0, max(frame.height, 1), _BATCH):
+        buffer = io.BytesIO()
+        frame.slice(start, _BATCH).write_csv(
+            buffer,
+            include_header=start == 0,
+            separator=text.separator,
+            decimal_comma=text.decimal == ",",
+            # In a file of one column, a missing value would be a blank line.
+            null_value='""' if frame.width == 1 else None,
+        )
+        yield buffer.getvalue() if encoder is None else encoder.encode(buffer.getvalue().decode())
+
+
+def _parquet(frame: pl.DataFrame) -> Iterator[bytes]:
+    used = {
+        name: pl.Enum([category for category in dtype.categories if category in present])
+        for name, dtype in frame.schema.items()
+        if isinstance(dtype, pl.Enum)
+        for present in [set(frame[name].unique().cast(pl.String))]
+    }
+    buffer = io.BytesIO()
+    frame.cast(dict(used)).write_parquet(buffer)
+    yield buffer.getvalue()

@@ -1,0 +1,276 @@
+"""Exact noise: discrete Laplace draws on a public grid, from words of a given source.
+
+Floating-point noise leaks through its low bits (Mironov 2012; Haney et al. 2022; Casacuberta
+et al. 2022). Here a cluster's sum is a whole number of grid units, the noise a whole number
+of `NoiseGrid` steps, and both meet in integer arithmetic. What follows (division by the
+public size, clamping, rounding) sees their total alone.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from numpy.typing import NDArray
+
+from microveil._kernels import grid as grid_kernel
+from microveil._kernels import laplace as kernel
+from microveil.errors import RequestError
+
+__all__ = [
+    "NoiseGrid",
+    "RandomSource",
+    "discrete_laplace",
+    "noise_grid",
+    "perturbed_means",
+    "permutation",
+]
+
+# Draws made at a time: their words (some eight each) stay in the processor's cache.
+BATCH = 1 << 15
+WORDS_PER_DRAW = 8
+# A scale of one grid unit is at least 2**20 steps of the noise grid, so that rounding it up
+# to whole steps adds less than a millionth; 2**12 where no bounds say how large sums get.
+FINE, COARSE = 20, 12
+# The total of a sum and its noise stays below 2**63 while sums span at most 2**60 steps.
+ROOM = 60
+LARGEST_SCALE = 1 << 62
+
+
+class RandomSource:
+    """A stream of random 64-bit words: AES-256 in counter mode under one key.
+
+    Parameters
+    ----------
+    key : bytes
+        32 bytes. `RandomSource.system` takes them from the operating system, which is what
+        a release needs; `RandomSource.seeded` derives them from a number, for experiments.
+
+    Examples
+    --------
+    >>> RandomSource.seeded(1).words(2).dtype
+    dtype('uint64')
+    """
+
+    def __init__(self, key: bytes) -> None:
+        # A key serves one stream only, so its counter may start at 0.
+        self._stream = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
+
+    @classmethod
+    def system(cls) -> "RandomSource":
+        """Return a stream keyed by the operating system's randomness."""
+        return cls(os.urandom(32))
+
+    @classmethod
+    def seeded(cls, seed: int) -> "RandomSource":
+        """Return a repeatable stream, for experiments only: whoever knows the seed knows all."""
+        return cls(hashlib.sha256(f"microveil experiment {seed}".encode()).digest())
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        """Return the next words of the stream, uint64 (count,); none is ever given twice."""
+        words = np.empty(count, dtype=np.uint64)
+        self._stream.update_into(bytes(8 * count), words.view(np.uint8).data)
+        return words
+
+    def spawn(self, count: int) -> list["RandomSource"]:
+        """Return independent streams, keyed by this stream's next words: one per thread."""
+        return [RandomSource(self.words(4).tobytes()) for _ in range(count)]
+
+
+def discrete_laplace(scales: NDArray[np.int64], source: RandomSource) -> NDArray[np.int64]:
+    """Draw from discrete Laplace laws, exactly.
+
+    A draw of scale t is the whole number z with probability proportional to exp(-|z|/t).
+
+    Parameters
+    ----------
+    scales : int64 array (n_draws,)
+        From 1 to 2**62, in steps of the noise grid; 0 gives 0.
+    source : RandomSource
+
+    Returns
+    -------
+    int64 array (n_draws,)
+        Magnitudes beyond 2**62 appear as 2**62.
+
+    Notes
+    -----
+    Canonne, Kamath and Steinke (2020), Algorithms 1 and 2, in integer arithmetic: every
+    Bernoulli and uniform draw is exact by rejection, so the law is the stated one and not
+    an approximation. About eight words and 70 ns a draw.
+
+    Examples
+    --------
+    >>> discrete_laplace(np.array([0, 5, 5]), RandomSource.seeded(7)).shape
+    (3,)
+    """
+    out = np.empty(len(scales), dtype=np.int64)
+    words = np.empty(0, dtype=np.uint64)
+    done = 0
+    while done < len(out):
+        wanted = min(BATCH, len(out) - done)
+        fresh = source.words(WORDS_PER_DRAW * wanted + 64)
+        # The words of a draw that was cut short come first: see the kernel.
+        words = np.concatenate([words, fresh]) if len(words) else fresh
+        done, consumed = kernel.discrete_laplace(scales, words, out, done)
+        words = words[consumed:]
+    return out
+
+
+def permutation(n_items: int, source: RandomSource) -> NDArray[np.int64]:
+    """Draw a uniform permutation of 0 to n_items - 1 (Fisher and Yates), exactly.
+
+    >>> sorted(permutation(4, RandomSource.seeded(1)).tolist())
+    [0, 1, 2, 3]
+    """
+    items = np.arange(n_items)
+    words = np.empty(0, dtype=np.uint64)
+    done = 0
+    while done < n_items:
+        words = np.concatenate([words, source.words(min(n_items - done, 1 << 20) + 64)])
+        done, consumed = kernel.shuffle(items, words, done)
+        words = words[consumed:]
+    return items
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoiseGrid:
+    """The public grid on which an attribute's noise lives, the same for all its clusters.
+
+    Attributes
+    ----------
+    bits : int
+        A grid unit of the attribute is 2**bits steps of noise.
+    unit : int
+        Scale, in steps, of the noise on a sum of sensitivity one grid unit: 2**bits / share
+        rounded up.
+    lower, upper : int
+        Means are clamped to this range, in grid units.
+    """
+
+    bits: int
+    unit: int
+    lower: int
+    upper: int
+
+    def scales(self, sensitivities: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the scale of the noise on each sum, in steps: never below what is due."""
+        return sensitivities * self.unit
+
+
+def noise_grid(
+    name: str,
+    share: Fraction,
+    largest_cluster: int,
+    bounds: tuple[int, int] | None,
+    values: tuple[int, int],
+) -> NoiseGrid:
+    """Choose the grid for an attribute's noise, from public figures, and see that sums fit.
+
+    Parameters
+    ----------
+    name : str
+        The attribute.
+    share : Fraction
+        Epsilon of the attribute.
+    largest_cluster : int
+        The most records a cluster can hold, given n and k.
+    bounds : (int, int) or None
+        The attribute's domain in grid units; None where the method needs none. Then the
+        grid itself limits what can be represented.
+    values : (int, int)
+        The smallest and largest value, in grid units: held against what fits, no more.
+
+    Raises
+    ------
+    RequestError
+        If sums or scales would not fit 64 bits.
+
+    Examples
+    --------
+    >>> noise_grid("AGE", Fraction(1, 10), 19, (0, 120), (17, 90))
+    NoiseGrid(bits=17, unit=1310720, lower=0, upper=120)
+    """
+    fine = FINE if bounds else COARSE
+    bits = max(0, _ceil((1 << fine) * share) - 1).bit_length()
+    if bounds:
+        lower, upper = bounds
+        room = ROOM - (largest_cluster * (upper - lower)).bit_length()
+        bits = min(bits, room)
+    else:
+        bits = min(bits, ROOM - 2 - largest_cluster.bit_length())
+        upper = (1 << (ROOM - 2 - bits)) // largest_cluster
+        lower = -upper
+    unit = _ceil((1 << max(bits, 0)) / share)
+    # No rule's sensitivity of a sum exceeds three times the width of its values.
+    width = upper - lower if bounds else values[1] - values[0]
+    largest_sum = largest_cluster * max(abs(lower), abs(upper))
+    fits = bits >= 0 and lower <= values[0] and values[1] <= upper
+    if not fits or 3 * width * unit > LARGEST_SCALE or largest_sum > LARGEST_SCALE:
+        raise RequestError(
+            f"attribute '{name}'",
+            "its sums and their noise would not fit 64 bits at this resolution",
+            f"declare a coarser resolution (--resolution {name}=...), tighter bounds or "
+            "a larger epsilon",
+        )
+    return NoiseGrid(bits=bits, unit=unit, lower=lower, upper=upper)
+
+
+def _ceil(value: Fraction) -> int:
+    return -((-value.numerator) // value.denominator)
+
+
+def perturbed_means(
+    sums: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    sensitivities: NDArray[np.int64],
+    grid: NoiseGrid,
+    source: RandomSource,
+    *,
+    rounded: bool = True,
+) -> NDArray[np.int64] | NDArray[np.float64]:
+    """Add noise to each cluster's sum, divide by its size, clamp, round to the grid.
+
+    Parameters
+    ----------
+    sums, sizes, sensitivities : int64 arrays (n_clusters,)
+        In grid units; the sensitivities are those of the sums.
+    grid : NoiseGrid
+    source : RandomSource
+    rounded : bool
+        False leaves the rounding to a later step and gives float64.
+
+    Returns
+    -------
+    int64 or float64 array (n_clusters,)
+        In grid units, within grid.lower and grid.upper.
+    """
+    means = np.empty(len(sums), dtype=np.int64 if rounded else np.float64)
+    for batch in _batches(len(sums)):
+        scales = grid.scales(np.ascontiguousarray(sensitivities[batch]))
+        noise = discrete_laplace(scales, source)
+        whole, fraction = np.empty_like(noise), np.empty(len(noise))
+        grid_kernel.noisy_means(
+            np.ascontiguousarray(sums[batch]),
+            np.ascontiguousarray(sizes[batch]),
+            noise,
+            grid.bits,
+            grid.lower,
+            grid.upper,
+            whole,
+            fraction,
+        )
+        if rounded:
+            upwards = (fraction > 0.5) | ((fraction == 0.5) & (whole % 2 == 1))  # noqa: PLR2004
+            means[batch] = whole + upwards
+        else:
+            means[batch] = whole + fraction
+    return means
+
+
+def _batches(length: int) -> Iterator[slice]:
+    for start in range(0, length, BATCH):
+        yield slice(start, min(start + BATCH, length))

@@ -1,0 +1,44 @@
+"""The partition as a value: which records share a cluster."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Partition"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Partition:
+    """Records listed cluster by cluster.
+
+    Attributes
+    ----------
+    order : integer array (n_members,)
+        Positions of the records, the first cluster's first.
+    sizes : int64 array (n_clusters,)
+        How many of them each cluster takes.
+    n_records : int
+        Records of the table; more than ``n_members`` where some stand outside.
+    """
+
+    order: NDArray[np.integer]
+    sizes: NDArray[np.int64]
+    n_records: int
+
+    @property
+    def n_clusters(self) -> int:
+        """The number of clusters."""
+        return len(self.sizes)
+
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """The cluster of each record, int64 (n_records,), counted from 0; -1 outside all.
+
+        >>> order, sizes = np.array([1, 2, 0, 3]), np.array([2, 2])
+        >>> Partition(order=order, sizes=sizes, n_records=4).labels
+        array([1, 0, 0, 1])
+        """
+        labels = np.full(self.n_records, -1, dtype=np.int64)
+        labels[self.order] = np.repeat(np.arange(self.n_clusters), self.sizes)
+        return labels

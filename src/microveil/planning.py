@@ -1,0 +1,207 @@
+"""From a request and a table to a plan: everything about a release short of its noise."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from microveil.engines import Engine, in_threads
+from microveil.errors import DataError, ExactCellsError, RequestError
+from microveil.privacy import AttributeTerms, Guarantee, Model, Scope, Scopes, split
+from microveil.privacy.conditions import Circumstances, conditions
+from microveil.release import AttributePlan, Plan
+from microveil.request import Request, read_bounds, read_resolution
+from microveil.schema import Attribute, Bounds, Kind, Source
+from microveil.table import Table, likely_identifier, on_grid, open_table
+
+__all__ = ["make_plan"]
+
+YES_NO = Bounds(lower=Fraction(0), upper=Fraction(1), source=Source.TYPE)
+
+
+def make_plan(
+    table: Any, request: Request, engine: Engine, progress: Callable[[str], None] = lambda _step: None
+) -> Plan:
+    """Carry out the deterministic steps of a request on an engine."""
+    opened = open_table(table)
+    names, left_out = _chosen(opened, request)
+    if opened.n_records < request.k:
+        raise DataError("table", "it has fewer records than k", "choose a smaller k")
+    shares = split(request.epsilon, names, request.budget)
+    attributes = [_attribute(opened, name, request) for name in names]
+
+    def planned(attribute: Attribute) -> AttributePlan:
+        progress(f"planning {attribute.name}")
+        column = on_grid(
+            opened.numbers(attribute.name),
+            attribute,
+            keep_missing=request.missing == "keep",
+            clamp=request.outside == "clamp",
+        )
+        if len(column.values) < request.k:
+            raise DataError(
+                attribute.place, "it has fewer values than k", "choose a smaller k or leave it out"
+            )
+        share = shares[attribute.name]
+        return request.method.plan(column, k=request.k, share=share, engine=engine)
+
+    parts = tuple(in_threads(planned, attributes))
+    _refuse_exact(parts, request)
+    return Plan(
+        table=opened,
+        attributes=parts,
+        guarantee=_guarantee(opened, request, parts),
+        notes=_notes(request, parts, left_out),
+        parameters=request.parameters(),
+        unused=request.unused,
+        isotonic=request.isotonic,
+        shuffle=request.shuffle,
+        seed=request.seed,
+    )
+
+
+def _chosen(table: Table, request: Request) -> tuple[list[str], list[str]]:
+    """Return the attributes to protect, in the table's order, and the columns left out."""
+    for name in (*(request.attributes or ()), *request.keep, *request.bounds, *request.resolution):
+        if name not in table.names:
+            raise RequestError(
+                f"column '{name}'",
+                "the table has no such column",
+                f"choose from {', '.join(table.names)}",
+            )
+    if request.attributes is not None:
+        names = [name for name in table.names if name in request.attributes]
+    else:
+        names = [
+            name
+            for name in table.names
+            if name not in request.keep
+            and table.kind(name).is_numeric
+            and not likely_identifier(table, name)
+        ]
+    if not names:
+        raise RequestError(
+            "attributes",
+            "there is no attribute to protect: numeric columns of all-different whole numbers "
+            "are taken for identifiers",
+            "name the attributes to protect",
+        )
+    return names, [name for name in table.names if name not in names and name not in request.keep]
+
+
+def _attribute(table: Table, name: str, request: Request) -> Attribute:
+    kind = table.kind(name)
+    if not kind.is_numeric:
+        table.numbers(name)  # says why, in the words that fit
+    if request.types.get(name, kind) != kind:
+        raise DataError(
+            f"attribute '{name}'",
+            f"the recipe expects a {request.types[name]} column, the table has {kind.value}s",
+            "mend the table or the recipe",
+        )
+    resolution, source = Fraction(1), Source.TYPE
+    if name in request.resolution:
+        resolution, source = read_resolution(name, kind, request.resolution[name])
+    elif kind is Kind.DECIMAL:
+        raise RequestError(
+            f"attribute '{name}'",
+            "decimals need a declared resolution, the step to which values are rounded",
+            f"add --resolution {name}=0.01 (resolution={{{name!r}: 0.01}}); to take the decimals "
+            "seen in the data, which reveals them, ask for --resolution-from-data",
+        )
+    bounds = YES_NO if kind is Kind.BOOLEAN else None
+    if name in request.bounds:
+        bounds = read_bounds(name, kind, request.bounds[name])
+    elif bounds is None and request.method.needs_bounds:
+        raise RequestError(
+            f"attribute '{name}'",
+            f"{request.method.id} needs its bounds, the domain of its values as publicly known",
+            f"add --bounds {name}=0:100000 (bounds={{{name!r}: (0, 100_000)}}); reading them from "
+            "the data (--bounds-from-data 1.5) shows the largest value to everybody",
+        )
+    return Attribute(
+        name=name, kind=kind, resolution=resolution, resolution_source=source, bounds=bounds
+    )
+
+
+def _refuse_exact(parts: tuple[AttributePlan, ...], request: Request) -> None:
+    if request.exact_cells == "allow":
+        return
+    found = [part for part in parts if part.exact_cells]
+    if not found:
+        return
+    told = ", ".join(
+        f"'{part.attribute.name}' {part.exact_cells} of {len(part.partition.order)}"
+        for part in found
+    )
+    raise ExactCellsError(
+        f"cells of {told}",
+        "their clusters hold equal values, need no noise by the method's rule and would be "
+        "published exactly as they are",
+        "choose a larger k, another method, or allow it with exact_cells='allow' "
+        "(--exact-cells allow)",
+    )
+
+
+def _guarantee(table: Table, request: Request, parts: tuple[AttributePlan, ...]) -> Guarantee:
+    method = request.method
+    attributes = [part.attribute for part in parts]
+    from_data = any(a.bounds is not None and a.bounds.source is Source.DATA for a in attributes)
+    scopes = method.scopes(
+        [(part.share, part.partition.n_clusters) for part in parts],
+        bounds_from_data=from_data,
+        unlinked=request.shuffle and len(parts) == 1 and not request.keep,
+    )
+    seeded = request.seed is not None
+    given = Circumstances(
+        seeded=seeded,
+        shuffled=request.shuffle,
+        isotonic=request.isotonic,
+        keeps_missing=request.missing == "keep",
+        clamps=request.outside == "clamp",
+        allows_exact=request.exact_cells == "allow" and method.may_be_exact,
+        kept=tuple(name for name in table.names if name in request.keep),
+    )
+    nothing = Scope.none()
+    return Guarantee(
+        method=method.id,
+        title=method.title,
+        source=method.source,
+        model=Model.INDIVIDUAL if from_data else method.model,
+        epsilon=request.epsilon,
+        k=request.k if method.forms_clusters else None,
+        n_records=table.n_records,
+        scopes=Scopes(cluster=nothing, vector=nothing, row=nothing) if seeded else scopes,
+        attributes=tuple(AttributeTerms(attribute=p.attribute, share=p.share) for p in parts),
+        randomness="seeded" if seeded else "os",
+        kept=given.kept,
+        notes=conditions(f"{method.id}, {method.title}", attributes, given, method.caveats),
+    )
+
+
+def _notes(
+    request: Request, parts: tuple[AttributePlan, ...], left_out: list[str]
+) -> tuple[str, ...]:
+    """Warnings for whoever publishes; they never refuse."""
+    notes = []
+    if left_out:
+        notes.append(f"Not released: {', '.join(left_out)}.")
+    attributes = [part.attribute for part in parts]
+    read = [a.name for a in attributes if a.bounds and a.bounds.source is Source.DATA]
+    if read:
+        notes.append(
+            f"Bounds read from the data ({', '.join(read)}): the release shows them, and the "
+            "people who hold the largest and smallest values are not protected."
+        )
+    if request.isotonic:
+        notes.append(
+            "Isotonic regression invites linkage: rows that follow individuals show every "
+            "record's rank block, and an intruder who knows people's values can find far more "
+            "of them. Use it to publish distributions."
+        )
+    exact = sum(part.exact_cells for part in parts)
+    if exact:
+        cells = sum(len(part.partition.order) for part in parts)
+        notes.append(f"{exact} of {cells} cells are published exactly as they are.")
+    if request.seed is not None:
+        notes.append("Noise from a seed protects nobody: do not publish this release.")
+    return tuple(notes)

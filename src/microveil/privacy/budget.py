@@ -1,0 +1,72 @@
+"""The budget epsilon as an exact fraction, and its split over attributes."""
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from microveil.errors import RequestError
+
+__all__ = ["as_fraction", "split"]
+
+
+def as_fraction(value: Any, place: str, rule: str, remedy: str) -> Fraction:
+    """Take a number as the exact decimal it is written as: 0.1 is 1/10.
+
+    Raises
+    ------
+    RequestError
+        With the words given, if it is not a finite number above 0.
+
+    Examples
+    --------
+    >>> as_fraction(0.1, "epsilon", "epsilon must be above 0", "pass epsilon=1")
+    Fraction(1, 10)
+    """
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError
+        number = value if isinstance(value, Fraction) else Fraction(str(value))
+    except (TypeError, ValueError, ZeroDivisionError):
+        raise RequestError(place, rule, remedy) from None
+    if number <= 0:
+        raise RequestError(place, rule, remedy)
+    return number
+
+
+def split(
+    epsilon: Fraction, names: Sequence[str], weights: Mapping[str, Any] | None = None
+) -> dict[str, Fraction]:
+    """Split epsilon over attributes: evenly, or in proportion to weights (1 where not given).
+
+    Shares are exact fractions that sum to epsilon.
+
+    Raises
+    ------
+    RequestError
+        If a weight is not above 0 or names no protected attribute.
+
+    Examples
+    --------
+    >>> split(Fraction(1), ["AGI", "FEDTAX"], {"AGI": 2})
+    {'AGI': Fraction(2, 3), 'FEDTAX': Fraction(1, 3)}
+    """
+    weights = weights or {}
+    for name in weights:
+        if name not in names:
+            raise RequestError(
+                f"budget of '{name}'", "it is no protected attribute", "leave it out"
+            )
+    each = {
+        name: as_fraction(
+            weights.get(name, 1),
+            f"budget of '{name}'",
+            "a weight must be a finite number above 0",
+            "pass for example 2",
+        )
+        for name in names
+    }
+    total = sum(each.values())
+    return {name: epsilon * weight / total for name, weight in each.items()}

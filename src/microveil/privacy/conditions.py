@@ -1,0 +1,125 @@
+"""The conditions of a guarantee in sentences, which every certificate prints."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from microveil.schema import Attribute, Source
+
+__all__ = ["Circumstances", "conditions"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Circumstances:
+    """What of a request bears on its guarantee, beside the method.
+
+    Attributes
+    ----------
+    seeded, shuffled, isotonic, keeps_missing, clamps, allows_exact : bool
+    kept : tuple of str
+    """
+
+    seeded: bool
+    shuffled: bool
+    isotonic: bool
+    keeps_missing: bool
+    clamps: bool
+    allows_exact: bool
+    kept: tuple[str, ...]
+
+
+def conditions(
+    method: str,
+    attributes: Sequence[Attribute],
+    given: Circumstances,
+    caveats: Sequence[str],
+) -> tuple[str, ...]:
+    """Return the conditions and exceptions of a guarantee, the gravest first.
+
+    Parameters
+    ----------
+    method : str
+        The method's id and name.
+    attributes : sequence of Attribute
+        The protected ones.
+    given : Circumstances
+    caveats : sequence of str
+        What the method itself does not give.
+    """
+    notes = []
+    if given.seeded:
+        notes.append(
+            "The noise came from a seed: this release protects nobody and is for experiments "
+            "only."
+        )
+    notes += _read_from_data(attributes)
+    notes += [f"Method: {method}.", *caveats]
+    notes += _handling(given)
+    notes += [
+        "Neighbouring tables differ in one record, replaced by any other; the number of "
+        "records is public. One record is taken to be one person: a person with several "
+        "records is protected less.",
+        "Every further release of the same people, a rerun of this one included, adds its "
+        "epsilon to this one's.",
+    ]
+    if not given.seeded:
+        notes.append(
+            "Noise is exact discrete Laplace noise in integer arithmetic, from an AES-256 "
+            "stream keyed by the operating system's randomness."
+        )
+    return tuple(notes)
+
+
+def _read_from_data(attributes: Sequence[Attribute]) -> list[str]:
+    notes = []
+    bounded = [a.name for a in attributes if a.bounds and a.bounds.source is Source.DATA]
+    if bounded:
+        notes.append(
+            f"Bounds were read from the data for {', '.join(bounded)}. The release shows them: "
+            "no claim holds for the person who has the largest or the smallest value of such an "
+            "attribute, nothing in this release is differential privacy, and the scopes hold "
+            "for the others with the bounds taken as given."
+        )
+    read = [a.name for a in attributes if a.resolution_source is Source.DATA]
+    if read:
+        notes.append(
+            f"Resolutions were read from the data for {', '.join(read)}: the number of decimals "
+            "in use is revealed, and the claims take it as given."
+        )
+    return notes
+
+
+def _handling(given: Circumstances) -> list[str]:
+    notes = []
+    if given.kept:
+        notes.append(
+            f"Released unprotected: {', '.join(given.kept)}. No claim covers these columns; "
+            "neighbouring tables have them alike."
+        )
+    if given.isotonic:
+        notes.append(
+            "Isotonic regression put the noisy means back in their order. It costs no privacy "
+            "at cluster and vector scope, but in rows that follow individuals it publishes the "
+            "rank block of every record and invites linkage: an intruder who knows people's "
+            "values can link far more rows to them than without it."
+        )
+    notes.append(
+        "Cells without a value are released as such; the claims compare tables with the same "
+        "cells missing, and say nothing about which are."
+        if given.keeps_missing
+        else "No cell may be missing: a table with missing cells is refused."
+    )
+    if given.clamps:
+        notes.append("Values outside the declared bounds were moved to the nearer bound.")
+    notes.append(
+        "Clusters of equal values need no noise by the method's rule and may be published "
+        "exactly as they are; this was allowed."
+        if given.allows_exact
+        else "A release in which a cluster would come out exactly is refused."
+    )
+    notes.append(
+        "Rows are in random order."
+        if given.shuffled
+        else "Rows are in the order of the original table: whoever knows a person's place in it "
+        "knows their row."
+    )
+    return notes

@@ -1,0 +1,172 @@
+"""The guarantee of a release: a value that holds nothing that depends on the data."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any
+
+from microveil.privacy.statement import write_statement
+from microveil.schema import Attribute, Kind, Source, written
+
+__all__ = ["AttributeTerms", "Guarantee", "Model", "Scope", "Scopes"]
+
+
+class Model(StrEnum):
+    """The privacy model that a release's claim is stated in."""
+
+    DIFFERENTIAL_PRIVACY = "dp"
+    INDIVIDUAL = "idp"
+
+    @property
+    def title(self) -> str:
+        """The model's name in words."""
+        return {
+            Model.DIFFERENTIAL_PRIVACY: "differential privacy (DP)",
+            Model.INDIVIDUAL: "individual differential privacy (iDP)",
+        }[self]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """Whether one view of a neighbouring table is covered, and by which epsilon."""
+
+    covered: bool
+    epsilon: float | None
+
+    @classmethod
+    def of(cls, epsilon: Fraction | float) -> "Scope":
+        """Return a covered scope."""
+        return cls(covered=True, epsilon=float(epsilon))
+
+    @classmethod
+    def none(cls) -> "Scope":
+        """Return a scope that is not covered."""
+        return cls(covered=False, epsilon=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scopes:
+    """What the epsilon covers when one record is replaced by any other.
+
+    Attributes
+    ----------
+    cluster : Scope
+        The record stays in its cluster; one cluster's centroid is seen.
+    vector : Scope
+        The partition is recomputed; an attribute's centroids are all seen.
+    row : Scope
+        Which records share a cluster is seen too.
+    """
+
+    cluster: Scope
+    vector: Scope
+    row: Scope
+
+    def to_dict(self) -> dict[str, dict[str, Any]]:
+        """Return the scopes as plain values."""
+        return {
+            name: {"covered": scope.covered, "epsilon": scope.epsilon}
+            for name, scope in (
+                ("cluster", self.cluster),
+                ("vector", self.vector),
+                ("row", self.row),
+            )
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttributeTerms:
+    """The share of epsilon that one attribute spends, and its public domain and grid."""
+
+    attribute: Attribute
+    share: Fraction
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the terms as plain values; what was read from the data stays unsaid."""
+        bounds, kind = self.attribute.bounds, self.attribute.kind
+        told = bounds is not None and bounds.source is not Source.DATA
+        resolution = self.attribute.resolution
+        resolution_told = self.attribute.resolution_source is not Source.DATA
+        return {
+            "share": float(self.share),
+            "bounds": [written(bounds.lower, kind), written(bounds.upper, kind)]
+            if bounds is not None and told
+            else None,
+            "bounds_source": Source.NONE.value if bounds is None else bounds.source.value,
+            "resolution": written(resolution, Kind.DECIMAL) if resolution_told else None,
+            "resolution_source": self.attribute.resolution_source.value,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guarantee:
+    """What a release promises, under which conditions.
+
+    Attributes
+    ----------
+    method, title, source : str
+        The method's id, its name in words and where it was published.
+    model : Model
+    epsilon : Fraction
+        The nominal budget over all attributes.
+    k : int or None
+        The least cluster size; None where records form no clusters.
+    n_records : int
+    scopes : Scopes
+        What holds for this release, from figures that need no data.
+    attributes : tuple of AttributeTerms
+    randomness : str
+        "os", or "seeded": then nothing is covered.
+    kept : tuple of str
+        Columns released unprotected.
+    notes : tuple of str
+        The conditions and exceptions, a sentence or two each.
+    """
+
+    method: str
+    title: str
+    source: str
+    model: Model
+    epsilon: Fraction
+    k: int | None
+    n_records: int
+    scopes: Scopes
+    attributes: tuple[AttributeTerms, ...]
+    randomness: str
+    kept: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the guarantee as plain values, for JSON."""
+        return {
+            "schema": 1,
+            "model": self.model.value,
+            "epsilon": float(self.epsilon),
+            "k": self.k,
+            "scopes": self.scopes.to_dict(),
+            "attributes": {terms.attribute.name: terms.to_dict() for terms in self.attributes},
+            "randomness": self.randomness,
+            "kept": list(self.kept),
+            "notes": list(self.notes),
+        }
+
+    def summary(self) -> str:
+        """Return what is covered in a few lines, for a terminal."""
+        lines = [f"epsilon {float(self.epsilon):g}, {self.model.title}, covers:"]
+        for name, scope in self.scopes.to_dict().items():
+            told = f"epsilon {scope['epsilon']:.6g}" if scope["covered"] else "not covered"
+            lines.append(f"  {name} scope: {told}")
+        if self.randomness == "seeded":
+            lines.append("  drawn from a seed: protects nobody")
+        return "\n".join(lines)
+
+    def statement(self) -> str:
+        """Return the guarantee as a page (Markdown) for whoever must answer for the release."""
+        return write_statement(
+            self.to_dict(),
+            method=self.method,
+            title=self.title,
+            source=self.source,
+            model=self.model.title,
+            n_records=self.n_records,
+        )

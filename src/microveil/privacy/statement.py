@@ -1,0 +1,156 @@
+"""The guarantee as a page for people: no formula without its meaning."""
+
+import math
+from typing import Any
+
+__all__ = ["write_statement"]
+
+# Beyond this factor an epsilon tells nobody anything: e**14 is over a million.
+MEANINGLESS = 14.0
+
+SCOPES = {
+    "cluster": (
+        "cluster",
+        "One person's values change, everybody stays in the cluster they are in, and the "
+        "published values are looked at.",
+    ),
+    "vector": (
+        "vector",
+        "One person's values change, the clusters are formed anew, and all published values of "
+        "an attribute are looked at, without knowing which row is whose.",
+    ),
+    "row": (
+        "row",
+        "The same, and it is also seen which rows share a value, that is, which people share "
+        "a cluster.",
+    ),
+}
+
+
+def write_statement(
+    guarantee: dict[str, Any],
+    *,
+    method: str,
+    title: str,
+    source: str,
+    model: str,
+    n_records: int,
+) -> str:
+    """Return the statement of a guarantee as Markdown.
+
+    Parameters
+    ----------
+    guarantee : dict
+        As `Guarantee.to_dict` gives it: all that is said here follows from it.
+    method, title, source, model : str
+        The method's id, the method and the model in words, and the publication.
+    n_records : int
+    """
+    parts = [
+        ["# What this release guarantees"],
+        _summary(guarantee, f"`{method}`: {title} ({source})", model, n_records),
+        ["## What the epsilon covers", "", *_scopes(guarantee)],
+        ["## Protected attributes", "", *_attributes(guarantee)],
+        ["## Columns released unprotected", "", *_kept(guarantee)],
+        ["## Conditions and exceptions", "", *(f"- {note}" for note in guarantee["notes"])],
+    ]
+    return "\n\n".join("\n".join(part) for part in parts) + "\n"
+
+
+def _summary(
+    guarantee: dict[str, Any], method: str, model: str, n_records: int
+) -> list[str]:
+    epsilon = guarantee["epsilon"]
+    seeded = guarantee["randomness"] == "seeded"
+    lines = []
+    if seeded:
+        lines += [
+            "**This release protects nobody.** Its noise came from a seed, for an experiment: "
+            "whoever knows or guesses the seed can take the noise off again. Do not publish it.",
+            "",
+        ]
+    cluster = (
+        f"Records were grouped, attribute by attribute, into clusters of at least "
+        f"{guarantee['k']} by rank, and each value was replaced by a noisy mean of its cluster. "
+        if guarantee["k"]
+        else "Each value was replaced by itself plus noise. "
+    )
+    lines += [
+        f"A table of {n_records} records was protected by {method}. {cluster}"
+        f"The privacy model is {model} with a budget (epsilon) of {_number(epsilon)}, divided "
+        f"among {_count(len(guarantee['attributes']), 'attribute')}.",
+        "",
+        "An epsilon bounds what the release can reveal about one person: if that person's "
+        "record were replaced by any other, no published result would become more or less "
+        f"likely by more than the factor e^epsilon. For {_number(epsilon)} the factor is "
+        f"{_factor(epsilon)}. A factor near 1 protects well; a large one hardly at all. What "
+        "exactly is compared is the scope, and it decides what the number is worth:",
+    ]
+    return lines
+
+
+def _scopes(guarantee: dict[str, Any]) -> list[str]:
+    lines = ["| scope | what is compared | covered | epsilon | factor |", "|---|---|---|---|---|"]
+    for key, (name, meaning) in SCOPES.items():
+        scope = guarantee["scopes"][key]
+        if scope["covered"]:
+            cells = f"yes | {_number(scope['epsilon'])} | {_factor(scope['epsilon'])}"
+        else:
+            cells = "**no** | none | no bound"
+        lines.append(f"| {name} | {meaning} | {cells} |")
+    vector = guarantee["scopes"]["vector"]
+    if vector["covered"] and vector["epsilon"] > MEANINGLESS:
+        lines += [
+            "",
+            "At vector scope the epsilon is a bound that needs no data and is far too large to "
+            "protect anybody by itself: what protects there is the mixing of values within "
+            "clusters, for which there is no formal promise.",
+        ]
+    if not guarantee["scopes"]["row"]["covered"] and guarantee["randomness"] == "os":
+        lines += [
+            "",
+            "Row scope is not covered: rows that carry the same value of an attribute show "
+            "which people lie close together in it, whatever the epsilon.",
+        ]
+    return lines
+
+
+def _attributes(guarantee: dict[str, Any]) -> list[str]:
+    lines = ["| attribute | share of epsilon | bounds | resolution |", "|---|---|---|---|"]
+    for name, terms in guarantee["attributes"].items():
+        bounds = terms["bounds"]
+        told = f"{bounds[0]} to {bounds[1]}, " if bounds else ""
+        step = "" if terms["resolution"] is None else f"{terms['resolution']}, "
+        lines.append(
+            f"| {_cell(name)} | {_number(terms['share'])} | {told}{terms['bounds_source']} | "
+            f"{step}{terms['resolution_source']} |"
+        )
+    return lines
+
+
+def _kept(guarantee: dict[str, Any]) -> list[str]:
+    if not guarantee["kept"]:
+        return ["None."]
+    names = ", ".join(_cell(name) for name in guarantee["kept"])
+    return [
+        f"{names}. They are in the release exactly as in the original. Nothing above holds for "
+        "them, and they may help to find a person in the other columns.",
+    ]
+
+
+def _cell(name: str) -> str:
+    return name.replace("|", "\\|").replace("\n", " ")
+
+
+def _number(value: float) -> str:
+    return f"{value:.6g}"
+
+
+def _factor(epsilon: float) -> str:
+    if epsilon > MEANINGLESS:
+        return "over a million"
+    return f"{math.exp(epsilon):.3g}" if epsilon >= 0.1 else f"{math.exp(epsilon):.5g}"  # noqa: PLR2004
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

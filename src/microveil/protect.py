@@ -1,0 +1,160 @@
+"""The main verb: a table in, a protected table and its guarantee out."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.engines import LocalEngine, in_threads
+from microveil.isotonic import in_order
+from microveil.noise import RandomSource, permutation, perturbed_means
+from microveil.planning import make_plan
+from microveil.recipe import read_recipe
+from microveil.release import AttributePlan, Manifest, Plan, Release
+from microveil.request import Arguments, Request
+from microveil.table import Numbers
+
+__all__ = ["draw", "plan", "protect"]
+
+
+def protect(
+    table: Any,
+    *,
+    recipe: str | Path | Mapping[str, Any] | None = None,
+    **arguments: Unpack[Arguments],
+) -> Release:
+    """Protect a table about people and say truthfully what that guarantees.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame, polars.DataFrame, pyarrow.Table or dict of numpy arrays
+        One record (row) per person.
+    method : str
+        A method's id, see `methods`: "laplace", "dp-um", "idp-ls", "idp-cbls".
+    k : int
+        The least number of records in a cluster; needed where the method forms clusters.
+    epsilon : float
+        The budget over all attributes, above 0; 0.1 is taken as exactly 1/10.
+    attributes : sequence of str, optional
+        What to protect. By default every numeric attribute that is no likely identifier
+        (whole numbers, all different); columns left out are listed in the notes.
+    keep : sequence of str, optional
+        Columns to release unprotected; the guarantee says so.
+    bounds : dict of (lower, upper), optional
+        The domain of each attribute: a fact about it, not about the data. Needed by all
+        methods but "idp-cbls". `bounds_from_data` reads them off the table, which leaks.
+    resolution : dict of float, optional
+        The step to which values are rounded, 0.01 for cents. Needed for floats; whole
+        numbers have 1. `resolution_from_data` reads it off the table.
+    outside : {"error", "clamp"}
+        What to do with values outside their bounds.
+    exact_cells : {"refuse", "allow"}
+        Whether clusters of equal values, which "idp-cbls" leaves without noise, may be
+        published as they are.
+    budget : dict of float, optional
+        Weights by which epsilon is split over attributes, 1 where not given.
+    isotonic : bool
+        Put noisy means back in order: less error, and far more linkage of rows.
+    missing : {"error", "keep"}
+        "keep" leaves missing (and infinite) cells out of every cluster and releases them as
+        missing.
+    shuffle : bool
+        Release the rows in random order.
+    seed : int, optional
+        For experiments only: the release then protects nobody.
+    recipe : str, Path or dict, optional
+        A recipe file or its contents; arguments given here override it.
+    partition, composition, sensitivity, blocks, width, every, noise, matrix : optional
+        Choices for methods that have such a step; accepted and unused by others.
+
+    Returns
+    -------
+    Release
+        The protected table (same kind of frame, column types and row order unless
+        shuffled), its guarantee, notes for the publisher, and the custodian's manifest.
+
+    Raises
+    ------
+    MicroveilError
+        If the request or the table breaks a rule; nothing is released then.
+
+    Notes
+    -----
+    O(n log n) time for each attribute, a few columns of memory.
+
+    Examples
+    --------
+    >>> people = {"AGE": np.array([23, 35, 31, 62, 58, 47]), "PLACE": np.array(list("aabbcc"))}
+    >>> release = protect(people, method="dp-um", k=3, epsilon=1, attributes=["AGE"],
+    ...                   bounds={"AGE": (0, 120)})
+    >>> release.data["AGE"].shape, release.guarantee.scopes.vector.epsilon
+    ((6,), 1.0)
+    """
+    return draw(plan(table, recipe=recipe, **arguments))
+
+
+def plan(
+    table: Any,
+    *,
+    recipe: str | Path | Mapping[str, Any] | None = None,
+    **arguments: Unpack[Arguments],
+) -> Plan:
+    """Decide everything about a release short of drawing its noise.
+
+    Takes the arguments of `protect`. The plan is deterministic; it holds figures that
+    depend on the data and is not for publication.
+
+    Examples
+    --------
+    >>> ages = {"AGE": np.array([23, 35, 31, 62, 58, 47])}
+    >>> plan(ages, method="dp-um", k=3, epsilon=1, attributes=["AGE"],
+    ...      bounds={"AGE": (0, 120)}).attributes[0].sums
+    array([ 89, 167])
+    """
+    chosen = {} if recipe is None else read_recipe(recipe)
+    return make_plan(table, Request.of({**chosen, **arguments}), LocalEngine())
+
+
+def draw(planned: Plan, progress: Callable[[str], None] = lambda _step: None) -> Release:
+    """Draw the noise of a plan and make its release.
+
+    Parameters
+    ----------
+    planned : Plan
+    progress : callable
+        Told each step.
+    """
+    engine = LocalEngine()
+    source = RandomSource.system() if planned.seed is None else RandomSource.seeded(planned.seed)
+    streams = source.spawn(len(planned.attributes))
+
+    def drawn(task: tuple[AttributePlan, RandomSource]) -> tuple[str, Numbers]:
+        part, stream = task
+        progress(f"drawing noise for {part.attribute.name}")
+        values = part.attribute.from_grid(_means(part, stream, isotonic=planned.isotonic))
+        numbers = Numbers(values=engine.broadcast(part.partition, values), missing=part.missing)
+        return part.attribute.name, numbers
+
+    tasks = list(zip(planned.attributes, streams, strict=True))
+    columns = dict(in_threads(drawn, tasks))
+    order = permutation(planned.table.n_records, source) if planned.shuffle else None
+    return Release(
+        data=planned.table.rebuild(columns, planned.guarantee.kept, order),
+        guarantee=planned.guarantee,
+        notes=planned.notes,
+        manifest=Manifest.of(planned),
+    )
+
+
+def _means(
+    part: AttributePlan, source: RandomSource, *, isotonic: bool
+) -> NDArray[np.int64]:
+    """Perturb, clamp, then (if asked) put in order, then round."""
+    noisy = perturbed_means(
+        part.sums, part.partition.sizes, part.sensitivities, part.grid, source, rounded=not isotonic
+    )
+    if isotonic:
+        return np.rint(in_order(noisy.astype(np.float64), part.centroid_scales)).astype(np.int64)
+    return noisy.astype(np.int64, copy=False)

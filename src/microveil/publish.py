@@ -1,0 +1,158 @@
+"""A file in, two folders out: what the command line does, as functions."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from microveil.assess import Assessment, assess
+from microveil.engines import LocalEngine
+from microveil.errors import FileError, RequestError
+from microveil.files import SourceFile, TextFormat, check_absent, read_file
+from microveil.planning import make_plan
+from microveil.protect import draw
+from microveil.recipe import propose_recipe, read_recipe
+from microveil.release import Release
+from microveil.request import Request
+from microveil.table import bounds_from_data, resolution_from_data
+
+__all__ = ["assess_files", "inspect_file", "protect_file", "resolve_names", "split_pairs"]
+
+Progress = Callable[[str], None]
+LISTS = ("attributes", "keep")
+
+
+def protect_file(
+    path: str | Path,
+    folder: str | Path,
+    *,
+    recipe: str | Path | Mapping[str, Any] | None = None,
+    bounds_alpha: float | None = None,
+    decimals_from_data: bool = False,
+    text: TextFormat | None = None,
+    overwrite: bool = False,
+    progress: Progress = lambda _step: None,
+    **arguments: Any,
+) -> Release:
+    """Protect the table of a CSV or Parquet file and write the release.
+
+    Parameters
+    ----------
+    path : str or Path
+    folder : str or Path
+        For what may be published; the custodian's folder appears beside it.
+    recipe : str, Path or dict, optional
+    bounds_alpha : float, optional
+        Read bounds that are not declared off the data, stretched by this factor.
+    decimals_from_data : bool
+        Read resolutions that are not declared off the data.
+    text : TextFormat, optional
+        How a CSV file is written.
+    overwrite : bool
+    progress : callable
+        Told each step.
+    **arguments
+        As for `protect`; names in ``attributes`` and ``keep`` may be lists with commas.
+
+    Returns
+    -------
+    Release
+
+    Raises
+    ------
+    MicroveilError
+        If anything breaks a rule; nothing is written then.
+    """
+    check_absent(Path(folder), overwrite=overwrite)
+    asked = {} if recipe is None else read_recipe(recipe)
+    asked.update({name: value for name, value in arguments.items() if value is not None})
+    progress("reading the table")
+    source = read_file(path, text=text or TextFormat(), decimals=_decimals(asked))
+    for name in LISTS:
+        if name in asked:
+            asked[name] = resolve_names(asked[name], source.frame.columns)
+    if bounds_alpha is not None:
+        asked["bounds"] = {**bounds_from_data(source.frame, bounds_alpha), **asked.get("bounds", {})}
+    if decimals_from_data:
+        asked["resolution"] = {**resolution_from_data(source.frame), **asked.get("resolution", {})}
+    release = draw(make_plan(source.frame, Request.of(asked), LocalEngine(), progress), progress)
+    manifest = release.manifest.with_entries(
+        input={"name": source.path.name, "sha256": source.digest}
+    )
+    release = Release(
+        data=release.data, guarantee=release.guarantee, notes=release.notes, manifest=manifest
+    )
+    release.write(
+        folder, format=source.format, text=source.text, overwrite=overwrite, progress=progress
+    )
+    return release
+
+
+def _decimals(asked: Mapping[str, Any]) -> list[str]:
+    """Columns to be read as decimals even where a file begins with whole ones."""
+    typed = [name for name, kind in asked.get("types", {}).items() if kind == "decimal"]
+    resolution = asked.get("resolution", {})
+    stepped = [name for name, step in resolution.items() if not float(step).is_integer()]
+    return sorted({*typed, *stepped})
+
+
+def resolve_names(given: Iterable[str], columns: Sequence[str]) -> list[str]:
+    """Split lists at their commas, but for names that hold commas.
+
+    >>> resolve_names(["AGE,TAX", "Net, monthly"], ["AGE", "TAX", "Net, monthly"])
+    ['AGE', 'TAX', 'Net, monthly']
+    """
+    names: list[str] = []
+    for entry in given:
+        names += [entry] if entry in columns else [part.strip() for part in entry.split(",")]
+    return names
+
+
+def split_pairs(given: Iterable[str], flag: str) -> dict[str, str]:
+    """Split NAME=VALUE entries at the last equals sign.
+
+    >>> split_pairs(["AGE=0:120", "a=b=2"], "--bounds")
+    {'AGE': '0:120', 'a=b': '2'}
+    """
+    pairs = {}
+    for entry in given:
+        name, equals, value = entry.rpartition("=")
+        if not equals or not name:
+            raise RequestError(f"{flag} {entry}", "it wants a column and a value", "write NAME=VALUE")
+        pairs[name] = value
+    return pairs
+
+
+def inspect_file(path: str | Path, text: TextFormat, output: Path | None) -> tuple[SourceFile, str]:
+    """Look at a file and propose a recipe, written to ``output`` where one is given.
+
+    Raises
+    ------
+    FileError
+        If ``output`` exists already or cannot be written.
+    """
+    source = read_file(path, text=text)
+    recipe = propose_recipe(source.frame, source.path.name)
+    if output is not None:
+        try:
+            with output.open("x", encoding="utf-8") as file:
+                file.write(recipe)
+        except FileExistsError:
+            raise FileError(f"{output}", "it exists already", "name another file") from None
+        except OSError:
+            raise FileError(f"{output}", "it cannot be written", "name another place") from None
+    return source, recipe
+
+
+def assess_files(
+    original: str | Path,
+    protected: str | Path,
+    attributes: Iterable[str] | None,
+    *,
+    text: TextFormat,
+    paired: bool = True,
+) -> Assessment:
+    """Measure a protected file against its original; see `assess`."""
+    before = read_file(original, text=text).frame
+    after = read_file(protected, text=text).frame
+    names = None if attributes is None else resolve_names(attributes, before.columns)
+    return assess(before, after, names, paired=paired)

@@ -1,0 +1,234 @@
+"""The recipe: a request in a TOML file that a person fills in and a monthly run repeats.
+
+::
+
+    method = "idp-cbls"
+    k = 10
+    epsilon = 1.0
+
+    [attributes.INCOME]
+    role = "confidential"
+    type = "decimal"
+    resolution = 0.01
+    bounds = [0, 150000]
+
+Attributes with the role quasi-identifier or confidential are protected if they hold numbers
+and left out if they hold text; non-confidential ones are kept as they are; identifiers and
+attributes that the recipe does not name are left out.
+"""
+
+import datetime
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from microveil.errors import FileError, RequestError
+from microveil.schema import Kind, Role
+from microveil.table import Table, decimals_seen, likely_identifier, open_table
+
+__all__ = ["propose_recipe", "read_recipe"]
+
+Number = int | float
+Point = int | float | datetime.date
+
+
+class AttributeEntry(BaseModel):
+    """What a recipe says of one attribute."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    role: Literal["identifier", "quasi-identifier", "confidential", "non-confidential"]
+    type: Literal["whole number", "decimal", "yes/no", "date", "text"]
+    bounds: tuple[Point, Point] | None = None
+    resolution: Number | None = None
+    budget: Number | None = None
+
+
+class Recipe(BaseModel):
+    """A recipe file."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    method: str | None = None
+    k: int | None = None
+    epsilon: Number | None = None
+    outside: str | None = None
+    missing: str | None = None
+    exact_cells: str | None = None
+    partition: str | None = None
+    composition: str | None = None
+    sensitivity: str | None = None
+    blocks: list[list[str]] | None = None
+    width: Number | None = None
+    every: str | None = None
+    noise: str | None = None
+    isotonic: bool | None = None
+    shuffle: bool | None = None
+    seed: int | None = None
+    attributes: dict[str, AttributeEntry] = {}
+
+
+def read_recipe(recipe: str | Path | Mapping[str, Any]) -> dict[str, Any]:
+    """Read a recipe file, or its contents, as arguments of `protect`.
+
+    Parameters
+    ----------
+    recipe : str, Path or dict
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read or is not TOML.
+    RequestError
+        If an entry is unknown or of the wrong kind.
+
+    Examples
+    --------
+    >>> entry = {"role": "confidential", "type": "whole number", "bounds": [0, 120]}
+    >>> read_recipe({"k": 10, "attributes": {"AGE": entry}})
+    {'k': 10, 'types': {'AGE': 'whole number'}, 'attributes': ['AGE'], 'bounds': {'AGE': (0, 120)}}
+    """
+    contents = recipe if isinstance(recipe, Mapping) else _load(Path(recipe))
+    try:
+        parsed = Recipe.model_validate(_with_tuples(contents))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise RequestError(
+            f"recipe, entry '{place}'",
+            "it is unknown or of the wrong kind",
+            "see microveil inspect for a recipe that is in order",
+        ) from None
+    return _arguments(parsed)
+
+
+def _load(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        line = getattr(error, "lineno", None)
+        where = f"{path}, line {line}" if line else f"{path}"
+        raise FileError(where, "a recipe must be a TOML file", "correct the line") from None
+    except (OSError, UnicodeDecodeError):
+        raise FileError(f"{path}", "the recipe cannot be read", "check path and rights") from None
+
+
+def _with_tuples(contents: Mapping[str, Any]) -> dict[str, Any]:
+    """TOML has lists where bounds are pairs."""
+    attributes = contents.get("attributes", {})
+    if not isinstance(attributes, Mapping):
+        return dict(contents)
+    paired = {
+        name: {
+            key: tuple(value) if key == "bounds" and isinstance(value, list) else value
+            for key, value in entry.items()
+        }
+        if isinstance(entry, Mapping)
+        else entry
+        for name, entry in attributes.items()
+    }
+    return {**contents, "attributes": paired}
+
+
+def _arguments(recipe: Recipe) -> dict[str, Any]:
+    arguments = recipe.model_dump(exclude_none=True, exclude={"attributes"})
+    entries = recipe.attributes
+    if not entries:
+        return arguments
+    protected = (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL)
+    numeric = {name: entry for name, entry in entries.items() if Kind(entry.type).is_numeric}
+    chosen = [name for name, entry in numeric.items() if entry.role in protected]
+    kept = [name for name, entry in entries.items() if entry.role == Role.NON_CONFIDENTIAL]
+    arguments["types"] = {name: entry.type for name, entry in entries.items()}
+    if chosen:
+        arguments["attributes"] = chosen
+    if kept:
+        arguments["keep"] = kept
+    for key in ("bounds", "resolution", "budget"):
+        values = {
+            name: getattr(entries[name], key)
+            for name in chosen
+            if getattr(entries[name], key) is not None
+        }
+        if values:
+            arguments[key] = values
+    return arguments
+
+
+HEADER = """\
+# A recipe for microveil, proposed from the columns of {source}. Please confirm every line.
+#
+# role        identifier        left out of the release
+#             quasi-identifier  known to others, helps to find a person: protected
+#             confidential      to be protected
+#             non-confidential  released exactly as it is
+# type        what the column must hold, now and at every later run
+# resolution  the step to which values are rounded, 0.01 for cents
+# bounds      the domain of the values as it is publicly known: a fact about the attribute,
+#             never the smallest and largest value of the table, which would give two people
+#             away. For you to fill in.
+
+method = "idp-cbls"
+k = 10
+epsilon = 1.0
+outside = "error"        # or "clamp": move values outside the bounds to the nearer one
+missing = "error"        # or "keep": release missing cells as missing
+exact_cells = "refuse"   # or "allow": publish clusters of equal values as they are
+isotonic = false
+shuffle = false
+"""
+
+
+def propose_recipe(table: Any, source: str = "the table") -> str:
+    """Write a commented recipe for a table: what can be seen proposed, bounds left open.
+
+    Parameters
+    ----------
+    table : data frame or dict of numpy arrays
+    source : str
+        How the comment names the table.
+
+    Returns
+    -------
+    str
+        TOML; `read_recipe` reads it. It holds no value of the table but the number of
+        decimals seen, which it asks a person to confirm.
+    """
+    opened = open_table(table)
+    parts = [HEADER.format(source=source)]
+    parts += [_proposal(opened, name) for name in opened.names]
+    return "\n".join(parts)
+
+
+def _proposal(table: Table, name: str) -> str:
+    kind = table.kind(name)
+    lines = [f"[attributes.{_quoted(name)}]"]
+    if likely_identifier(table, name):
+        lines.append('role = "identifier"             # whole numbers, all different')
+    elif kind.is_numeric:
+        lines.append('role = "confidential"')
+    else:
+        lines.append(
+            'role = "quasi-identifier"       # no number: left out unless "non-confidential"'
+        )
+    lines.append(f'type = "{kind.value}"')
+    if kind is Kind.DECIMAL:
+        decimals = decimals_seen(table.numbers(name))
+        step = "1" if decimals == 0 else f"{10.0**-decimals:.{decimals}f}"
+        lines.append(f"resolution = {step}   # decimals seen in the data: confirm")
+    if kind.is_numeric and kind is not Kind.BOOLEAN:
+        example = "[1900-01-01, 2020-12-31]" if kind is Kind.DATE else "[0, 100000]"
+        lines.append(f"# bounds = {example}")
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(name: str) -> str:
+    if name and all(c.isascii() and (c.isalnum() or c in "-_") for c in name):
+        return name
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    for character, code in (("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
+        escaped = escaped.replace(character, code)
+    return f'"{escaped}"'

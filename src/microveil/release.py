@@ -1,0 +1,253 @@
+"""Plan, release and manifest: what is decided before any noise, and what is handed out.
+
+The two audiences are kept apart here. A `Release` writes what may be published to one
+folder and what depends on the data beyond it to the custodian's.
+"""
+
+import datetime
+import json
+import platform
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import polars
+from numpy.typing import NDArray
+
+from microveil.files import TextFormat, write_data, write_folders
+from microveil.noise import NoiseGrid
+from microveil.partition import Partition
+from microveil.privacy import Guarantee
+from microveil.schema import Attribute, written
+from microveil.table import Table
+
+__all__ = ["AttributePlan", "Manifest", "Plan", "Release"]
+
+COMPONENTS = ("microveil", "numpy", "scipy", "numba", "polars", "narwhals", "cryptography")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttributePlan:
+    """One attribute's clusters, sums and sensitivities, in grid units.
+
+    Attributes
+    ----------
+    attribute : Attribute
+    share : Fraction
+        Its part of epsilon.
+    partition : Partition
+    missing : bool array (n_records,) or None
+    sums : int64 array (n_clusters,)
+        Of the values, or of the winsorised values.
+    sensitivities : int64 array (n_clusters,)
+        Of these sums; 0 where a cluster comes out exactly.
+    grid : NoiseGrid
+    """
+
+    attribute: Attribute
+    share: Fraction
+    partition: Partition
+    missing: NDArray[np.bool_] | None
+    sums: NDArray[np.int64]
+    sensitivities: NDArray[np.int64]
+    grid: NoiseGrid
+
+    @property
+    def scales(self) -> NDArray[np.int64]:
+        """Scales of the noise on the sums, in steps of the noise grid."""
+        return self.grid.scales(self.sensitivities)
+
+    @property
+    def centroid_scales(self) -> NDArray[np.float64]:
+        """Scales of the noise on the centroids, in the attribute's units."""
+        steps = self.scales / self.partition.sizes
+        return np.ldexp(steps, -self.grid.bits) * float(self.attribute.resolution)
+
+    @property
+    def exact_clusters(self) -> int:
+        """Clusters that would come out as they are."""
+        return int(np.count_nonzero(self.sensitivities == 0))
+
+    @property
+    def exact_cells(self) -> int:
+        """Cells of those clusters."""
+        return int(self.partition.sizes[self.sensitivities == 0].sum())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the custodian's figures: they depend on the data."""
+        scales = self.centroid_scales
+        bounds, kind = self.attribute.bounds, self.attribute.kind
+        return {
+            "share": str(self.share),
+            "bounds": bounds and [written(bounds.lower, kind), written(bounds.upper, kind)],
+            "bounds_source": bounds and bounds.source.value,
+            "resolution": float(self.attribute.resolution),
+            "resolution_source": self.attribute.resolution_source.value,
+            "n_clusters": self.partition.n_clusters,
+            "smallest_cluster": int(self.partition.sizes.min()),
+            "largest_cluster": int(self.partition.sizes.max()),
+            "missing_cells": 0 if self.missing is None else int(self.missing.sum()),
+            "exact_clusters": self.exact_clusters,
+            "exact_cells": self.exact_cells,
+            "noise_grid_bits": self.grid.bits,
+            "noise_grid_unit": self.grid.unit,
+            "centroid_noise_scale": {
+                "smallest": float(scales.min()),
+                "median": float(np.median(scales)),
+                "largest": float(scales.max()),
+            },
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Everything about a release that is decided before noise is drawn: deterministic.
+
+    Attributes
+    ----------
+    table : Table
+    attributes : tuple of AttributePlan
+    guarantee : Guarantee
+    notes : tuple of str
+        Warnings in words.
+    parameters : dict
+        What was asked for, as plain values.
+    unused : tuple of str
+        Arguments that were given and that the method has no step for.
+    isotonic, shuffle : bool
+    seed : int or None
+        None takes the operating system's randomness.
+    """
+
+    table: Table
+    attributes: tuple[AttributePlan, ...]
+    guarantee: Guarantee
+    notes: tuple[str, ...]
+    parameters: Mapping[str, Any]
+    unused: tuple[str, ...]
+    isotonic: bool
+    shuffle: bool
+    seed: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """How a release was made: for its custodian, not for publication."""
+
+    contents: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, plan: Plan) -> "Manifest":
+        """Describe a plan and the software that carried it out."""
+        return cls(
+            contents={
+                "schema": 1,
+                "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+                "method": plan.guarantee.method,
+                "parameters": dict(plan.parameters),
+                "unused_parameters": list(plan.unused),
+                "n_records": plan.table.n_records,
+                "attributes": {part.attribute.name: part.to_dict() for part in plan.attributes},
+                "guarantee": plan.guarantee.to_dict(),
+                "notes": list(plan.notes),
+                "versions": {
+                    "python": platform.python_version(),
+                    **{name: version(name) for name in COMPONENTS},
+                },
+            }
+        )
+
+    def with_entries(self, **entries: Any) -> "Manifest":
+        """Return a manifest that says more."""
+        return replace(self, contents={**self.contents, **entries})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the manifest as plain values."""
+        return dict(self.contents)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """A protected table, what it guarantees and how it was made.
+
+    Attributes
+    ----------
+    data : data frame
+        The same kind of frame as the original.
+    guarantee : Guarantee
+    notes : tuple of str
+        Warnings in words: what a person should know before publishing.
+    manifest : Manifest
+        For the custodian.
+    """
+
+    data: Any
+    guarantee: Guarantee
+    notes: tuple[str, ...]
+    manifest: Manifest
+
+    def write(
+        self,
+        folder: str | Path,
+        *,
+        format: Literal["csv", "parquet"] = "csv",  # noqa: A002 -- the plain word for it
+        text: TextFormat | None = None,
+        overwrite: bool = False,
+        progress: Callable[[str], None] = lambda _step: None,
+    ) -> tuple[Path, Path]:
+        """Write the release: what may be published to ``folder``, the rest beside it.
+
+        ``folder`` gets data.csv or data.parquet, guarantee.json and guarantee.md;
+        ``folder``-custodian (mode 0700) gets manifest.json. Both appear whole or not at all.
+
+        Parameters
+        ----------
+        folder : str or Path
+        format : {"csv", "parquet"}
+        text : TextFormat, optional
+            Separator, decimal mark and encoding of a CSV file.
+        overwrite : bool
+            Replace an earlier release.
+        progress : callable
+            Told each step.
+
+        Returns
+        -------
+        (Path, Path)
+            The two folders.
+
+        Raises
+        ------
+        FileError
+            If a folder exists and is not to be replaced, or cannot be written.
+        """
+
+        def fill(public: Path, custodian: Path) -> None:
+            progress("writing the table")
+            name = f"data.{format}"
+            csv_text = (text or TextFormat()) if format == "csv" else None
+            digest = write_data(_as_polars(self.data), public / name, text=csv_text)
+            _write_json(public / "guarantee.json", self.guarantee.to_dict())
+            (public / "guarantee.md").write_text(self.guarantee.statement(), encoding="utf-8")
+            manifest = self.manifest.with_entries(output={"name": name, "sha256": digest})
+            _write_json(custodian / "manifest.json", manifest.to_dict())
+
+        return write_folders(Path(folder), fill, overwrite=overwrite)
+
+
+def _write_json(path: Path, contents: Mapping[str, Any]) -> None:
+    path.write_text(json.dumps(contents, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _as_polars(data: Any) -> polars.DataFrame:
+    if isinstance(data, polars.DataFrame):
+        return data
+    if isinstance(data, Mapping):
+        return polars.DataFrame(dict(data))
+    import narwhals  # noqa: PLC0415 -- a polars frame, the usual case, needs no bridge
+
+    return narwhals.from_native(data, eager_only=True).to_polars()

@@ -1,0 +1,299 @@
+"""What is asked of a release, checked before the table is touched."""
+
+import datetime
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import Any, Literal, TypedDict
+
+import numpy as np
+
+from microveil.errors import RequestError
+from microveil.methods import METHODS, Method
+from microveil.privacy import as_fraction
+from microveil.schema import EPOCH, Bounds, Kind, Source
+from microveil.table import BoundsFromData, ResolutionFromData
+
+__all__ = ["Arguments", "Request", "read_bounds", "read_resolution"]
+
+PARTITIONS = ("ranking", "optimal", "noise-aware", "mdav", "mdav-insensitive", "v-mdav")
+CHOICES: dict[str, tuple[str, ...]] = {
+    "outside": ("error", "clamp"),
+    "missing": ("error", "keep"),
+    "exact_cells": ("refuse", "allow"),
+    "partition": PARTITIONS,
+    "composition": ("parallel", "sequential"),
+    "sensitivity": ("global", "local", "cluster-local", "vector"),
+    "every": ("group", "average"),
+    "noise": ("uniform", "laplace", "gaussian", "triangular"),
+}
+# Steps that no method of this version has: accepted, so that one recipe serves every method.
+NOT_OFFERED = (
+    "partition",
+    "composition",
+    "sensitivity",
+    "blocks",
+    "width",
+    "every",
+    "noise",
+    "matrix",
+)
+
+
+class Arguments(TypedDict, total=False):
+    """The arguments of `protect` and `plan`, beside the table; see `protect`."""
+
+    method: str
+    k: int | None
+    epsilon: float | Fraction | None
+    attributes: Iterable[str] | None
+    keep: Iterable[str]
+    bounds: Mapping[str, tuple[Any, Any]] | None
+    resolution: Mapping[str, Any] | None
+    outside: Literal["error", "clamp"]
+    partition: str | None
+    composition: str | None
+    sensitivity: str | None
+    blocks: Any
+    width: float | None
+    every: str | None
+    noise: str | None
+    matrix: Any
+    exact_cells: Literal["refuse", "allow"]
+    budget: Mapping[str, float] | None
+    isotonic: bool
+    missing: Literal["error", "keep"]
+    shuffle: bool
+    seed: int | None
+    types: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A checked request: what does not need the table to be judged is in order.
+
+    Attributes are the arguments of `protect`; ``epsilon`` is an exact fraction.
+    """
+
+    method: Method
+    epsilon: Fraction
+    k: int = 1
+    attributes: tuple[str, ...] | None = None
+    keep: tuple[str, ...] = ()
+    bounds: Mapping[str, tuple[Any, Any]]
+    resolution: Mapping[str, Any]
+    outside: str = "error"
+    exact_cells: str = "refuse"
+    budget: Mapping[str, Any]
+    types: Mapping[str, Kind]
+    isotonic: bool = False
+    missing: str = "error"
+    shuffle: bool = False
+    seed: int | None = None
+    unused: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any]) -> "Request":
+        """Check arguments and make a request of them.
+
+        Raises
+        ------
+        RequestError
+            On an argument that is missing, unknown, of the wrong kind or out of range.
+        """
+        given = {name: value for name, value in arguments.items() if value is not None}
+        for name in given:
+            if name not in Arguments.__annotations__:
+                raise RequestError(
+                    f"argument '{name}'", "there is no such argument", "see help(microveil.protect)"
+                )
+        for name, choices in CHOICES.items():
+            if name in given and given[name] not in choices:
+                raise RequestError(
+                    name, f"it must be one of {', '.join(choices)}", f"pass {name}={choices[0]!r}"
+                )
+        method = _method(given.get("method"))
+        unused = [name for name in NOT_OFFERED if name in given]
+        if not method.forms_clusters and "k" in given:
+            unused.append("k")
+        request = cls(
+            method=method,
+            epsilon=_epsilon(given.get("epsilon")),
+            k=_k(given.get("k"), method),
+            attributes=_names(given["attributes"], "attributes") if "attributes" in given else None,
+            keep=_names(given.get("keep", ()), "keep"),
+            bounds=_mapping(given.get("bounds", {}), "bounds"),
+            resolution=_mapping(given.get("resolution", {}), "resolution"),
+            outside=given.get("outside", "error"),
+            exact_cells=given.get("exact_cells", "refuse"),
+            budget=_mapping(given.get("budget", {}), "budget"),
+            types=_types(given.get("types", {})),
+            isotonic=_flag(given.get("isotonic", False), "isotonic"),
+            missing=given.get("missing", "error"),
+            shuffle=_flag(given.get("shuffle", False), "shuffle"),
+            seed=_seed(given.get("seed")),
+            unused=tuple(unused),
+        )
+        request._check_together()
+        return request
+
+    def _check_together(self) -> None:
+        if self.isotonic and not self.method.orders_clusters:
+            raise RequestError(
+                "isotonic",
+                f"with {self.method.id} the order of two rows would be fixed, an unbounded loss",
+                "leave it out, or choose a method that forms clusters",
+            )
+        both = sorted(set(self.attributes or ()) & set(self.keep))
+        if both:
+            raise RequestError(
+                f"column '{both[0]}'", "it is both to be protected and to be kept", "name it once"
+            )
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the request as plain values, for the manifest."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        values["method"] = self.method.id
+        values["epsilon"] = str(self.epsilon)
+        for name in ("bounds", "resolution", "budget", "types"):
+            values[name] = {key: _plain(value) for key, value in values[name].items()}
+        del values["unused"]
+        return {key: list(v) if isinstance(v, tuple) else v for key, v in values.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return [_plain(part) for part in value]
+    return value if isinstance(value, int | float) else str(value)
+
+
+def _method(name: Any) -> Method:
+    if name is None:
+        raise RequestError("method", "a method is needed", f"pass one of {', '.join(METHODS)}")
+    if name not in METHODS:
+        raise RequestError(
+            f"method '{name}'", "there is no such method", f"choose from {', '.join(METHODS)}"
+        )
+    return METHODS[name]
+
+
+def _epsilon(value: Any) -> Fraction:
+    if value is None:
+        raise RequestError("epsilon", "this method draws noise and needs a budget", "pass epsilon=1")
+    return as_fraction(
+        value, "epsilon", "epsilon must be a finite number above 0", "pass for example epsilon=1"
+    )
+
+
+def _k(value: Any, method: Method) -> int:
+    if not method.forms_clusters:
+        return 1
+    if value is None:
+        raise RequestError("k", f"{method.id} forms clusters and needs k", "pass for example k=10")
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise RequestError("k", "k must be a whole number of 1 or more", "pass for example k=10")
+    if value < method.smallest_k:
+        raise RequestError(
+            "k",
+            f"{method.id} sets the smallest and largest value of a cluster aside and needs "
+            f"k of {method.smallest_k} or more",
+            f"pass k={method.smallest_k} or more",
+        )
+    return int(value)
+
+
+def _names(value: Any, place: str) -> tuple[str, ...]:
+    names = (value,) if isinstance(value, str) else tuple(value)
+    for name in names:
+        if not isinstance(name, str):
+            raise RequestError(place, "columns are named by text", f'pass {place}=["AGE"]')
+        if names.count(name) > 1:
+            raise RequestError(f"column '{name}'", f"{place} names it twice", "name it once")
+    return names
+
+
+def _mapping(value: Any, place: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        raise RequestError(place, "it maps column names to values", f"pass {place}={{'AGE': ...}}")
+    return dict(value)
+
+
+def _types(value: Any) -> Mapping[str, Kind]:
+    given = _mapping(value, "types")
+    for name, kind in given.items():
+        if kind not in list(Kind):
+            raise RequestError(
+                f"type of '{name}'",
+                f"it must be one of {', '.join(Kind)}",
+                "correct it",
+            )
+    return {name: Kind(kind) for name, kind in given.items()}
+
+
+def _flag(value: Any, place: str) -> bool:
+    if not isinstance(value, bool):
+        raise RequestError(place, "it is either True or False", f"pass {place}=True")
+    return value
+
+
+def _seed(value: Any) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise RequestError("seed", "a seed is a whole number", "pass seed=1, for experiments only")
+    return int(value)
+
+
+def read_bounds(name: str, kind: Kind, given: Any) -> Bounds:
+    """Make bounds of what a user gave: numbers, or dates (or ISO text) for a date.
+
+    Raises
+    ------
+    RequestError
+        If they are no two finite numbers or dates, the lower below the upper.
+
+    Examples
+    --------
+    >>> read_bounds("AGE", Kind.WHOLE, (0, 120)).width
+    Fraction(120, 1)
+    """
+    place = f"bounds of '{name}'"
+    remedy = "pass for example ('1900-01-01', '2020-12-31')" if kind is Kind.DATE else "(0, 100)"
+    try:
+        lower, upper = (_number(part, kind) for part in given)
+    except (TypeError, ValueError):
+        wanted = "dates" if kind is Kind.DATE else "finite numbers"
+        raise RequestError(place, f"bounds are two {wanted}", f"pass {remedy}") from None
+    if lower >= upper:
+        raise RequestError(place, "the lower bound must be below the upper", f"pass {remedy}")
+    source = Source.DATA if isinstance(given, BoundsFromData) else Source.DECLARED
+    return Bounds(lower=lower, upper=upper, source=source)
+
+
+def read_resolution(name: str, kind: Kind, given: Any) -> tuple[Fraction, Source]:
+    """Make a resolution of what a user gave: a number above 0, whole but for decimals.
+
+    >>> read_resolution("TAX", Kind.DECIMAL, 0.01)
+    (Fraction(1, 100), <Source.DECLARED: 'declared'>)
+    """
+    place = f"resolution of '{name}'"
+    step = as_fraction(given, place, "it must be a finite number above 0", "pass for example 0.01")
+    if kind is not Kind.DECIMAL and step.denominator != 1:
+        raise RequestError(place, f"the column holds {kind.value}s", "pass a whole number")
+    source = Source.DATA if isinstance(given, ResolutionFromData) else Source.DECLARED
+    return step, source
+
+
+def _number(value: Any, kind: Kind) -> Fraction:
+    if kind is Kind.DATE:
+        if isinstance(value, str):
+            value = datetime.date.fromisoformat(value)
+        if isinstance(value, datetime.datetime):
+            value = value.date()
+        if not isinstance(value, datetime.date):
+            raise TypeError
+        return Fraction((value - EPOCH).days)
+    if isinstance(value, bool) or (isinstance(value, float) and not math.isfinite(value)):
+        raise ValueError
+    return value if isinstance(value, Fraction) else Fraction(str(value))

@@ -1,0 +1,1 @@
+"""What an intruder could still find out: disclosure risk, measured."""

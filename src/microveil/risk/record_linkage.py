@@ -1,0 +1,349 @@
+"""Record linkage: how often an intruder who holds the originals finds the right one.
+
+The intruder takes every protected record to the original at the least distance, and
+guesses among the set G of originals at exactly that distance. Soria-Comas,
+Domingo-Ferrer, Sanchez and Martinez (2013), section V: 100/n times the sum over
+protected records of 1/|G| where the true original is in G, of 0 where it is not.
+
+The true original is the one in the same position. Distances are computed directly, in
+float64 and in attribute order, and ties are exact equality of what was computed: whole
+numbers tie as they do on paper, decimal fractions may be told apart by a rounding. A
+distance that is standardised divides the squared difference by the variance, rather
+than differencing divided values, so that it breaks no tie of whole numbers.
+"""
+
+import math
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil._kernels import linkage
+from microveil.errors import DataError
+
+__all__ = [
+    "RecordLinkage",
+    "candidate_counts",
+    "record_linkage",
+    "record_linkage_by_rank",
+    "record_linkage_standardised",
+]
+
+# Squares of numbers up to this, summed over any table, stay finite.
+LARGEST_VALUE = 1e140
+# Smaller variances have no exact reciprocal in float64: the attribute counts as constant.
+SMALLEST_VARIANCE = float(np.finfo(np.float64).tiny)
+# Records to a leaf, of 16, 32 and 64 the fastest by a little on every table tried.
+LEAF_SIZE = 32
+QUERIES_PER_TASK = 2048
+NORMAL_QUANTILE = 1.959963984540054  # of 0.975
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordLinkage:
+    """Share of the protected records that are linked to their true original.
+
+    Parameters
+    ----------
+    percent : float
+        Expected percentage of right links; 100 where every record is found, lower is
+        safer.
+    baseline_by_chance : float
+        What blind guessing links: 100/n percent.
+    n_records : int
+        Number of records that were linked.
+    interval : tuple[float, float]
+        95 % Wilson interval for ``percent``. For this very release ``percent`` is exact;
+        the interval speaks of releases of other people drawn like these. It treats
+        records as independent, with |G| > 1 counted no surer than a toss: cautious
+        where ties are many, too narrow where clusters share one draw of noise.
+    """
+
+    percent: float
+    baseline_by_chance: float
+    n_records: int
+    interval: tuple[float, float]
+
+
+def record_linkage(original: NDArray[np.float64], protected: NDArray[np.float64]) -> RecordLinkage:
+    """Measure record linkage with distances in raw units, as the paper does.
+
+    Parameters
+    ----------
+    original, protected : ndarray of float64, shape (n_records, n_attributes)
+        The same records in the same order, finite.
+
+    Returns
+    -------
+    RecordLinkage
+        Percentage of right links, with its baseline and interval.
+
+    Raises
+    ------
+    DataError
+        If the shapes differ, a table is empty, or a value is missing or infinite.
+
+    Notes
+    -----
+    Memory is O(n_records n_attributes); time is near O(n log n) for up to about ten
+    attributes and never above O(n^2) vectorised steps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> original = np.array([[1.0], [2.0], [9.0]])
+    >>> record_linkage(original, np.array([[1.5], [1.5], [8.0]])).percent
+    66.66666666666667
+    """
+    original, protected = _checked(original, protected)
+    return _summarised(_counted(original, protected, np.ones(original.shape[1])))
+
+
+def record_linkage_standardised(
+    original: NDArray[np.float64], protected: NDArray[np.float64]
+) -> RecordLinkage:
+    """Measure record linkage with each attribute in units of the original's deviation.
+
+    The standard deviation is the sample's, with n - 1. An attribute that is constant in
+    the original counts as 0 throughout.
+
+    Parameters
+    ----------
+    original, protected : ndarray of float64, shape (n_records, n_attributes)
+        The same records in the same order, finite.
+
+    Returns
+    -------
+    RecordLinkage
+        Percentage of right links, with its baseline and interval.
+
+    Raises
+    ------
+    DataError
+        If the shapes differ, a table is empty, or a value is missing or infinite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> original = np.array([[1.0, 1000.0], [2.0, 3000.0], [3.0, 2000.0]])
+    >>> protected = np.array([[1.0, 1700.0], [2.0, 2600.0], [3.0, 2100.0]])
+    >>> record_linkage(original, protected).percent
+    66.66666666666667
+    >>> record_linkage_standardised(original, protected).percent
+    100.0
+    """
+    original, protected = _checked(original, protected)
+    return _summarised(_counted(original, protected, _reciprocal_variances(original)))
+
+
+def record_linkage_by_rank(
+    original: NDArray[np.float64], protected: NDArray[np.float64]
+) -> RecordLinkage:
+    """Measure record linkage between ranks instead of values.
+
+    Original values are replaced by their ranks within the original attribute, protected
+    values by their ranks within the protected attribute; equal values share the average
+    of their ranks. Noise that moves all values but keeps their order does not help here.
+
+    Parameters
+    ----------
+    original, protected : ndarray of float64, shape (n_records, n_attributes)
+        The same records in the same order, finite.
+
+    Returns
+    -------
+    RecordLinkage
+        Percentage of right links, with its baseline and interval.
+
+    Raises
+    ------
+    DataError
+        If the shapes differ, a table is empty, or a value is missing or infinite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> original = np.array([[1.0], [2.0], [3.0]])
+    >>> record_linkage(original, original + 100).percent
+    33.333333333333336
+    >>> record_linkage_by_rank(original, original + 100).percent
+    100.0
+    """
+    original, protected = _checked(original, protected)
+    ranks = _average_ranks(original), _average_ranks(protected)
+    return _summarised(_counted(*ranks, np.ones(original.shape[1])))
+
+
+def candidate_counts(
+    original: NDArray[np.float64], protected: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Count, per protected record, the originals that the intruder cannot tell apart.
+
+    Parameters
+    ----------
+    original, protected : ndarray of float64, shape (n_records, n_attributes)
+        The same records in the same order, finite.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_records,)
+        |G| where the true original is in G, 0 where another original is nearer; in raw
+        units. It names the people at risk, so it is for the custodian alone.
+
+    Raises
+    ------
+    DataError
+        If the shapes differ, a table is empty, or a value is missing or infinite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> candidate_counts(np.array([[1.0], [3.0], [9.0]]), np.array([[2.0], [2.0], [3.0]]))
+    array([2, 2, 0])
+    """
+    original, protected = _checked(original, protected)
+    return _counted(original, protected, np.ones(original.shape[1]))
+
+
+def _checked(
+    original: NDArray[np.float64], protected: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return both as contiguous float64 matrices of one shape, every value finite."""
+    original = np.ascontiguousarray(original, dtype=np.float64)
+    protected = np.ascontiguousarray(protected, dtype=np.float64)
+    place = "original and protected data"
+    if original.ndim != 2 or original.shape != protected.shape:
+        raise DataError(
+            place,
+            "both must be matrices of one shape, record by record",
+            "pass the same records and attributes in the same order",
+        )
+    if original.size == 0:
+        raise DataError(
+            place,
+            "there must be a record and an attribute to link",
+            "pass a table that is not empty",
+        )
+    for name, matrix in (("original data", original), ("protected data", protected)):
+        if not np.abs(matrix).max() <= LARGEST_VALUE:
+            raise DataError(
+                name,
+                "values to link must be present, finite and at most 1e140 in size",
+                "leave such records out",
+            )
+    return original, protected
+
+
+def _reciprocal_variances(original: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return 1/variance per attribute, 0 for a constant one."""
+    constant = original.min(axis=0) == original.max(axis=0)
+    weights = np.zeros(original.shape[1])
+    if original.shape[0] > 1:
+        variances = original.var(axis=0, ddof=1)
+        usable = ~constant & (variances >= SMALLEST_VARIANCE)
+        weights[usable] = 1.0 / variances[usable]
+    return weights
+
+
+def _average_ranks(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Replace values by their ranks from 1 within the attribute, ties by their average."""
+    ranks = np.empty(matrix.shape)
+    for attribute, values in enumerate(matrix.T):
+        _, which, sizes = np.unique(values, return_inverse=True, return_counts=True)
+        ranks[:, attribute] = (np.cumsum(sizes) - (sizes - 1) / 2)[which]
+    return ranks
+
+
+def _distinct(
+    matrix: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Return the distinct records, and for each record which of them it is.
+
+    (numpy.unique along an axis does the same several times slower.)
+    """
+    order = np.lexsort(matrix.T[::-1])
+    ordered = matrix[order]
+    is_new = np.ones(matrix.shape[0], dtype=np.bool_)
+    np.any(ordered[1:] != ordered[:-1], axis=1, out=is_new[1:])
+    which = np.empty(matrix.shape[0], dtype=np.intp)
+    which[order] = np.cumsum(is_new) - 1
+    return ordered[is_new], which
+
+
+def _own_distances(
+    original: NDArray[np.float64],
+    protected: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return the squared distance of each protected record to its own original.
+
+    The same operations in the same order as in the kernel, which compares with it.
+    """
+    total = np.zeros(original.shape[0])
+    for x, y, weight in zip(original.T, protected.T, weights, strict=True):
+        difference = x - y
+        total += difference * difference * weight
+    return total
+
+
+def _counted(
+    original: NDArray[np.float64],
+    protected: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> NDArray[np.int64]:
+    """Count the candidates per record under weighted squared distances.
+
+    Protected records that are equal ask the same question, so each is asked once, with
+    the least distance that any of its records has to its own original: within it either
+    lies a nearer original, and none of them is linked, or the set G.
+    """
+    own = _own_distances(original, protected, weights)
+    queries, which_query = _distinct(protected)
+    radii = np.full(queries.shape[0], np.inf)
+    np.minimum.at(radii, which_query, own)
+    records, which_record = _distinct(original)
+    order, blocks, leaf_starts, boxes = linkage.build_tree(records, weights, LEAF_SIZE)
+    tree = blocks, np.bincount(which_record)[order], leaf_starts, boxes
+
+    def count(start: int) -> NDArray[np.int64]:
+        task = slice(start, start + QUERIES_PER_TASK)
+        counts: NDArray[np.int64] = linkage.count_at_radius(
+            tree, queries[task], radii[task], weights
+        )
+        return counts
+
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        counts = np.concatenate(
+            list(threads.map(count, range(0, queries.shape[0], QUERIES_PER_TASK)))
+        )
+    return np.where(own == radii[which_query], counts[which_query], 0)
+
+
+def _summarised(counts: NDArray[np.int64]) -> RecordLinkage:
+    """Turn candidate counts into the expected percentage of right links."""
+    n_records = counts.shape[0]
+    sizes, n_linked = np.unique(counts[counts > 0], return_counts=True)
+    expected_links = math.fsum(n_linked / sizes)
+    return RecordLinkage(
+        percent=100.0 * expected_links / n_records,
+        baseline_by_chance=100.0 / n_records,
+        n_records=n_records,
+        interval=_wilson_interval(expected_links / n_records, n_records),
+    )
+
+
+def _wilson_interval(share: float, n_records: int) -> tuple[float, float]:
+    """Return the 95 % interval in percent of Wilson (1927), doi:10.2307/2276774.
+
+    Chosen because it keeps to 0 and 100 and stays honest at 0 links, where the usual
+    interval would have no width. A share of fractions varies no more than one of zeros
+    and ones with the same mean, for which the interval is meant.
+    """
+    square = NORMAL_QUANTILE**2 / n_records
+    centre = share + square / 2
+    half = math.sqrt(square * (share * (1 - share) + square / 4))
+    lower = max(0.0, min(share, (centre - half) / (1 + square)))
+    upper = min(1.0, max(share, (centre + half) / (1 + square)))
+    return 100.0 * lower, 100.0 * upper

@@ -1,0 +1,129 @@
+"""What is known of a table's attributes without looking at their values: plain values.
+
+>>> income = Attribute(
+...     name="INCOME",
+...     kind=Kind.DECIMAL,
+...     resolution=Fraction("0.01"),
+...     resolution_source=Source.DECLARED,
+...     bounds=Bounds(lower=Fraction(0), upper=Fraction(100_000), source=Source.DECLARED),
+... )
+>>> income.grid_bounds
+(0, 10000000)
+"""
+
+import datetime
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["EPOCH", "Attribute", "Bounds", "Kind", "Role", "Source", "written"]
+
+EPOCH = datetime.date(1970, 1, 1)
+
+
+class Role(StrEnum):
+    """What an attribute is to whoever would find a person in the table."""
+
+    IDENTIFIER = "identifier"
+    QUASI_IDENTIFIER = "quasi-identifier"
+    CONFIDENTIAL = "confidential"
+    NON_CONFIDENTIAL = "non-confidential"
+
+
+class Kind(StrEnum):
+    """How an attribute's values become numbers: dates as days, yes/no as 1 and 0."""
+
+    WHOLE = "whole number"
+    DECIMAL = "decimal"
+    BOOLEAN = "yes/no"
+    DATE = "date"
+    OTHER = "text"
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the methods for numbers apply."""
+        return self is not Kind.OTHER
+
+
+class Source(StrEnum):
+    """Where a bound or a resolution comes from."""
+
+    DECLARED = "declared"
+    TYPE = "given by the type"
+    DATA = "read from the data"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """The domain of a numeric attribute, in its own units (dates: days since 1970-01-01)."""
+
+    lower: Fraction
+    upper: Fraction
+    source: Source
+
+    @property
+    def width(self) -> Fraction:
+        """The length of the domain, upper less lower."""
+        return self.upper - self.lower
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attribute:
+    """A numeric attribute, its domain and its grid.
+
+    Attributes
+    ----------
+    name : str
+    kind : Kind
+    resolution : Fraction
+        The step of the public grid on which values are rounded, in the attribute's units.
+    resolution_source : Source
+    bounds : Bounds or None
+        None where neither declared nor needed.
+    """
+
+    name: str
+    kind: Kind
+    resolution: Fraction
+    resolution_source: Source
+    bounds: Bounds | None = None
+
+    @property
+    def place(self) -> str:
+        """How messages name it."""
+        return f"attribute '{self.name}'"
+
+    @property
+    def grid_bounds(self) -> tuple[int, int] | None:
+        """The domain in grid units, widened outwards to whole ones; None without bounds."""
+        if self.bounds is None:
+            return None
+        return (
+            math.floor(self.bounds.lower / self.resolution),
+            math.ceil(self.bounds.upper / self.resolution),
+        )
+
+    def from_grid(
+        self, units: NDArray[np.int64] | NDArray[np.float64]
+    ) -> NDArray[np.int64] | NDArray[np.float64]:
+        """Turn grid units into values: whole for all but decimals, the nearest float for those."""
+        step, parts = self.resolution.numerator, self.resolution.denominator
+        if self.kind is not Kind.DECIMAL:
+            return units * step
+        return units.astype(np.float64) * step / parts
+
+
+def written(value: Fraction, kind: Kind) -> int | float | str:
+    """Write a number of an attribute as JSON and people want it: dates in ISO form.
+
+    >>> written(Fraction(3, 2), Kind.DECIMAL), written(Fraction(31), Kind.DATE)
+    (1.5, '1970-02-01')
+    """
+    if kind is Kind.DATE:
+        return (EPOCH + datetime.timedelta(days=int(value))).isoformat()
+    return int(value) if value.denominator == 1 else float(value)

@@ -1,0 +1,27 @@
+"""Data frames in and out, and their columns as whole numbers on public grids."""
+
+from microveil.table.columns import (
+    BoundsFromData,
+    GridColumn,
+    ResolutionFromData,
+    bounds_from_data,
+    decimals_seen,
+    likely_identifier,
+    on_grid,
+    resolution_from_data,
+)
+from microveil.table.frames import Numbers, Table, open_table
+
+__all__ = [
+    "BoundsFromData",
+    "GridColumn",
+    "Numbers",
+    "ResolutionFromData",
+    "Table",
+    "bounds_from_data",
+    "decimals_seen",
+    "likely_identifier",
+    "on_grid",
+    "open_table",
+    "resolution_from_data",
+]

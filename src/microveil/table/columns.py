@@ -1,0 +1,297 @@
+"""Columns as whole numbers on a public grid, and what can be read off a column."""
+
+import datetime
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil._kernels import grid as kernel
+from microveil.errors import DataError, RequestError
+from microveil.schema import EPOCH, Attribute, Kind
+from microveil.table.frames import Numbers, Table, open_table
+
+__all__ = [
+    "BoundsFromData",
+    "GridColumn",
+    "ResolutionFromData",
+    "bounds_from_data",
+    "decimals_seen",
+    "likely_identifier",
+    "on_grid",
+    "resolution_from_data",
+]
+
+# A float64 tells whole numbers apart up to here, hence decimals of a value times their power.
+EXACT = 2**53
+MOST_DECIMALS = 15
+HEAD = 1000
+
+
+class BoundsFromData(tuple[Any, Any]):
+    """Bounds (lower, upper) that were read from the data: a guarantee says so."""
+
+    __slots__ = ()
+
+
+class ResolutionFromData(float):
+    """A resolution that was read from the data: a guarantee says so."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GridColumn:
+    """An attribute's values in whole grid units.
+
+    Attributes
+    ----------
+    attribute : Attribute
+    values : int64 array (n_present,)
+        Without the missing ones.
+    missing : bool array (n_records,) or None
+        None where no value is missing.
+    """
+
+    attribute: Attribute
+    values: NDArray[np.int64]
+    missing: NDArray[np.bool_] | None
+
+    @property
+    def n_missing(self) -> int:
+        """How many records have no value."""
+        return 0 if self.missing is None else int(self.missing.sum())
+
+
+def on_grid(
+    numbers: Numbers, attribute: Attribute, *, keep_missing: bool, clamp: bool
+) -> GridColumn:
+    """Round a column to its grid and hold it against its declared bounds.
+
+    Parameters
+    ----------
+    numbers : Numbers
+    attribute : Attribute
+    keep_missing : bool
+        Leave missing and infinite values out instead of refusing them.
+    clamp : bool
+        Move values outside the bounds to the nearer bound instead of refusing them.
+
+    Raises
+    ------
+    DataError
+        On missing or infinite values, values outside the bounds, or values too large.
+
+    Notes
+    -----
+    Each record is rounded by itself, to the nearest grid point, so that a neighbouring table
+    changes one grid value only.
+    """
+    values, missing, infinite = _rounded(numbers, attribute)
+    if not keep_missing:
+        _refuse(missing, attribute, "a value is missing")
+        _refuse(infinite, attribute, "a value is infinite")
+    absent = _either(missing, infinite)
+    if absent is not None:
+        values = values[~absent]
+    if not len(values):
+        raise DataError(attribute.place, "every value is missing", "leave the attribute out")
+    bounds = attribute.grid_bounds
+    if bounds is not None:
+        lower, upper = bounds
+        if clamp:
+            values = np.clip(values, lower, upper)
+        elif int(values.min()) < lower or int(values.max()) > upper:
+            _refuse_outside(values, absent, attribute, bounds)
+    return GridColumn(attribute=attribute, values=values, missing=absent)
+
+
+def _rounded(
+    numbers: Numbers, attribute: Attribute
+) -> tuple[NDArray[np.int64], NDArray[np.bool_] | None, NDArray[np.bool_] | None]:
+    """Round to grid units; also which records are missing and which infinite."""
+    values, resolution = numbers.values, attribute.resolution
+    if values.dtype == np.int64:
+        if resolution == 1:
+            return values, numbers.missing, None
+        values = values.astype(np.float64)
+    grid = np.empty(len(values), dtype=np.int64)
+    n_missing, n_infinite, n_huge = kernel.to_grid(
+        values, float(resolution.numerator), float(resolution.denominator), grid
+    )
+    if n_huge:
+        raise DataError(
+            attribute.place,
+            "values would not fit 64 bits at this resolution",
+            f"declare a coarser resolution (--resolution {attribute.name}=...)",
+        )
+    missing = _either(numbers.missing, np.isnan(values) if n_missing else None)
+    return grid, missing, np.isinf(values) if n_infinite else None
+
+
+def _either(
+    one: NDArray[np.bool_] | None, other: NDArray[np.bool_] | None
+) -> NDArray[np.bool_] | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return one | other
+
+
+def _refuse(where: NDArray[np.bool_] | None, attribute: Attribute, what: str) -> None:
+    if where is None:
+        return
+    raise DataError(
+        f"{attribute.place}, {_counted(where)}",
+        what,
+        'complete it, or pass missing="keep" (--missing keep) to release such cells as missing',
+    )
+
+
+def _refuse_outside(
+    values: NDArray[np.int64],
+    absent: NDArray[np.bool_] | None,
+    attribute: Attribute,
+    bounds: tuple[int, int],
+) -> None:
+    outside = (values < bounds[0]) | (values > bounds[1])
+    if absent is not None:
+        everywhere = np.zeros(len(absent), dtype=np.bool_)
+        everywhere[~absent] = outside
+        outside = everywhere
+    raise DataError(
+        f"{attribute.place}, {_counted(outside)}",
+        "values lie outside the declared bounds",
+        'widen the bounds, or pass outside="clamp" (--outside clamp) to move them to the bound',
+    )
+
+
+def _counted(where: NDArray[np.bool_]) -> str:
+    count = int(where.sum())
+    first = int(np.argmax(where)) + 1
+    return f"record {first}" if count == 1 else f"{count} records, the first record {first}"
+
+
+def bounds_from_data(table: Any, alpha: float = 1.5) -> dict[str, BoundsFromData]:
+    """Read bounds off the numeric attributes of a table: convenient, and a leak.
+
+    As in IDP-2025's experiments, in general form: lower is min(0, alpha * minimum), upper is
+    max(0, alpha * maximum). The largest clamped cell of the release then shows
+    alpha * maximum, so no claim holds for the person who has it; a guarantee says so.
+
+    Parameters
+    ----------
+    table : data frame or dict of numpy arrays
+    alpha : float
+        1 or more.
+
+    Returns
+    -------
+    dict of (lower, upper)
+        For `protect`'s argument ``bounds``; attributes whose values are all 0 or missing,
+        and yes/no attributes, need or get none.
+
+    Examples
+    --------
+    >>> bounds_from_data({"TAX": np.array([10, 40]), "NAME": np.array(["a", "b"])})
+    {'TAX': (0, 60.0)}
+    """
+    if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 1 <= alpha < np.inf:
+        raise RequestError("alpha", "alpha must be a number of 1 or more", "pass alpha=1.5")
+    opened = open_table(table)
+    found = {}
+    for name in opened.names:
+        kind = opened.kind(name)
+        if not kind.is_numeric or kind is Kind.BOOLEAN:
+            continue
+        values = _present(opened.numbers(name))
+        if not len(values):
+            continue
+        lower = min(0, alpha * values.min().item())
+        upper = max(0, alpha * values.max().item())
+        if lower < upper:
+            pair = (_date(lower), _date(upper)) if kind is Kind.DATE else (lower, upper)
+            found[name] = BoundsFromData(pair)
+    return found
+
+
+def _date(days: float) -> datetime.date:
+    try:
+        return EPOCH + datetime.timedelta(days=round(days))
+    except OverflowError:
+        raise RequestError(
+            "alpha", "a bound read from the data is no date any more", "declare the bounds"
+        ) from None
+
+
+def resolution_from_data(table: Any) -> dict[str, ResolutionFromData]:
+    """Read the decimals in use off the float attributes of a table; a guarantee says so.
+
+    Parameters
+    ----------
+    table : data frame or dict of numpy arrays
+
+    Returns
+    -------
+    dict of float
+        For `protect`'s argument ``resolution``: 0.01 where every value has two decimals or
+        fewer, 1 where all are whole. Whole numbers, dates and yes/no need none.
+
+    Examples
+    --------
+    >>> resolution_from_data({"TAX": np.array([10.25, 40.5])})
+    {'TAX': 0.01}
+    """
+    opened = open_table(table)
+    found = {}
+    for name in opened.names:
+        if opened.kind(name) is Kind.DECIMAL:
+            found[name] = ResolutionFromData(10.0 ** -decimals_seen(opened.numbers(name)))
+    return found
+
+
+def decimals_seen(numbers: Numbers) -> int:
+    """Return the least number of decimals that tells every value of a float column.
+
+    Values of more than 15 decimals, or too large to tell that many, count as far as can be
+    told.
+
+    >>> decimals_seen(Numbers(values=np.array([1.25, 3.0]), missing=None))
+    2
+    """
+    values = _present(numbers)
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return 0
+    # Values of a float32 column are the nearest float32 of their decimals, not float64.
+    single = values.astype(np.float32)
+    exact = single if np.array_equal(single.astype(np.float64), values) else values
+    largest = float(np.abs(values).max())
+    decimals = 0
+    while decimals < MOST_DECIMALS and largest * 10 ** (decimals + 1) < EXACT:
+        power = 10.0**decimals
+        if np.array_equal((np.rint(values * power) / power).astype(exact.dtype), exact):
+            return decimals
+        decimals += 1
+    return decimals
+
+
+def _present(numbers: Numbers) -> NDArray[np.int64] | NDArray[np.float64]:
+    values = numbers.values if numbers.missing is None else numbers.values[~numbers.missing]
+    return values[np.isfinite(values)] if values.dtype.kind == "f" else values
+
+
+def likely_identifier(table: Table, name: str) -> bool:
+    """Whether a numeric column holds whole numbers that are all different.
+
+    >>> likely_identifier(open_table({"ID": np.array([7, 9]), "AGE": np.array([1, 1])}), "ID")
+    True
+    """
+    if table.kind(name) not in (Kind.WHOLE, Kind.DECIMAL):
+        return False
+    values = _present(table.numbers(name))
+    head = values[:HEAD]
+    if len(np.unique(head)) < len(head) or not np.array_equal(np.rint(head), head):
+        return False
+    whole = values.dtype.kind == "i" or bool(np.array_equal(np.rint(values), values))
+    return whole and len(values) > 1 and len(np.unique(values)) == len(values)

@@ -1,0 +1,409 @@
+"""Any data frame, seen as typed columns, and back to the same kind of frame.
+
+pandas, polars and pyarrow tables go through narwhals; a dict of numpy arrays is taken as it
+is. What may hold identifiers beside the values (a pandas index, unused categories, metadata
+of a frame, a schema or a file) does not come back.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.errors import DataError, RequestError
+from microveil.schema import Kind
+
+__all__ = ["Numbers", "Table", "open_table"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Numbers:
+    """A numeric column as numbers.
+
+    Attributes
+    ----------
+    values : int64 or float64 array (n_records,)
+        Dates as days since 1970-01-01, yes/no as 1 and 0; anything where missing.
+    missing : bool array (n_records,) or None
+        None where no value is missing.
+    """
+
+    values: NDArray[np.int64] | NDArray[np.float64]
+    missing: NDArray[np.bool_] | None
+
+
+class Table(Protocol):
+    """What the product asks of a table, whatever library holds it."""
+
+    names: tuple[str, ...]
+    n_records: int
+
+    def kind(self, name: str) -> Kind:
+        """Return how the column's values become numbers, if they do."""
+        ...
+
+    def numbers(self, name: str) -> Numbers:
+        """Return a numeric column as numbers."""
+        ...
+
+    def rebuild(
+        self,
+        columns: Mapping[str, Numbers],
+        kept: Iterable[str],
+        order: NDArray[np.int64] | None,
+    ) -> Any:
+        """Make a frame of the same kind from new numbers and columns kept as they are.
+
+        Columns come in the table's order, rows in ``order`` (positions) where one is given.
+        """
+        ...
+
+
+def open_table(table: Any) -> Table:
+    """See any supported table as typed columns.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame, polars.DataFrame, pyarrow.Table or dict of numpy arrays
+
+    Raises
+    ------
+    RequestError
+        If it is none of these.
+    DataError
+        If columns share a name, are unnamed or of different lengths, or there are fewer
+        than two records.
+
+    Examples
+    --------
+    >>> table = open_table({"AGE": np.array([31, 45]), "NAME": np.array(["a", "b"])})
+    >>> table.kind("AGE"), table.kind("NAME")
+    (<Kind.WHOLE: 'whole number'>, <Kind.OTHER: 'text'>)
+    """
+    if isinstance(table, Mapping):
+        _check_names(list(table))
+        opened: Table = _Arrays(table)
+    else:
+        if hasattr(table, "columns") and not isinstance(table, nw.LazyFrame):
+            names = getattr(table, "column_names", None)
+            _check_names(list(table.columns if names is None else names))
+        opened = _Frame(_narwhals(table))
+    if opened.n_records == 0:
+        raise DataError("table", "it holds no records", "pass a table of at least two records")
+    if opened.n_records == 1:
+        raise DataError(
+            "table", "one record cannot be hidden among others", "pass a table of at least two"
+        )
+    return opened
+
+
+def _narwhals(table: Any) -> "nw.DataFrame[Any]":
+    try:
+        frame = nw.from_native(table, eager_only=True)
+        supported = frame.implementation in _RESTORE
+    except (TypeError, ValueError):
+        supported = False
+    if not supported:
+        raise RequestError(
+            "table",
+            "it must be a pandas or polars data frame, a pyarrow table or a dict of numpy arrays",
+            "convert it, or collect a lazy frame first",
+        )
+    return frame
+
+
+def _check_names(names: list[Any]) -> None:
+    for name in names:
+        if not isinstance(name, str) or not name:
+            raise DataError("table", "column names must be text", "name every column")
+    for name in names:
+        if names.count(name) > 1:
+            raise DataError(
+                f"column '{name}'", "two columns have this name", "rename one of them"
+            )
+
+
+def _not_numeric(name: str) -> DataError:
+    return DataError(
+        f"attribute '{name}'",
+        "this method protects numbers, yes/no values and dates, and the column holds neither",
+        f"leave it out, convert it to numbers, or release it unprotected with keep={name!r}",
+    )
+
+
+class _Arrays:
+    """A dict of numpy arrays."""
+
+    def __init__(self, arrays: Mapping[str, Any]) -> None:
+        self._arrays = {name: np.asarray(array) for name, array in arrays.items()}
+        lengths = {array.shape for array in self._arrays.values()}
+        if len(lengths) > 1 or any(len(shape) != 1 for shape in lengths):
+            raise DataError(
+                "table", "its arrays must be one-dimensional and of one length", "mend the arrays"
+            )
+        self.names = tuple(self._arrays)
+        self.n_records = next(iter(lengths))[0] if lengths else 0
+
+    def kind(self, name: str) -> Kind:
+        array = self._arrays[name]
+        if array.dtype.kind == "M":
+            return Kind.DATE if _whole_days(array) else Kind.OTHER
+        if array.dtype == np.uint64 and len(array) and array.max() >= 1 << 63:
+            return Kind.OTHER
+        kinds = {"b": Kind.BOOLEAN, "i": Kind.WHOLE, "u": Kind.WHOLE, "f": Kind.DECIMAL}
+        return kinds.get(array.dtype.kind, Kind.OTHER)
+
+    def numbers(self, name: str) -> Numbers:
+        array = self._arrays[name]
+        kind = self.kind(name)
+        if not kind.is_numeric:
+            raise _not_numeric(name)
+        if kind is Kind.DATE:
+            return _days(array)
+        if kind is Kind.DECIMAL:
+            return _floats(array)
+        return Numbers(values=array.astype(np.int64), missing=None)
+
+    def rebuild(
+        self,
+        columns: Mapping[str, Numbers],
+        kept: Iterable[str],
+        order: NDArray[np.int64] | None,
+    ) -> dict[str, NDArray[Any]]:
+        made: dict[str, NDArray[Any]] = {}
+        for name in self.names:
+            if name in columns:
+                made[name] = _restored_array(columns[name], self._arrays[name].dtype)
+            elif name in kept:
+                made[name] = self._arrays[name].copy()
+        return made if order is None else {name: array[order] for name, array in made.items()}
+
+
+class _Frame:
+    """A pandas, polars or pyarrow table."""
+
+    def __init__(self, frame: "nw.DataFrame[Any]") -> None:
+        self._frame = frame
+        self.names = tuple(frame.columns)
+        self.n_records = len(frame)
+
+    def kind(self, name: str) -> Kind:
+        column = self._frame[name]
+        dtype = column.dtype
+        if dtype in (nw.Int128, nw.UInt128):
+            return Kind.OTHER
+        if dtype == nw.UInt64 and (column.max() or 0) >= 1 << 63:
+            return Kind.OTHER
+        if dtype.is_integer():
+            return Kind.WHOLE
+        if dtype.is_float():
+            return Kind.DECIMAL
+        if dtype == nw.Boolean:
+            return Kind.BOOLEAN
+        if dtype == nw.Date:
+            return Kind.DATE
+        if isinstance(dtype, nw.Datetime) and dtype.time_zone is None:
+            return Kind.DATE if _whole_days(column.to_numpy()) else Kind.OTHER
+        return Kind.OTHER
+
+    def numbers(self, name: str) -> Numbers:
+        kind = self.kind(name)
+        if not kind.is_numeric:
+            raise _not_numeric(name)
+        column = self._frame[name]
+        missing = column.is_null().to_numpy() if column.null_count() else None
+        if kind is Kind.DATE:
+            filled = column if missing is None else column.drop_nulls()
+            days = _days(filled.to_numpy()).values
+            return Numbers(values=_spread(days, missing), missing=missing)
+        if kind is Kind.DECIMAL:
+            if missing is not None:
+                column = column.fill_null(float("nan"))
+            return _floats(column.cast(nw.Float64).to_numpy())
+        if kind is Kind.BOOLEAN:
+            filled = column if missing is None else column.fill_null(value=False)
+            return Numbers(values=filled.to_numpy().astype(np.int64), missing=missing)
+        filled = column if missing is None else column.fill_null(0)
+        return Numbers(values=filled.to_numpy().astype(np.int64), missing=missing)
+
+    def rebuild(
+        self,
+        columns: Mapping[str, Numbers],
+        kept: Iterable[str],
+        order: NDArray[np.int64] | None,
+    ) -> Any:
+        implementation = self._frame.implementation
+        namespace = implementation.to_native_namespace()
+        made: dict[str, Any] = {}
+        for name in self.names:
+            native = self._frame[name].to_native()
+            if name in columns:
+                numbers = _in_order(columns[name], order)
+                made[name] = _RESTORE[implementation](namespace, native, numbers)
+            elif name in kept:
+                taken = np.arange(self.n_records) if order is None else order
+                made[name] = _KEEP[implementation](namespace, native, taken)
+        if implementation is nw.Implementation.PYARROW:
+            return namespace.table(made)
+        return namespace.DataFrame(made)
+
+
+def _floats(array: NDArray[Any]) -> Numbers:
+    values = np.ascontiguousarray(array, dtype=np.float64)
+    missing = np.isnan(values)
+    return Numbers(values=values, missing=missing if missing.any() else None)
+
+
+def _whole_days(array: NDArray[Any]) -> bool:
+    """Whether moments are all at midnight: then they are dates."""
+    if array.dtype.kind != "M":
+        return False
+    days = array.astype("datetime64[D]")
+    return bool(np.all((days == array) | np.isnat(array)))
+
+
+def _days(array: NDArray[Any]) -> Numbers:
+    days = array.astype("datetime64[D]")
+    missing = np.isnat(days)
+    values = np.where(missing, 0, days.astype(np.int64))
+    return Numbers(values=values, missing=missing if missing.any() else None)
+
+
+def _spread(
+    present: NDArray[np.int64] | NDArray[np.float64], missing: NDArray[np.bool_] | None
+) -> NDArray[np.int64] | NDArray[np.float64]:
+    """Put values back among missing ones, which get 0."""
+    if missing is None:
+        return present
+    values = np.zeros(len(missing), dtype=present.dtype)
+    values[~missing] = present
+    return values
+
+
+def _in_order(numbers: Numbers, order: NDArray[np.int64] | None) -> Numbers:
+    if order is None:
+        return numbers
+    missing = None if numbers.missing is None else numbers.missing[order]
+    return Numbers(values=numbers.values[order], missing=missing)
+
+
+def _within(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Clip whole numbers to what their type can hold: its limits are public."""
+    if dtype.kind not in "iu" or values.dtype.kind == "f":
+        return values
+    limits = np.iinfo(dtype)
+    low, high = int(limits.min), min(int(limits.max), np.iinfo(np.int64).max)
+    return values if low == np.iinfo(np.int64).min else np.clip(values, low, high)
+
+
+def _restored_array(numbers: Numbers, dtype: np.dtype[Any]) -> NDArray[Any]:
+    values, missing = numbers.values, numbers.missing
+    if dtype.kind == "M":
+        dates = values.astype("datetime64[D]").astype(dtype)
+        if missing is not None:
+            dates[missing] = np.datetime64("NaT")
+        return dates
+    restored = _within(values, dtype).astype(dtype, copy=False)
+    if missing is not None:
+        restored = restored.copy()
+        restored[missing] = np.nan
+    return restored
+
+
+def _restore_polars(polars: Any, native: Any, numbers: Numbers) -> Any:
+    dtype = native.dtype
+    values = numbers.values
+    if dtype.is_integer():
+        values = np.clip(values, int(polars.select(dtype.min()).item()), _polars_max(polars, dtype))
+    series = polars.Series(native.name, values)
+    if dtype == polars.Boolean:
+        series = series.cast(polars.Boolean)
+    elif dtype == polars.Date:
+        series = series.cast(polars.Int32).cast(dtype)
+    elif dtype.is_temporal():
+        series = series.cast(polars.Int32).cast(polars.Date).cast(dtype)
+    else:
+        series = series.cast(dtype)
+    if numbers.missing is None:
+        return series
+    nothing = polars.Series(native.name, [None], dtype=dtype)
+    return series.zip_with(polars.Series(~numbers.missing), nothing.new_from_index(0, len(series)))
+
+
+def _polars_max(polars: Any, dtype: Any) -> int:
+    return min(int(polars.select(dtype.max()).item()), int(np.iinfo(np.int64).max))
+
+
+def _keep_polars(polars: Any, native: Any, order: NDArray[np.int64]) -> Any:
+    taken = native.gather(order)
+    if isinstance(native.dtype, polars.Enum):
+        used = taken.cast(polars.String)
+        return used.cast(polars.Enum(used.drop_nulls().unique().sort()))
+    if native.dtype == polars.Categorical:
+        return taken.cast(polars.String).cast(polars.Categorical)
+    return taken
+
+
+def _arrow_array(arrow: Any, numbers: Numbers, kind: Any) -> Any:
+    """Build a pyarrow array of a type from numbers."""
+    values = numbers.values
+    if arrow.types.is_integer(kind):
+        values = _within(values, np.dtype(kind.to_pandas_dtype()))
+    if arrow.types.is_date(kind) or arrow.types.is_timestamp(kind):
+        values = values.astype("datetime64[D]")
+    elif arrow.types.is_boolean(kind):
+        values = values.astype(np.bool_)
+    return arrow.array(values, mask=numbers.missing).cast(kind)
+
+
+def _restore_arrow(arrow: Any, native: Any, numbers: Numbers) -> Any:
+    return _arrow_array(arrow, numbers, native.type)
+
+
+def _keep_arrow(arrow: Any, native: Any, order: NDArray[np.int64]) -> Any:
+    kind = native.type
+    taken = native.take(arrow.array(order)).combine_chunks()
+    if arrow.types.is_dictionary(kind):
+        plain = taken.cast(kind.value_type)
+        return plain.dictionary_encode().cast(kind)
+    return taken
+
+
+def _restore_pandas(pandas: Any, native: Any, numbers: Numbers) -> Any:
+    dtype = native.dtype
+    values, missing = numbers.values, numbers.missing
+    if hasattr(dtype, "pyarrow_dtype"):
+        import pyarrow  # noqa: ICN001, PLC0415 -- only a pandas column that pyarrow holds needs it
+
+        array = _arrow_array(pyarrow, numbers, dtype.pyarrow_dtype)
+        return pandas.Series(pandas.array(array, dtype=dtype))
+    if isinstance(dtype, np.dtype):
+        return pandas.Series(_restored_array(numbers, dtype))
+    plain = np.dtype(dtype.numpy_dtype)
+    array = pandas.array(_within(values, plain).astype(plain), dtype=dtype)
+    if missing is not None:
+        array[missing] = pandas.NA
+    return pandas.Series(array)
+
+
+def _keep_pandas(pandas: Any, native: Any, order: NDArray[np.int64]) -> Any:
+    taken = native.take(order).reset_index(drop=True)
+    if isinstance(taken.dtype, pandas.CategoricalDtype):
+        taken = taken.cat.remove_unused_categories()
+    taken.attrs = {}
+    return taken
+
+
+_RESTORE = {
+    nw.Implementation.POLARS: _restore_polars,
+    nw.Implementation.PYARROW: _restore_arrow,
+    nw.Implementation.PANDAS: _restore_pandas,
+}
+_KEEP = {
+    nw.Implementation.POLARS: _keep_polars,
+    nw.Implementation.PYARROW: _keep_arrow,
+    nw.Implementation.PANDAS: _keep_pandas,
+}

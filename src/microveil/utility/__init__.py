@@ -1,0 +1,1 @@
+"""What the protected data are still good for: information loss and moments."""

@@ -1,0 +1,263 @@
+"""Means, variances, covariances and correlations, before and after protection.
+
+Cells may be missing (NaN): a mean or variance is taken over the cells that are present,
+a covariance or correlation over the records in which both attributes are. What is not
+defined is NaN: the variance of fewer than two values, the correlation with a constant.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from microveil.errors import DataError
+
+__all__ = [
+    "MomentComparison",
+    "Moments",
+    "checked_matrix",
+    "compare_moments",
+    "constant_attributes",
+    "moments",
+]
+
+# Squares of numbers up to this, summed over any table, stay finite.
+LARGEST_VALUE = 1e140
+# Smaller variances have no exact reciprocal in float64: the attribute counts as constant.
+SMALLEST_VARIANCE = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Moments:
+    """First and second moments of one table, in read-only arrays.
+
+    Parameters
+    ----------
+    means, variances : ndarray of float64, shape (n_attributes,)
+        Mean and sample variance (with n - 1) of each attribute.
+    covariances, correlations : ndarray of float64, shape (n_attributes, n_attributes)
+        Sample covariances (with n - 1), and Pearson's correlations between -1 and 1.
+    """
+
+    means: NDArray[np.float64]
+    variances: NDArray[np.float64]
+    covariances: NDArray[np.float64]
+    correlations: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MomentComparison:
+    """Moments before and after protection, and how far the correlations moved.
+
+    Parameters
+    ----------
+    original, protected : Moments
+        Moments of either table.
+    mean_absolute_change, largest_absolute_change : float
+        Of the correlations, over the pairs of attributes that are correlated in both
+        tables; NaN where there is no such pair.
+    """
+
+    original: Moments
+    protected: Moments
+    mean_absolute_change: float
+    largest_absolute_change: float
+
+
+def checked_matrix(matrix: ArrayLike, place: str) -> NDArray[np.float64]:
+    """Return a float64 matrix that the measures can work with.
+
+    Parameters
+    ----------
+    matrix : array_like, shape (n_records, n_attributes)
+        Numbers; NaN is a missing cell.
+    place : str
+        What to call the matrix in an error.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_records, n_attributes)
+        The same numbers.
+
+    Raises
+    ------
+    DataError
+        If it is no matrix, is empty, or holds a value beyond 1e140 in size.
+
+    Examples
+    --------
+    >>> checked_matrix([[1, 2]], "original data")
+    array([[1., 2.]])
+    """
+    checked = np.asarray(matrix, dtype=np.float64)
+    if checked.ndim != 2 or checked.size == 0:
+        raise DataError(
+            place,
+            "the data must be a matrix with at least one record and one attribute",
+            "pass an array of shape (n_records, n_attributes)",
+        )
+    if np.any(np.abs(checked) > LARGEST_VALUE):
+        raise DataError(
+            place,
+            "values must be finite and at most 1e140 in size",
+            "leave such records out, or mark the cells as missing",
+        )
+    return checked
+
+
+def constant_attributes(matrix: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell which attributes do not vary: fewer than two different values are present.
+
+    Parameters
+    ----------
+    matrix : ndarray of float64, shape (n_records, n_attributes)
+        The data; NaN is a missing cell.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_attributes,)
+        True also where values differ by so little that float64 holds no variance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> constant_attributes(np.array([[0.1, 1.0], [0.1, 2.0], [0.1, np.nan]]))
+    array([ True, False])
+    """
+    variances = _means_and_variances(checked_matrix(matrix, "matrix"))[1]
+    return ~(variances >= SMALLEST_VARIANCE)
+
+
+def moments(matrix: NDArray[np.float64]) -> Moments:
+    """Compute means, variances, covariances and correlations of one table.
+
+    Parameters
+    ----------
+    matrix : ndarray of float64, shape (n_records, n_attributes)
+        The data; NaN is a missing cell.
+
+    Returns
+    -------
+    Moments
+        In the order of the attributes.
+
+    Raises
+    ------
+    DataError
+        If the matrix is empty or holds an infinite value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> moments(np.array([[1.0, 4.0], [2.0, 2.0], [3.0, 0.0]])).covariances
+    array([[ 1., -2.],
+           [-2.,  4.]])
+    """
+    matrix = checked_matrix(matrix, "matrix")
+    means, variances = _means_and_variances(matrix)
+    if np.isnan(matrix).any():
+        covariances, correlations = _pairwise(matrix)
+    else:
+        covariances, correlations = _complete(matrix, means, variances)
+    np.fill_diagonal(covariances, variances)
+    np.fill_diagonal(correlations, np.where(variances >= SMALLEST_VARIANCE, 1.0, np.nan))
+    for array in (means, variances, covariances, correlations):
+        array.setflags(write=False)
+    return Moments(
+        means=means, variances=variances, covariances=covariances, correlations=correlations
+    )
+
+
+def compare_moments(
+    original: NDArray[np.float64], protected: NDArray[np.float64]
+) -> MomentComparison:
+    """Compare the moments of two tables with the same attributes.
+
+    Records need not be paired, nor be in any order.
+
+    Parameters
+    ----------
+    original, protected : ndarray of float64, shape (n_records, n_attributes)
+        The two tables; NaN is a missing cell.
+
+    Returns
+    -------
+    MomentComparison
+        Both tables' moments and the changes of the correlations.
+
+    Raises
+    ------
+    DataError
+        If the attributes differ in number, or a table is empty or holds an infinite value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> original = np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])
+    >>> compare_moments(original, original * [1.0, -1.0]).largest_absolute_change
+    2.0
+    """
+    before, after = moments(original), moments(protected)
+    if before.means.shape != after.means.shape:
+        raise DataError(
+            "original and protected data",
+            "both must have the same attributes",
+            "pass the attributes that they share, in one order",
+        )
+    pairs = np.triu_indices(before.means.shape[0], k=1)
+    changes = np.abs(after.correlations - before.correlations)[pairs]
+    changes = changes[~np.isnan(changes)]
+    return MomentComparison(
+        original=before,
+        protected=after,
+        mean_absolute_change=float(changes.mean()) if changes.size else float("nan"),
+        largest_absolute_change=float(changes.max()) if changes.size else float("nan"),
+    )
+
+
+def _means_and_variances(
+    matrix: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return mean and sample variance of the cells present, NaN where undefined."""
+    present = ~np.isnan(matrix)
+    counts = present.sum(axis=0)
+    lowest = np.min(matrix, axis=0, where=present, initial=np.inf)
+    highest = np.max(matrix, axis=0, where=present, initial=-np.inf)
+    means = np.full(matrix.shape[1], np.nan)
+    np.divide(np.sum(matrix, axis=0, where=present), counts, out=means, where=counts > 0)
+    # The computed mean of equal values can miss their value by a rounding: then every
+    # deviation from it, and with them the variance, would be a little above 0.
+    means = np.where(lowest == highest, lowest, means)
+    squares = np.sum((matrix - means) ** 2, axis=0, where=present)
+    variances = np.full(matrix.shape[1], np.nan)
+    np.divide(squares, counts - 1, out=variances, where=counts > 1)
+    return means, variances
+
+
+def _complete(
+    matrix: NDArray[np.float64], means: NDArray[np.float64], variances: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return covariances and correlations of data without missing cells."""
+    if matrix.shape[0] < 2:
+        undefined = np.full((matrix.shape[1], matrix.shape[1]), np.nan)
+        return undefined, undefined.copy()
+    deviations = matrix - means
+    covariances = deviations.T @ deviations / (matrix.shape[0] - 1)
+    scales = np.sqrt(np.where(variances >= SMALLEST_VARIANCE, variances, np.nan))
+    return covariances, np.clip(covariances / scales / scales[:, np.newaxis], -1.0, 1.0)
+
+
+def _pairwise(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return covariances and correlations, each over the records that hold both values."""
+    n_attributes = matrix.shape[1]
+    covariances = np.full((n_attributes, n_attributes), np.nan)
+    correlations = covariances.copy()
+    for a in range(n_attributes):
+        for b in range(a):
+            pair = matrix[:, [a, b]]
+            pair = pair[~np.isnan(pair).any(axis=1)]
+            if pair.shape[0] > 1:
+                covariance, correlation = _complete(pair, *_means_and_variances(pair))
+                covariances[a, b] = covariances[b, a] = covariance[0, 1]
+                correlations[a, b] = correlations[b, a] = correlation[0, 1]
+    return covariances, correlations

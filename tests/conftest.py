@@ -1,0 +1,35 @@
+"""Fixtures and the two markers: long runs and reference data are asked for by name."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave reference tests out where no reference data are named; the last line says how many."""
+    if os.environ.get("MICROVEIL_DATA"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("reference")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]
+        config.stash[LEFT_OUT] = len(left_out)
+
+
+LEFT_OUT = pytest.StashKey[int]()
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Say how many reference tests were left out, and what runs them."""
+    left_out = config.stash.get(LEFT_OUT, 0)
+    if left_out:
+        terminalreporter.write_line(
+            f"{left_out} tests on reference data left out: set MICROVEIL_DATA to their folder"
+        )
+
+
+@pytest.fixture(scope="session")
+def reference_data() -> Path:
+    """Return the folder of the reference data that MICROVEIL_DATA names."""
+    return Path(os.environ["MICROVEIL_DATA"])

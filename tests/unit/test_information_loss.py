@@ -1,0 +1,185 @@
+"""Information loss: hand-computed figures, published figures, missing and constant cells."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from microveil.errors import DataError
+from microveil.utility import information_loss as loss
+
+MEASURES = [
+    loss.sum_of_squared_errors,
+    loss.mean_sse,
+    loss.mean_sse_published,
+    loss.information_loss,
+]
+# Variances 1 and 100; differences 1, 0, 0 and 0, 10, -20.
+ORIGINAL = np.array([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]])
+PROTECTED = np.array([[2.0, 10.0], [2.0, 30.0], [3.0, 10.0]])
+
+
+@st.composite
+def varied_tables(draw):
+    """Draw a table of small whole numbers, of which every attribute varies."""
+    shape = draw(st.tuples(st.integers(2, 30), st.integers(1, 4)))
+    table = draw(hnp.arrays(np.float64, shape, elements=st.integers(-50, 50).map(float)))
+    table[0] = table[1] + 1
+    return table
+
+
+@pytest.mark.parametrize(
+    ("measure", "by_hand"),
+    [
+        (loss.sum_of_squared_errors, 1 + 100 + 400),
+        (loss.mean_sse, (1 / 1 + (100 + 400) / 100) / 3 / 2),
+        (loss.mean_sse_published, ((1 / 1) ** 2 + (10 / 100) ** 2 + (20 / 100) ** 2) / 3 / 4),
+        (loss.information_loss, 100 * (1 / 1 + (100 + 400) / 100) / (2 + 2)),
+    ],
+)
+def test_measures_are_their_formulas(measure, by_hand):
+    """Each measure is the figure that its formula gives by hand."""
+    assert measure(ORIGINAL, PROTECTED) == pytest.approx(by_hand, rel=1e-15)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@given(table=varied_tables())
+def test_unchanged_data_lose_nothing(measure, table):
+    """Every measure of identical tables is 0."""
+    assert measure(table, table.copy()) == 0.0
+
+
+@given(varied_tables())
+def test_publishing_the_means_loses_everything(table):
+    """The mean in every cell loses 100 percent, and (n - 1)/n of the variance."""
+    means = np.broadcast_to(table.mean(axis=0), table.shape)
+    n = table.shape[0]
+    assert loss.information_loss(table, means) == pytest.approx(100, rel=1e-9)
+    assert loss.mean_sse(table, means) == pytest.approx((n - 1) / n, rel=1e-9)
+
+
+@given(varied_tables(), st.integers(0, 2**32 - 1))
+def test_only_the_published_form_depends_on_units(table, seed):
+    """Information loss and mean SSE ignore units; IDP-2025's mean SSE falls with their square."""
+    protected = table + np.random.default_rng(seed).standard_normal(table.shape)
+    for measure, factor in [
+        (loss.information_loss, 1),
+        (loss.mean_sse, 1),
+        (loss.mean_sse_published, 1 / 16),
+        (loss.sum_of_squared_errors, 16),
+    ]:
+        expected = factor * measure(table, protected)
+        assert measure(4 * table, 4 * protected) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("measure", MEASURES[1:])
+def test_a_constant_attribute_is_left_out_changed_or_not(measure):
+    """What never varied has no variance to measure by, so m counts the others."""
+    constant = np.full((3, 1), 0.1)
+    for published in (constant, constant + 5):
+        figure = measure(np.hstack([ORIGINAL, constant]), np.hstack([PROTECTED, published]))
+        assert figure == measure(ORIGINAL, PROTECTED)
+
+
+def test_the_raw_sum_includes_a_constant_attribute():
+    """A constant attribute that was changed shows in the sum of squared errors."""
+    assert loss.sum_of_squared_errors(np.zeros((2, 1)), np.array([[3.0], [4.0]])) == 25.0
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_a_missing_cell_in_either_table_is_not_compared(measure):
+    """Which of the two tables lacks a cell, and what the other holds there, adds nothing."""
+    protected = PROTECTED.copy()
+    protected[2, 1] = np.nan
+    changed = PROTECTED.copy()
+    changed[2, 1] = ORIGINAL[2, 1]
+    cells = 6 if measure is loss.sum_of_squared_errors else None
+    figure = measure(ORIGINAL, protected)
+    assert figure > 0
+    if cells:
+        assert figure == measure(ORIGINAL, changed)
+
+
+def test_means_are_over_the_cells_compared():
+    """With a missing cell, mean SSE divides that attribute by the cells that remain."""
+    protected = PROTECTED.copy()
+    protected[2, 1] = np.nan
+    assert loss.mean_sse(ORIGINAL, protected) == pytest.approx((1 / 3 + 1 / 2) / 2)
+    # The originals compared: 1, 2, 3 around 2 in variance 1, and 10, 20 around 20 in 100.
+    assert loss.information_loss(ORIGINAL, protected) == pytest.approx(100 * 2 / 3)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_a_suppressed_table_does_not_look_unchanged(measure):
+    """Without one cell to compare the measures are NaN, not 0."""
+    assert np.isnan(measure(ORIGINAL, np.full_like(ORIGINAL, np.nan)))
+
+
+@pytest.mark.parametrize("measure", MEASURES[1:])
+def test_nothing_that_varies_gives_nothing_to_measure(measure):
+    """Constant data, and a single record, have no variance: NaN."""
+    assert np.isnan(measure(np.ones((5, 2)), np.zeros((5, 2))))
+    assert np.isnan(measure(ORIGINAL[:1], PROTECTED[:1]))
+
+
+@pytest.mark.parametrize("measure", MEASURES[1:])
+def test_a_suppressed_attribute_does_not_look_unchanged(measure):
+    """One attribute without a cell to compare leaves the measure undefined."""
+    protected = PROTECTED.copy()
+    protected[:, 0] = np.nan
+    assert np.isnan(measure(ORIGINAL, protected))
+
+
+def test_compared_cells_all_at_the_mean_give_no_percentage():
+    """When the originals left to compare do not vary, there is no total to relate to."""
+    protected = np.array([[np.nan], [5.0], [np.nan]])
+    assert np.isnan(loss.information_loss(np.array([[1.0], [2.0], [3.0]]), protected))
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_tables_that_do_not_match_are_refused(measure):
+    """Different lengths and infinite values are errors, whatever the measure."""
+    with pytest.raises(DataError, match="same shape"):
+        measure(ORIGINAL, PROTECTED[:2])
+    with pytest.raises(DataError, match="finite"):
+        measure(ORIGINAL, np.full_like(ORIGINAL, np.inf))
+    with pytest.raises(DataError, match="at least one record"):
+        measure(np.zeros((0, 2)), np.zeros((0, 2)))
+
+
+def mdav_means(table, k):
+    """Replace standardised records by the means of plain MDAV clusters, for k dividing n."""
+    values = (table - table.mean(axis=0)) / table.std(axis=0, ddof=1)
+    protected = np.empty_like(values)
+    left = np.arange(values.shape[0])
+
+    def distances(point):
+        return ((values[left] - point) ** 2).sum(axis=1)
+
+    def cluster_around(seed):
+        nonlocal left
+        order = np.argsort(distances(values[seed]), kind="stable")
+        members = left[order[:k]]
+        protected[members] = values[members].mean(axis=0)
+        left = np.setdiff1d(left, members)
+
+    while left.size >= 2 * k:
+        first = left[np.argmax(distances(values[left].mean(axis=0)))]
+        reach = values[first]
+        cluster_around(first)
+        cluster_around(left[np.argmax(distances(reach))])
+    if left.size >= k:
+        cluster_around(left[np.argmax(distances(values[left].mean(axis=0)))])
+    return protected * table.std(axis=0, ddof=1) + table.mean(axis=0)
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize(
+    ("k", "published"),
+    [(3, 5.692186279), (4, 7.494699833), (5, 9.088435498), (10, 14.155930425)],
+)
+def test_mdav_on_census_loses_the_published_percentage(reference_data, k, published):
+    """The convention is the one under which MDAV's figures on Census were published."""
+    table = np.loadtxt(reference_data / "census.csv", delimiter=",", skiprows=1)
+    assert loss.information_loss(table, mdav_means(table, k)) == pytest.approx(published, abs=5e-10)

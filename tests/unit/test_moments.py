@@ -1,0 +1,208 @@
+"""Moments before and after, and the assessment that puts every measure together."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from microveil.assess import assess_matrices
+from microveil.errors import DataError, RequestError
+from microveil.utility.moments import compare_moments, constant_attributes, moments
+
+WITH_GAPS = st.one_of(st.integers(-5, 5).map(float), st.just(np.nan))
+PAIRED_KEYS = {
+    "n_cells_compared",
+    "n_records_complete",
+    "sse",
+    "mean_sse",
+    "mean_sse_published",
+    "information_loss",
+    "record_linkage",
+    "record_linkage_standardised",
+    "record_linkage_by_rank",
+    "record_linkage_by_chance",
+    "record_linkage_intervals",
+}
+UNPAIRED_KEYS = {
+    "schema",
+    "n_records",
+    "attributes",
+    "paired",
+    "constant_attributes",
+    "moments",
+    "correlations",
+}
+
+
+@st.composite
+def table_pairs(draw):
+    """Draw two tables of small whole numbers with missing cells and constant attributes."""
+    shape = draw(st.tuples(st.integers(1, 12), st.integers(1, 4)))
+    original = draw(hnp.arrays(np.float64, shape, elements=WITH_GAPS))
+    protected = draw(hnp.arrays(np.float64, shape, elements=WITH_GAPS))
+    original[:, sorted(draw(st.sets(st.integers(0, shape[1] - 1))))] = 0.1
+    return original, protected
+
+
+def normal_table(n_attributes=4):
+    return np.random.default_rng(0).standard_normal((200, n_attributes)).cumsum(axis=1)
+
+
+def test_moments_are_numpys():
+    """Without missing cells or constants the moments are the textbook's."""
+    table = normal_table()
+    result = moments(table)
+    assert np.allclose(result.means, table.mean(axis=0))
+    assert np.allclose(result.variances, table.var(axis=0, ddof=1))
+    assert np.allclose(result.covariances, np.cov(table, rowvar=False))
+    assert np.allclose(result.correlations, np.corrcoef(table, rowvar=False))
+
+
+def test_a_covariance_uses_the_records_that_hold_both_values():
+    """A record with a missing cell serves the pairs of attributes that it has."""
+    table = normal_table(3)
+    table[:50, 0] = np.nan
+    table[150:, 1] = np.nan
+    result = moments(table)
+    expected = np.cov(table[50:150, :2], rowvar=False)[0, 1]
+    assert result.covariances[0, 1] == pytest.approx(expected)
+    assert result.covariances[1, 2] == pytest.approx(np.cov(table[:150, 1:], rowvar=False)[0, 1])
+    assert result.correlations[0, 2] == pytest.approx(np.corrcoef(table[50:, [0, 2]].T)[0, 1])
+    assert result.variances[0] == pytest.approx(table[50:, 0].var(ddof=1))
+
+
+@given(table_pairs())
+def test_correlations_lie_between_minus_one_and_one(pair):
+    """A correlation is within bounds, 1 with itself, and NaN with a constant."""
+    table = pair[0]
+    correlations = moments(table).correlations
+    constant = constant_attributes(table)
+    defined = ~np.isnan(correlations)
+    assert (np.abs(correlations[defined]) <= 1).all()
+    assert (correlations == correlations.T)[defined].all()
+    assert np.isnan(correlations[constant]).all()
+    assert (np.diag(correlations)[~constant] == 1).all()
+
+
+def test_a_constant_that_binary_cannot_write_has_no_variance():
+    """Equal decimal fractions have variance 0, not the rounding of their sum."""
+    result = moments(np.full((10, 1), 0.1))
+    assert result.variances[0] == 0.0
+    assert result.means[0] == 0.1
+
+
+def test_moments_cannot_be_changed_afterwards():
+    """The arrays of a result are read-only."""
+    with pytest.raises(ValueError, match="read-only"):
+        moments(normal_table()).means[0] = 1.0
+
+
+def test_changes_of_correlations_are_over_pairs_of_attributes():
+    """Reversing one of three attributes doubles the two correlations that it is in."""
+    table = normal_table(3)
+    change = compare_moments(table, table * [1.0, 1.0, -1.0])
+    before = np.abs(change.original.correlations)
+    assert change.largest_absolute_change == pytest.approx(2 * max(before[0, 2], before[1, 2]))
+    assert change.mean_absolute_change == pytest.approx(2 * (before[0, 2] + before[1, 2]) / 3)
+
+
+def test_moments_do_not_depend_on_the_order_of_records():
+    """Shuffled records change no correlation."""
+    table = normal_table()
+    shuffled = np.random.default_rng(1).permutation(table)
+    assert compare_moments(table, shuffled).largest_absolute_change < 1e-14
+
+
+def test_tables_of_different_attributes_are_refused():
+    """Moments of two attributes are not compared with those of three."""
+    with pytest.raises(DataError, match="same attributes"):
+        compare_moments(normal_table(2), normal_table(3))
+
+
+@settings(deadline=None)  # the first example compiles
+@given(table_pairs(), st.booleans())
+def test_an_assessment_is_json(pair, paired):
+    """Missing, constant or single records leave no NaN and no infinity in the dictionary."""
+    names = [f"attribute {number}" for number in range(pair[0].shape[1])]
+    figures = assess_matrices(*pair, names, paired=paired).to_dict()
+    assert json.loads(json.dumps(figures, allow_nan=False)) == figures
+
+
+@settings(deadline=None)  # the first example compiles
+@given(table_pairs(), st.booleans())
+def test_the_text_fits_a_terminal(pair, paired):
+    """No line is wider than 100 columns, whatever the attributes are called."""
+    names = [f"{number}\x1b[31m\n" + "a long name " * 20 for number in range(pair[0].shape[1])]
+    text = assess_matrices(*pair, names, paired=paired).to_text()
+    assert max(len(line) for line in text.splitlines()) <= 100
+    assert "\x1b" not in text
+    assert "nan" not in text.replace("name", "")
+
+
+def test_an_assessment_names_what_it_measured():
+    """The dictionary has the keys of the contract, and the linkage of identical data is 100."""
+    table = normal_table()
+    figures = assess_matrices(table, table, ["a", "b", "c", "d"]).to_dict()
+    assert set(figures) == PAIRED_KEYS | UNPAIRED_KEYS
+    assert figures["schema"] == 1
+    assert figures["attributes"] == ["a", "b", "c", "d"]
+    assert figures["sse"] == figures["mean_sse"] == figures["information_loss"] == 0.0
+    assert figures["record_linkage"] == figures["record_linkage_by_rank"] == 100.0
+    assert figures["record_linkage_by_chance"] == 0.5
+    assert figures["moments"]["a"]["mean"]["original"] == pytest.approx(table[:, 0].mean())
+    assert figures["correlations"]["largest_absolute_change"] == 0.0
+
+
+def test_a_shuffled_release_gets_only_what_needs_no_pairing():
+    """Without pairing there is no linkage and no squared error, and the text says why."""
+    table = normal_table(2)
+    assessment = assess_matrices(table, table[::-1], ["a", "b"], paired=False)
+    assert set(assessment.to_dict()) == UNPAIRED_KEYS
+    assert "shuffled" in assessment.to_text()
+    assert "linkage," not in assessment.to_text()
+
+
+def test_linkage_uses_the_records_complete_in_both():
+    """Chance and linkage are those of the records without a missing cell in either table."""
+    table = normal_table(2)
+    protected = table.copy()
+    table[0, 0] = protected[1, 1] = np.nan
+    figures = assess_matrices(table, protected, ["a", "b"]).to_dict()
+    assert figures["n_records"] == 200
+    assert figures["n_records_complete"] == 198
+    assert figures["n_cells_compared"] == 398
+    assert figures["record_linkage_by_chance"] == 100 / 198
+
+
+def test_constant_attributes_are_listed_and_have_no_correlation():
+    """The reader sees which attributes the measures leave out."""
+    table = np.hstack([normal_table(2), np.full((200, 1), 3.0)])
+    assessment = assess_matrices(table, table + 1.0, ["a", "b", "same for all"])
+    figures = assessment.to_dict()
+    assert figures["constant_attributes"] == ["same for all"]
+    assert figures["correlations"]["original"][2] == [None, None, None]
+    assert "same for all" in assessment.to_text().splitlines()[-1]
+
+
+def test_the_text_shows_linkage_beside_chance():
+    """A reader sees each percentage with its baseline and its interval."""
+    table = normal_table(2)
+    lines = assess_matrices(table, table, ["a", "b"]).to_text().splitlines()
+    (line,) = [line for line in lines if line.startswith("  raw units")]
+    assert line.split() == ["raw", "units", "100", "0.5", "98.1155", "to", "100"]
+
+
+@pytest.mark.parametrize("names", [["a"], ["a", "a"], ["a", "b", "c"]])
+def test_every_attribute_needs_a_name_of_its_own(names):
+    """Too few, too many or repeated names are refused."""
+    with pytest.raises(RequestError, match="name of its own"):
+        assess_matrices(normal_table(2), normal_table(2), names)
+
+
+def test_tables_of_different_lengths_are_refused():
+    """Tables are compared record by record, so both have as many."""
+    with pytest.raises(DataError, match="same records"):
+        assess_matrices(normal_table(2), normal_table(2)[:-1], ["a", "b"], paired=False)

@@ -1,0 +1,258 @@
+"""Record linkage: the fast tree against comparing every pair, and what it must mean."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from microveil._kernels import linkage as kernel
+from microveil.errors import DataError
+from microveil.risk import record_linkage as measured
+from reference import record_linkage as oracle
+
+# A first call compiles, and interpreted kernels are slow: no time limit per example.
+unhurried = settings(deadline=None)
+
+FORMS = [
+    measured.record_linkage,
+    measured.record_linkage_standardised,
+    measured.record_linkage_by_rank,
+]
+
+
+@st.composite
+def paired_grids(draw, largest=3):
+    """Draw two tables of whole and half numbers in which ties and duplicates abound."""
+    shape = draw(st.tuples(st.integers(1, 40), st.integers(1, 4)))
+    cells = st.integers(-2 * largest, 2 * largest).map(lambda number: number / 2)
+    original = draw(hnp.arrays(np.float64, shape, elements=cells))
+    protected = draw(hnp.arrays(np.float64, shape, elements=cells))
+    constant = draw(st.sets(st.integers(0, shape[1] - 1)))
+    original[:, sorted(constant)] = draw(cells)
+    if draw(st.booleans()):  # lightly perturbed instead of unrelated
+        protected = original + np.sign(protected) * (np.abs(protected) > largest / 2)
+    return original, protected
+
+
+def random_pair(n_records, n_attributes, noise, seed=0):
+    generator = np.random.default_rng(seed)
+    original = generator.standard_normal((n_records, n_attributes))
+    return original, original + noise * generator.standard_normal(original.shape)
+
+
+@unhurried
+@given(paired_grids())
+def test_candidates_are_those_of_comparing_every_pair(pair):
+    """The tree finds exactly the candidates that brute force finds, ties included."""
+    original, protected = pair
+    expected = oracle.candidate_counts(
+        original.tolist(), protected.tolist(), [1.0] * original.shape[1]
+    )
+    assert measured.candidate_counts(original, protected).tolist() == expected
+
+
+@settings(deadline=None, max_examples=50)
+@given(paired_grids(), st.sampled_from([2, 3, 5, 16]))
+def test_leaf_size_changes_no_answer(pair, leaf_size):
+    """However few records a leaf holds, the tree counts the same candidates."""
+    original, protected = pair
+    weights = np.ones(original.shape[1])
+    order, blocks, leaf_starts, boxes = kernel.build_tree(original, weights, leaf_size)
+    tree = blocks, np.ones(order.shape[0], np.int64), leaf_starts, boxes
+    own = measured._own_distances(original, protected, weights)
+    counts = kernel.count_at_radius(tree, protected, own, weights)
+    assert sorted(order) == list(range(order.shape[0]))
+    assert counts.tolist() == oracle.candidate_counts(
+        original.tolist(), protected.tolist(), weights.tolist()
+    )
+
+
+@unhurried
+@given(paired_grids())
+def test_standardised_linkage_is_that_of_comparing_every_pair(pair):
+    """Standardised distances give the percentage that brute force gives."""
+    original, protected = pair
+    weights = measured._reciprocal_variances(original)
+    expected = oracle.candidate_counts(original.tolist(), protected.tolist(), weights.tolist())
+    assert np.allclose(weights, oracle.reciprocal_variances(original.tolist()), rtol=1e-12)
+    assert measured.record_linkage_standardised(original, protected).percent == pytest.approx(
+        oracle.linked_percent(expected), rel=1e-12
+    )
+
+
+@unhurried
+@given(paired_grids())
+def test_linkage_by_rank_is_that_of_comparing_ranks(pair):
+    """Linkage by rank is linkage of average ranks, as brute force computes them."""
+    ranks = [oracle.average_ranks(rows.tolist()) for rows in pair]
+    expected = oracle.candidate_counts(*ranks, [1.0] * pair[0].shape[1])
+    assert measured.record_linkage_by_rank(*pair).percent == pytest.approx(
+        oracle.linked_percent(expected), rel=1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    ("n_attributes", "noise", "seed"),
+    [(1, 0.001, 1), (2, 0.05, 2), (5, 0.5, 3), (10, 0.3, 4), (10, 1.0, 5), (30, 1.0, 6)],
+)
+def test_real_numbers_agree_with_brute_force_to_the_last_bit(n_attributes, noise, seed):
+    """With no grid to round to, pruning by boxes still loses no nearer and no equal record."""
+    original, protected = random_pair(300, n_attributes, noise, seed)
+    protected *= 1e3 ** np.arange(n_attributes)[::-1] / 1e3
+    original *= 1e3 ** np.arange(n_attributes)[::-1] / 1e3
+    expected = oracle.candidate_counts(original.tolist(), protected.tolist(), [1.0] * n_attributes)
+    assert measured.candidate_counts(original, protected).tolist() == expected
+
+
+@pytest.mark.parametrize("link", FORMS)
+def test_copies_of_different_records_are_all_linked(link):
+    """Data released as they are, all records different, are linked to 100 percent."""
+    original, _ = random_pair(500, 3, 0)
+    assert link(original, original.copy()).percent == 100.0
+
+
+@pytest.mark.parametrize("link", FORMS)
+def test_equal_originals_share_one_guess(link):
+    """Among c equal originals the intruder finds the right one once in c times."""
+    original = np.repeat(np.arange(10.0)[:, np.newaxis], 4, axis=0)
+    assert link(original, original).percent == 25.0
+
+
+@pytest.mark.parametrize("link", FORMS)
+def test_one_protected_record_for_all_leaves_one_guess(link):
+    """When every original and protected record is equal, linkage is chance."""
+    table = np.full((64, 3), 7.0)
+    linkage = link(table, table)
+    assert linkage.percent == linkage.baseline_by_chance == 100 / 64
+
+
+def test_a_constant_release_links_the_nearest_original_alone():
+    """When all protected records are equal, at most one original's worth is linked."""
+    original, _ = random_pair(1000, 4, 0)
+    linkage = measured.record_linkage(original, np.zeros_like(original))
+    assert linkage.percent == pytest.approx(linkage.baseline_by_chance)
+
+
+@pytest.mark.parametrize("link", FORMS)
+def test_rows_in_random_order_are_linked_by_chance(link):
+    """Permuted at random, one record is linked in the average permutation."""
+    generator = np.random.default_rng(0)
+    original = generator.standard_normal((40, 2))
+    percents = [link(original, generator.permutation(original)).percent for _ in range(2000)]
+    # The number of fixed points has mean 1 and variance 1: five standard errors.
+    assert np.mean(percents) == pytest.approx(2.5, abs=5 * 2.5 / np.sqrt(2000))
+
+
+@pytest.mark.parametrize("link", FORMS)
+@given(pair=paired_grids(), seed=st.integers(0, 2**32 - 1))
+@settings(deadline=None, max_examples=30)
+def test_the_order_of_records_does_not_matter(link, pair, seed):
+    """Moving original and protected records together changes no percentage."""
+    order = np.random.default_rng(seed).permutation(pair[0].shape[0])
+    moved = link(pair[0][order], pair[1][order])
+    assert moved.percent == pytest.approx(link(*pair).percent, rel=1e-12)
+
+
+def test_standardised_and_rank_linkage_ignore_units():
+    """Measuring an attribute in another unit changes neither form."""
+    original, protected = random_pair(400, 3, 0.4)
+    units = np.array([1.0, 2.0**10, 2.0**-7])
+    for link in FORMS[1:]:
+        assert link(original * units, protected * units) == link(original, protected)
+
+
+def test_a_constant_attribute_counts_as_nothing_when_standardised():
+    """Noise on an attribute that is constant in the original hides nobody."""
+    original, protected = random_pair(300, 2, 0.3)
+    constant, noise = np.full((300, 1), 0.1), random_pair(300, 1, 9.0)[1]
+    with_constant = measured.record_linkage_standardised(
+        np.hstack([original, constant]), np.hstack([protected, noise])
+    )
+    assert with_constant == measured.record_linkage_standardised(original, protected)
+
+
+def test_whole_numbers_stay_tied_when_standardised():
+    """Two originals at the same whole distance on either side remain candidates alike."""
+    original = np.arange(0.0, 200.0, 2.0)[:, np.newaxis]
+    linkage = measured.record_linkage_standardised(original[:-1], original[:-1] + 1.0)
+    n = original.shape[0] - 1
+    assert linkage.percent == pytest.approx(100 / n * ((n - 1) / 2 + 1), rel=1e-12)
+
+
+def test_ages_with_many_ties_agree_with_brute_force():
+    """A thousand records in ninety whole values are counted with multiplicity."""
+    generator = np.random.default_rng(0)
+    ages = generator.integers(0, 90, (1000, 1)).astype(float)
+    noisy = ages + generator.integers(-2, 3, ages.shape)
+    expected = oracle.candidate_counts(ages.tolist(), noisy.tolist(), [1.0])
+    assert measured.candidate_counts(ages, noisy).tolist() == expected
+
+
+def test_work_shared_among_threads_gives_the_answers_of_one_call():
+    """A table large enough to be split gives each record the answer it gets alone."""
+    original, protected = random_pair(3 * measured.QUERIES_PER_TASK + 7, 3, 0.05)
+    whole = measured.candidate_counts(original, protected)
+    some = [0, 1, 2047, 2048, 4095, 4096, 6150]
+    for record in some:
+        distances = [
+            oracle.squared_distance(x, protected[record].tolist(), [1.0] * 3)
+            for x in original.tolist()
+        ]
+        least = min(distances)
+        expected = distances.count(least) if distances[record] == least else 0
+        assert whole[record] == expected
+
+
+@unhurried
+@given(paired_grids())
+def test_the_interval_holds_the_percentage(pair):
+    """The interval lies between 0 and 100, has a width, and holds the percentage."""
+    linkage = measured.record_linkage(*pair)
+    lower, upper = linkage.interval
+    assert 0.0 <= lower <= linkage.percent <= upper <= 100.0
+    assert lower < upper
+
+
+def test_the_interval_is_wilsons():
+    """Ten of a hundred give 5.52 to 17.44 percent, the textbook's example of Wilson's."""
+    lower, upper = measured._wilson_interval(0.1, 100)
+    assert (lower, upper) == pytest.approx((5.5229, 17.4366), abs=1e-3)
+
+
+@pytest.mark.parametrize("link", [*FORMS, measured.candidate_counts])
+@pytest.mark.parametrize(
+    ("original", "protected"),
+    [
+        (np.zeros((3, 2)), np.zeros((2, 2))),
+        (np.zeros(3), np.zeros(3)),
+        (np.zeros((0, 2)), np.zeros((0, 2))),
+        (np.zeros((2, 0)), np.zeros((2, 0))),
+        (np.array([[np.nan], [123.0]]), np.zeros((2, 1))),
+        (np.zeros((2, 1)), np.array([[np.inf], [123.0]])),
+        (np.zeros((2, 1)), np.array([[1e150], [123.0]])),
+    ],
+    ids=["lengths", "vectors", "no records", "no attributes", "missing", "infinite", "huge"],
+)
+def test_what_cannot_be_linked_is_refused_without_showing_it(link, original, protected):
+    """Unequal, empty, missing or infinite data raise an error that holds no value."""
+    with pytest.raises(DataError) as error:
+        link(original, protected)
+    assert "123" not in str(error.value)
+
+
+@pytest.mark.reference
+def test_nine_attributes_of_census_agree_with_brute_force(reference_data):
+    """On the paper's nine attributes, tree and full matrix count the same candidates."""
+    table = np.loadtxt(reference_data / "census.csv", delimiter=",", skiprows=1)
+    original = table[:, [0, 1, 2, 3, 5, 6, 7, 8, 10]]
+    noise = np.random.default_rng(0).laplace(size=original.shape)
+    protected = original + np.round(noise * 0.2 * original.std(axis=0))
+    distances = np.zeros((1080, 1080))
+    for a in range(9):
+        distances += (original[:, a] - protected[:, a, np.newaxis]) ** 2
+    least = distances.min(axis=1)
+    sizes = (distances == least[:, np.newaxis]).sum(axis=1)
+    expected = np.where(np.diag(distances) == least, sizes, 0)
+    assert (measured.candidate_counts(original, protected) == expected).all()
+    assert 0 < (expected > 0).sum() < 1080
