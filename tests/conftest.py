@@ -4,6 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The first call of a kernel compiles it: a deadline would fail on that, not on us.
+settings.register_profile("microveil", deadline=None)
+settings.load_profile("microveil")
 
 
 def pytest_collection_modifyitems(config, items):

@@ -59,9 +59,9 @@ def test_leaf_size_changes_no_answer(pair, leaf_size):
     original, protected = pair
     weights = np.ones(original.shape[1])
     order, blocks, leaf_starts, boxes = kernel.build_tree(original, weights, leaf_size)
-    tree = blocks, np.ones(order.shape[0], np.int64), leaf_starts, boxes
+    tree = blocks, np.ones(order.shape[0], np.int64), leaf_starts, boxes, weights
     own = measured._own_distances(original, protected, weights)
-    counts = kernel.count_at_radius(tree, protected, own, weights)
+    counts = kernel.count_at_radius(tree, protected, own)
     assert sorted(order) == list(range(order.shape[0]))
     assert counts.tolist() == oracle.candidate_counts(
         original.tolist(), protected.tolist(), weights.tolist()

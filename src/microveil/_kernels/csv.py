@@ -48,7 +48,7 @@ def _mask_of(predicate):
 
     @intrinsic
     def mask(_context, _address, _byte):
-        def generate(context, builder, _signature, arguments):
+        def generate(_context, builder, _signature, arguments):
             address, byte = arguments
             byte = builder.trunc(byte, ir.IntType(8))
             vector = ir.VectorType(ir.IntType(8), _BLOCK)
@@ -146,7 +146,9 @@ def _end_line(memory, n_fields, at, blank):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _walk_bytes(data, start, stop, separator, n_fields, limit, memory, numbered):
+def _walk_bytes(  # noqa: PLR0917 - kernels take no keywords
+    data, start, stop, separator, n_fields, limit, memory, numbered
+):
     """Walk byte by byte; returns where it ended: at ``stop``, an error or the limit."""
     state = memory[STATE]
     for at in range(start, stop):
@@ -213,7 +215,7 @@ def _inside_quotes(quotes, state):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def walk(data, separator, n_fields, limit, memory, numbered):
+def walk(data, separator, n_fields, limit, memory, numbered):  # noqa: PLR0915, PLR0917 - see below
     """Check the structure of CSV text in one pass.
 
     Long, because a call that takes an array counts a reference to it, and one such call
@@ -321,4 +323,4 @@ def walk(data, separator, n_fields, limit, memory, numbered):
         memory[CODE] = LONE_RETURN
         memory[PLACE] = stop - 1
     elif memory[LINE_START] < stop:
-        _end_line(memory, n_fields, stop, False)
+        _end_line(memory, n_fields, stop, blank=False)

@@ -25,6 +25,10 @@ import numpy as np
 _MULTIPLIER = 48271
 _MODULUS = 2147483647
 
+# After so many attributes a leaf is given up if every sum is beyond the radius already:
+# squares only add.
+CHECK_EVERY = 4
+
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _split(column, members, middle):
@@ -77,8 +81,8 @@ def build_tree(values, weights, leaf_size):
     """Arrange distinct records in a k-d tree with at most ``leaf_size`` to a leaf.
 
     The leaf size is 2 or more: with 1 some leaves would be empty. Returns the order of
-    the records in the tree, their values in blocks, where each
-    leaf starts, and the lowest and highest value per node and attribute.
+    the records in the tree, their values in blocks, where each leaf starts, and the
+    lowest and highest value per node and attribute.
     """
     n, m = values.shape
     n_leaves = 1
@@ -111,45 +115,65 @@ def build_tree(values, weights, leaf_size):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _least_distance(box, query, weights):
-    """Lower bound for the computed squared distance to any record inside the box."""
+def _least_distance(boxes, node, query, weights):
+    """Lower bound for the computed squared distance to any record of the node."""
     total = 0.0
     for a in range(query.shape[0]):
-        difference = max(box[0, a] - query[a], query[a] - box[1, a], 0.0)
+        difference = max(boxes[node, 0, a] - query[a], query[a] - boxes[node, 1, a], 0.0)
         total += difference * difference * weights[a]
     return total
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _scan_leaf(leaf, query, radius, weights, distances):
-    """Count the originals at exactly the radius; -1 if one is strictly nearer."""
-    block, multiplicities = leaf
-    size = multiplicities.shape[0]
+def _scan_leaf(tree, leaf, query, radius, distances):
+    """Count the originals at exactly the radius; -1 if one is strictly nearer.
+
+    The loops over records run on vector instructions because their positions are
+    unsigned: a position that might be negative would be tested each time.
+    """
+    blocks, multiplicities, leaf_starts, _, weights = tree
+    start = leaf_starts[leaf]
+    size = np.uint64(leaf_starts[leaf + 1] - start)
+    at = np.uint64(start * query.shape[0])
     for p in range(size):
         distances[p] = 0.0
     for a in range(query.shape[0]):
-        column = block[a * size : (a + 1) * size]
         value, weight = query[a], weights[a]
         for p in range(size):
-            difference = column[p] - value
-            distances[p] += difference * difference * weight
+            difference = blocks[at + np.uint64(p)] - value
+            distances[np.uint64(p)] += difference * difference * weight
+        at += size
+        if a % CHECK_EVERY == CHECK_EVERY - 1:
+            within = 0
+            for p in range(size):
+                within += distances[np.uint64(p)] <= radius
+            if within == 0:
+                return 0
     nearer = 0
     ties = 0
     for p in range(size):
-        nearer += distances[p] < radius
-        ties += multiplicities[p] if distances[p] == radius else 0
-    return -1 if nearer > 0 else ties
+        nearer += distances[np.uint64(p)] < radius
+        ties += distances[np.uint64(p)] == radius
+    if nearer > 0:
+        return -1
+    if ties > 0:
+        ties = 0
+        for p in range(size):
+            if distances[p] == radius:
+                ties += multiplicities[start + np.int64(p)]
+    return ties
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _children_within(node, boxes, query, radius, weights):
+def _children_within(tree, node, query, radius):
     """Children of a node that may hold a record within the radius, the nearer one last.
 
     A child that cannot is given as 0.
     """
+    _, _, _, boxes, weights = tree
     near, far = 2 * node, 2 * node + 1
-    near_bound = _least_distance(boxes[near], query, weights)
-    far_bound = _least_distance(boxes[far], query, weights)
+    near_bound = _least_distance(boxes, near, query, weights)
+    far_bound = _least_distance(boxes, far, query, weights)
     if far_bound < near_bound:
         near, far = far, near
         near_bound, far_bound = far_bound, near_bound
@@ -157,43 +181,39 @@ def _children_within(node, boxes, query, radius, weights):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _count_for_one(tree, query, radius, weights, distances):
+def _count_for_one(tree, query, radius, distances, stack):
     """Count the originals at exactly the radius of one query; 0 if any is nearer."""
-    blocks, multiplicities, leaf_starts, boxes = tree
-    m = query.shape[0]
-    n_leaves = leaf_starts.shape[0] - 1
-    stack = np.empty(72, np.int64)  # one for each level that 64-bit positions allow
+    n_leaves = tree[2].shape[0] - 1
     stack[0] = 1
     height = 1
     count = 0
     while height > 0:
         height -= 1
         node = stack[height]
-        if node < n_leaves:
-            for child in _children_within(node, boxes, query, radius, weights):
-                if child > 0:
-                    stack[height] = child
-                    height += 1
+        if node >= n_leaves:
+            found = _scan_leaf(tree, node - n_leaves, query, radius, distances)
+            if found < 0:
+                return 0
+            count += found
             continue
-        start, end = leaf_starts[node - n_leaves], leaf_starts[node - n_leaves + 1]
-        leaf = blocks[start * m : end * m], multiplicities[start:end]
-        found = _scan_leaf(leaf, query, radius, weights, distances)
-        if found < 0:
-            return 0
-        count += found
+        for child in _children_within(tree, node, query, radius):
+            if child > 0:
+                stack[height] = child
+                height += 1
     return count
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def count_at_radius(tree, queries, radii, weights):
+def count_at_radius(tree, queries, radii):
     """Count the originals at exactly the radius of each query; 0 if any is nearer.
 
     ``tree`` holds the blocks, how many originals each record stands for in the order of
-    the tree, the leaves' starts and the boxes.
+    the tree, the leaves' starts, the boxes and the attributes' weights.
     """
     leaf_starts = tree[2]
     distances = np.empty(np.max(leaf_starts[1:] - leaf_starts[:-1]))
+    stack = np.empty(72, np.int64)  # one for each level that 64-bit positions allow
     counts = np.empty(queries.shape[0], np.int64)
     for q in range(queries.shape[0]):
-        counts[q] = _count_for_one(tree, queries[q], radii[q], weights, distances)
+        counts[q] = _count_for_one(tree, queries[q], radii[q], distances, stack)
     return counts

@@ -36,3 +36,19 @@ def broadcast(order, sizes, values, out):
         for _ in range(sizes[cluster]):
             out[order[rank]] = value
             rank += 1
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def summarise(in_order, sizes, sums, smallest, largest):
+    """Sum each run of sorted values and pick its three smallest and three largest."""
+    start = 0
+    for cluster in range(sizes.shape[0]):
+        last = start + sizes[cluster] - 1
+        total = 0
+        for rank in range(start, last + 1):
+            total += in_order[rank]
+        sums[cluster] = total
+        for nth in range(3):
+            smallest[nth, cluster] = in_order[min(start + nth, last)]
+            largest[nth, cluster] = in_order[max(last - nth, start)]
+        start = last + 1

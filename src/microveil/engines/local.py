@@ -27,15 +27,13 @@ class LocalEngine:
         """Rank, cut into runs, summarise: O(n log n), about two columns of memory."""
         order, in_order = rank_order(values)
         sizes = ranking_sizes(len(values), k)
-        starts = np.cumsum(sizes) - sizes
-        # The nth smallest of a cluster too small to have one repeats its last.
-        steps = [np.minimum(nth, sizes - 1) for nth in range(3)]
         summary = ClusterSummary(
             sizes=sizes,
-            sums=np.add.reduceat(in_order, starts),
-            smallest=np.stack([in_order[starts + step] for step in steps]),
-            largest=np.stack([in_order[starts + sizes - 1 - step] for step in steps]),
+            sums=np.empty_like(sizes),
+            smallest=np.empty((3, len(sizes)), dtype=np.int64),
+            largest=np.empty((3, len(sizes)), dtype=np.int64),
         )
+        kernel.summarise(in_order, sizes, summary.sums, summary.smallest, summary.largest)
         return Partition(order=order, sizes=sizes, n_records=len(values)), summary
 
     def singletons(self, values: NDArray[np.int64]) -> tuple[Partition, ClusterSummary]:

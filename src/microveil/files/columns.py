@@ -71,7 +71,7 @@ def infer(values: pl.Series, decimal: str) -> pl.DataType | Misfit | None:
     n_values = len(values) - values.null_count()
     if n_values == 0:
         return None
-    if values.str.contains(_WHOLE).all():
+    if values.head(100).str.contains(_WHOLE).all() and values.str.contains(_WHOLE).all():
         return pl.Int64()
     numbers = values.str.contains(_number(decimal))
     n_numbers = int(numbers.sum())

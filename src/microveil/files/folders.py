@@ -146,7 +146,7 @@ def _check_target(target: Path, mark: str, *, overwrite: bool) -> None:
         rule = "the folder must not exist yet"
         raise FileError(place, rule, "choose another name, or pass --overwrite to replace it")
     try:
-        names = os.listdir(target)
+        names = [entry.name for entry in target.iterdir()]
     except OSError as error:
         raise _refused(target, error) from None
     if names and mark not in names:

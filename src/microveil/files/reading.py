@@ -2,7 +2,7 @@
 
 import hashlib
 import io
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -180,7 +180,7 @@ class _CsvReader:
             self._refuse(misfits)
         return dtypes
 
-    def _fast(self, schema: dict[str, pl.DataType]) -> pl.DataFrame | None:
+    def _fast(self, schema: Mapping[str, pl.DataType]) -> pl.DataFrame | None:
         """Read numbers as polars reads them; None where our rules may say otherwise."""
         decimals = [name for name, dtype in schema.items() if dtype == pl.Float64]
         if decimals and self.text.decimal == "," and b"." in self.data:
@@ -193,7 +193,7 @@ class _CsvReader:
                 return None
         return frame
 
-    def _parse(self, data: bytes, schema: dict[str, pl.DataType]) -> pl.DataFrame | None:
+    def _parse(self, data: bytes, schema: Mapping[str, pl.DataType]) -> pl.DataFrame | None:
         end = self.structure.end
         try:
             frame = pl.read_csv(

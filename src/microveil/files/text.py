@@ -1,6 +1,7 @@
 """How a CSV file is written, and its bytes turned into UTF-8."""
 
 import codecs
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,7 @@ _NO_TEXT = {
     b"\xd0\xcf\x11\xe0": ("is a workbook", "export the table as CSV"),
 }
 _UTF8_MARK = codecs.BOM_UTF8
+_VISIBLE = re.compile(rb"[^ \t\r\n\xef\xbb\xbf]")
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -121,7 +123,7 @@ def _refuse_no_text(path: Path, raw: bytes) -> None:
     for magic, (rule, remedy) in _NO_TEXT.items():
         if raw.startswith(magic):
             raise FileError(str(path), f"a CSV file must be text, and this one {rule}", remedy)
-    if not raw.strip(b" \t\r\n" + _UTF8_MARK):
+    if not _VISIBLE.search(raw):
         rule = "the file must hold a header and records, and it is empty"
         raise FileError(str(path), rule, "check that the table was exported")
 

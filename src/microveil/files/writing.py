@@ -15,7 +15,7 @@ from microveil.files.text import TextFormat
 
 __all__ = ["write_data"]
 
-_BATCH = 1 << 17  # records turned into text while the batch before is hashed and written
+_BATCH = 1 << 16  # records turned into text while the batch before is hashed and written
 
 
 def write_data(frame: pl.DataFrame, path: Path, *, text: TextFormat | None) -> str:
@@ -86,11 +86,11 @@ def _unwritten(path: Path, error: OSError) -> FileError:
     return FileError(str(path), rule, "check the folder, its rights and the space left")
 
 
-def _write(descriptor: int, batches: Iterator[bytes]) -> str:
+def _write(descriptor: int, batches: Iterator[bytes | memoryview]) -> str:
     """Hash and write each batch while the next one is made."""
     digest = hashlib.sha256()
 
-    def put(batch: bytes) -> None:
+    def put(batch: bytes | memoryview) -> None:
         digest.update(batch)
         left = memoryview(batch)
         while left:
@@ -108,7 +108,7 @@ def _write(descriptor: int, batches: Iterator[bytes]) -> str:
     return digest.hexdigest()
 
 
-def _csv(frame: pl.DataFrame, text: TextFormat) -> Iterator[bytes]:
+def _csv(frame: pl.DataFrame, text: TextFormat) -> Iterator[bytes | memoryview]:
     # Behind the first batch, no second byte order mark must come.
     encoder = None if text.codec == "utf-8" else codecs.getincrementalencoder(text.encoding)()
     for start in range(0, max(frame.height, 1), _BATCH):
@@ -121,16 +121,20 @@ def _csv(frame: pl.DataFrame, text: TextFormat) -> Iterator[bytes]:
             # In a file of one column, a missing value would be a blank line.
             null_value='""' if frame.width == 1 else None,
         )
-        yield buffer.getvalue() if encoder is None else encoder.encode(buffer.getvalue().decode())
+        yield buffer.getbuffer() if encoder is None else encoder.encode(buffer.getvalue().decode())
 
 
-def _parquet(frame: pl.DataFrame) -> Iterator[bytes]:
-    used = {
-        name: pl.Enum([category for category in dtype.categories if category in present])
-        for name, dtype in frame.schema.items()
-        if isinstance(dtype, pl.Enum)
-        for present in [set(frame[name].unique().cast(pl.String))]
-    }
+def _parquet(frame: pl.DataFrame) -> Iterator[bytes | memoryview]:
+    narrowed = [
+        column.cast(_used(column, column.dtype)) if isinstance(column.dtype, pl.Enum) else column
+        for column in frame
+    ]
     buffer = io.BytesIO()
-    frame.cast(dict(used)).write_parquet(buffer)
-    yield buffer.getvalue()
+    pl.DataFrame(narrowed).write_parquet(buffer)
+    yield buffer.getbuffer()
+
+
+def _used(column: pl.Series, dtype: pl.Enum) -> pl.Enum:
+    """Leave out the categories that no record has: the file would list them all."""
+    present = set(column.unique().cast(pl.String))
+    return pl.Enum([category for category in dtype.categories if category in present])

@@ -92,7 +92,7 @@ def _planned(
     return AttributePlan(
         attribute=column.attribute,
         share=share,
-        partition=partition,
+        partition=partition if column.missing is None else partition.among(~column.missing),
         missing=column.missing,
         sums=sums,
         sensitivities=np.broadcast_to(sensitivities, sums.shape),

@@ -1,6 +1,6 @@
 """The partition as a value: which records share a cluster."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,17 @@ class Partition:
     def n_clusters(self) -> int:
         """The number of clusters."""
         return len(self.sizes)
+
+    def among(self, present: NDArray[np.bool_]) -> "Partition":
+        """Return the same clusters in a table where only some records are present.
+
+        >>> order, sizes = np.array([1, 0]), np.array([2])
+        >>> pair = Partition(order=order, sizes=sizes, n_records=2)
+        >>> pair.among(np.array([True, False, True])).labels
+        array([ 0, -1,  0])
+        """
+        positions = np.flatnonzero(present)
+        return replace(self, order=positions[self.order], n_records=len(present))
 
     @property
     def labels(self) -> NDArray[np.int64]:

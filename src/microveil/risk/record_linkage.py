@@ -305,13 +305,11 @@ def _counted(
     np.minimum.at(radii, which_query, own)
     records, which_record = _distinct(original)
     order, blocks, leaf_starts, boxes = linkage.build_tree(records, weights, LEAF_SIZE)
-    tree = blocks, np.bincount(which_record)[order], leaf_starts, boxes
+    tree = blocks, np.bincount(which_record)[order], leaf_starts, boxes, weights
 
     def count(start: int) -> NDArray[np.int64]:
         task = slice(start, start + QUERIES_PER_TASK)
-        counts: NDArray[np.int64] = linkage.count_at_radius(
-            tree, queries[task], radii[task], weights
-        )
+        counts: NDArray[np.int64] = linkage.count_at_radius(tree, queries[task], radii[task])
         return counts
 
     with ThreadPoolExecutor(os.cpu_count()) as threads:

@@ -87,9 +87,12 @@ def open_table(table: Any) -> Table:
         _check_names(list(table))
         opened: Table = _Arrays(table)
     else:
-        if hasattr(table, "columns") and not isinstance(table, nw.LazyFrame):
-            names = getattr(table, "column_names", None)
-            _check_names(list(table.columns if names is None else names))
+        # narwhals would word these errors with the frame's own message.
+        library = type(table).__module__.partition(".")[0]
+        if library == "pandas":
+            _check_names(list(getattr(table, "columns", ())))
+        elif library == "pyarrow":
+            _check_names(list(getattr(table, "column_names", ())))
         opened = _Frame(_narwhals(table))
     if opened.n_records == 0:
         raise DataError("table", "it holds no records", "pass a table of at least two records")

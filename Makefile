@@ -1,0 +1,49 @@
+# Everything here sets up what it needs, in .venv, from Python alone.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-slow check bench format clean
+
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+# One stamp for each set of extras, renewed when the project's requirements change.
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	$(PIP) install -e .
+	@touch $@
+
+$(VENV)/.installed-%: pyproject.toml | $(BIN)/python
+	$(PIP) install -e '.[$*]'
+	@touch $@
+
+demo: $(VENV)/.installed ## Protect invented people in two ways and explain the outcome
+	$(BIN)/microveil demo -o build/demo --overwrite
+
+test: $(VENV)/.installed-test ## Run the tests, but for the long statistical ones
+	$(BIN)/python -m pytest -q -m "not slow"
+
+test-slow: $(VENV)/.installed-test ## Run the long statistical tests
+	$(BIN)/python -m pytest -q -m slow
+
+check: $(VENV)/.installed-check ## Lint, types, layers, spelling
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/codespell
+
+bench: $(VENV)/.installed-bench ## Print speed and memory as ratios to peers, in one table
+	$(BIN)/python -m benchmarks
+
+format: $(VENV)/.installed-check ## Put the code in its form
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean: ## Remove what the targets made
+	rm -rf $(VENV) build .hypothesis .pytest_cache .mypy_cache .ruff_cache

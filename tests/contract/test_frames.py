@@ -1,0 +1,195 @@
+"""Every kind of frame goes in and comes out as the same kind, and leaves nothing else behind."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import microveil as mv
+
+N = 12
+REQUEST = {
+    "method": "dp-um",
+    "k": 3,
+    "epsilon": 1,
+    "attributes": ["whole", "decimal", "yes", "day"],
+    "keep": ["place"],
+    "bounds": {"whole": (0, 100), "decimal": (0, 10), "day": ("2000-01-01", "2030-12-31")},
+    "resolution": {"decimal": 0.01},
+}
+WHOLE = [(7 * i) % 23 for i in range(N)]
+DECIMAL = [i / 4 for i in range(N)]
+YES = [i % 3 == 0 for i in range(N)]
+DAY = [datetime.date(2020, 1, 1) + datetime.timedelta(days=31 * i) for i in range(N)]
+PLACE = ["north", "south"] * (N // 2)
+
+
+def pandas_frame(**types):
+    frame = pd.DataFrame(
+        {"name": [f"person {i}" for i in range(N)], "whole": WHOLE, "decimal": DECIMAL,
+         "yes": YES, "day": pd.to_datetime(DAY), "place": pd.Categorical(
+             PLACE, categories=["north", "SECRET", "south"])},
+        index=[f"person {i}" for i in range(N)],
+    )
+    frame.attrs["owner"] = "SECRET"
+    return frame.astype(types)
+
+
+def polars_frame():
+    return pl.DataFrame(
+        {"name": [f"person {i}" for i in range(N)], "whole": pl.Series(WHOLE, dtype=pl.UInt8),
+         "decimal": pl.Series(DECIMAL, dtype=pl.Float32), "yes": YES, "day": DAY,
+         "place": pl.Series(PLACE, dtype=pl.Enum(["north", "SECRET", "south"]))}
+    )
+
+
+def arrow_table():
+    indices = pa.array([0 if place == "north" else 2 for place in PLACE], pa.int8())
+    dictionary = pa.DictionaryArray.from_arrays(indices, pa.array(["north", "SECRET", "south"]))
+    fields = {"name": pa.array([f"person {i}" for i in range(N)]),
+              "whole": pa.array(WHOLE, pa.int16()), "decimal": pa.array(DECIMAL, pa.float32()),
+              "yes": pa.array(YES), "day": pa.array(DAY), "place": dictionary}
+    return pa.table(fields, metadata={"owner": "SECRET"})
+
+
+def arrays():
+    return {"name": np.array([f"person {i}" for i in range(N)]),
+            "whole": np.array(WHOLE, np.int8), "decimal": np.array(DECIMAL, np.float32),
+            "yes": np.array(YES), "day": np.array(DAY, "datetime64[D]"),
+            "place": np.array(PLACE)}
+
+
+def test_pandas_frames_come_back_with_their_types_and_without_their_index():
+    """Numpy, nullable and pyarrow-backed columns alike; index, attrs, categories are gone."""
+    for types in (
+        {},
+        {"whole": "Int16", "decimal": "Float32", "yes": "boolean"},
+        {"whole": "uint8", "decimal": "float32"},
+        {"whole": "int32[pyarrow]", "decimal": "double[pyarrow]", "yes": "bool[pyarrow]",
+         "day": "date32[pyarrow]"},
+    ):
+        frame = pandas_frame(**types)
+        data = mv.protect(frame, **REQUEST).data
+        assert isinstance(data, pd.DataFrame)
+        assert list(data.columns) == ["whole", "decimal", "yes", "day", "place"]
+        for name in ("whole", "decimal", "yes", "day"):
+            assert data[name].dtype == frame[name].dtype
+        assert data.index.equals(pd.RangeIndex(N))
+        assert data.attrs == {}
+        assert list(data["place"].cat.categories) == ["north", "south"]
+        assert data["place"].astype(str).tolist() == PLACE
+
+
+def test_polars_frames_come_back_with_their_types():
+    """Column types are restored; categories that no record has are gone."""
+    data = mv.protect(polars_frame(), **REQUEST).data
+    assert isinstance(data, pl.DataFrame)
+    assert data.schema == {
+        "whole": pl.UInt8, "decimal": pl.Float32, "yes": pl.Boolean, "day": pl.Date,
+        "place": pl.Enum(["north", "south"]),
+    }
+    assert data["place"].to_list() == PLACE
+
+
+def test_arrow_tables_come_back_with_their_types_and_without_metadata():
+    """Types are restored; metadata and unused dictionary entries are gone."""
+    table = arrow_table()
+    data = mv.protect(table, **REQUEST).data
+    assert isinstance(data, pa.Table)
+    assert data.schema.equals(table.select(["whole", "decimal", "yes", "day", "place"]).schema)
+    assert not data.schema.metadata
+    assert data["place"].combine_chunks().dictionary.to_pylist() == ["north", "south"]
+
+
+def test_arrays_come_back_as_arrays():
+    """A dict of numpy arrays in, a dict of arrays of the same types out."""
+    table = arrays()
+    data = mv.protect(table, **REQUEST).data
+    assert list(data) == ["whole", "decimal", "yes", "day", "place"]
+    assert all(data[name].dtype == table[name].dtype for name in data)
+    assert not np.shares_memory(data["place"], table["place"])
+
+
+@pytest.mark.parametrize("make", [pandas_frame, polars_frame, arrow_table, arrays])
+def test_every_kind_of_frame_holds_the_same_numbers(make):
+    """The same people with the same seed come out alike, whatever held them."""
+    data = mv.protect(make(), **REQUEST, seed=5).data
+    expected = mv.protect(arrays(), **REQUEST, seed=5).data
+    for name in ("whole", "decimal", "yes"):
+        assert np.array_equal(np.array(data[name]).astype(float), expected[name].astype(float))
+    days = np.array(data["day"], dtype="datetime64[D]")
+    assert np.array_equal(days, expected["day"])
+
+
+@pytest.mark.parametrize("make", [pandas_frame, polars_frame, arrow_table, arrays])
+def test_values_stay_on_the_grid_and_within_bounds(make):
+    """Two decimals where 0.01 was declared, dates between the dates declared."""
+    data = mv.protect(make(), **REQUEST | {"epsilon": 0.01}).data
+    cents = np.array(data["decimal"], dtype=float) * 100
+    assert np.allclose(cents, np.rint(cents), atol=1e-3)
+    assert cents.min() >= 0
+    assert cents.max() <= 1000
+    days = np.array(data["day"], dtype="datetime64[D]")
+    assert days.min() >= np.datetime64("2000-01-01")
+    assert days.max() <= np.datetime64("2030-12-31")
+
+
+def test_missing_cells_keep_their_places_in_every_kind_of_frame():
+    """missing="keep": nulls come back where they were, others are protected."""
+    gaps = [None if i in (2, 5) else float(i % 4) for i in range(N)]
+    holes = [i in (2, 5) for i in range(N)]
+    request = {"method": "dp-um", "k": 3, "epsilon": 1, "attributes": ["x"],
+               "bounds": {"x": (0, 9)}, "missing": "keep"}
+    whole = [None if gap is None else int(gap) for gap in gaps]
+    frames = [
+        pd.DataFrame({"x": pd.array(whole, dtype="Int64")}),
+        pd.DataFrame({"x": pd.array(whole, dtype="int64[pyarrow]")}),
+        pl.DataFrame({"x": whole}),
+        pa.table({"x": whole}),
+    ]
+    for frame in frames:
+        data = mv.protect(frame, **request).data
+        cells = data["x"].to_pylist() if isinstance(data, pa.Table) else list(data["x"])
+        assert [cell is None or cell is pd.NA for cell in cells] == holes
+    data = mv.protect({"x": np.array(gaps, dtype=float)}, **request, resolution={"x": 1}).data
+    assert np.isnan(data["x"]).tolist() == holes
+
+
+def test_permuting_the_rows_permutes_the_plan():
+    """Sums, scales and clusters belong to the people, not to their places."""
+    values = np.array([7 * i % 31 for i in range(24)])
+    order = np.random.Generator(np.random.PCG64(3)).permutation(24)
+    request = {"method": "idp-cbls", "k": 4, "epsilon": 1, "attributes": ["x"]}
+    (one,) = mv.plan({"x": values}, **request).attributes
+    (other,) = mv.plan({"x": values[order]}, **request).attributes
+    assert np.array_equal(one.sums, other.sums)
+    assert np.array_equal(one.scales, other.scales)
+    assert np.array_equal(one.partition.labels[order], other.partition.labels)
+    released = mv.protect({"x": values}, **request, seed=1).data["x"]
+    permuted = mv.protect({"x": values[order]}, **request, seed=1).data["x"]
+    assert np.array_equal(released[order], permuted)
+
+
+def test_shuffling_permutes_whole_rows():
+    """Columns are shuffled alike, so that a record stays a record."""
+    table = {"x": np.arange(200) % 50, "y": np.arange(200)}
+    data = mv.protect(
+        table, method="dp-um", k=3, epsilon=1, attributes=["x"], keep=["y"],
+        bounds={"x": (0, 60)}, shuffle=True,
+    ).data
+    assert sorted(data["y"].tolist()) == list(range(200))
+    assert data["y"].tolist() != list(range(200))
+
+
+def test_clusters_share_one_draw():
+    """Every record of a cluster carries the same released value."""
+    table = {"x": np.arange(100) % 37}
+    request = {"method": "dp-um", "k": 5, "epsilon": 1, "attributes": ["x"],
+               "bounds": {"x": (0, 100)}, "resolution": {"x": 1}}
+    labels = mv.plan(table, **request).attributes[0].partition.labels
+    released = mv.protect(table, **request).data["x"]
+    for cluster in range(labels.max() + 1):
+        assert len(set(released[labels == cluster].tolist())) == 1

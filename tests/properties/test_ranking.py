@@ -1,0 +1,95 @@
+"""Individual ranking against its plain-Python form, and what it promises."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import ranking as plain
+
+from microveil import partition
+from microveil.engines import LocalEngine
+from microveil.errors import MicroveilError
+
+small = st.integers(-5, 5)
+wide = st.integers(-(2**61), 2**61)
+tables = st.lists(st.one_of(small, wide), min_size=1, max_size=60)
+
+
+@given(tables, st.data())
+def test_labels_are_those_of_the_plain_algorithm(values, data):
+    """Ties, extremes and values too wide to pack: the same clusters, record by record."""
+    k = data.draw(st.integers(1, len(values)))
+    assert partition.ranking(np.array(values), k).labels.tolist() == plain.ranking(values, k)
+
+
+@given(tables, st.data())
+def test_floats_are_ranked_like_whole_numbers(values, data):
+    """The index sort of floats and the packed sort of whole numbers cut the same clusters."""
+    values = [value % 1000 for value in values]
+    k = data.draw(st.integers(1, len(values)))
+    as_floats = partition.ranking(np.array(values) / 2.0, k).labels
+    assert as_floats.tolist() == plain.ranking(values, k)
+
+
+@given(st.integers(1, 500), st.data())
+def test_sizes_are_k_but_for_one_cluster(n_records, data):
+    """Sizes lie in k to 2k - 1, only one is above k, and they sum to n."""
+    k = data.draw(st.integers(1, n_records))
+    sizes = partition.ranking_sizes(n_records, k)
+    assert sizes.sum() == n_records
+    assert k <= sizes.min() <= sizes.max() <= 2 * k - 1
+    assert (sizes > k).sum() <= 1
+
+
+@given(tables, st.data())
+def test_summaries_are_those_of_the_clusters(values, data):
+    """Sums are exact; the three smallest and largest count copies; their sum is the total."""
+    values = [value % 10**15 for value in values]
+    k = data.draw(st.integers(1, len(values)))
+    _, summary = LocalEngine().cluster_by_rank(np.array(values), k)
+    clusters = plain.clusters(values, k)
+    assert summary.sums.tolist() == [sum(cluster) for cluster in clusters]
+    assert summary.sums.sum() == sum(values)
+    for nth in range(3):
+        smallest = [cluster[min(nth, len(cluster) - 1)] for cluster in clusters]
+        largest = [cluster[max(-1 - nth, -len(cluster))] for cluster in clusters]
+        assert summary.smallest[nth].tolist() == smallest
+        assert summary.largest[nth].tolist() == largest
+
+
+@given(st.lists(small, min_size=4, max_size=40), st.randoms(use_true_random=False))
+def test_clusters_do_not_depend_on_the_order_of_distinct_values(values, random):
+    """Permuting records with different values permutes their labels."""
+    values = [value * 100 + place for place, value in enumerate(values)]
+    order = list(range(len(values)))
+    random.shuffle(order)
+    labels = partition.ranking(np.array(values), 2).labels
+    permuted = partition.ranking(np.array([values[place] for place in order]), 2).labels
+    assert permuted.tolist() == labels[order].tolist()
+
+
+def test_broadcast_gives_every_record_its_cluster_value():
+    """Broadcast and labels agree."""
+    values = np.random.Generator(np.random.PCG64(1)).integers(0, 50, 1000)
+    engine = LocalEngine()
+    parts, summary = engine.cluster_by_rank(values, 7)
+    assert np.array_equal(engine.broadcast(parts, summary.sums), summary.sums[parts.labels])
+
+
+@pytest.mark.parametrize(
+    ("values", "k"),
+    [
+        ([1, 2, 3], 0),
+        ([1, 2, 3], 4),
+        ([1, 2, 3], True),
+        ([1, 2, 3], 1.5),
+        ([1.0, float("nan")], 1),
+        ([1.0, float("inf")], 1),
+        (["a", "b"], 1),
+        ([[1, 2], [3, 4]], 1),
+    ],
+)
+def test_bad_input_is_refused(values, k):
+    """What cannot be ranked gets an error of ours."""
+    with pytest.raises(MicroveilError):
+        partition.ranking(values, k)

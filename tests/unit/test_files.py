@@ -1,0 +1,488 @@
+"""What files.py promises of single files."""
+
+import csv
+import datetime
+import hashlib
+import io
+import os
+import traceback
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from reference.csv_structure import structure
+
+from microveil._kernels import csv as kernel
+from microveil.errors import FileError, RequestError
+from microveil.files import TextFormat, read_file, write_data
+
+SECRET = "SECRET77"
+NUMBER = "987654321"
+CODES = {
+    kernel.RAGGED: "ragged",
+    kernel.UNCLOSED: "unclosed",
+    kernel.AFTER_QUOTE: "after quote",
+    kernel.STRAY_QUOTE: "stray quote",
+    kernel.LONE_RETURN: "lone return",
+    kernel.BLANK: "blank",
+}
+
+
+@pytest.fixture
+def save(tmp_path):
+    def save(content, name="t.csv"):
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return save
+
+
+def walk(data, n_fields, separator=b",", limit=0):
+    memory = np.zeros(kernel.N_MEMORY, dtype=np.int64)
+    memory[kernel.BLANK_AT] = -1
+    numbered = np.zeros(n_fields, dtype=np.uint8)
+    view = np.frombuffer(data, dtype=np.uint8)
+    kernel.walk(view, ord(separator), n_fields, limit, memory, numbered)
+    return memory, numbered
+
+
+# Structure ---------------------------------------------------------------------------
+
+tokens = st.sampled_from(
+    [bytes([byte]) for byte in b'a1,;"\n\r 0+']
+    + [b"\r\n", b'"a"', b'""', b'"x,\n""y"', b"a,1\n", b'"00",1\r\n', b"a,1\n" * 12, b" 01,+2\n"]
+)
+
+
+@settings(max_examples=1000, deadline=None)
+@given(pieces=st.lists(tokens, max_size=60), n_fields=st.sampled_from([0, 1, 2]))
+@example(pieces=[b"a,1\n" * 15, b'a1,"', b'00"\n'], n_fields=2)
+@example(pieces=[b"a,1\n" * 15, b'a1a"\n'], n_fields=0)
+@example(pieces=[b"a,1\r\n" * 12, b"a,\r", b"\n"], n_fields=2)
+def test_the_kernel_finds_what_the_plain_reading_finds(pieces, n_fields):
+    """Blocks of 64 bytes at once give the findings of reading byte by byte."""
+    data = b"".join(pieces)
+    memory, numbered = walk(data, n_fields)
+    plain = structure(data, b",", n_fields)
+    if plain.broken:
+        found = CODES[memory[kernel.CODE]], memory[kernel.PLACE], memory[kernel.FOUND]
+        assert found == plain.broken
+    else:
+        assert memory[kernel.CODE] == kernel.SOUND
+        assert memory[kernel.RECORDS] == len(plain.records)
+        assert numbered.astype(bool).tolist() == plain.unlike_numbers(n_fields)
+
+
+@settings(max_examples=300, deadline=None)
+@given(pieces=st.lists(tokens, max_size=60))
+def test_sound_text_has_the_records_that_pythons_csv_module_reads(pieces):
+    """What the check passes, Python's csv module reads as the same records."""
+    data = b"".join(pieces)
+    plain = structure(data, b",", 0)
+    if plain.broken:
+        return
+    rows = [row for row in csv.reader(io.StringIO(data.decode(), newline="")) if row]
+    assert [len(row) for row in rows] == [len(record) for record in plain.records]
+    unquoted = [
+        [v[1:-1].replace(b'""', b'"').decode() if v[:1] == b'"' else v.decode() for v in record]
+        for record in plain.records
+    ]
+    assert rows == unquoted
+
+
+@pytest.mark.parametrize("limit", [1, 2, 40, 99, 100])
+def test_a_walk_with_a_limit_ends_behind_that_many_records(limit):
+    """The walk stops exactly behind the last record asked for."""
+    record = b'"a\n",12\r\n'
+    memory, _ = walk(record * 100, 2, limit=limit)
+    assert memory[kernel.END] == limit * len(record)
+
+
+def test_bytes_above_ascii_are_noticed_wherever_they_stand():
+    """One byte above 127 is noticed in a full block and in the rest behind the blocks."""
+    for at in (0, 63, 64, 130):
+        data = bytearray(b"a" * 131)
+        data[at] = 200
+        assert walk(bytes(data), 0)[0][kernel.HIGH]
+    assert not walk(b"a" * 131, 0)[0][kernel.HIGH]
+
+
+# Bad input ---------------------------------------------------------------------------
+
+ROWS = "A,B\n" + "1,x\n" * 12_000
+BAD = {
+    "empty": ("", {}, "empty", None),
+    "blank": ("\n\n", {}, "empty", None),
+    "header only": ("A,B\n", {}, "records must follow", None),
+    "header only, no line end": ("A,B", {}, "records must follow", None),
+    "nul": (f"A,B\n1,{SECRET}\0\n", {}, "text", 2),
+    "parquet inside": (b"PAR1" + b"x" * 99, {}, "Parquet", None),
+    "workbook": (b"PK\x03\x04" + b"x" * 99, {}, "workbook", None),
+    "compressed": (b"\x1f\x8b" + b"x" * 99, {}, "compressed", None),
+    "same names": ("A,B,A\n1,2,3\n", {}, "'A'", 1),
+    "no name": ("A,,C\n1,2,3\n", {}, "column 2 of 3", 1),
+    "blank first line": ("\nA,B\n1,2\n", {}, "blank", 1),
+    "short": (f"A,B\n1,2\n{NUMBER}\n", {}, "2 fields as the header has, and this one has 1", 3),
+    "long": (f"A,B\n1,2\n3,4,{SECRET}\n", {}, "this one has 3", 3),
+    "long behind long value": (f'A,B\n1,"x\n\ny"\n3,4,{SECRET}\n', {}, "this one has 3", 5),
+    "short, late": (ROWS + f"{SECRET}\n", {}, "this one has 1", 12_002),
+    "never closed": (f'A,B\n1,2\n3,"{SECRET}\n5,6\n', {}, "never does", 3),
+    "text behind quote": (f'A,B\n1,"{SECRET}"x\n', {}, "text follows", 2),
+    "quote inside": (f'A,B\n1,{SECRET}"x\n', {}, "stands inside", 2),
+    "blank between": (f"A,B\n1,{SECRET}\n\n2,3\n", {}, "blank", 3),
+    "blank between, CRLF": (f"A,B\r\n1,{SECRET}\r\n\r\n2,3\r\n", {}, "blank", 3),
+    "blank in one column": ("A\n1\n\n2\n", {}, '""', 3),
+    "lone returns": (f"A,B\r1,{SECRET}\r", {}, "carriage return", 1),
+    "not utf-8": (b"A,B\n1,x\n2,SECRET77\xe9\n", {}, "--encoding latin-1", 3),
+    "not utf-8, name": (b"A,B\xe9\n1,x\n", {}, "--encoding latin-1", 1),
+    "mark": (b"\xef\xbb\xbfA,B\n1,2\n", {}, "--encoding utf-8-sig", 1),
+    "mark, latin-1": (b"\xef\xbb\xbfA,B\n1,2\n", {"encoding": "latin-1"}, "utf-8-sig", 1),
+    "utf-16": ("A,B\n1,2\n".encode("utf-16"), {}, "--encoding utf-16", 1),
+    "not ascii": (b"A,B\n1,\xe9\n", {"encoding": "ascii"}, "ascii", 2),
+    "semicolons": (f"A;B\n1;{SECRET}\n", {}, "--separator ';'", 1),
+    "semicolons, commas": ("A;B\n1,5;2,5\n", {}, "--separator ';'", 1),
+    "semicolons, quoted": ('"A";"B"\n"1";"2"\n', {}, "--separator ';'", 1),
+    "tabs": ("A\tB\n1\t2\n", {}, "--separator $'\\t'", 1),
+    "commas": ("A,B\n1,2\n", {"separator": ";"}, "--separator ,", 1),
+    "whole, then decimal": (ROWS + "987654.321,x\n", {}, "--resolution A=0.01", 12_002),
+    "whole, then text": (ROWS + f"{SECRET},x\n", {}, "numbers only", 12_002),
+    "whole, behind long value": ('A,B\n1,"x\ny"\n' + ROWS[4:] + "x,y\n", {}, "only", 12_004),
+    "decimal, then nan": (ROWS.replace("1", "1.5") + "nan,x\n", {}, "numbers only", 12_002),
+    "decimal, then huge": (ROWS.replace("1", "1.5") + "1e400,x\n", {}, "64 bits", 12_002),
+    "decimal, then comma": (ROWS.replace("1", "1.5") + '"98,7",x\n', {}, "--decimal ,", 12_002),
+    "comma, then point": (
+        ROWS.replace(",", ";").replace("1", "1,5") + "98.7;x\n",
+        {"separator": ";", "decimal": ","},
+        "--decimal .",
+        12_002,
+    ),
+    "truth, then text": (ROWS.replace("1", "true") + f"{SECRET},x\n", {}, "true or false", 12_002),
+    "truth, then Truth": (ROWS.replace("1", "true") + "True,x\n", {}, "true or false", 12_002),
+    "date, then text": (ROWS.replace("1", "2020-01-05") + f"{SECRET},x\n", {}, "dates", 12_002),
+    "date, then another form": (
+        ROWS.replace("1", "2020-01-05") + "2020-1-5,x\n",
+        {},
+        "dates",
+        12_002,
+    ),
+    "no such date": ("A\n2020-01-05\n2020-02-30\n", {}, "dates", 3),
+    "empty first, then mixed": ("A,B\n" + ",x\n" * 12_000 + "1,x\n?,x\n", {}, "only", 12_003),
+    "too large": ("A\n1\n98765432109876543210\n", {}, "64 bits", 3),
+    "too large, late": (ROWS + "98765432109876543210,x\n", {}, "64 bits", 12_002),
+    "commas as marks": ('A\n"98765,4321"\n"1,5"\n', {}, "--decimal ,", 2),
+    "points as marks": (
+        "A;B\n98765.4321;1\n1.5;1\n",
+        {"separator": ";", "decimal": ","},
+        "--decimal .",
+        2,
+    ),
+    "one word among numbers": ("A\n" + "1\n" * 19 + f"{SECRET}\n", {}, "numbers only", 21),
+    "many words for missing": ("A\n1\nNA\n2\nNA\n", {}, "leave the cell empty", 3),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_refused_with_its_line_and_without_its_values(save, case):
+    """Each malformed file gets a message with the place, and none holds a value."""
+    content, text, expected, line = BAD[case]
+    path = save(content)
+    with pytest.raises(FileError) as caught:
+        read_file(path, text=TextFormat(**text))
+    message = str(caught.value)
+    assert expected in message
+    assert message.startswith(str(path))
+    assert caught.value.remedy
+    if line is not None:
+        assert f", line {line}" in caught.value.place
+        assert caught.value.place.removeprefix(f"{path}, line {line}")[:1] in ("", ",")
+    shown = "".join(traceback.format_exception(caught.value))
+    for value in (SECRET, NUMBER, "987", "98,7", "98.7", "02-30", "1e400", "polars.exceptions"):
+        assert value not in message
+        assert value not in shown.replace(str(path), "")
+
+
+@pytest.mark.parametrize("cells", [{}, {"decimals": ["A"]}])
+def test_late_misfits_name_their_column(save, cells):
+    """A value that does not fit is placed by its column too."""
+    with pytest.raises(FileError, match="line 12002, column 'A'"):
+        read_file(save(ROWS + f"{SECRET},x\n"), **cells)
+
+
+def test_what_is_no_file_is_refused(tmp_path, save):
+    """A missing file, a folder, a file of another kind and an unreadable one are refused."""
+    (tmp_path / "folder.csv").mkdir()
+    for name, rule in (
+        ("absent.csv", "must exist"),
+        ("folder.csv", "folder"),
+        ("table.xlsx", ".parquet"),
+        ("table", ".tsv"),
+        ("a\0b.csv", "readable"),
+    ):
+        with pytest.raises(FileError, match=rule):
+            read_file(tmp_path / name)
+    locked = save("A\n1\n", "locked.csv")
+    locked.chmod(0)
+    if not os.access(locked, os.R_OK):
+        with pytest.raises(FileError, match="for you"):
+            read_file(locked)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        {"separator": ""},
+        {"separator": ";;"},
+        {"separator": "§"},
+        {"separator": "a"},
+        {"separator": '"'},
+        {"separator": "\n"},
+        {"separator": "-"},
+        {"separator": "."},
+        {"decimal": "'"},
+        {"decimal": ","},
+        {"encoding": "klingon"},
+        {"encoding": "rot13"},
+        {"encoding": "a\0b"},
+    ],
+)
+def test_a_text_format_that_cannot_be_is_refused(text):
+    """Separator, decimal mark and encoding are checked before a file is opened."""
+    with pytest.raises(RequestError):
+        TextFormat(**text)
+
+
+# Types -------------------------------------------------------------------------------
+
+
+def read(save, content, **options):
+    return read_file(save(content), **options).frame
+
+
+@pytest.mark.parametrize(
+    ("cells", "dtype", "values"),
+    [
+        (["1", "-2", ""], pl.Int64, [1, -2, None]),
+        ([" 1", "2 ", " "], pl.Int64, [1, 2, None]),
+        (['"1"', '""'], pl.Int64, [1, None]),
+        (["1", "2.5", "1e3", "-.5E-1", "3."], pl.Float64, [1, 2.5, 1000, -0.05, 3]),
+        (["9223372036854775807"], pl.Int64, [2**63 - 1]),
+        (["true", "false", '""'], pl.Boolean, [True, False, None]),
+        (["True", "FALSE"], pl.String, ["True", "FALSE"]),
+        (["2020-02-29", '""'], pl.Date, [datetime.date(2020, 2, 29), None]),
+        (["2020-2-9"], pl.String, ["2020-2-9"]),
+        (["00123", "98101"], pl.String, ["00123", "98101"]),
+        (["+4912", "98101"], pl.String, ["+4912", "98101"]),
+        ([" 007"], pl.String, [" 007"]),
+        (["0", "0.5", "-0.5"], pl.Float64, [0, 0.5, -0.5]),
+        (["x", '""', '"a ""b"", c"', " y "], pl.String, ["x", None, 'a "b", c', " y "]),
+        (["12", "12a", "x"], pl.String, ["12", "12a", "x"]),
+        (["NA", "null"], pl.String, ["NA", "null"]),
+        (['"x\ny"', '"x\r\ny"'], pl.String, ["x\ny", "x\r\ny"]),
+        (['""', '""'], pl.String, [None, None]),
+    ],
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_types_are_read_off_the_values(save, cells, dtype, values, end):
+    """Numbers, truth values, dates and text are told apart; empty cells are missing."""
+    frame = read(save, end.join(["A", *cells, "", "", ""]))
+    assert frame.schema == {"A": dtype}
+    assert frame["A"].to_list() == values
+
+
+def test_late_values_decide_where_the_first_are_empty(save):
+    """A column that is empty for 10,000 records takes the type of what comes then."""
+    content = "A,B,C\n" + ",x,\n" * 12_000 + "1.5,x,2020-01-05\n"
+    frame = read(save, content)
+    assert frame.dtypes == [pl.Float64, pl.String, pl.Date]
+    assert frame["A"][-1] == 1.5
+
+
+def test_a_late_leading_zero_makes_the_column_text(save):
+    """Digits are kept wherever in the file the first value with a leading zero stands."""
+    frame = read(save, ROWS + "00123,x\n")
+    assert frame["A"].to_list() == ["1"] * 12_000 + ["00123"]
+
+
+def test_late_spaces_are_read_like_early_ones(save):
+    """Spaces around a number make no difference at any place of the file."""
+    frame = read(save, ROWS + "7 ,x\n 8,x\n")
+    assert frame["A"].to_list()[-2:] == [7, 8]
+
+
+def test_declared_decimals_are_decimal_even_where_all_look_whole(save):
+    """Columns declared as decimal are Float64, also with a late fraction or a leading zero."""
+    frame = read(save, ROWS + "2.5,x\n007,x\n", decimals=["A"])
+    assert frame.schema == {"A": pl.Float64, "B": pl.String}
+    assert frame["A"].to_list()[-2:] == [2.5, 7.0]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|", " "])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16", "cp1252"])
+def test_separators_and_encodings_are_read_when_said(save, separator, encoding):
+    """Any separator and encoding is read and comes back in what is written."""
+    text = TextFormat(separator=separator, encoding=encoding)
+    content = f"NAME{separator}A\nJosé{separator}1\n"
+    path = save(content.encode(encoding))
+    source = read_file(path, text=text)
+    assert source.frame.to_dict(as_series=False) == {"NAME": ["José"], "A": [1]}
+    out = path.with_name("out.csv")
+    write_data(source.frame, out, text=source.text)
+    assert out.read_bytes() == path.read_bytes()
+
+
+def test_decimal_commas_are_read_and_written_when_said(save):
+    """A decimal comma comes in and goes out; a whole column beside it stays whole."""
+    text = TextFormat(separator=";", decimal=",")
+    path = save("A;B;C\n1,5;1;Dr. X\n2;2;y\n,5;3;z\n")
+    source = read_file(path, text=text)
+    assert source.frame.dtypes == [pl.Float64, pl.Int64, pl.String]
+    out = path.with_name("out.csv")
+    write_data(source.frame, out, text=text)
+    assert out.read_text() == "A;B;C\n1,5;1;Dr. X\n2,0;2;y\n0,5;3;z\n"
+
+
+def test_names_may_hold_quotes_separators_and_line_ends(save):
+    """Odd names of columns are kept; lines are counted through them."""
+    content = '"a ""b""","c,d","e\nf", g\n1,2,3,4\n'
+    path = save(content)
+    source = read_file(path)
+    assert source.frame.columns == ['a "b"', "c,d", "e\nf", " g"]
+    out = path.with_name("out.csv")
+    write_data(source.frame, out, text=source.text)
+    assert out.read_text() == content
+    with pytest.raises(FileError, match="line 3"):
+        read(save, '"a","e\nf"\n1\n')
+
+
+def test_one_column_with_a_comma_in_no_record_is_no_other_separator(save):
+    """A header that another separator would cut is kept where the records are not cut."""
+    assert read(save, "a|b\n1\n2\n").columns == ["a|b"]
+
+
+def test_a_name_with_a_leading_zero_does_not_make_its_column_text(save):
+    """Only values say that a column is text."""
+    assert read(save, "01,+2\n1,2\n").dtypes == [pl.Int64, pl.Int64]
+
+
+# Round trips -------------------------------------------------------------------------
+
+finite = st.floats(allow_nan=False, allow_infinity=False)
+words = st.text(
+    st.characters(codec="utf-8", exclude_characters="\0", exclude_categories=["Cs"]), max_size=8
+)
+texts = st.tuples(st.just("w"), words).map("".join)
+
+
+@st.composite
+def frames(draw):
+    n = draw(st.integers(1, 12))
+    kinds = {
+        "i": (st.integers(-(2**63), 2**63 - 1), pl.Int64),
+        "f": (finite, pl.Float64),
+        "b": (st.booleans(), pl.Boolean),
+        "d": (st.dates(datetime.date(1, 1, 1), datetime.date(9999, 12, 31)), pl.Date),
+        "s": (texts, pl.String),
+    }
+    chosen = draw(st.lists(st.sampled_from(sorted(kinds)), min_size=1, max_size=5, unique=True))
+    columns = []
+    for name in chosen:
+        values, dtype = kinds[name]
+        first = draw(values)  # a column without values has no type
+        rest = draw(st.lists(st.none() | values, min_size=n - 1, max_size=n - 1))
+        columns.append(pl.Series(name, [first, *rest], dtype=dtype))
+    return pl.DataFrame(columns)
+
+
+@settings(max_examples=150, deadline=None)
+@given(frame=frames(), comma=st.booleans())
+def test_what_is_written_as_csv_is_read_as_it_was(tmp_path_factory, frame, comma):
+    """Writing and reading a CSV file gives the same values and types."""
+    text = TextFormat(separator=";", decimal=",") if comma else TextFormat()
+    path = tmp_path_factory.mktemp("trip") / "t.csv"
+    digest = write_data(frame, path, text=text)
+    source = read_file(path, text=text)
+    assert source.frame.equals(frame)
+    assert source.frame.schema == frame.schema
+    assert digest == source.digest == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@settings(max_examples=30, deadline=None)
+@given(frame=frames())
+def test_what_is_written_as_parquet_is_read_as_it_was(tmp_path_factory, frame):
+    """Writing and reading a Parquet file gives the same values and types."""
+    path = tmp_path_factory.mktemp("trip") / "t.parquet"
+    digest = write_data(frame, path, text=None)
+    source = read_file(path)
+    assert source.frame.equals(frame)
+    assert source.frame.schema == frame.schema
+    assert (source.format, source.text) == ("parquet", None)
+    assert digest == source.digest == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_many_batches_make_one_file(tmp_path):
+    """A table longer than one batch is written with one header and all its records."""
+    frame = pl.DataFrame({"A": range(300_000)})
+    write_data(frame, tmp_path / "t.csv", text=TextFormat(encoding="utf-16"))
+    again = read_file(tmp_path / "t.csv", text=TextFormat(encoding="utf-16")).frame
+    assert again.equals(frame)
+
+
+def test_no_metadata_survives(tmp_path):
+    """Metadata of file, schema and fields, and categories of nobody, are not written."""
+    table = pa.table({"A": pa.array([1, 2]), "B": pa.array(["x", "y"])})
+    fields = [field.with_metadata({b"who": SECRET.encode()}) for field in table.schema]
+    table = table.cast(pa.schema(fields, metadata={b"pandas": SECRET.encode()}))
+    pq.write_table(table, tmp_path / "in.parquet")
+    assert SECRET.encode() in (tmp_path / "in.parquet").read_bytes()
+    frame = read_file(tmp_path / "in.parquet").frame
+    unused = pl.Series("C", ["x", "x"], dtype=pl.Enum(["x", SECRET]))
+    write_data(frame.with_columns(unused), tmp_path / "out.parquet", text=None)
+    assert SECRET.encode() not in (tmp_path / "out.parquet").read_bytes()
+    metadata = pq.read_metadata(tmp_path / "out.parquet").metadata or {}
+    assert set(metadata) <= {b"ARROW:schema"}
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"PAR1" * 9, b"A,B\n1,SECRET77\n"])
+def test_broken_parquet_is_refused(save, content):
+    """A file that is named Parquet and is not is refused in our own words."""
+    with pytest.raises(FileError) as caught:
+        read_file(save(content, "t.parquet"))
+    assert SECRET not in "".join(traceback.format_exception(caught.value))
+
+
+def test_parquet_without_records_is_refused(tmp_path):
+    """A Parquet file needs a record."""
+    pl.DataFrame({"A": []}).write_parquet(tmp_path / "t.parquet")
+    with pytest.raises(FileError, match="none"):
+        read_file(tmp_path / "t.parquet")
+
+
+@pytest.mark.parametrize(
+    ("frame", "text", "rule"),
+    [
+        (pl.DataFrame({"A": [f"{SECRET}€"]}), TextFormat(encoding="latin-1"), "encoding"),
+        (pl.DataFrame({"A": [[SECRET]]}), TextFormat(), "columns must hold"),
+        (pl.DataFrame({"A": [SECRET.encode()]}), TextFormat(), "columns must hold"),
+    ],
+)
+def test_what_cannot_be_written_leaves_no_file(tmp_path, frame, text, rule):
+    """A table that CSV or the encoding cannot hold is refused without a trace."""
+    with pytest.raises(FileError, match=rule) as caught:
+        write_data(frame, tmp_path / "t.csv", text=text)
+    assert SECRET not in "".join(traceback.format_exception(caught.value))
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_existing_file_is_not_overwritten(save):
+    """Writing needs a new name, and an existing folder around it."""
+    path = save("A\n1\n")
+    for target, rule in ((path, "must not exist"), (Path(path.parent, "x", "y.csv"), "writable")):
+        with pytest.raises(FileError, match=rule):
+            write_data(pl.DataFrame({"A": [1]}), target, text=TextFormat())
+    assert path.read_text() == "A\n1\n"
