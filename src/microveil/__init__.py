@@ -2,8 +2,12 @@
 
 >>> import microveil as mv
 >>> release = mv.protect(
-...     {"AGE": [23, 35, 31, 62, 58, 47]}, method="dp-um", k=3, epsilon=1,
-...     attributes="AGE", bounds={"AGE": (0, 120)},
+...     {"AGE": [23, 35, 31, 62, 58, 47]},
+...     method="dp-um",
+...     k=3,
+...     epsilon=1,
+...     attributes="AGE",
+...     bounds={"AGE": (0, 120)},
 ... )
 >>> print(release.guarantee.statement().splitlines()[0])
 # What this release guarantees
@@ -16,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from microveil import partition
-    from microveil.assess import Assessment, assess
+    from microveil.assess import assess
+    from microveil.assessment import Assessment
     from microveil.datasets import invented_people
     from microveil.errors import DataError, ExactCellsError, FileError, MicroveilError, RequestError
     from microveil.methods import methods
@@ -26,7 +31,7 @@ if TYPE_CHECKING:
 
 # Where each public name lives; nothing is imported before it is asked for (PEP 562).
 _HOMES = {
-    "Assessment": "assess",
+    "Assessment": "assessment",
     "DataError": "errors",
     "ExactCellsError": "errors",
     "FileError": "errors",

@@ -38,16 +38,16 @@ def main() -> None:
     try:
         app()
     except MicroveilError as error:
-        print(f"microveil: {error}", file=sys.stderr)  # noqa: T201
+        typer.echo(f"microveil: {error}", err=True)
         sys.exit(2)
     except Exception as error:
         if os.environ.get("MICROVEIL_DEBUG"):
             raise
         # The message of an unforeseen error may hold a value of the table.
-        print(  # noqa: T201
+        typer.echo(
             f"microveil: an error of our own ({type(error).__name__}); nothing was released. "
             "MICROVEIL_DEBUG=1 shows where, and may show values of the table.",
-            file=sys.stderr,
+            err=True,
         )
         sys.exit(1)
 
@@ -113,9 +113,7 @@ def protect(
     k: Annotated[int | None, typer.Option("--k", help="Least records in a cluster.")] = None,
     epsilon: Annotated[str | None, typer.Option(help="The budget, above 0.")] = None,
     attributes: Names = None,
-    keep: Annotated[
-        list[str] | None, typer.Option(help="Columns to release unprotected.")
-    ] = None,
+    keep: Annotated[list[str] | None, typer.Option(help="Columns to release unprotected.")] = None,
     bounds: Annotated[
         list[str] | None, typer.Option(help="A column's domain: NAME=0:150000.")
     ] = None,

@@ -7,7 +7,8 @@ from typing import Any
 
 import polars
 
-from microveil.assess import Assessment, assess
+from microveil.assess import assess
+from microveil.assessment import Assessment
 from microveil.datasets import DOMAINS, RESOLUTIONS, invented_people
 from microveil.errors import FileError
 from microveil.files import TextFormat, check_absent, read_file, write_data
@@ -67,9 +68,7 @@ def run_demo(
     outcomes = []
     for method in METHODS:
         progress(f"protecting with {method}")
-        release = protect(
-            people, method=method, k=K, epsilon=EPSILON, exact_cells="allow", **asked
-        )
+        release = protect(people, method=method, k=K, epsilon=EPSILON, exact_cells="allow", **asked)
         names = [terms.attribute.name for terms in release.guarantee.attributes]
         outcomes.append(
             Outcome(
@@ -106,7 +105,8 @@ def _given(data: Path, text: TextFormat) -> tuple[polars.DataFrame, dict[str, An
 def _exact_percent(release: Release) -> float:
     figures = release.manifest.to_dict()["attributes"].values()
     cells = sum(release.guarantee.n_records - part["missing_cells"] for part in figures)
-    return 100 * sum(part["exact_cells"] for part in figures) / float(cells)
+    exact = sum(part["exact_cells"] for part in figures)
+    return float(100 * exact / cells)
 
 
 def _told(
@@ -115,26 +115,31 @@ def _told(
     names = [terms.attribute.name for terms in outcomes[0].release.guarantee.attributes]
     who = "invented people; none of them exists" if invented else "records of your file"
     lines = [
-        f"{people.height} {who}. {len(names)} attributes protected in two ways, each with a "
-        f"budget (epsilon) of {EPSILON}:",
+        (
+            f"{people.height} {who}. {len(names)} attributes protected in two ways, each with a "
+            f"budget (epsilon) of {EPSILON}:"
+        ),
         "",
     ]
     if invented:
         lines += [*_one_person(people, outcomes, names), ""]
     else:
         lines += [
-            "Bounds and decimals were read from the data, which a release should not do: this "
-            "is to look at, not to publish.",
+            (
+                "Bounds and decimals were read from the data, which a release should not do: this "
+                "is to look at, not to publish."
+            ),
             "",
         ]
     lines += [*_figures(outcomes), "", *_lesson(folder)]
     return lines
 
 
-def _one_person(
-    people: polars.DataFrame, outcomes: list[Outcome], names: list[str]
-) -> list[str]:
-    rows = [("the first person", people), *zip(METHODS, (o.release.data for o in outcomes), strict=True)]
+def _one_person(people: polars.DataFrame, outcomes: list[Outcome], names: list[str]) -> list[str]:
+    rows = [
+        ("the first person", people),
+        *zip(METHODS, (o.release.data for o in outcomes), strict=True),
+    ]
     lines = [f"{'':18}" + "".join(f"{name:>13}" for name in names)]
     for title, frame in rows:
         first = frame.row(0, named=True)
@@ -155,7 +160,10 @@ def _figures(outcomes: list[Outcome]) -> list[str]:
 
     return [
         row("", list(METHODS)),
-        row("error (1: no better than publishing the mean)", [_short(m["mean_sse"]) for m in measured]),
+        row(
+            "error (1: no better than publishing the mean)",
+            [_short(m["mean_sse"]) for m in measured],
+        ),
         row(
             f"people linked back by their values, % (chance {chance:.2g})",
             [_short(m["record_linkage_standardised"]) for m in measured],

@@ -1,5 +1,7 @@
 """Isotonic regression of noisy centroids, whose true order is known."""
 
+import itertools
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
@@ -34,7 +36,7 @@ def in_order(means: NDArray[np.float64], scales: NDArray[np.float64]) -> NDArray
     fitted = means.copy()
     fixed = np.flatnonzero(scales == 0)
     ends = np.concatenate([[-1], fixed, [len(means)]])
-    for before, after in zip(ends[:-1], ends[1:], strict=True):
+    for before, after in itertools.pairwise(ends):
         stretch = slice(before + 1, after)
         if after - before <= 1:
             continue

@@ -19,14 +19,15 @@ from numpy.typing import NDArray
 from microveil._kernels import grid as grid_kernel
 from microveil._kernels import laplace as kernel
 from microveil.errors import RequestError
+from microveil.schema import Cells
 
 __all__ = [
     "NoiseGrid",
     "RandomSource",
     "discrete_laplace",
     "noise_grid",
-    "perturbed_means",
     "permutation",
+    "perturbed_means",
 ]
 
 # Draws made at a time: their words (some eight each) stay in the processor's cache.
@@ -69,10 +70,24 @@ class RandomSource:
         """Return a repeatable stream, for experiments only: whoever knows the seed knows all."""
         return cls(hashlib.sha256(f"microveil experiment {seed}".encode()).digest())
 
-    def words(self, count: int) -> NDArray[np.uint64]:
-        """Return the next words of the stream, uint64 (count,); none is ever given twice."""
-        words = np.empty(count, dtype=np.uint64)
-        self._stream.update_into(bytes(8 * count), words.view(np.uint8).data)
+    def words(self, count: int, before: NDArray[np.uint64] | tuple[()] = ()) -> NDArray[np.uint64]:
+        """Return the next words of the stream; none is ever given twice.
+
+        Parameters
+        ----------
+        count : int
+        before : uint64 array
+            Words got earlier and not yet used, to stand in front.
+
+        Returns
+        -------
+        uint64 array (len(before) + count,)
+        """
+        words = np.zeros(len(before) + count, dtype=np.uint64)
+        words[: len(before)] = before
+        fresh = words[len(before) :].view(np.uint8).data
+        # In place: the keystream is what encrypting zeros gives.
+        self._stream.update_into(fresh, fresh)
         return words
 
     def spawn(self, count: int) -> list["RandomSource"]:
@@ -112,9 +127,8 @@ def discrete_laplace(scales: NDArray[np.int64], source: RandomSource) -> NDArray
     done = 0
     while done < len(out):
         wanted = min(BATCH, len(out) - done)
-        fresh = source.words(WORDS_PER_DRAW * wanted + 64)
         # The words of a draw that was cut short come first: see the kernel.
-        words = np.concatenate([words, fresh]) if len(words) else fresh
+        words = source.words(max(64, WORDS_PER_DRAW * wanted - len(words)), before=words)
         done, consumed = kernel.discrete_laplace(scales, words, out, done)
         words = words[consumed:]
     return out
@@ -130,7 +144,7 @@ def permutation(n_items: int, source: RandomSource) -> NDArray[np.int64]:
     words = np.empty(0, dtype=np.uint64)
     done = 0
     while done < n_items:
-        words = np.concatenate([words, source.words(min(n_items - done, 1 << 20) + 64)])
+        words = source.words(min(n_items - done, BATCH) + 64, before=words)
         done, consumed = kernel.shuffle(items, words, done)
         words = words[consumed:]
     return items
@@ -231,7 +245,7 @@ def perturbed_means(
     source: RandomSource,
     *,
     rounded: bool = True,
-) -> NDArray[np.int64] | NDArray[np.float64]:
+) -> Cells:
     """Add noise to each cluster's sum, divide by its size, clamp, round to the grid.
 
     Parameters
@@ -248,7 +262,7 @@ def perturbed_means(
     int64 or float64 array (n_clusters,)
         In grid units, within grid.lower and grid.upper.
     """
-    means = np.empty(len(sums), dtype=np.int64 if rounded else np.float64)
+    means: Cells = np.empty(len(sums), dtype=np.int64 if rounded else np.float64)
     for batch in _batches(len(sums)):
         scales = grid.scales(np.ascontiguousarray(sensitivities[batch]))
         noise = discrete_laplace(scales, source)
@@ -264,7 +278,7 @@ def perturbed_means(
             fraction,
         )
         if rounded:
-            upwards = (fraction > 0.5) | ((fraction == 0.5) & (whole % 2 == 1))  # noqa: PLR2004
+            upwards = (fraction > 0.5) | ((fraction == 0.5) & (whole % 2 == 1))
             means[batch] = whole + upwards
         else:
             means[batch] = whole + fraction

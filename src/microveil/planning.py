@@ -19,7 +19,10 @@ YES_NO = Bounds(lower=Fraction(0), upper=Fraction(1), source=Source.TYPE)
 
 
 def make_plan(
-    table: Any, request: Request, engine: Engine, progress: Callable[[str], None] = lambda _step: None
+    table: Any,
+    request: Request,
+    engine: Engine,
+    progress: Callable[[str], None] = lambda _step: None,
 ) -> Plan:
     """Carry out the deterministic steps of a request on an engine."""
     opened = open_table(table)

@@ -87,8 +87,9 @@ def protect(
     Examples
     --------
     >>> people = {"AGE": np.array([23, 35, 31, 62, 58, 47]), "PLACE": np.array(list("aabbcc"))}
-    >>> release = protect(people, method="dp-um", k=3, epsilon=1, attributes=["AGE"],
-    ...                   bounds={"AGE": (0, 120)})
+    >>> release = protect(
+    ...     people, method="dp-um", k=3, epsilon=1, attributes=["AGE"], bounds={"AGE": (0, 120)}
+    ... )
     >>> release.data["AGE"].shape, release.guarantee.scopes.vector.epsilon
     ((6,), 1.0)
     """
@@ -109,8 +110,9 @@ def plan(
     Examples
     --------
     >>> ages = {"AGE": np.array([23, 35, 31, 62, 58, 47])}
-    >>> plan(ages, method="dp-um", k=3, epsilon=1, attributes=["AGE"],
-    ...      bounds={"AGE": (0, 120)}).attributes[0].sums
+    >>> plan(
+    ...     ages, method="dp-um", k=3, epsilon=1, attributes=["AGE"], bounds={"AGE": (0, 120)}
+    ... ).attributes[0].sums
     array([ 89, 167])
     """
     chosen = {} if recipe is None else read_recipe(recipe)
@@ -148,9 +150,7 @@ def draw(planned: Plan, progress: Callable[[str], None] = lambda _step: None) ->
     )
 
 
-def _means(
-    part: AttributePlan, source: RandomSource, *, isotonic: bool
-) -> NDArray[np.int64]:
+def _means(part: AttributePlan, source: RandomSource, *, isotonic: bool) -> NDArray[np.int64]:
     """Perturb, clamp, then (if asked) put in order, then round."""
     noisy = perturbed_means(
         part.sums, part.partition.sizes, part.sensitivities, part.grid, source, rounded=not isotonic

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from microveil.assess import Assessment, assess
+from microveil.assess import assess
+from microveil.assessment import Assessment
 from microveil.engines import LocalEngine
 from microveil.errors import FileError, RequestError
 from microveil.files import SourceFile, TextFormat, check_absent, read_file
@@ -71,7 +72,10 @@ def protect_file(
         if name in asked:
             asked[name] = resolve_names(asked[name], source.frame.columns)
     if bounds_alpha is not None:
-        asked["bounds"] = {**bounds_from_data(source.frame, bounds_alpha), **asked.get("bounds", {})}
+        asked["bounds"] = {
+            **bounds_from_data(source.frame, bounds_alpha),
+            **asked.get("bounds", {}),
+        }
     if decimals_from_data:
         asked["resolution"] = {**resolution_from_data(source.frame), **asked.get("resolution", {})}
     release = draw(make_plan(source.frame, Request.of(asked), LocalEngine(), progress), progress)
@@ -117,7 +121,9 @@ def split_pairs(given: Iterable[str], flag: str) -> dict[str, str]:
     for entry in given:
         name, equals, value = entry.rpartition("=")
         if not equals or not name:
-            raise RequestError(f"{flag} {entry}", "it wants a column and a value", "write NAME=VALUE")
+            raise RequestError(
+                f"{flag} {entry}", "it wants a column and a value", "write NAME=VALUE"
+            )
         pairs[name] = value
     return pairs
 

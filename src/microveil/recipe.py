@@ -140,8 +140,8 @@ def _arguments(recipe: Recipe) -> dict[str, Any]:
         return arguments
     protected = (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL)
     numeric = {name: entry for name, entry in entries.items() if Kind(entry.type).is_numeric}
-    chosen = [name for name, entry in numeric.items() if entry.role in protected]
-    kept = [name for name, entry in entries.items() if entry.role == Role.NON_CONFIDENTIAL]
+    chosen = [name for name, entry in numeric.items() if Role(entry.role) in protected]
+    kept = [name for name, entry in entries.items() if Role(entry.role) is Role.NON_CONFIDENTIAL]
     arguments["types"] = {name: entry.type for name, entry in entries.items()}
     if chosen:
         arguments["attributes"] = chosen

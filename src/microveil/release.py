@@ -248,6 +248,7 @@ def _as_polars(data: Any) -> polars.DataFrame:
         return data
     if isinstance(data, Mapping):
         return polars.DataFrame(dict(data))
-    import narwhals  # noqa: PLC0415 -- a polars frame, the usual case, needs no bridge
+    import narwhals
 
-    return narwhals.from_native(data, eager_only=True).to_polars()
+    frame: polars.DataFrame = narwhals.from_native(data, eager_only=True).to_polars()
+    return frame

@@ -180,7 +180,9 @@ def _method(name: Any) -> Method:
 
 def _epsilon(value: Any) -> Fraction:
     if value is None:
-        raise RequestError("epsilon", "this method draws noise and needs a budget", "pass epsilon=1")
+        raise RequestError(
+            "epsilon", "this method draws noise and needs a budget", "pass epsilon=1"
+        )
     return as_fraction(
         value, "epsilon", "epsilon must be a finite number above 0", "pass for example epsilon=1"
     )

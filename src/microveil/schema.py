@@ -20,9 +20,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["EPOCH", "Attribute", "Bounds", "Kind", "Role", "Source", "written"]
+__all__ = ["EPOCH", "Attribute", "Bounds", "Cells", "Kind", "Role", "Source", "written"]
 
 EPOCH = datetime.date(1970, 1, 1)
+
+# A numeric column: whole numbers or floats.
+Cells = NDArray[np.int64 | np.float64]
 
 
 class Role(StrEnum):
@@ -108,9 +111,7 @@ class Attribute:
             math.ceil(self.bounds.upper / self.resolution),
         )
 
-    def from_grid(
-        self, units: NDArray[np.int64] | NDArray[np.float64]
-    ) -> NDArray[np.int64] | NDArray[np.float64]:
+    def from_grid(self, units: NDArray[np.int64]) -> Cells:
         """Turn grid units into values: whole for all but decimals, the nearest float for those."""
         step, parts = self.resolution.numerator, self.resolution.denominator
         if self.kind is not Kind.DECIMAL:

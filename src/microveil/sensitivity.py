@@ -54,7 +54,8 @@ def local_sensitivity(smallest: Whole, largest: Whole, lower: int, upper: int) -
     >>> local_sensitivity(np.array([10, 60]), np.array([20, 90]), 0, 100)
     array([90, 90])
     """
-    return np.maximum(upper - smallest, largest - lower)
+    change: Whole = np.maximum(upper - smallest, largest - lower)
+    return change
 
 
 def winsorised_sum(sums: Whole, smallest: Whole, largest: Whole) -> Whole:
@@ -72,7 +73,8 @@ def winsorised_sum(sums: Whole, smallest: Whole, largest: Whole) -> Whole:
     >>> winsorised_sum(values.sum(0), values[:3], values[::-1][:3])
     array([20])
     """
-    return sums - smallest[0] + smallest[1] - largest[0] + largest[1]
+    winsorised: Whole = sums - smallest[0] + smallest[1] - largest[0] + largest[1]
+    return winsorised
 
 
 def cluster_local_sensitivity(smallest: Whole, largest: Whole) -> Whole:
@@ -99,4 +101,5 @@ def cluster_local_sensitivity(smallest: Whole, largest: Whole) -> Whole:
     last, second_last, third_last = largest
     upwards = (last - second) + (third - second) + (last - second_last)
     downwards = (second_last - first) + (second_last - third_last) + (second - first)
-    return np.maximum(upwards, downwards)
+    change: Whole = np.maximum(upwards, downwards)
+    return change

@@ -14,8 +14,11 @@ GOOD = {"method": "dp-um", "k": 3, "epsilon": 1, "attributes": ["x"], "bounds": 
 
 def table(**columns):
     """A table whose every cell is marked."""
-    return {"x": np.full(N, SECRET) + np.arange(N) % 3, "t": np.array([f"SECRET{i}" for i in range(N)]),
-            **columns}
+    return {
+        "x": np.full(N, SECRET) + np.arange(N) % 3,
+        "t": np.array([f"SECRET{i}" for i in range(N)]),
+        **columns,
+    }
 
 
 def floats(*values):
@@ -33,7 +36,11 @@ BAD = {
     "k negative": (table(), GOOD | {"k": -3}, "whole number"),
     "k a fraction": (table(), GOOD | {"k": 2.5}, "whole number"),
     "k true": (table(), GOOD | {"k": True}, "whole number"),
-    "k of 2 where ends are set aside": (table(), GOOD | {"method": "idp-cbls", "k": 2}, "3 or more"),
+    "k of 2 where ends are set aside": (
+        table(),
+        GOOD | {"method": "idp-cbls", "k": 2},
+        "3 or more",
+    ),
     "k above n": (table(), GOOD | {"k": N + 1}, "fewer records"),
     "no epsilon": (table(), GOOD | {"epsilon": None}, "epsilon"),
     "epsilon of 0": (table(), GOOD | {"epsilon": 0}, "above 0"),
@@ -81,7 +88,11 @@ BAD = {
         "64 bits",
     ),
     "exact cells": (table(), GOOD | {"method": "idp-cbls"}, "exactly as they are"),
-    "isotonic regression of single rows": (table(), GOOD | {"method": "laplace", "isotonic": True}, "order"),
+    "isotonic regression of single rows": (
+        table(),
+        GOOD | {"method": "laplace", "isotonic": True},
+        "order",
+    ),
     "weight of 0": (table(), GOOD | {"budget": {"x": 0}}, "above 0"),
     "weight of another column": (table(), GOOD | {"budget": {"t": 1}}, "no protected"),
     "unknown way with outside values": (table(), GOOD | {"outside": "drop"}, "one of"),
@@ -97,10 +108,16 @@ BAD = {
     "no table": ([1, 2, 3], GOOD, "data frame"),
     "a lazy frame": (pl.LazyFrame({"x": [1, 2]}), GOOD, "data frame"),
     "duplicate names": (
-        pd.DataFrame([[SECRET, SECRET]] * N, columns=["x", "x"]), GOOD, "two columns"
+        pd.DataFrame([[SECRET, SECRET]] * N, columns=["x", "x"]),
+        GOOD,
+        "two columns",
     ),
     "names of numbers": (pd.DataFrame({1: [SECRET] * N}), GOOD, "names must be text"),
-    "only a likely identifier": ({"x": SECRET + np.arange(N)}, GOOD | {"attributes": None}, "identifiers"),
+    "only a likely identifier": (
+        {"x": SECRET + np.arange(N)},
+        GOOD | {"attributes": None},
+        "identifiers",
+    ),
 }
 
 
@@ -166,8 +183,9 @@ def test_naming_an_identifier_overrides():
 def test_exact_cells_are_counted_when_allowed():
     """Allowed, they are published as they are, and the notes say how many."""
     people = {"x": np.repeat([3, 8], 6)}
-    release = mv.protect(people, method="idp-cbls", k=6, epsilon=1, exact_cells="allow",
-                         attributes=["x"])
+    release = mv.protect(
+        people, method="idp-cbls", k=6, epsilon=1, exact_cells="allow", attributes=["x"]
+    )
     assert release.data["x"].tolist() == people["x"].tolist()
     assert "12 of 12 cells are published exactly as they are." in release.notes
     assert release.manifest.to_dict()["attributes"]["x"]["exact_cells"] == 12
@@ -176,7 +194,13 @@ def test_exact_cells_are_counted_when_allowed():
 def test_seeded_releases_repeat_and_others_do_not():
     """A seed gives the same release, the operating system's randomness another each time."""
     people = {"x": np.arange(500) % 100}
-    request = {"method": "dp-um", "k": 3, "epsilon": 0.1, "attributes": ["x"], "bounds": {"x": (0, 10**6)}}
+    request = {
+        "method": "dp-um",
+        "k": 3,
+        "epsilon": 0.1,
+        "attributes": ["x"],
+        "bounds": {"x": (0, 10**6)},
+    }
     seeded = [mv.protect(people, **request, seed=4).data["x"] for _ in range(2)]
     assert np.array_equal(*seeded)
     fresh = [mv.protect(people, **request).data["x"] for _ in range(2)]

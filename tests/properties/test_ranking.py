@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import ranking as plain
 
 from microveil import partition
 from microveil.engines import LocalEngine
 from microveil.errors import MicroveilError
+from reference import ranking as plain
 
 small = st.integers(-5, 5)
 wide = st.integers(-(2**61), 2**61)

@@ -3,7 +3,6 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from reference.ranking import winsorised
 
 from microveil.sensitivity import (
     cluster_local_sensitivity,
@@ -11,6 +10,7 @@ from microveil.sensitivity import (
     local_sensitivity,
     winsorised_sum,
 )
+from reference.ranking import winsorised
 
 LOWER, UPPER = -6, 6
 clusters = st.lists(st.integers(LOWER, UPPER), min_size=3, max_size=8).map(sorted)

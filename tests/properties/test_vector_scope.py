@@ -10,9 +10,9 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from reference.ranking import clusters, winsorised
 
 import microveil as mv
+from reference.ranking import clusters, winsorised
 
 LOWER, UPPER = 0, 12
 tables = st.lists(st.integers(LOWER, UPPER), min_size=6, max_size=13)

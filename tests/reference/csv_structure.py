@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 SEPARATE, DOUBLED, LINE_ENDS = b",", b'""', (b"\n", b"\r\n")
 
 
-class Broken(Exception):  # noqa: N818
+class BrokenRuleError(Exception):
     """A rule is broken at a byte of the text."""
 
     def __init__(self, code: str, place: int, found: int = 0) -> None:
@@ -32,7 +32,7 @@ def structure(data: bytes, separator: bytes, n_fields: int) -> Structure:
     result = Structure()
     try:
         _read(data, separator, n_fields, result)
-    except Broken as broken:
+    except BrokenRuleError as broken:
         result.broken = broken.finding
     return result
 
@@ -53,9 +53,9 @@ def _read(data: bytes, separator: bytes, n_fields: int, result: Structure) -> No
             if data[stop : stop + 1] != separator:
                 break
         if blank is not None:
-            raise Broken("blank", blank)
+            raise BrokenRuleError("blank", blank)
         if n_fields and len(values) != n_fields:
-            raise Broken("ragged", start, len(values))
+            raise BrokenRuleError("ragged", start, len(values))
         result.records.append(values)
         at = stop + _line_end(data, stop)
 
@@ -71,15 +71,15 @@ def _field_end(data: bytes, at: int, separator: bytes) -> int:
         at += 1
         while data[at : at + 1] != b'"' or data.startswith(DOUBLED, at):
             if at >= len(data):
-                raise Broken("unclosed", start)
+                raise BrokenRuleError("unclosed", start)
             at += 2 if data.startswith(DOUBLED, at) else 1
         at += 1
     while at < len(data) and data[at : at + 1] != separator and not _line_end(data, at):
         if data.startswith(b"\r", at):
-            raise Broken("lone return", at)
+            raise BrokenRuleError("lone return", at)
         if quoted:
-            raise Broken("after quote", at)
+            raise BrokenRuleError("after quote", at)
         if data.startswith(b'"', at):
-            raise Broken("stray quote", at)
+            raise BrokenRuleError("stray quote", at)
         at += 1
     return at

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import laplace as plain
 from scipy.stats import chisquare
 
 from microveil._kernels import laplace as kernel
 from microveil.noise import RandomSource, discrete_laplace, permutation
+from reference import laplace as plain
 
 DRAWS = 400_000
 

@@ -1,7 +1,8 @@
 """What files.py promises of single files."""
 
+import base64
 import csv
-import datetime
+import datetime as dt
 import hashlib
 import io
 import os
@@ -15,11 +16,11 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from reference.csv_structure import structure
 
 from microveil._kernels import csv as kernel
 from microveil.errors import FileError, RequestError
 from microveil.files import TextFormat, read_file, write_data
+from reference.csv_structure import structure
 
 SECRET = "SECRET77"
 NUMBER = "987654321"
@@ -267,14 +268,14 @@ def read(save, content, **options):
 @pytest.mark.parametrize(
     ("cells", "dtype", "values"),
     [
-        (["1", "-2", ""], pl.Int64, [1, -2, None]),
+        (["1", "-2", '""'], pl.Int64, [1, -2, None]),
         ([" 1", "2 ", " "], pl.Int64, [1, 2, None]),
         (['"1"', '""'], pl.Int64, [1, None]),
         (["1", "2.5", "1e3", "-.5E-1", "3."], pl.Float64, [1, 2.5, 1000, -0.05, 3]),
         (["9223372036854775807"], pl.Int64, [2**63 - 1]),
         (["true", "false", '""'], pl.Boolean, [True, False, None]),
         (["True", "FALSE"], pl.String, ["True", "FALSE"]),
-        (["2020-02-29", '""'], pl.Date, [datetime.date(2020, 2, 29), None]),
+        (["2020-02-29", '""'], pl.Date, [dt.date(2020, 2, 29), None]),
         (["2020-2-9"], pl.String, ["2020-2-9"]),
         (["00123", "98101"], pl.String, ["00123", "98101"]),
         (["+4912", "98101"], pl.String, ["+4912", "98101"]),
@@ -386,7 +387,7 @@ def frames(draw):
         "i": (st.integers(-(2**63), 2**63 - 1), pl.Int64),
         "f": (finite, pl.Float64),
         "b": (st.booleans(), pl.Boolean),
-        "d": (st.dates(datetime.date(1, 1, 1), datetime.date(9999, 12, 31)), pl.Date),
+        "d": (st.dates(dt.date(1, 1, 1), dt.date(9999, 12, 31)), pl.Date),
         "s": (texts, pl.String),
     }
     chosen = draw(st.lists(st.sampled_from(sorted(kinds)), min_size=1, max_size=5, unique=True))
@@ -433,19 +434,43 @@ def test_many_batches_make_one_file(tmp_path):
     assert again.equals(frame)
 
 
-def test_no_metadata_survives(tmp_path):
-    """Metadata of file, schema and fields, and categories of nobody, are not written."""
-    table = pa.table({"A": pa.array([1, 2]), "B": pa.array(["x", "y"])})
-    fields = [field.with_metadata({b"who": SECRET.encode()}) for field in table.schema]
-    table = table.cast(pa.schema(fields, metadata={b"pandas": SECRET.encode()}))
+def everything_in(path):
+    """Give the file's bytes and the schema that Arrow hides in them in base 64."""
+    metadata = pq.read_metadata(path).metadata or {}
+    return path.read_bytes() + base64.b64decode(metadata.get(b"ARROW:schema", b""))
+
+
+@pytest.mark.parametrize(
+    "marks",
+    [
+        {b"who": SECRET.encode()},
+        {b"ARROW:extension:name": b"who", b"ARROW:extension:metadata": SECRET.encode()},
+    ],
+)
+def test_no_metadata_survives(tmp_path, marks):
+    """Metadata of file, schema, fields and extension types are neither kept nor written."""
+    fields = [pa.field("A", pa.int64(), metadata=marks), pa.field("B", pa.string())]
+    schema = pa.schema(fields, metadata={b"pandas": SECRET.encode()})
+    table = pa.table([pa.array([1, 2]), pa.array(["x", "y"])], schema=schema)
     pq.write_table(table, tmp_path / "in.parquet")
-    assert SECRET.encode() in (tmp_path / "in.parquet").read_bytes()
     frame = read_file(tmp_path / "in.parquet").frame
-    unused = pl.Series("C", ["x", "x"], dtype=pl.Enum(["x", SECRET]))
-    write_data(frame.with_columns(unused), tmp_path / "out.parquet", text=None)
-    assert SECRET.encode() not in (tmp_path / "out.parquet").read_bytes()
-    metadata = pq.read_metadata(tmp_path / "out.parquet").metadata or {}
-    assert set(metadata) <= {b"ARROW:schema"}
+    assert frame.schema == {"A": pl.Int64, "B": pl.String}
+    write_data(frame, tmp_path / "out.parquet", text=None)
+    write_data(pl.read_parquet(tmp_path / "in.parquet"), tmp_path / "raw.parquet", text=None)
+    assert SECRET.encode() in everything_in(tmp_path / "in.parquet")
+    assert set(pq.read_metadata(tmp_path / "out.parquet").metadata) <= {b"ARROW:schema"}
+    assert SECRET.encode() not in everything_in(tmp_path / "out.parquet")
+    assert SECRET.encode() not in everything_in(tmp_path / "raw.parquet")
+
+
+def test_categories_of_nobody_are_not_written(tmp_path):
+    """A category that no record has stays out of the file; the order of the others stays."""
+    column = pl.Series("A", ["y", None, "x"], dtype=pl.Enum(["y", SECRET, "x"]))
+    write_data(column.to_frame(), tmp_path / "t.parquet", text=None)
+    assert SECRET.encode() not in everything_in(tmp_path / "t.parquet")
+    again = read_file(tmp_path / "t.parquet").frame["A"]
+    assert again.to_list() == ["y", None, "x"]
+    assert again.dtype == pl.Enum(["y", "x"])
 
 
 @pytest.mark.parametrize("content", [b"", b"hello", b"PAR1" * 9, b"A,B\n1,SECRET77\n"])

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from microveil.assess import assess_matrices
+from microveil.assessment import assess_matrices
 from microveil.errors import DataError, RequestError
 from microveil.utility.moments import compare_moments, constant_attributes, moments
 

@@ -146,9 +146,7 @@ def _end_line(memory, n_fields, at, blank):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _walk_bytes(  # noqa: PLR0917 - kernels take no keywords
-    data, start, stop, separator, n_fields, limit, memory, numbered
-):
+def _walk_bytes(data, start, stop, separator, n_fields, limit, memory, numbered):
     """Walk byte by byte; returns where it ended: at ``stop``, an error or the limit."""
     state = memory[STATE]
     for at in range(start, stop):
@@ -215,7 +213,7 @@ def _inside_quotes(quotes, state):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def walk(data, separator, n_fields, limit, memory, numbered):  # noqa: PLR0915, PLR0917 - see below
+def walk(data, separator, n_fields, limit, memory, numbered):  # noqa: PLR0915 - see below
     """Check the structure of CSV text in one pass.
 
     Long, because a call that takes an array counts a reference to it, and one such call

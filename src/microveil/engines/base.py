@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.partition import Partition
+from microveil.schema import Cells
 
 __all__ = ["ClusterSummary", "Engine"]
 
@@ -50,8 +51,6 @@ class Engine(Protocol):
         """Every record its own cluster."""
         ...
 
-    def broadcast(
-        self, partition: Partition, values: NDArray[np.int64] | NDArray[np.float64]
-    ) -> NDArray[np.int64] | NDArray[np.float64]:
+    def broadcast(self, partition: Partition, values: Cells) -> Cells:
         """One value per cluster (n_clusters,) to one per record (n_records,); 0 outside."""
         ...

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from microveil._kernels import ranking as kernel
 from microveil.engines.base import ClusterSummary
 from microveil.partition import Partition, rank_order, ranking_sizes, singletons
+from microveil.schema import Cells
 
 __all__ = ["LocalEngine", "in_threads"]
 
@@ -45,9 +46,7 @@ class LocalEngine:
         )
         return partition, summary
 
-    def broadcast(
-        self, partition: Partition, values: NDArray[np.int64] | NDArray[np.float64]
-    ) -> NDArray[np.int64] | NDArray[np.float64]:
+    def broadcast(self, partition: Partition, values: Cells) -> Cells:
         """Scatter: O(n), one column of memory."""
         members = len(partition.order)
         make = np.empty if members == partition.n_records else np.zeros

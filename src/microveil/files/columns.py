@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
-__all__ = ["MISSING_REMEDY", "Misfit", "convert", "infer"]
+__all__ = ["Misfit", "convert", "infer", "plain"]
 
-MISSING_REMEDY = "correct the value, or leave the cell empty if it is missing"
+_MISSING_REMEDY = "correct the value, or leave the cell empty if it is missing"
 
 _SPACES = " \t"
 _WHOLE = r"^[ \t]*[+-]?[0-9]+[ \t]*$"
@@ -102,7 +102,7 @@ def _infer_mixed(
         return pl.String()
     index = _first(~numbers & (values.str.strip_chars(_SPACES) != ""))
     rule = "a column whose first values are nearly all numbers must hold numbers only"
-    return Misfit(index=index or 0, rule=rule, remedy=MISSING_REMEDY)
+    return Misfit(index=index or 0, rule=rule, remedy=_MISSING_REMEDY)
 
 
 def _all_whole(values: pl.Series) -> bool:
@@ -116,7 +116,7 @@ def _misfit_mark(index: int, decimal: str) -> Misfit:
     return Misfit(index=index, rule=rule, remedy=remedy)
 
 
-def convert(values: pl.Series, dtype: pl.DataType, decimal: str, name: str) -> pl.Series | Misfit:
+def convert(values: pl.Series, dtype: pl.DataType, decimal: str) -> pl.Series | Misfit:
     """Read a column of text as a type; the first value that does not fit is told.
 
     Parameters
@@ -127,18 +127,16 @@ def convert(values: pl.Series, dtype: pl.DataType, decimal: str, name: str) -> p
         Int64, Float64, Boolean, Date or String.
     decimal : str
         The decimal mark.
-    name : str
-        The column's name, for the remedy.
     """
     if dtype == pl.Boolean:
-        read = values.replace_strict({"true": True, "false": False}, default=None)
-        return _checked(values, read.cast(pl.Boolean), "true or false")
+        read = values == "true"
+        return _checked(values, read.set(~read & (values != "false"), None), "true or false")
     if dtype == pl.Date:
         shaped = values.set(~values.str.contains(_DATE), None)
         return _checked(values, shaped.str.to_date("%Y-%m-%d", strict=False), "dates YYYY-MM-DD")
     if dtype == pl.String:
         return values
-    return _convert_numbers(values, dtype, decimal, name)
+    return _convert_numbers(values, dtype, decimal)
 
 
 def _checked(values: pl.Series, read: pl.Series, kind: str) -> pl.Series | Misfit:
@@ -146,12 +144,10 @@ def _checked(values: pl.Series, read: pl.Series, kind: str) -> pl.Series | Misfi
     if index is None:
         return read
     rule = f"a column whose first values are {kind} must hold nothing else"
-    return Misfit(index=index, rule=rule, remedy=MISSING_REMEDY)
+    return Misfit(index=index, rule=rule, remedy=_MISSING_REMEDY)
 
 
-def _convert_numbers(
-    values: pl.Series, dtype: pl.DataType, decimal: str, name: str
-) -> pl.Series | Misfit:
+def _convert_numbers(values: pl.Series, dtype: pl.DataType, decimal: str) -> pl.Series | Misfit:
     values = values.str.strip_chars(_SPACES)
     values = values.set(values == "", None)
     whole = dtype == pl.Int64
@@ -174,9 +170,17 @@ def _convert_numbers(
     if whole and value.str.contains(_number(decimal)).all():
         rule = "a column whose first values are whole must hold whole numbers"
         remedy = (
-            f"declare its resolution, for example --resolution {name}=0.01, "
+            f"declare its resolution, for example --resolution {values.name}=0.01, "
             "so that it is read as decimal"
         )
         return Misfit(index=index, rule=rule, remedy=remedy)
     rule = "a column whose first values are numbers must hold numbers only"
-    return Misfit(index=index, rule=rule, remedy=MISSING_REMEDY)
+    return Misfit(index=index, rule=rule, remedy=_MISSING_REMEDY)
+
+
+def plain(column: pl.Series) -> pl.Series:
+    """Take a column out of its extension type, whose metadata may hold anything."""
+    extension = getattr(pl, "BaseExtension", None)  # unknown to polars 1
+    if extension is not None and isinstance(column.dtype, extension):
+        return column.ext.storage()
+    return column

@@ -85,7 +85,7 @@ def write_folders(
     Raises
     ------
     FileError
-        As ``check_absent``, or the disk refused. What ``fill`` raises is passed on.
+        As ``check_absent``, or the system refused. Else what ``fill`` raises is passed on.
 
     Examples
     --------

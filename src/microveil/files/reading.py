@@ -11,7 +11,7 @@ from typing import Literal, NoReturn
 import polars as pl
 
 from microveil.errors import FileError
-from microveil.files.columns import Misfit, convert, infer
+from microveil.files.columns import Misfit, convert, infer, plain
 from microveil.files.structure import Structure, check_structure
 from microveil.files.text import TextFormat, as_utf8, check_utf8, place, quoted
 
@@ -128,7 +128,7 @@ def _read_parquet(path: Path, raw: bytes) -> pl.DataFrame:
     if frame.height == 0 or frame.width == 0:
         rule = "the file must hold records, and there are none"
         raise FileError(str(path), rule, "check that the table was exported")
-    return frame
+    return pl.DataFrame([plain(column) for column in frame])
 
 
 class _CsvReader:
@@ -168,11 +168,13 @@ class _CsvReader:
         dtypes: dict[str, pl.DataType | None] = {}
         misfits = []
         for name, unlike in zip(structure.names, structure.unlike_numbers, strict=True):
-            if name in decimals or unlike or sample is None:
+            if name in decimals or sample is None:
                 dtypes[name] = pl.Float64() if name in decimals else pl.String()
                 continue
             dtype = infer(sample[name], self.text.decimal)
-            if isinstance(dtype, Misfit):
+            if unlike:  # text, or dates of the first thousand years
+                dtypes[name] = dtype if isinstance(dtype, pl.Date) else pl.String()
+            elif isinstance(dtype, Misfit):
                 misfits.append((dtype, name))
             else:
                 dtypes[name] = dtype
@@ -211,26 +213,28 @@ class _CsvReader:
         return None if whole else frame
 
     def _convert(self, frame: pl.DataFrame, dtypes: dict[str, pl.DataType | None]) -> pl.DataFrame:
-        """Give the columns that came as text their types."""
-        decimal = self.text.decimal
-        columns, misfits = [], []
-        for name, dtype in dtypes.items():
-            column = frame[name]
-            found = infer(column.drop_nulls().head(N_SAMPLE), decimal) if dtype is None else dtype
-            read: pl.Series | Misfit = column
-            if isinstance(found, Misfit):
-                nth = column.is_not_null().arg_true()
-                found = Misfit(index=int(nth[found.index]), rule=found.rule, remedy=found.remedy)
-                read = found
-            elif column.dtype == pl.String:
-                read = convert(column, found or pl.String(), decimal, name)
-            if isinstance(read, Misfit):
-                misfits.append((read, name))
-            else:
-                columns.append(read)
+        """Give the columns that came as text their types, several at a time."""
+        with ThreadPoolExecutor() as pool:
+            columns = list(pool.map(self._convert_one, frame, dtypes.values()))
+        misfits = [
+            (column, name)
+            for column, name in zip(columns, dtypes, strict=True)
+            if isinstance(column, Misfit)
+        ]
         if misfits:
             self._refuse(misfits)
-        return pl.DataFrame(columns)
+        return pl.DataFrame([column for column in columns if isinstance(column, pl.Series)])
+
+    def _convert_one(self, column: pl.Series, dtype: pl.DataType | None) -> pl.Series | Misfit:
+        if dtype is None:
+            found = infer(column.drop_nulls().head(N_SAMPLE), self.text.decimal)
+            if isinstance(found, Misfit):
+                index = int(column.is_not_null().arg_true()[found.index])
+                return Misfit(index=index, rule=found.rule, remedy=found.remedy)
+            dtype = found or pl.String()
+        if column.dtype != pl.String:
+            return column
+        return convert(column, dtype, self.text.decimal)
 
     def _refuse(self, misfits: list[tuple[Misfit, str]]) -> NoReturn:
         first, name = min(misfits, key=lambda pair: pair[0].index)

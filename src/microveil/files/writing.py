@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from microveil.errors import FileError
+from microveil.files.columns import plain
 from microveil.files.text import TextFormat
 
 __all__ = ["write_data"]
@@ -127,7 +128,7 @@ def _csv(frame: pl.DataFrame, text: TextFormat) -> Iterator[bytes | memoryview]:
 def _parquet(frame: pl.DataFrame) -> Iterator[bytes | memoryview]:
     narrowed = [
         column.cast(_used(column, column.dtype)) if isinstance(column.dtype, pl.Enum) else column
-        for column in frame
+        for column in map(plain, frame)
     ]
     buffer = io.BytesIO()
     pl.DataFrame(narrowed).write_parquet(buffer)

@@ -101,7 +101,7 @@ def _planned(
 
 
 def _once(shares: Sequence[tuple[Fraction, int]]) -> Fraction:
-    """The shifts of neighbouring clusters telescope: a record costs its share once."""
+    """Return one share each: the shifts of neighbouring clusters telescope."""
     return sum((share for share, _ in shares), Fraction(0))
 
 
@@ -116,13 +116,17 @@ def _every_cluster(shares: Sequence[tuple[Fraction, int]]) -> Fraction:
 
 
 _INDIVIDUAL = (
-    "Under individual differential privacy the noise scales and the rank boundaries belong to "
-    "this table and are taken to be the same for its neighbours. It gives no group privacy: "
-    "tables that differ in two records are not compared. Were the scales recomputed on the "
-    "neighbour, nothing would be promised.",
-    "Cluster sizes can be counted in the release; they follow from the number of records and k "
-    "alone. Reconstruction attacks on individual differential privacy through many queries are "
-    "known (Protivash, Durrell, Kifer, Ding and Zhang 2024).",
+    (
+        "Under individual differential privacy the noise scales and the rank boundaries belong to "
+        "this table and are taken to be the same for its neighbours. It gives no group privacy: "
+        "tables that differ in two records are not compared. Were the scales recomputed on the "
+        "neighbour, nothing would be promised."
+    ),
+    (
+        "Cluster sizes can be counted in the release; they follow from the number of records and k "
+        "alone. Reconstruction attacks on individual differential privacy through many queries are "
+        "known (Protivash, Durrell, Kifer, Ding and Zhang 2024)."
+    ),
 )
 
 METHODS = (
@@ -145,8 +149,11 @@ METHODS = (
         plan=dp_um,
         vector_epsilon=_once,
         caveats=(
-            "The published proof holds the clusters fixed. Recomputed by rank they cost no more: "
-            "what one cluster loses the next one gains, so the epsilon holds at vector scope too.",
+            (
+                "The published proof holds the clusters fixed. Recomputed by rank they cost no "
+                "more: what one cluster loses the next one gains, so the epsilon holds at vector "
+                "scope too."
+            ),
         ),
     ),
     Method(
@@ -157,8 +164,10 @@ METHODS = (
         plan=idp_ls,
         vector_epsilon=_local,
         caveats=(
-            "The published proof holds the clusters fixed. Recomputed by rank they cost up to "
-            "1 + ln 2 = 1.693 times the epsilon, whatever the data.",
+            (
+                "The published proof holds the clusters fixed. Recomputed by rank they cost up to "
+                "1 + ln 2 = 1.693 times the epsilon, whatever the data."
+            ),
             *_INDIVIDUAL,
         ),
     ),
@@ -174,9 +183,11 @@ METHODS = (
         may_be_exact=True,
         vector_epsilon=_every_cluster,
         caveats=(
-            "The published proof holds the clusters fixed. Recomputed by rank, every cluster "
-            "that passes a record on spends the epsilon again: at vector scope the epsilon "
-            "multiplies by up to the number of clusters.",
+            (
+                "The published proof holds the clusters fixed. Recomputed by rank, every cluster "
+                "that passes a record on spends the epsilon again: at vector scope the epsilon "
+                "multiplies by up to the number of clusters."
+            ),
             *_INDIVIDUAL,
         ),
     ),

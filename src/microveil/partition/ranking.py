@@ -89,13 +89,14 @@ def rank_order(values: NDArray[np.int64]) -> tuple[NDArray[np.integer], NDArray[
     position_bits = max(n_records - 1, 1).bit_length()
     minimum = int(values.min())
     value_bits = (int(values.max()) - minimum).bit_length()
-    if position_bits + value_bits > 64:  # noqa: PLR2004
-        by_value = np.argsort(values, kind="stable")
+    if position_bits + value_bits > 64:
+        by_value: NDArray[np.integer] = np.argsort(values, kind="stable")
         return by_value, values[by_value]
     packed = np.empty(n_records, dtype=np.uint64)
     kernel.pack(values, minimum, position_bits, packed)
     packed.sort()
-    order = np.empty(n_records, dtype=np.int32 if position_bits < 32 else np.int64)  # noqa: PLR2004
+    width = np.int32 if position_bits < 32 else np.int64
+    order: NDArray[np.integer] = np.empty(n_records, dtype=width)
     in_order = packed.view(np.int64)
     kernel.unpack(packed, minimum, position_bits, in_order, order)
     return order, in_order

@@ -1,6 +1,5 @@
 """The budget epsilon as an exact fraction, and its split over attributes."""
 
-import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -24,12 +23,9 @@ def as_fraction(value: Any, place: str, rule: str, remedy: str) -> Fraction:
     Fraction(1, 10)
     """
     try:
-        if isinstance(value, bool):
-            raise TypeError
-        if isinstance(value, float) and not math.isfinite(value):
-            raise ValueError
+        # The text of True, of an infinity or of a date is no fraction.
         number = value if isinstance(value, Fraction) else Fraction(str(value))
-    except (TypeError, ValueError, ZeroDivisionError):
+    except (ValueError, ZeroDivisionError):
         raise RequestError(place, rule, remedy) from None
     if number <= 0:
         raise RequestError(place, rule, remedy)

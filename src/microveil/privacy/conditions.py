@@ -48,18 +48,21 @@ def conditions(
     notes = []
     if given.seeded:
         notes.append(
-            "The noise came from a seed: this release protects nobody and is for experiments "
-            "only."
+            "The noise came from a seed: this release protects nobody and is for experiments only."
         )
     notes += _read_from_data(attributes)
     notes += [f"Method: {method}.", *caveats]
     notes += _handling(given)
     notes += [
-        "Neighbouring tables differ in one record, replaced by any other; the number of "
-        "records is public. One record is taken to be one person: a person with several "
-        "records is protected less.",
-        "Every further release of the same people, a rerun of this one included, adds its "
-        "epsilon to this one's.",
+        (
+            "Neighbouring tables differ in one record, replaced by any other; the number of "
+            "records is public. One record is taken to be one person: a person with several "
+            "records is protected less."
+        ),
+        (
+            "Every further release of the same people, a rerun of this one included, adds its "
+            "epsilon to this one's."
+        ),
     ]
     if not given.seeded:
         notes.append(

@@ -18,7 +18,7 @@ class Model(StrEnum):
     INDIVIDUAL = "idp"
 
     @property
-    def title(self) -> str:
+    def in_words(self) -> str:
         """The model's name in words."""
         return {
             Model.DIFFERENTIAL_PRIVACY: "differential privacy (DP)",
@@ -152,7 +152,7 @@ class Guarantee:
 
     def summary(self) -> str:
         """Return what is covered in a few lines, for a terminal."""
-        lines = [f"epsilon {float(self.epsilon):g}, {self.model.title}, covers:"]
+        lines = [f"epsilon {float(self.epsilon):g}, {self.model.in_words}, covers:"]
         for name, scope in self.scopes.to_dict().items():
             told = f"epsilon {scope['epsilon']:.6g}" if scope["covered"] else "not covered"
             lines.append(f"  {name} scope: {told}")
@@ -167,6 +167,6 @@ class Guarantee:
             method=self.method,
             title=self.title,
             source=self.source,
-            model=self.model.title,
+            model=self.model.in_words,
             n_records=self.n_records,
         )

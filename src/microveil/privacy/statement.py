@@ -11,18 +11,24 @@ MEANINGLESS = 14.0
 SCOPES = {
     "cluster": (
         "cluster",
-        "One person's values change, everybody stays in the cluster they are in, and the "
-        "published values are looked at.",
+        (
+            "One person's values change, everybody stays in the cluster they are in, and the "
+            "published values are looked at."
+        ),
     ),
     "vector": (
         "vector",
-        "One person's values change, the clusters are formed anew, and all published values of "
-        "an attribute are looked at, without knowing which row is whose.",
+        (
+            "One person's values change, the clusters are formed anew, and all published values of "
+            "an attribute are looked at, without knowing which row is whose."
+        ),
     ),
     "row": (
         "row",
-        "The same, and it is also seen which rows share a value, that is, which people share "
-        "a cluster.",
+        (
+            "The same, and it is also seen which rows share a value, that is, which people share "
+            "a cluster."
+        ),
     ),
 }
 
@@ -57,16 +63,16 @@ def write_statement(
     return "\n\n".join("\n".join(part) for part in parts) + "\n"
 
 
-def _summary(
-    guarantee: dict[str, Any], method: str, model: str, n_records: int
-) -> list[str]:
+def _summary(guarantee: dict[str, Any], method: str, model: str, n_records: int) -> list[str]:
     epsilon = guarantee["epsilon"]
     seeded = guarantee["randomness"] == "seeded"
     lines = []
     if seeded:
         lines += [
-            "**This release protects nobody.** Its noise came from a seed, for an experiment: "
-            "whoever knows or guesses the seed can take the noise off again. Do not publish it.",
+            (
+                "**This release protects nobody.** Its noise came from a seed, for an experiment: "
+                "whoever knows or guesses the seed can take the noise off again. Do not publish it."
+            ),
             "",
         ]
     cluster = (
@@ -76,15 +82,19 @@ def _summary(
         else "Each value was replaced by itself plus noise. "
     )
     lines += [
-        f"A table of {n_records} records was protected by {method}. {cluster}"
-        f"The privacy model is {model} with a budget (epsilon) of {_number(epsilon)}, divided "
-        f"among {_count(len(guarantee['attributes']), 'attribute')}.",
+        (
+            f"A table of {n_records} records was protected by {method}. {cluster}"
+            f"The privacy model is {model} with a budget (epsilon) of {_number(epsilon)}, divided "
+            f"among {_count(len(guarantee['attributes']), 'attribute')}."
+        ),
         "",
-        "An epsilon bounds what the release can reveal about one person: if that person's "
-        "record were replaced by any other, no published result would become more or less "
-        f"likely by more than the factor e^epsilon. For {_number(epsilon)} the factor is "
-        f"{_factor(epsilon)}. A factor near 1 protects well; a large one hardly at all. What "
-        "exactly is compared is the scope, and it decides what the number is worth:",
+        (
+            "An epsilon bounds what the release can reveal about one person: if that person's "
+            "record were replaced by any other, no published result would become more or less "
+            f"likely by more than the factor e^epsilon. For {_number(epsilon)} the factor is "
+            f"{_factor(epsilon)}. A factor near 1 protects well; a large one hardly at all. What "
+            "exactly is compared is the scope, and it decides what the number is worth:"
+        ),
     ]
     return lines
 
@@ -102,15 +112,19 @@ def _scopes(guarantee: dict[str, Any]) -> list[str]:
     if vector["covered"] and vector["epsilon"] > MEANINGLESS:
         lines += [
             "",
-            "At vector scope the epsilon is a bound that needs no data and is far too large to "
-            "protect anybody by itself: what protects there is the mixing of values within "
-            "clusters, for which there is no formal promise.",
+            (
+                "At vector scope the epsilon is a bound that needs no data and is far too large to "
+                "protect anybody by itself: what protects there is the mixing of values within "
+                "clusters, for which there is no formal promise."
+            ),
         ]
     if not guarantee["scopes"]["row"]["covered"] and guarantee["randomness"] == "os":
         lines += [
             "",
-            "Row scope is not covered: rows that carry the same value of an attribute show "
-            "which people lie close together in it, whatever the epsilon.",
+            (
+                "Row scope is not covered: rows that carry the same value of an attribute show "
+                "which people lie close together in it, whatever the epsilon."
+            ),
         ]
     return lines
 
@@ -133,8 +147,10 @@ def _kept(guarantee: dict[str, Any]) -> list[str]:
         return ["None."]
     names = ", ".join(_cell(name) for name in guarantee["kept"])
     return [
-        f"{names}. They are in the release exactly as in the original. Nothing above holds for "
-        "them, and they may help to find a person in the other columns.",
+        (
+            f"{names}. They are in the release exactly as in the original. Nothing above holds for "
+            "them, and they may help to find a person in the other columns."
+        ),
     ]
 
 
@@ -149,7 +165,7 @@ def _number(value: float) -> str:
 def _factor(epsilon: float) -> str:
     if epsilon > MEANINGLESS:
         return "over a million"
-    return f"{math.exp(epsilon):.3g}" if epsilon >= 0.1 else f"{math.exp(epsilon):.5g}"  # noqa: PLR2004
+    return f"{math.exp(epsilon):.3g}" if epsilon >= 0.1 else f"{math.exp(epsilon):.5g}"
 
 
 def _count(number: int, noun: str) -> str:

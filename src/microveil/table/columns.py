@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from microveil._kernels import grid as kernel
 from microveil.errors import DataError, RequestError
-from microveil.schema import EPOCH, Attribute, Kind
+from microveil.schema import EPOCH, Attribute, Cells, Kind
 from microveil.table.frames import Numbers, Table, open_table
 
 __all__ = [
@@ -114,7 +114,7 @@ def _rounded(
     values, resolution = numbers.values, attribute.resolution
     if values.dtype == np.int64:
         if resolution == 1:
-            return values, numbers.missing, None
+            return values.astype(np.int64, copy=False), numbers.missing, None
         values = values.astype(np.float64)
     grid = np.empty(len(values), dtype=np.int64)
     n_missing, n_infinite, n_huge = kernel.to_grid(
@@ -276,7 +276,7 @@ def decimals_seen(numbers: Numbers) -> int:
     return decimals
 
 
-def _present(numbers: Numbers) -> NDArray[np.int64] | NDArray[np.float64]:
+def _present(numbers: Numbers) -> Cells:
     values = numbers.values if numbers.missing is None else numbers.values[~numbers.missing]
     return values[np.isfinite(values)] if values.dtype.kind == "f" else values
 

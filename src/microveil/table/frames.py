@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import DataError, RequestError
-from microveil.schema import Kind
+from microveil.schema import Cells, Kind
 
 __all__ = ["Numbers", "Table", "open_table"]
 
@@ -31,7 +31,7 @@ class Numbers:
         None where no value is missing.
     """
 
-    values: NDArray[np.int64] | NDArray[np.float64]
+    values: Cells
     missing: NDArray[np.bool_] | None
 
 
@@ -105,11 +105,10 @@ def open_table(table: Any) -> Table:
 
 def _narwhals(table: Any) -> "nw.DataFrame[Any]":
     try:
-        frame = nw.from_native(table, eager_only=True)
-        supported = frame.implementation in _RESTORE
+        frame: nw.DataFrame[Any] | None = nw.from_native(table, eager_only=True)
     except (TypeError, ValueError):
-        supported = False
-    if not supported:
+        frame = None
+    if frame is None or frame.implementation not in _RESTORE:
         raise RequestError(
             "table",
             "it must be a pandas or polars data frame, a pyarrow table or a dict of numpy arrays",
@@ -124,9 +123,7 @@ def _check_names(names: list[Any]) -> None:
             raise DataError("table", "column names must be text", "name every column")
     for name in names:
         if names.count(name) > 1:
-            raise DataError(
-                f"column '{name}'", "two columns have this name", "rename one of them"
-            )
+            raise DataError(f"column '{name}'", "two columns have this name", "rename one of them")
 
 
 def _not_numeric(name: str) -> DataError:
@@ -196,21 +193,20 @@ class _Frame:
     def kind(self, name: str) -> Kind:
         column = self._frame[name]
         dtype = column.dtype
-        if dtype in (nw.Int128, nw.UInt128):
-            return Kind.OTHER
-        if dtype == nw.UInt64 and (column.max() or 0) >= 1 << 63:
-            return Kind.OTHER
-        if dtype.is_integer():
-            return Kind.WHOLE
-        if dtype.is_float():
-            return Kind.DECIMAL
-        if dtype == nw.Boolean:
-            return Kind.BOOLEAN
-        if dtype == nw.Date:
-            return Kind.DATE
+        is_date = dtype == nw.Date
         if isinstance(dtype, nw.Datetime) and dtype.time_zone is None:
-            return Kind.DATE if _whole_days(column.to_numpy()) else Kind.OTHER
-        return Kind.OTHER
+            is_date = _whole_days(column.to_numpy())
+        too_wide = dtype in (nw.Int128, nw.UInt128) or (
+            dtype == nw.UInt64 and (column.max() or 0) >= 1 << 63
+        )
+        kinds = (
+            (too_wide, Kind.OTHER),
+            (dtype.is_integer(), Kind.WHOLE),
+            (dtype.is_float(), Kind.DECIMAL),
+            (dtype == nw.Boolean, Kind.BOOLEAN),
+            (is_date, Kind.DATE),
+        )
+        return next((kind for holds, kind in kinds if holds), Kind.OTHER)
 
     def numbers(self, name: str) -> Numbers:
         kind = self.kind(name)
@@ -275,9 +271,7 @@ def _days(array: NDArray[Any]) -> Numbers:
     return Numbers(values=values, missing=missing if missing.any() else None)
 
 
-def _spread(
-    present: NDArray[np.int64] | NDArray[np.float64], missing: NDArray[np.bool_] | None
-) -> NDArray[np.int64] | NDArray[np.float64]:
+def _spread(present: Cells, missing: NDArray[np.bool_] | None) -> Cells:
     """Put values back among missing ones, which get 0."""
     if missing is None:
         return present
@@ -379,7 +373,7 @@ def _restore_pandas(pandas: Any, native: Any, numbers: Numbers) -> Any:
     dtype = native.dtype
     values, missing = numbers.values, numbers.missing
     if hasattr(dtype, "pyarrow_dtype"):
-        import pyarrow  # noqa: ICN001, PLC0415 -- only a pandas column that pyarrow holds needs it
+        import pyarrow
 
         array = _arrow_array(pyarrow, numbers, dtype.pyarrow_dtype)
         return pandas.Series(pandas.array(array, dtype=dtype))

@@ -1,0 +1,16 @@
+"""Run every benchmark, or those named, and print one table of ratios."""
+
+import sys
+
+from benchmarks import protect, sampler, start
+from benchmarks.measure import printed
+
+CASES = {
+    "arrays": protect.arrays,
+    "sampler": sampler.draws,
+    "files": protect.files,
+    "start": start.starts,
+}
+
+names = sys.argv[1:] or list(CASES)
+print(printed([row for name in names for row in CASES[name]()]))

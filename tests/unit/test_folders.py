@@ -1,0 +1,317 @@
+"""What files.folders promises: a release appears whole or not at all."""
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from microveil.errors import FileError
+from microveil.files import check_absent, folders, write_folders
+
+# For N = 1, 2, ...: in a child, kill the process before the N-th call that changes the disk
+# (before a write, after half of it), in a fresh copy of the template; until a child survives.
+DRIVER = """
+import os, shutil, signal, sys
+from itertools import count
+from pathlib import Path
+import polars as pl
+from microveil.files import TextFormat, folders, write_data, write_folders
+
+parent, overwrite = Path(sys.argv[1]), sys.argv[2] == "True"
+
+def make_deadly(fatal):
+    calls = count(1)
+
+    def deadly(module, name):
+        original = getattr(module, name)
+        def wrapped(*args, **kwargs):
+            if next(calls) == fatal:
+                if name == "write":
+                    original(args[0], bytes(args[1])[: len(args[1]) // 2])
+                os.kill(os.getpid(), signal.SIGKILL)
+            return original(*args, **kwargs)
+        setattr(module, name, wrapped)
+
+    changing = "open write fsync mkdir rename replace chmod unlink rmdir"
+    for name in changing.split():
+        deadly(os, name)
+    deadly(folders, "rename_new")
+
+def fill(public, custodian):
+    frame = pl.DataFrame({"A": range(100)})
+    write_data(frame, public / "data.csv", text=TextFormat())
+    write_data(frame, public / "data.parquet", text=None)
+    for path in (public / "guarantee.json", custodian / "manifest.json"):
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT)
+        os.write(descriptor, b"new" * 100)
+        os.close(descriptor)
+
+for fatal in count(1):
+    place = parent / f"run{fatal}"
+    shutil.copytree(parent / "template", place)
+    child = os.fork()
+    if child == 0:
+        make_deadly(fatal)
+        try:
+            write_folders(place / "r", fill, overwrite=overwrite)
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
+    status = os.waitpid(child, 0)[1]
+    if not os.WIFSIGNALED(status):
+        sys.exit(os.waitstatus_to_exitcode(status))
+"""
+RECORDS = "A\n" + "".join(f"{i}\n" for i in range(100))
+
+
+def fill(public, custodian):
+    (public / "guarantee.json").write_text("new")
+    (custodian / "manifest.json").write_text("new")
+
+
+def contents(folder):
+    return {path.name: path.read_text() for path in folder.iterdir()}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "release"
+
+
+@pytest.fixture
+def old(folder):
+    write_folders(
+        folder,
+        lambda public, custodian: (
+            (public / "guarantee.json").write_text("old"),
+            (custodian / "manifest.json").write_text("old"),
+        ),
+        overwrite=False,
+    )
+    return folder, folder.with_name("release-custodian")
+
+
+def state(folder, mark):
+    """Tell an absent folder, the old one and the new one; anything else is broken."""
+    if not folder.exists():
+        return "absent"
+    files = {path.name: path.read_bytes() for path in folder.iterdir()}
+    if files == {mark: b"old"}:
+        return "old"
+    assert files[mark] == b"new" * 100
+    if mark == "guarantee.json":
+        assert sorted(files) == ["data.csv", "data.parquet", mark]
+        assert files["data.csv"].decode() == RECORDS
+        assert files["data.parquet"].endswith(b"PAR1")
+    else:
+        assert list(files) == [mark]
+    return "new"
+
+
+def kill_at_each_call(parent, *, overwrite):
+    """Give the states of both folders after a kill at each call, up to a run that ends."""
+    driver = parent / "driver.py"
+    driver.write_text(DRIVER)
+    template = parent / "template"
+    template.mkdir()
+    if overwrite:
+        for name, mark in (("r", "guarantee.json"), ("r-custodian", "manifest.json")):
+            (template / name).mkdir()
+            (template / name / mark).write_text("old")
+
+    command = [sys.executable, driver, parent, str(overwrite)]
+    subprocess.run(command, check=True, capture_output=True)
+    states = []
+    places = sorted(parent.glob("run*"), key=lambda place: int(place.name[3:]))
+    for place in places:
+        public, custodian = place / "r", place / "r-custodian"
+        states.append((state(public, "guarantee.json"), state(custodian, "manifest.json")))
+        hidden = [path for path in place.iterdir() if path.name.startswith(".")]
+        assert all(stat.S_IMODE(path.stat().st_mode) & 0o077 == 0 for path in hidden)
+    assert len(states) > 20
+    assert states[-1] == ("new", "new")
+    return states
+
+
+def test_a_kill_at_any_write_leaves_each_folder_whole_or_absent(tmp_path):
+    """Killed before any call that changes the disk, nothing half is found; custodian first."""
+    states = kill_at_each_call(tmp_path, overwrite=False)
+    assert set(states) == {("absent", "absent"), ("absent", "new"), ("new", "new")}
+
+
+def test_a_kill_while_overwriting_never_pairs_an_old_release_with_a_new_custodian(tmp_path):
+    """Killed at any call, each folder is whole or absent and old and new never stand together."""
+    states = kill_at_each_call(tmp_path, overwrite=True)
+    assert {("old", "old"), ("new", "new")} < set(states)
+    assert not {("old", "new"), ("new", "old"), ("new", "absent")} & set(states)
+
+
+def test_both_folders_appear_and_nothing_else(folder):
+    """A release is two folders; no hidden one stays behind."""
+    public, custodian = write_folders(folder, fill, overwrite=False)
+    assert (public, custodian) == (folder, folder.with_name("release-custodian"))
+    assert contents(public) == {"guarantee.json": "new"}
+    assert contents(custodian) == {"manifest.json": "new"}
+    assert sorted(folder.parent.iterdir()) == [public, custodian]
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077, 0o277, 0o777])
+def test_only_the_owner_can_open_the_custodians_folder_under_any_umask(folder, umask):
+    """The custodian's folder has mode 0700 from the start, the public one follows the umask."""
+    modes = []
+
+    def look(public, custodian):
+        modes.append([stat.S_IMODE(p.stat().st_mode) for p in (custodian, custodian.parent)])
+        fill(public, custodian)
+
+    before = os.umask(umask)
+    try:
+        public, custodian = write_folders(folder, look, overwrite=False)
+    finally:
+        os.umask(before)
+    assert modes == [[0o700, 0o700]]
+    assert stat.S_IMODE(custodian.stat().st_mode) == 0o700
+    assert stat.S_IMODE(public.stat().st_mode) == (0o777 & ~umask) | 0o700
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, FileError])
+def test_an_exception_leaves_everything_as_it_was(folder, error, overwrite):
+    """What fill raises is passed on, and no file appears or changes."""
+
+    def fails(public, custodian):
+        fill(public, custodian)
+        raise error("a", "b", "c")
+
+    with pytest.raises(error):
+        write_folders(folder, fails, overwrite=overwrite)
+    assert not list(folder.parent.iterdir())
+
+
+@pytest.mark.parametrize("fatal", [1, 2, 3, 4])
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_failed_rename_brings_the_old_folders_back(old, monkeypatch, fatal, when):
+    """An error at any of the renames of an overwriting run undoes the ones before."""
+    calls = 0
+    original = folders.rename_new
+
+    def rename(source, target):
+        nonlocal calls
+        calls += 1
+        if calls == fatal and when == "before":
+            raise OSError(5, SECRET)
+        original(source, target)
+        if calls == fatal:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(folders, "rename_new", rename)
+    with pytest.raises(FileError if when == "before" else KeyboardInterrupt):
+        write_folders(old[0], fill, overwrite=True)
+    assert contents(old[0]) == {"guarantee.json": "old"}
+    assert contents(old[1]) == {"manifest.json": "old"}
+    assert len(list(old[0].parent.iterdir())) == 2
+
+
+SECRET = "SECRET77"
+
+
+def test_an_existing_release_is_replaced_only_when_said(old):
+    """Without overwrite an existing folder is refused before long work; with it, replaced."""
+    for call in (
+        lambda: check_absent(old[0], overwrite=False),
+        lambda: write_folders(old[0], fill, overwrite=False),
+    ):
+        with pytest.raises(FileError, match="--overwrite"):
+            call()
+    write_folders(old[0], fill, overwrite=True)
+    assert contents(old[0]) == {"guarantee.json": "new"}
+    assert contents(old[1]) == {"manifest.json": "new"}
+
+
+def test_a_lone_custodian_folder_is_in_the_way_too(old):
+    """What a killed run left of a release counts as a release."""
+    shutil.rmtree(old[0])
+    with pytest.raises(FileError, match="release-custodian"):
+        check_absent(old[0], overwrite=False)
+    write_folders(old[0], fill, overwrite=True)
+    assert contents(old[1]) == {"manifest.json": "new"}
+
+
+@pytest.mark.parametrize("taken", ["release", "release-custodian"])
+def test_a_folder_that_is_no_release_is_never_replaced(folder, taken):
+    """Somebody's folder stays, whatever is said; an empty one may go."""
+    home = folder.with_name(taken)
+    home.mkdir()
+    check_absent(folder, overwrite=True)
+    (home / "thesis.txt").write_text("years of work")
+    for overwrite in (False, True):
+        with pytest.raises(FileError):
+            write_folders(folder, fill, overwrite=overwrite)
+    assert contents(home) == {"thesis.txt": "years of work"}
+
+
+def test_files_and_links_in_the_way_are_refused(folder, tmp_path):
+    """A file or a link with the folder's name is never replaced."""
+    other = tmp_path / "other"
+    other.mkdir()
+    for make in (folder.touch, lambda: folder.symlink_to(other), lambda: folder.symlink_to("no")):
+        make()
+        for overwrite in (False, True):
+            with pytest.raises(FileError, match="release"):
+                write_folders(folder, fill, overwrite=overwrite)
+        folder.unlink()
+    assert list(tmp_path.iterdir()) == [other]
+
+
+@pytest.mark.parametrize("taken", ["release", "release-custodian"])
+def test_a_folder_that_appears_meanwhile_is_not_replaced(folder, monkeypatch, taken):
+    """An empty folder made between the last check and the rename stays, and no release appears."""
+    monkeypatch.setattr(
+        folders, "_sync", lambda _path: folder.with_name(taken).mkdir(exist_ok=True)
+    )
+    monkeypatch.setattr(folders, "check_absent", lambda *_args, **_kwargs: None)
+    with pytest.raises(FileError, match="meanwhile"):
+        write_folders(folder, fill, overwrite=False)
+    assert list(folder.parent.iterdir()) == [folder.with_name(taken)]
+    assert not contents(folder.with_name(taken))
+
+
+def test_without_the_systems_call_existing_names_are_refused_too(tmp_path, monkeypatch):
+    """Where the system cannot rename without replacing, the name is looked at first."""
+
+    class Bare:
+        def __init__(self, *_args, **_kwargs):
+            pass
+
+    monkeypatch.setattr(folders.ctypes, "CDLL", Bare)
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    with pytest.raises(FileExistsError):
+        folders.rename_new(tmp_path / "a", tmp_path / "b")
+    folders.rename_new(tmp_path / "a", tmp_path / "c")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["b", "c"]
+
+
+def test_the_folder_around_must_exist_and_be_writable(tmp_path):
+    """A missing, a closed and a nameless place are refused early."""
+    with pytest.raises(FileError, match="must exist"):
+        check_absent(tmp_path / "no" / "release", overwrite=False)
+    with pytest.raises(FileError, match="name"):
+        check_absent("/", overwrite=True)
+    closed = tmp_path / "closed"
+    closed.mkdir(0o500)
+    if not os.access(closed, os.W_OK):
+        with pytest.raises(FileError, match="writable"):
+            check_absent(closed / "release", overwrite=False)
+
+
+def test_relative_names_and_trailing_slashes_are_understood(tmp_path, monkeypatch):
+    """The two folders stand beside each other however the name is written."""
+    monkeypatch.chdir(tmp_path)
+    public, custodian = write_folders("x/../release/", fill, overwrite=False)
+    assert (public.name, custodian.name) == ("release", "release-custodian")
+    assert public.parent == Path(tmp_path)
