@@ -8,12 +8,15 @@ mv.protect({"x": np.arange(3000) % 700}, method="idp-cbls", k=10, epsilon=1, att
            exact_cells="allow", shuffle=True)
 """
 # Counts what numba compiles in a process whose cache is warm.
-COMPILED = PROTECT + """
+COMPILED = (
+    PROTECT
+    + """
 from numba.core.dispatcher import Dispatcher
 import gc
 fresh = sum(sum(d.stats.cache_misses.values()) for d in gc.get_objects() if isinstance(d, Dispatcher))
 sys.exit(f"{fresh} kernels were compiled" if fresh else 0)
 """
+)
 
 
 def starts() -> list[Row]:
@@ -24,7 +27,9 @@ def starts() -> list[Row]:
         in_turns(
             "microveil --help",
             "import typer, rich",
-            python("import sys; sys.argv = ['microveil', '--help']; import microveil.cli as c; c.main()"),
+            python(
+                "import sys; sys.argv = ['microveil', '--help']; import microveil.cli as c; c.main()"
+            ),
             python("import typer, rich"),
             runs=9,
             wanted="at most 2.5",

@@ -46,7 +46,7 @@ def save(tmp_path):
 
 def walk(data, n_fields, separator=b",", limit=0):
     memory = np.zeros(kernel.N_MEMORY, dtype=np.int64)
-    memory[kernel.BLANK_AT] = -1
+    memory[[kernel.BLANK_AT, kernel.OPENED]] = -1
     numbered = np.zeros(n_fields, dtype=np.uint8)
     view = np.frombuffer(data, dtype=np.uint8)
     kernel.walk(view, ord(separator), n_fields, limit, memory, numbered)

@@ -230,7 +230,7 @@ def walk(data, separator, n_fields, limit, memory, numbered):  # noqa: PLR0915 -
     limit : int
         Stop behind this many records; 0 to walk to the end.
     memory : ndarray of int64, shape (N_MEMORY,)
-        Must come as zeros but for ``memory[BLANK_AT] = -1``. Filled with the findings:
+        Must come as zeros but for -1 at BLANK_AT and OPENED. Filled with the findings:
         the code and its place, the number of records, the byte where the walk ended.
     numbered : ndarray of uint8, shape (n_fields,) or (0,)
         Set to 1 for each column with a value that a number would not keep as written.

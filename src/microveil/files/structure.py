@@ -60,6 +60,8 @@ class Structure:
         For each column, whether a value is written as no number is: 00123, +49.
     is_ascii : bool
         Whether all bytes below the header are ASCII.
+    has_quotes : bool
+        Whether a field below the header is in quotes.
     """
 
     names: list[str]
@@ -68,6 +70,7 @@ class Structure:
     end: int
     unlike_numbers: list[bool]
     is_ascii: bool
+    has_quotes: bool
 
     def record_end(self, data: bytes, text: TextFormat, n_records: int) -> int:
         """Byte behind the first ``n_records`` records."""
@@ -102,6 +105,7 @@ def check_structure(path: Path, data: bytes, text: TextFormat) -> Structure:
         end=len(data) if blank < 0 else header_end + blank,
         unlike_numbers=[bool(flag) for flag in numbered],
         is_ascii=not memory[kernel.HIGH],
+        has_quotes=bool(memory[kernel.OPENED] >= 0),
     )
 
 
@@ -109,7 +113,7 @@ def _walk(
     data: bytes, text: TextFormat, start: int, *, n_fields: int, limit: int
 ) -> tuple[Any, Any]:
     memory = np.zeros(kernel.N_MEMORY, dtype=np.int64)
-    memory[kernel.BLANK_AT] = -1
+    memory[[kernel.BLANK_AT, kernel.OPENED]] = -1
     numbered = np.zeros(n_fields, dtype=np.uint8)
     view = np.frombuffer(data, dtype=np.uint8)[start:]
     kernel.walk(view, ord(text.separator), n_fields, limit, memory, numbered)

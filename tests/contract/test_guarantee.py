@@ -1,0 +1,180 @@
+"""The guarantee: its keys, its scopes, and that it holds nothing of the data."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import microveil as mv
+from microveil.methods import METHODS
+
+N = 60
+REQUEST = {"k": 5, "epsilon": 1, "exact_cells": "allow", "attributes": ["x", "y"]}
+BOUNDS = {"x": (0, 1000), "y": (0, 1000)}
+
+
+def people(seed=1):
+    random = np.random.Generator(np.random.PCG64(seed))
+    return {
+        "x": random.integers(0, 900, N),
+        "y": random.integers(0, 900, N),
+        "place": random.integers(0, 3, N),
+    }
+
+
+def told(method, data=None, **request):
+    request = {"bounds": BOUNDS, **REQUEST, **request}
+    return mv.plan(people() if data is None else data, method=method, **request).guarantee.to_dict()
+
+
+def scopes(guarantee):
+    return {name: scope["epsilon"] for name, scope in guarantee["scopes"].items()}
+
+
+def test_the_dictionary_has_the_contracts_keys():
+    """Keys and kinds of values are those that programs rely on, and JSON takes them."""
+    guarantee = told("idp-cbls", keep=["place"])
+    assert list(guarantee) == [
+        "schema",
+        "model",
+        "epsilon",
+        "k",
+        "scopes",
+        "attributes",
+        "randomness",
+        "kept",
+        "notes",
+    ]
+    assert guarantee["scopes"] == {
+        "cluster": {"covered": True, "epsilon": 1.0},
+        "vector": {"covered": True, "epsilon": 12.0},
+        "row": {"covered": False, "epsilon": None},
+    }
+    assert guarantee["attributes"]["x"] == {
+        "share": 0.5,
+        "bounds": [0, 1000],
+        "bounds_source": "declared",
+        "resolution": 1,
+        "resolution_source": "given by the type",
+    }
+    assert guarantee["kept"] == ["place"]
+    assert guarantee["randomness"] == "os"
+    assert json.loads(json.dumps(guarantee)) == guarantee
+
+
+@pytest.mark.parametrize(
+    ("method", "model", "vector", "row"),
+    [
+        ("laplace", "dp", 1.0, 1.0),
+        ("dp-um", "dp", 1.0, None),
+        ("idp-ls", "idp", 1 + math.log(2), None),
+        ("idp-cbls", "idp", 12.0, None),
+    ],
+)
+def test_scopes_are_those_of_the_method(method, model, vector, row):
+    """Cluster, vector and row scope as proved, with bounds that need no data."""
+    guarantee = told(method)
+    assert guarantee["model"] == model
+    assert scopes(guarantee) == {"cluster": 1.0, "vector": pytest.approx(vector), "row": row}
+    assert guarantee["scopes"]["vector"]["epsilon"] >= vector
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_guarantee_holds_nothing_that_depends_on_the_data(method):
+    """Two tables of as many records and one request have one guarantee, word for word."""
+    one = mv.plan(people(1), method=method, bounds=BOUNDS, **REQUEST).guarantee
+    other = mv.plan(people(2), method=method, bounds=BOUNDS, **REQUEST).guarantee
+    assert one == other
+    assert one.statement() == other.statement()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_bounds_and_resolutions_from_the_data_are_named_without_their_values(method):
+    """They appear as read from the data, and nothing is called differential privacy."""
+    guarantees = []
+    for seed in (1, 2):
+        data = {name: values / 4 for name, values in people(seed).items()}
+        guarantee = mv.plan(
+            data,
+            method=method,
+            **REQUEST,
+            bounds=mv.bounds_from_data(data),
+            resolution=mv.resolution_from_data(data),
+        ).guarantee
+        assert guarantee.model == "idp"
+        terms = guarantee.to_dict()["attributes"]["x"]
+        assert terms["bounds"] is None
+        assert terms["bounds_source"] == "read from the data"
+        assert terms["resolution"] is None
+        assert terms["resolution_source"] == "read from the data"
+        assert not guarantee.scopes.row.covered
+        assert "no claim holds for the person who has the largest" in guarantee.statement()
+        guarantees.append(guarantee.statement())
+    assert guarantees[0] == guarantees[1]
+
+
+def test_a_seeded_release_protects_nobody():
+    """No scope is covered, and the statement says so first."""
+    release = mv.protect(people(), method="laplace", bounds=BOUNDS, **REQUEST, seed=1)
+    guarantee = release.guarantee.to_dict()
+    assert guarantee["randomness"] == "seeded"
+    assert not any(scope["covered"] for scope in guarantee["scopes"].values())
+    assert "protects nobody" in release.guarantee.statement().splitlines()[2]
+    assert "protects nobody" in guarantee["notes"][0]
+    assert any("protects nobody" in note for note in release.notes)
+
+
+def test_one_shuffled_attribute_alone_is_covered_at_row_scope():
+    """Then rows follow nobody; a second attribute, a kept column or the order end that."""
+    alone = {"attributes": ["x"], "bounds": {"x": (0, 1000)}}
+    assert scopes(told("dp-um", **alone, shuffle=True))["row"] == 1.0
+    assert scopes(told("idp-cbls", **alone, shuffle=True))["row"] == 12.0
+    assert scopes(told("dp-um", **alone))["row"] is None
+    assert scopes(told("dp-um", **alone, shuffle=True, keep=["place"]))["row"] is None
+    assert scopes(told("dp-um", shuffle=True))["row"] is None
+
+
+def test_the_budget_is_told_by_attribute():
+    """Weights change the shares and, where clusters multiply, the vector scope."""
+    guarantee = told("idp-cbls", budget={"x": 3}, epsilon=2)
+    assert guarantee["attributes"]["x"]["share"] == 1.5
+    assert guarantee["attributes"]["y"]["share"] == 0.5
+    assert scopes(guarantee) == {"cluster": 2.0, "vector": 24.0, "row": None}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_statement_says_what_a_signer_must_know(method):
+    """Kept columns, missing cells, exact cells, order, repetition, one record one person."""
+    statement = mv.plan(
+        people(),
+        method=method,
+        bounds=BOUNDS,
+        **REQUEST,
+        keep=["place"],
+        missing="keep",
+        outside="clamp",
+    ).guarantee.statement()
+    for words in (
+        "place",
+        "released as such",
+        "nearer bound",
+        "order of the original",
+        "Every further release",
+        "One record is taken to be one person",
+        "exact discrete Laplace",
+    ):
+        assert words in statement
+    assert "{" not in statement
+    assert "None" not in statement
+
+
+def test_the_manifest_holds_the_custodians_figures():
+    """Scales, exact cells and bounds read from the data are there, and only there."""
+    data = people()
+    release = mv.protect(data, method="idp-cbls", **REQUEST, bounds=mv.bounds_from_data(data))
+    figures = release.manifest.to_dict()["attributes"]["x"]
+    assert figures["bounds"] == [0, 1.5 * data["x"].max()]
+    assert figures["n_clusters"] == 12
+    assert figures["centroid_noise_scale"]["largest"] > 0
+    assert json.loads(json.dumps(release.manifest.to_dict()))

@@ -1,0 +1,142 @@
+"""Recipes: proposed, filled in, read back, and refused where they are wrong."""
+
+import datetime
+
+import numpy as np
+import polars as pl
+import pytest
+
+import microveil as mv
+from microveil.recipe import propose_recipe, read_recipe
+
+PEOPLE = mv.invented_people(200, seed=3)
+
+
+def test_a_proposed_recipe_is_read_back_and_asks_for_bounds():
+    """Roles, types and decimals are proposed; bounds are left to a person."""
+    text = propose_recipe(PEOPLE, "people.csv")
+    assert 'role = "identifier"' in text.split("[attributes.ID]")[1].split("[")[0]
+    assert "resolution = 0.01" in text.split("[attributes.INCOME]")[1].split("[")[0]
+    assert "# bounds" in text.split("[attributes.AGE]")[1].split("[attributes")[0]
+    import tomllib
+
+    arguments = read_recipe(tomllib.loads(text))
+    assert "ID" not in arguments["attributes"]
+    assert "REGION" not in arguments["attributes"]
+    assert "bounds" not in arguments
+
+
+def test_a_proposed_recipe_shows_no_value(tmp_path):
+    """It may be mailed around: no cell of the table is in it."""
+    table = pl.DataFrame({"x": [987654, 987654, 5], "t": ["SECRET", "b", "c"]})
+    text = propose_recipe(table)
+    assert "987654" not in text
+    assert "SECRET" not in text
+
+
+def test_a_recipe_file_does_what_the_arguments_do(tmp_path):
+    """Roles choose what is protected, kept and left out; dates and bounds are read."""
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(
+        """
+        method = "dp-um"
+        k = 5
+        epsilon = 0.5
+        missing = "keep"
+
+        [attributes.ID]
+        role = "identifier"
+        type = "whole number"
+
+        [attributes.REGION]
+        role = "non-confidential"
+        type = "text"
+
+        [attributes.INCOME]
+        role = "confidential"
+        type = "decimal"
+        resolution = 0.01
+        bounds = [0, 400000]
+        budget = 2
+
+        [attributes.SINCE]
+        role = "quasi-identifier"
+        type = "date"
+        bounds = [1980-01-01, 2030-12-31]
+        """
+    )
+    release = mv.protect(PEOPLE, recipe=recipe)
+    assert release.data.columns == ["REGION", "SINCE", "INCOME"]
+    guarantee = release.guarantee.to_dict()
+    assert guarantee["epsilon"] == 0.5
+    assert guarantee["kept"] == ["REGION"]
+    assert guarantee["attributes"]["SINCE"]["bounds"] == ["1980-01-01", "2030-12-31"]
+    assert guarantee["attributes"]["INCOME"]["share"] == pytest.approx(1 / 3)
+
+
+def test_arguments_override_the_recipe():
+    """What is passed by name stands above what the file says."""
+    entry = {"role": "confidential", "type": "whole number", "bounds": [0, 110]}
+    recipe = {"method": "dp-um", "k": 5, "epsilon": 1, "attributes": {"AGE": entry}}
+    assert mv.plan(PEOPLE, recipe=recipe, k=7).guarantee.k == 7
+
+
+def test_a_seed_in_a_recipe_is_a_seed():
+    """The release repeats, and protects nobody."""
+    entry = {"role": "confidential", "type": "whole number", "bounds": [0, 110]}
+    recipe = {"method": "dp-um", "k": 5, "epsilon": 1, "seed": 3, "attributes": {"AGE": entry}}
+    one, other = (mv.protect(PEOPLE, recipe=recipe) for _ in range(2))
+    assert one.data.equals(other.data)
+    assert one.guarantee.randomness == "seeded"
+
+
+def test_a_column_that_changed_its_type_is_refused():
+    """A monthly run notices that a column is not what it was."""
+    entry = {"role": "confidential", "type": "whole number", "bounds": [0, 110]}
+    recipe = {"method": "dp-um", "k": 5, "epsilon": 1, "attributes": {"INCOME": entry}}
+    with pytest.raises(mv.DataError, match="expects a whole number column"):
+        mv.protect(PEOPLE, recipe=recipe)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "method = ",
+        'methods = "dp-um"',
+        'k = "ten"',
+        '[attributes.AGE]\nrole = "secret"\ntype = "date"',
+        '[attributes.AGE]\nrole = "confidential"',
+        '[attributes.AGE]\nrole = "confidential"\ntype = "date"\nbounds = [1]',
+        "attributes = 3",
+    ],
+)
+def test_a_recipe_that_is_wrong_is_refused(tmp_path, text):
+    """The place is named; the parser's message is not passed on."""
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(text)
+    with pytest.raises(mv.MicroveilError, match="recipe") as caught:
+        mv.protect(PEOPLE, recipe=recipe)
+    assert "pydantic" not in str(caught.value)
+
+
+def test_column_names_of_all_kinds_survive_a_recipe():
+    """Dots, quotes, spaces and accents in names are quoted as TOML wants them."""
+    import tomllib
+
+    names = ["a.b", 'say "x"', "back\\slash", "größe", "two words", "tab\there"]
+    table = {name: np.array([1, 1, 2]) for name in names}
+    assert list(tomllib.loads(propose_recipe(table))["attributes"]) == names
+
+
+def test_a_missing_recipe_is_an_error_of_ours(tmp_path):
+    """A path that does not exist is named."""
+    with pytest.raises(mv.FileError, match=r"nothing\.toml"):
+        mv.protect(PEOPLE, recipe=tmp_path / "nothing.toml")
+
+
+def test_dates_in_bounds_may_be_text_or_dates():
+    """ISO text and date objects say the same."""
+    request = {"method": "dp-um", "k": 5, "epsilon": 1, "attributes": ["SINCE"]}
+    pairs = [("1980-01-01", "2030-12-31"), (datetime.date(1980, 1, 1), datetime.date(2030, 12, 31))]
+    plans = [mv.plan(PEOPLE, **request, bounds={"SINCE": pair}) for pair in pairs]
+    assert plans[0].guarantee == plans[1].guarantee
