@@ -81,6 +81,7 @@ def run_demo(
     for method, outcome in zip(METHODS, outcomes, strict=True):
         outcome.release.write(folder / method, overwrite=overwrite, text=text)
     if data is None:
+        (folder / "original.csv").unlink(missing_ok=True)
         write_data(people, folder / "original.csv", text=TextFormat())
     return "\n".join(_told(people, outcomes, folder, invented=data is None))
 
@@ -153,39 +154,41 @@ def _figures(outcomes: list[Outcome]) -> list[str]:
     chance = measured[0]["record_linkage_by_chance"]
 
     def row(title: str, cells: list[str]) -> str:
-        return f"{title:52}" + "".join(f"{cell:>12}" for cell in cells)
+        return f"{title:62}" + "".join(f"{cell:>12}" for cell in cells)
 
     def scope(name: str) -> list[str]:
-        return [f"{s[name]['epsilon']:g}" if s[name]["covered"] else "nothing" for s in scopes]
+        return [f"{s[name]['epsilon']:g}" if s[name]["covered"] else "none" for s in scopes]
 
     return [
         row("", list(METHODS)),
         row(
-            "error (1: no better than publishing the mean)",
-            [_short(m["mean_sse"]) for m in measured],
+            "error (0: unchanged; 1: as if only means were published)", _short(measured, "mean_sse")
         ),
         row(
-            f"people linked back by their values, % (chance {chance:.2g})",
-            [_short(m["record_linkage_standardised"]) for m in measured],
+            f"% of rows found by who knows all these values (chance {chance:.2g})",
+            _short(measured, "record_linkage_standardised"),
         ),
-        row("cells published as they are, %", [f"{o.exact_percent:.3g}" for o in outcomes]),
-        row("epsilon if only one cluster's mean can change", scope("cluster")),
-        row("epsilon if the clusters are formed anew", scope("vector")),
-        row("epsilon if it is seen who shares a cluster", scope("row")),
+        row("% of cells published as they are", [f"{o.exact_percent:.3g}" for o in outcomes]),
+        row("epsilon while everybody stays in their cluster", scope("cluster")),
+        row("epsilon when the clusters are formed anew", scope("vector")),
+        row("epsilon when it is also seen who shares a cluster", scope("row")),
     ]
 
 
-def _short(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3g}"
+def _short(measured: list[dict[str, Any]], key: str) -> list[str]:
+    return ["-" if m.get(key) is None else f"{m[key]:.3g}" for m in measured]
 
 
 def _lesson(folder: Path) -> list[str]:
     return [
-        "An epsilon bounds what one person's data can change in the release: a factor of",
-        "e^epsilon in any probability. laplace promises it for whole rows and pays with noise as",
-        "wide as each attribute's bounds. idp-cbls replaces values by means of ten like people",
-        "and needs far less noise, but promises its epsilon only while everybody stays in their",
-        "cluster. Both are written down, in words, where a release is published:",
+        "An epsilon bounds what one person's data can change in what is published: any",
+        "probability by a factor of at most e^epsilon. laplace keeps that promise whatever is",
+        "looked at, and pays with noise as wide as each attribute's bounds. idp-cbls publishes",
+        f"means of {K} or more people who are alike, with little noise, and keeps its promise only",
+        "while everybody stays in their cluster: useful values, but rows can be found again.",
+        "What each release guarantees, in words for whoever must answer for it:",
         "",
         *(f"  {folder / method / 'guarantee.md'}" for method in METHODS),
+        "",
+        "The folders named -custodian hold what must not be published.",
     ]

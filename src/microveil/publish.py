@@ -67,7 +67,7 @@ def protect_file(
     asked = {} if recipe is None else read_recipe(recipe)
     asked.update({name: value for name, value in arguments.items() if value is not None})
     progress("reading the table")
-    source = read_file(path, text=text or TextFormat(), decimals=_decimals(asked))
+    source = read_file(path, text=text, decimals=_decimals(asked), as_text=_as_text(asked))
     for name in LISTS:
         if name in asked:
             asked[name] = resolve_names(asked[name], source.frame.columns)
@@ -97,6 +97,21 @@ def _decimals(asked: Mapping[str, Any]) -> list[str]:
     resolution = asked.get("resolution", {})
     stepped = [name for name, step in resolution.items() if not float(step).is_integer()]
     return sorted({*typed, *stepped})
+
+
+def _as_text(asked: Mapping[str, Any]) -> Callable[[str], bool]:
+    """Tell the columns that nobody calculates with: kept as they stand, or not asked for."""
+    kept = _mentioned(asked.get("keep", ()))
+    protected = _mentioned(asked["attributes"]) if "attributes" in asked else None
+    return lambda name: name in kept or (protected is not None and name not in protected)
+
+
+def _mentioned(given: Iterable[str]) -> set[str]:
+    """Every name that a list with commas may mean, before the columns are known."""
+    names: set[str] = set()
+    for entry in given:
+        names |= {entry, *(part.strip() for part in entry.split(","))}
+    return names
 
 
 def resolve_names(given: Iterable[str], columns: Sequence[str]) -> list[str]:

@@ -511,3 +511,14 @@ def test_an_existing_file_is_not_overwritten(save):
         with pytest.raises(FileError, match=rule):
             write_data(pl.DataFrame({"A": [1]}), target, text=TextFormat())
     assert path.read_text() == "A\n1\n"
+
+
+def test_columns_nobody_calculates_with_are_taken_as_they_stand(tmp_path):
+    """House numbers such as 12 and 12a are no late change of type in a column read as text."""
+    path = tmp_path / "people.csv"
+    path.write_text("AGE,HOUSE\n" + "40,1.50\n" * 20_000 + "41,12a\n")
+    with pytest.raises(FileError, match="line 20002"):
+        read_file(path)
+    frame = read_file(path, as_text=lambda name: name == "HOUSE").frame
+    assert frame["HOUSE"].to_list() == ["1.50"] * 20_000 + ["12a"]
+    assert frame["AGE"].dtype == pl.Int64

@@ -2,7 +2,7 @@
 
 import hashlib
 import io
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,7 +50,11 @@ class SourceFile:
 
 
 def read_file(
-    path: str | Path, *, text: TextFormat | None = None, decimals: Collection[str] = ()
+    path: str | Path,
+    *,
+    text: TextFormat | None = None,
+    decimals: Collection[str] = (),
+    as_text: Callable[[str], bool] = lambda _name: False,
 ) -> SourceFile:
     r"""Read a CSV or Parquet file as a table, or say which line breaks which rule.
 
@@ -62,6 +66,9 @@ def read_file(
         How a CSV file is written; by default with commas, points and in UTF-8.
     decimals : collection of str
         Columns of a CSV file to read as decimal numbers even where all look whole.
+    as_text : callable
+        Says of a column's name whether to take its cells as they stand, whatever they look
+        like: nobody calculates with them.
 
     Returns
     -------
@@ -97,7 +104,7 @@ def read_file(
                 path=path, format="parquet", frame=frame, text=None, digest=digest.result()
             )
         text = text or TextFormat()
-        frame = _CsvReader(path, as_utf8(path, raw, text), text).read(frozenset(decimals))
+        frame = _CsvReader(path, as_utf8(path, raw, text), text).read(frozenset(decimals), as_text)
         return SourceFile(path=path, format="csv", frame=frame, text=text, digest=digest.result())
 
 
@@ -140,11 +147,11 @@ class _CsvReader:
         self.text = text
         self.structure: Structure = check_structure(path, data, text)
 
-    def read(self, decimals: Collection[str]) -> pl.DataFrame:
+    def read(self, decimals: Collection[str], as_text: Callable[[str], bool]) -> pl.DataFrame:
         """Read the table: quickly where that is safe, else value by value."""
         if not self.structure.is_ascii or not self.data[: self.structure.header_end].isascii():
             check_utf8(self.path, self.data, self.text)
-        dtypes = self._dtypes(decimals)
+        dtypes = self._dtypes(decimals, as_text)
         fast = {
             name: dtype if dtype in (pl.Int64, pl.Float64) else pl.String()
             for name, dtype in dtypes.items()
@@ -157,7 +164,9 @@ class _CsvReader:
             raise FileError(str(self.path), rule, "export the table again as CSV")
         return self._convert(frame, dtypes)
 
-    def _dtypes(self, decimals: Collection[str]) -> dict[str, pl.DataType | None]:
+    def _dtypes(
+        self, decimals: Collection[str], as_text: Callable[[str], bool]
+    ) -> dict[str, pl.DataType | None]:
         """Type of each column, None where it has no value among the first records."""
         structure = self.structure
         texts = dict.fromkeys(structure.names, pl.String())
@@ -168,7 +177,7 @@ class _CsvReader:
         dtypes: dict[str, pl.DataType | None] = {}
         misfits = []
         for name, unlike in zip(structure.names, structure.unlike_numbers, strict=True):
-            if name in decimals or sample is None:
+            if name in decimals or as_text(name) or sample is None:
                 dtypes[name] = pl.Float64() if name in decimals else pl.String()
                 continue
             dtype = infer(sample[name], self.text.decimal)

@@ -1,0 +1,93 @@
+"""The public names, and what asking for them does not load."""
+
+import subprocess
+import sys
+import types
+
+import microveil as mv
+
+NAMES = [
+    "Assessment", "DataError", "ExactCellsError", "FileError", "MicroveilError", "Plan",
+    "Release", "RequestError", "assess", "bounds_from_data", "invented_people", "methods",
+    "partition", "plan", "protect", "resolution_from_data",
+]  # fmt: skip
+OPTIONAL = ("pandas", "pyarrow", "sklearn", "statsmodels", "matplotlib", "pyspark", "opendp")
+SECOND = """
+import gc, sys
+import numpy as np, microveil as mv
+table = {"x": np.arange(3000) % 700, "y": np.arange(3000) / 4}
+release = mv.protect(table, method="idp-cbls", k=10, epsilon=1, attributes=["x", "y"],
+                     resolution={"y": 0.25}, exact_cells="allow", shuffle=True)
+mv.assess(table, release.data)
+from numba.core.dispatcher import Dispatcher
+kernels = [d for d in gc.get_objects() if isinstance(d, Dispatcher)]
+compiled = sum(sum(d.stats.cache_misses.values()) for d in kernels)
+print(len(kernels) > 5, compiled)
+"""
+
+
+def python(code, **environment):
+    """What a new process prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment or None,
+    )
+    return done.stdout.strip()
+
+
+def test_the_public_names_are_these():
+    """A name that appears or goes is a decision, not an accident."""
+    assert mv.__all__ == NAMES
+    assert all(getattr(mv, name) is not None for name in NAMES)
+    assert set(NAMES) <= set(dir(mv))
+
+
+def test_verbs_stay_verbs_when_their_modules_are_imported():
+    """`microveil.protect` is a function, whoever imported the module of that name before."""
+    code = (
+        "import microveil.protect, microveil.assess, microveil as mv; print(mv.protect, mv.assess)"
+    )
+    assert python(code).count("<function") == 2
+    assert isinstance(mv.partition, types.ModuleType)
+
+
+def test_import_loads_nothing_heavy():
+    """`import microveil` loads neither numpy nor an optional library."""
+    code = "import sys, microveil; print(sorted(m for m in sys.modules if '.' not in m))"
+    loaded = python(code)
+    for name in ("numpy", "numba", "polars", "typer", *OPTIONAL):
+        assert f"'{name}'" not in loaded
+
+
+def test_protect_loads_no_optional_library():
+    """Arrays are protected without pandas, pyarrow and the like."""
+    code = (
+        "import sys, numpy as np, microveil as mv\n"
+        "mv.protect({'x': np.arange(9) % 4}, method='laplace', epsilon=1, attributes='x',"
+        " bounds={'x': (0, 9)})\n"
+        f"print([m for m in {OPTIONAL!r} if m in sys.modules])"
+    )
+    assert python(code) == "[]"
+
+
+def test_help_loads_nothing_heavy():
+    """The command line's help needs no numpy."""
+    code = (
+        "import sys, microveil.cli as c\n"
+        "print([m for m in ('numpy', 'numba', 'polars', 'scipy') if m in sys.modules])"
+    )
+    assert python(code) == "[]"
+
+
+def test_a_second_process_compiles_no_kernel(tmp_path):
+    """The first process compiles and caches every kernel; the second finds them all."""
+    import os
+
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    many, compiled = python(SECOND, **environment).split()
+    assert many == "True"
+    assert int(compiled) > 0
+    assert python(SECOND, **environment) == "True 0"

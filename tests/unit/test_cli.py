@@ -1,0 +1,324 @@
+"""The command line as a user meets it: folders, exit codes, streams, and no value in a message."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import microveil as mv
+
+REQUEST = [
+    "--method", "dp-um", "--k", "5", "--epsilon", "1", "--attributes", "AGE,INCOME",
+    "--bounds", "AGE=0:120", "--bounds", "INCOME=0:400000", "--resolution", "INCOME=0.01",
+]  # fmt: skip
+
+
+def run(*arguments, folder, **environment):
+    """Run microveil in a folder, as from a shell, in a pipe."""
+    return subprocess.run(
+        [sys.executable, "-m", "microveil", *map(str, arguments)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+    )
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with people.csv."""
+    mv.invented_people(300, seed=1).write_csv(tmp_path / "people.csv")
+    return tmp_path
+
+
+def test_protect_writes_two_folders_and_says_so(folder):
+    """What may be published, and beside it what may not, for its owner alone."""
+    done = run("protect", "people.csv", *REQUEST, "--keep", "REGION", "-o", "out", folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert sorted(os.listdir(folder)) == ["out", "out-custodian", "people.csv"]
+    assert sorted(os.listdir(folder / "out")) == ["data.csv", "guarantee.json", "guarantee.md"]
+    assert os.listdir(folder / "out-custodian") == ["manifest.json"]
+    assert stat.S_IMODE((folder / "out-custodian").stat().st_mode) == 0o700
+    data = pl.read_csv(folder / "out" / "data.csv")
+    assert data.columns == ["REGION", "AGE", "INCOME"]
+    assert data.height == 300
+    guarantee = json.loads((folder / "out" / "guarantee.json").read_text())
+    assert guarantee["scopes"]["vector"] == {"covered": True, "epsilon": 1.0}
+    assert (folder / "out" / "guarantee.md").read_text().startswith("# What this release")
+    manifest = json.loads((folder / "out-custodian" / "manifest.json").read_text())
+    assert manifest["input"]["name"] == "people.csv"
+    for name, digest in (
+        ("people.csv", manifest["input"]["sha256"]),
+        ("out/data.csv", manifest["output"]["sha256"]),
+    ):
+        import hashlib
+
+        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest
+    assert "note: Not released: ID" in done.stderr
+    assert "vector scope: epsilon 1" in done.stdout
+
+
+def test_parquet_in_parquet_out(folder):
+    """The release has the format of the input."""
+    mv.invented_people(300).write_parquet(folder / "people.parquet")
+    done = run("protect", "people.parquet", *REQUEST, "-o", "out", folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert pl.read_parquet(folder / "out" / "data.parquet").schema == {
+        "AGE": pl.Int64, "INCOME": pl.Float64,
+    }  # fmt: skip
+
+
+def test_json_goes_alone_to_standard_output(folder):
+    """--json prints one object there; warnings go to standard error."""
+    done = run("protect", "people.csv", *REQUEST, "--json", "-o", "out", folder=folder)
+    told = json.loads(done.stdout)
+    assert told["guarantee"]["epsilon"] == 1.0
+    assert told["notes"]
+    done = run("assess", "people.csv", "out/data.csv", "--json", folder=folder)
+    assert json.loads(done.stdout)["n_records"] == 300
+    assert not done.stderr
+
+
+def test_flags_may_be_repeated_and_names_may_hold_commas_and_equals(folder):
+    """--attributes takes lists and repetition; --bounds splits at the last equals sign."""
+    table = pl.DataFrame({"a,b": [1, 2, 3, 1] * 5, "c=d": [4, 5, 6, 4] * 5, "e": [7, 8, 9, 7] * 5})
+    table.write_csv(folder / "odd.csv")
+    done = run(
+        "protect", "odd.csv", "--method", "dp-um", "--k", "3", "--epsilon", "1",
+        "--attributes", "a,b", "--attributes", "c=d,e",
+        "--bounds", "a,b=0:9", "--bounds", "c=d=-9:9", "--bounds", "e=0:9", "-o", "out",
+        folder=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert pl.read_csv(folder / "out" / "data.csv").columns == ["a,b", "c=d", "e"]
+
+
+def test_dates_in_bounds_are_iso(folder):
+    """A date attribute is bounded by dates, and comes back as dates between them."""
+    done = run(
+        "protect", "people.csv", "--method", "dp-um", "--k", "5", "--epsilon", "1",
+        "--attributes", "SINCE", "--bounds", "SINCE=1980-01-01:2030-12-31", "-o", "out",
+        folder=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    days = pl.read_csv(folder / "out" / "data.csv", try_parse_dates=True)["SINCE"]
+    assert days.dtype == pl.Date
+    assert days.min().year >= 1980
+
+
+def test_semicolons_and_decimal_commas_go_in_and_come_out(folder):
+    """The release is written as the input was."""
+    text = "AGE;NET\n" + "".join(f"{i % 40};{i},25\n" for i in range(100))
+    (folder / "euro.csv").write_text(text)
+    done = run(
+        "protect", "euro.csv", "--separator", ";", "--decimal", ",", "--method", "dp-um",
+        "--k", "5", "--epsilon", "1", "--attributes", "AGE,NET", "--bounds", "AGE=0:120",
+        "--bounds", "NET=0:1000", "--resolution", "NET=0.01", "-o", "out", folder=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    lines = (folder / "out" / "data.csv").read_text().splitlines()
+    assert lines[0] == "AGE;NET"
+    assert all("." not in line for line in lines)
+    assert any("," in line for line in lines)
+
+
+def test_decimals_that_begin_late_are_read_when_declared(folder):
+    """A column of whole numbers whose decimals come late is read as decimal if said so."""
+    (folder / "late.csv").write_text("NET\n" + "5\n7\n" * 6000 + "5.25\n")
+    request = ["--method", "dp-um", "--k", "5", "--epsilon", "1", "--attributes", "NET",
+               "--bounds", "NET=0:10"]  # fmt: skip
+    done = run("protect", "late.csv", *request, "-o", "out", folder=folder)
+    assert done.returncode == 2
+    assert "line 12002" in done.stderr
+    assert "--resolution NET=0.01" in done.stderr
+    done = run("protect", "late.csv", *request, "--resolution", "NET=0.01", "-o", "out",
+               folder=folder)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_recipe_and_flags_make_a_request(folder):
+    """inspect proposes, a person fills in, protect follows; flags stand above the recipe."""
+    done = run("inspect", "people.csv", "-o", "recipe.toml", folder=folder)
+    assert done.returncode == 0, done.stderr
+    recipe = (folder / "recipe.toml").read_text()
+    recipe = recipe.replace('method = "idp-cbls"', 'method = "dp-um"')
+    for name, pair in (
+        ("AGE", "[0, 120]"), ("HOUSEHOLD", "[1, 15]"), ("SINCE", "[1980-01-01, 2030-12-31]"),
+        ("INCOME", "[0, 400000]"), ("TAX", "[0, 200000]"), ("SAVINGS", "[0, 2000000]"),
+        ("VISITS", "[0, 100]"),
+    ):  # fmt: skip
+        before, after = recipe.split(f"[attributes.{name}]")
+        head, bounds, tail = after.partition("# bounds = ")
+        rest = tail[tail.index("\n") :]
+        recipe = f"{before}[attributes.{name}]{head}bounds = {pair}{rest}"
+        assert bounds
+    (folder / "recipe.toml").write_text(recipe)
+    done = run("protect", "people.csv", "--recipe", "recipe.toml", "--k", "7", "-o", "out",
+               folder=folder)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    guarantee = json.loads((folder / "out" / "guarantee.json").read_text())
+    assert guarantee["k"] == 7
+    assert len(guarantee["attributes"]) == 8
+
+
+def test_inspect_does_not_overwrite(folder):
+    """A recipe that a person filled in is not lost."""
+    (folder / "recipe.toml").write_text("mine")
+    done = run("inspect", "people.csv", "-o", "recipe.toml", folder=folder)
+    assert done.returncode == 2
+    assert (folder / "recipe.toml").read_text() == "mine"
+
+
+def test_isotonic_regression_warns_of_linkage(folder):
+    """The command says what it invites."""
+    done = run("protect", "people.csv", *REQUEST, "--isotonic", "-o", "out", folder=folder)
+    assert done.returncode == 0
+    assert "invites linkage" in done.stderr
+
+
+BAD = {
+    "empty": ("", "people.csv"),
+    "header only": ("AGE,INCOME\n", "people.csv"),
+    "one record": ("AGE,INCOME\n987654,987654.25\n", "people.csv"),
+    "short row": ("AGE,INCOME\n987654,987654.25\n987654\n", "people.csv"),
+    "long row": ("AGE,INCOME\n987654,987654.25,1\n", "people.csv"),
+    "duplicate header": ("AGE,AGE\n987654,987654\n", "people.csv"),
+    "late change": ("AGE,INCOME\n" + "40,1.25\n" * 11_000 + "987654x,1.25\n", "people.csv"),
+    "text as number": ("AGE,INCOME\nSECRET77,1.25\nSECRET78,1.25\n", "people.csv"),
+    "missing": ("AGE,INCOME\n,1.25\n" + "40,987654.25\n" * 9, "people.csv"),
+    "outside": ("AGE,INCOME\n" + "98765,1.25\n" * 9, "people.csv"),
+    "fewer than k": ("AGE,INCOME\n" + "41,1.25\n" * 4, "people.csv"),
+    "not a table": ("\x00\x01\x02SECRET77", "people.csv"),
+    "parquet that is none": ("SECRET77", "people.parquet"),
+    "unknown kind of file": ("SECRET77", "people.xlsx"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_files_are_refused_without_a_value_and_nothing_is_written(case, tmp_path):
+    """Exit code 2, one message on standard error, no traceback, no value, no folder."""
+    content, name = BAD[case]
+    (tmp_path / name).write_bytes(content.encode())
+    done = run("protect", name, *REQUEST, "-o", "out", folder=tmp_path)
+    assert done.returncode == 2
+    assert not done.stdout
+    assert done.stderr.startswith("microveil: ")
+    assert "Traceback" not in done.stderr
+    for marked in ("98765", "SECRET", "1.25"):
+        assert marked not in done.stderr
+    assert os.listdir(tmp_path) == [name]
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ["--k", "0"], ["--epsilon", "0"], ["--epsilon", "much"], ["--epsilon", "inf"],
+        ["--method", "unknown"], ["--attributes", "NONE"], ["--attributes", "REGION"],
+        ["--keep", "NONE"], ["--bounds", "AGE"], ["--bounds", "AGE=1"], ["--bounds", "AGE=9:1"],
+        ["--bounds", "AGE=a:b"], ["--resolution", "INCOME=0"], ["--outside", "drop"],
+        ["--missing", "drop"], ["--exact-cells", "hide"], ["--budget", "AGE=-1"],
+        ["--separator", ",,"], ["--decimal", ";"], ["--encoding", "unknown"],
+        ["--bounds-from-data", "0.5"], ["--recipe", "none.toml"], ["--partition", "kmeans"],
+        ["--k", "ten"], ["--nothing"], ["-o", "no/such/folder"],
+    ],
+)  # fmt: skip
+def test_bad_flags_are_refused(flags, folder):
+    """Exit code 2, a message on standard error, and nothing written."""
+    done = run("protect", "people.csv", *REQUEST, "-o", "out", *flags, folder=folder)
+    assert done.returncode == 2
+    assert done.stderr
+    assert "Traceback" not in done.stderr
+    assert os.listdir(folder) == ["people.csv"]
+
+
+def test_an_existing_folder_is_not_replaced_unless_asked(folder):
+    """Neither of the two folders; --overwrite replaces both."""
+    assert run("protect", "people.csv", *REQUEST, "-o", "out", folder=folder).returncode == 0
+    before = (folder / "out" / "data.csv").read_bytes()
+    done = run("protect", "people.csv", *REQUEST, "-o", "out", folder=folder)
+    assert done.returncode == 2
+    assert "--overwrite" in done.stderr
+    assert (folder / "out" / "data.csv").read_bytes() == before
+    done = run("protect", "people.csv", *REQUEST, "-o", "out", "--overwrite", folder=folder)
+    assert done.returncode == 0
+    assert (folder / "out" / "data.csv").read_bytes() != before
+    assert sorted(os.listdir(folder)) == ["out", "out-custodian", "people.csv"]
+
+
+def test_an_error_of_ours_shows_no_value(folder):
+    """Exit code 1; the message of an unforeseen error is not passed on."""
+    code = (
+        "import sys, microveil.publish as p, microveil.cli as c\n"
+        "def broken(*a, **k): raise RuntimeError('SECRET77')\n"
+        "p.protect_file = broken\n"
+        "sys.argv = ['microveil', 'protect', 'people.csv', '-o', 'out']\n"
+        "c.main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "RuntimeError" in done.stderr
+    assert "SECRET77" not in done.stderr
+
+
+def test_demo_runs_twice_and_explains(folder):
+    """Two releases of invented people, explained; the second run replaces the first."""
+    for _ in range(2):
+        done = run("demo", "-o", "shown", "--overwrite", folder=folder)
+        assert done.returncode == 0, done.stderr
+    assert "invented people" in done.stdout
+    assert {
+        "laplace",
+        "laplace-custodian",
+        "idp-cbls",
+        "idp-cbls-custodian",
+        "original.csv",
+    } == set(os.listdir(folder / "shown"))
+    done = run("demo", "-o", "shown", folder=folder)
+    assert done.returncode == 2
+
+
+def test_demo_takes_a_file_and_says_it_is_not_to_publish(folder):
+    """Bounds are then read from the data, and that is said."""
+    done = run("demo", "--data", "people.csv", "-o", "shown", folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert "to look at, not to publish" in done.stdout
+    statement = (folder / "shown" / "laplace" / "guarantee.md").read_text()
+    assert "read from the data" in statement
+
+
+def test_help_and_methods(folder):
+    """Every command of the contract is there, and the registry is listed."""
+    told = run("--help", folder=folder, COLUMNS="100").stdout
+    for command in ("demo", "inspect", "protect", "assess", "methods"):
+        assert command in told
+    listed = run("methods", folder=folder).stdout
+    for method in mv.methods():
+        assert method["id"] in listed
+
+
+def test_progress_shows_on_a_terminal_only(folder):
+    """In a pipe standard error holds notes and nothing else."""
+    done = run("protect", "people.csv", *REQUEST, "-o", "out", folder=folder)
+    assert all(line.startswith("note: ") for line in done.stderr.splitlines())
+
+
+def test_assess_compares_tables_of_any_tool(folder):
+    """Different lengths are an error; a missing column too; text output names the measures."""
+    frame = pl.read_csv(folder / "people.csv")
+    frame.with_columns(pl.col("INCOME") + 1).write_csv(folder / "other.csv")
+    done = run("assess", "people.csv", "other.csv", "--attributes", "INCOME,AGE", folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert "Information loss" in done.stdout
+    frame.head(10).write_csv(folder / "short.csv")
+    assert run("assess", "people.csv", "short.csv", folder=folder).returncode == 2
+    done = run("assess", "people.csv", "other.csv", "--attributes", "NONE", folder=folder)
+    assert done.returncode == 2
+    assert Path(folder, "other.csv").exists()
