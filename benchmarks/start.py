@@ -13,7 +13,8 @@ COMPILED = (
     + """
 from numba.core.dispatcher import Dispatcher
 import gc
-fresh = sum(sum(d.stats.cache_misses.values()) for d in gc.get_objects() if isinstance(d, Dispatcher))
+kernels = [d for d in gc.get_objects() if isinstance(d, Dispatcher)]
+fresh = sum(sum(d.stats.cache_misses.values()) for d in kernels)
 sys.exit(f"{fresh} kernels were compiled" if fresh else 0)
 """
 )
@@ -27,9 +28,7 @@ def starts() -> list[Row]:
         in_turns(
             "microveil --help",
             "import typer, rich",
-            python(
-                "import sys; sys.argv = ['microveil', '--help']; import microveil.cli as c; c.main()"
-            ),
+            python("import sys, microveil.cli as c; sys.argv = ['microveil', '--help']; c.main()"),
             python("import typer, rich"),
             runs=9,
             wanted="at most 2.5",

@@ -33,12 +33,16 @@ __all__ = [
 # Draws made at a time: their words (some eight each) stay in the processor's cache.
 BATCH = 1 << 15
 WORDS_PER_DRAW = 8
-# A scale of one grid unit is at least 2**20 steps of the noise grid, so that rounding it up
-# to whole steps adds less than a millionth; 2**12 where no bounds say how large sums get.
+# The noise on a sum of sensitivity one has a scale of 2**20 steps of the noise grid or more,
+# so that rounding it up to whole steps adds less than a millionth; 2**12 where no bounds say
+# how large sums get; less where wide bounds leave no room, or where epsilon is so small that
+# scales are large in whole grid units already.
 FINE, COARSE = 20, 12
 # The total of a sum and its noise stays below 2**63 while sums span at most 2**60 steps.
 ROOM = 60
 LARGEST_SCALE = 1 << 62
+# No rule's sensitivity of a sum exceeds this many widths of the domain.
+SENSITIVITY_IN_WIDTHS = 3
 
 
 class RandomSource:
@@ -208,22 +212,22 @@ def noise_grid(
     >>> noise_grid("AGE", Fraction(1, 10), 19, (0, 120), (17, 90))
     NoiseGrid(bits=17, unit=1310720, lower=0, upper=120)
     """
-    fine = FINE if bounds else COARSE
-    bits = max(0, _ceil((1 << fine) * share) - 1).bit_length()
+    # The least number of bits with 2**bits / share of 2**fine or more.
+    bits = max(0, _ceil((1 << (FINE if bounds else COARSE)) * share) - 1).bit_length()
     if bounds:
         lower, upper = bounds
-        room = ROOM - (largest_cluster * (upper - lower)).bit_length()
-        bits = min(bits, room)
+        bits = next(
+            (b for b in range(bits, -1, -1) if _fits(b, share, largest_cluster, bounds)), -1
+        )
     else:
         bits = min(bits, ROOM - 2 - largest_cluster.bit_length())
         upper = (1 << (ROOM - 2 - bits)) // largest_cluster
         lower = -upper
     unit = _ceil((1 << max(bits, 0)) / share)
-    # No rule's sensitivity of a sum exceeds three times the width of its values.
-    width = upper - lower if bounds else values[1] - values[0]
+    scale = SENSITIVITY_IN_WIDTHS * (values[1] - values[0]) * unit
     largest_sum = largest_cluster * max(abs(lower), abs(upper))
-    fits = bits >= 0 and lower <= values[0] and values[1] <= upper
-    if not fits or 3 * width * unit > LARGEST_SCALE or largest_sum > LARGEST_SCALE:
+    inside = lower <= values[0] and values[1] <= upper
+    if bits < 0 or not inside or scale > LARGEST_SCALE or largest_sum > LARGEST_SCALE:
         raise RequestError(
             f"attribute '{name}'",
             "its sums and their noise would not fit 64 bits at this resolution",
@@ -231,6 +235,12 @@ def noise_grid(
             "a larger epsilon",
         )
     return NoiseGrid(bits=bits, unit=unit, lower=lower, upper=upper)
+
+
+def _fits(bits: int, share: Fraction, largest_cluster: int, bounds: tuple[int, int]) -> bool:
+    width = bounds[1] - bounds[0]
+    scale = SENSITIVITY_IN_WIDTHS * width * _ceil((1 << bits) / share)
+    return (largest_cluster * width) << bits <= 1 << ROOM and scale <= LARGEST_SCALE
 
 
 def _ceil(value: Fraction) -> int:

@@ -16,6 +16,10 @@ from microveil.table import Table, likely_identifier, on_grid, open_table
 __all__ = ["make_plan"]
 
 YES_NO = Bounds(lower=Fraction(0), upper=Fraction(1), source=Source.TYPE)
+# The dates that there are names for: 0001-01-01 to 9999-12-31.
+CALENDAR = Bounds(lower=Fraction(-719_162), upper=Fraction(2_932_896), source=Source.TYPE)
+# Beyond this many grid units nothing of a domain fits 64 bits.
+WIDEST = 1 << 61
 
 
 def make_plan(
@@ -121,9 +125,18 @@ def _attribute(table: Table, name: str, request: Request) -> Attribute:
             f"add --bounds {name}=0:100000 (bounds={{{name!r}: (0, 100_000)}}); reading them from "
             "the data (--bounds-from-data 1.5) shows the largest value to everybody",
         )
-    return Attribute(
+    elif bounds is None and kind is Kind.DATE:
+        bounds = CALENDAR
+    attribute = Attribute(
         name=name, kind=kind, resolution=resolution, resolution_source=source, bounds=bounds
     )
+    if any(abs(bound) > WIDEST for bound in attribute.grid_bounds or ()):
+        raise RequestError(
+            f"bounds of '{name}'",
+            "they would not fit 64 bits at this resolution",
+            "declare tighter bounds or a coarser resolution",
+        )
+    return attribute
 
 
 def _refuse_exact(parts: tuple[AttributePlan, ...], request: Request) -> None:
@@ -161,7 +174,8 @@ def _guarantee(table: Table, request: Request, parts: tuple[AttributePlan, ...])
         isotonic=request.isotonic,
         keeps_missing=request.missing == "keep",
         clamps=request.outside == "clamp",
-        allows_exact=request.exact_cells == "allow" and method.may_be_exact,
+        chosen_from_data=request.attributes is None,
+        exact_cells=request.exact_cells if method.may_be_exact else None,
         kept=tuple(name for name in table.names if name in request.keep),
     )
     nothing = Scope.none()

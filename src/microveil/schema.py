@@ -115,7 +115,9 @@ class Attribute:
         """Turn grid units into values: whole for all but decimals, the nearest float for those."""
         step, parts = self.resolution.numerator, self.resolution.denominator
         if self.kind is not Kind.DECIMAL:
-            return units * step
+            # What 64 bits cannot hold is clamped: post-processing by a public limit.
+            limit = np.iinfo(np.int64).max // step
+            return np.clip(units, -limit, limit) * step
         return units.astype(np.float64) * step / parts
 
 

@@ -77,6 +77,12 @@ BAD = {
         GOOD | {"resolution": {"x": 1}, "missing": "keep"},
         "fewer values than k",
     ),
+    "bounds beyond 64 bits": (table(), GOOD | {"bounds": {"x": (0, 1e30)}}, "64 bits"),
+    "bounds beyond 64 bits to clamp to": (
+        table(),
+        GOOD | {"bounds": {"x": (0, 10**25)}, "outside": "clamp"},
+        "64 bits",
+    ),
     "sums beyond 64 bits": (
         table(x=floats()),
         GOOD | {"resolution": {"x": 1e-9}, "bounds": {"x": (0, 1e9)}},
@@ -205,3 +211,37 @@ def test_seeded_releases_repeat_and_others_do_not():
     assert np.array_equal(*seeded)
     fresh = [mv.protect(people, **request).data["x"] for _ in range(2)]
     assert not np.array_equal(*fresh)
+
+
+@pytest.mark.parametrize("unit", ["D", "ms", "us", "ns"])
+@pytest.mark.parametrize("epsilon", [1e-3, 1e-6, 1e-9])
+def test_dates_without_bounds_stay_in_the_calendar(unit, epsilon):
+    """idp-cbls needs no bounds; its dates are clamped to those that have names."""
+    days = np.array(["2000-01-01", "2010-05-05", "2020-12-31"] * 4, dtype=f"datetime64[{unit}]")
+    days += np.arange(N).astype("timedelta64[D]")
+    request = {"method": "idp-cbls", "k": 3, "epsilon": epsilon, "attributes": ["d"]}
+    for frame in ({"d": days}, pd.DataFrame({"d": days}), pl.DataFrame({"d": days})):
+        data = mv.protect(frame, **request).data["d"]
+        years = np.array(data).astype("datetime64[Y]").astype(int) + 1970
+        assert years.min() >= (1677 if unit == "ns" else 1)
+        assert years.max() <= (2263 if unit == "ns" else 9999)
+        assert np.all(np.array(data).astype("datetime64[D]") == np.array(data))
+
+
+def test_whole_numbers_at_a_coarse_resolution_do_not_overflow():
+    """However large noise gets, values stay what 64 bits can hold, on the grid."""
+    request = {"method": "idp-cbls", "k": 3, "epsilon": 1e-12, "attributes": ["x"]}
+    values = np.arange(N) * 10**9
+    data = mv.protect({"x": values}, **request, resolution={"x": 10**6}).data["x"]
+    assert np.all(data % 10**6 == 0)
+    assert np.abs(data).max() > 10**12
+
+
+def test_columns_chosen_by_a_look_at_the_table_are_a_condition():
+    """Without attributes the guarantee says that the choice depends on the data."""
+    people = {"x": np.arange(N) % 4}
+    request = {"method": "laplace", "epsilon": 1, "bounds": {"x": (0, 9)}}
+    looked = mv.plan(people, **request).guarantee.statement()
+    named = mv.plan(people, **request, attributes=["x"]).guarantee.statement()
+    assert "left to a look at the table" in looked
+    assert "left to a look at the table" not in named

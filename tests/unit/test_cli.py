@@ -143,7 +143,7 @@ def test_decimals_that_begin_late_are_read_when_declared(folder):
 
 
 def test_a_recipe_and_flags_make_a_request(folder):
-    """inspect proposes, a person fills in, protect follows; flags stand above the recipe."""
+    """What inspect proposes, a person fills in, protect follows; flags stand above the recipe."""
     done = run("inspect", "people.csv", "-o", "recipe.toml", folder=folder)
     assert done.returncode == 0, done.stderr
     recipe = (folder / "recipe.toml").read_text()

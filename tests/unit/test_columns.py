@@ -55,7 +55,7 @@ def test_bounds_of_dates_are_dates():
 
 @pytest.mark.parametrize("alpha", [0.5, float("inf"), float("nan"), "two", True])
 def test_a_factor_below_one_is_refused(alpha):
-    """alpha is a finite number of 1 or more."""
+    """The factor alpha is a finite number of 1 or more."""
     with pytest.raises(mv.RequestError, match="alpha"):
         mv.bounds_from_data({"x": np.array([1, 2])}, alpha=alpha)
 

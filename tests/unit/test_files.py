@@ -368,7 +368,7 @@ def test_one_column_with_a_comma_in_no_record_is_no_other_separator(save):
 
 def test_a_name_with_a_leading_zero_does_not_make_its_column_text(save):
     """Only values say that a column is text."""
-    assert read(save, "01,+2\n1,2\n").dtypes == [pl.Int64, pl.Int64]
+    assert read(save, "01a,+2b\n1,2\n").dtypes == [pl.Int64, pl.Int64]
 
 
 # Round trips -------------------------------------------------------------------------
@@ -522,3 +522,13 @@ def test_columns_nobody_calculates_with_are_taken_as_they_stand(tmp_path):
     frame = read_file(path, as_text=lambda name: name == "HOUSE").frame
     assert frame["HOUSE"].to_list() == ["1.50"] * 20_000 + ["12a"]
     assert frame["AGE"].dtype == pl.Int64
+
+
+@pytest.mark.parametrize("first", ["39", " 39", "1.5", "-1,5", "2020-01-01", "1e3", "00123"])
+def test_a_file_without_a_header_is_refused_before_a_record_becomes_names(save, first):
+    """Else the first person's values would be shown in errors and in the guarantee."""
+    path = save(f'White,"{first}",SECRET77\n' * 20)
+    with pytest.raises(FileError, match="line 1") as caught:
+        read_file(path)
+    assert first.strip() not in str(caught.value).replace(str(path), "")
+    assert "SECRET" not in str(caught.value)

@@ -26,7 +26,7 @@ def test_a_proposed_recipe_is_read_back_and_asks_for_bounds():
     assert "bounds" not in arguments
 
 
-def test_a_proposed_recipe_shows_no_value(tmp_path):
+def test_a_proposed_recipe_shows_no_value():
     """It may be mailed around: no cell of the table is in it."""
     table = pl.DataFrame({"x": [987654, 987654, 5], "t": ["SECRET", "b", "c"]})
     text = propose_recipe(table)

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from microveil.files.text import CANDIDATES, TextFormat, place, quoted
 
 __all__ = ["Structure", "check_structure"]
 
+_NO_NAME = re.compile(r"\s*([+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)([eE][+-]?[0-9]+)?|[0-9-]{10})\s*$")
 _LOOK = 1 << 16  # bytes, for telling whether another separator was meant
 _RULES = {
     kernel.UNCLOSED: (
@@ -149,6 +151,11 @@ def _names(path: Path, header: bytes, text: TextFormat) -> list[str]:
         if not name.strip():
             rule = f"every column must have a name, and column {number} of {len(names)} has none"
             raise FileError(place(path, 1), rule, "name it in the header")
+        # A file without a header has a person there, whose values would be shown as names.
+        if _NO_NAME.match(name):
+            rule = f"the first line must name the columns, and column {number} has a number there"
+            remedy = "add a line of names; a column that is called by a number wants a letter to it"
+            raise FileError(place(path, 1), rule, remedy)
     again = [name for name, count in Counter(names).items() if count > 1]
     if again:
         listed = ", ".join(quoted(name) for name in again[:5])

@@ -6,8 +6,8 @@ Microaggregation", Transactions on Data Privacy 18 (2025).
 
 Each follows the paper's Algorithm 1, attribute by attribute: partition (line 08), sensitivity
 of the centroids (line 10), noise (line 11), replacement (line 12); the last two are drawn
-later, on the plan made here. Departures, all of them: clusters are those of METHODS section
-2, one of which takes the remainder; values, sums and noise live on a public grid, so that
+later, on the plan made here. Departures, all of them: clusters have k records, but for the
+middle one, which takes the remainder; values, sums and noise live on a public grid, so that
 the claimed epsilon is exact; the noise of a cluster is added to its sum and then divided by
 its size, which is the same law.
 """
@@ -106,12 +106,12 @@ def _once(shares: Sequence[tuple[Fraction, int]]) -> Fraction:
 
 
 def _local(shares: Sequence[tuple[Fraction, int]]) -> float:
-    """At most (1 + ln 2) shares, whatever the data (METHODS section 4); rounded up."""
+    """Return (1 + ln 2) shares, rounded up: the proof is in docs/methods/idp-ls.md."""
     return math.nextafter(float(_once(shares)) * (1 + math.log(2)), math.inf)
 
 
 def _every_cluster(shares: Sequence[tuple[Fraction, int]]) -> Fraction:
-    """Every cluster that passes a record on spends its share again."""
+    """Return a share for every cluster: each passes a record on and spends it again."""
     return sum((share * n_clusters for share, n_clusters in shares), Fraction(0))
 
 

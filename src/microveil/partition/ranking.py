@@ -15,7 +15,7 @@ def ranking(values: ArrayLike, k: int) -> Partition:
 
     The values in ascending order, ties by record position, are cut into floor(n/k) runs
     of k; the middle run, number floor(n/k)//2 from 0, takes the remainder and so has k to
-    2k - 1 (METHODS: sizes depend on n and k alone).
+    2k - 1: sizes depend on n and k alone.
 
     Parameters
     ----------

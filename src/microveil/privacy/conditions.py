@@ -14,7 +14,11 @@ class Circumstances:
 
     Attributes
     ----------
-    seeded, shuffled, isotonic, keeps_missing, clamps, allows_exact : bool
+    seeded, shuffled, isotonic, keeps_missing, clamps : bool
+    chosen_from_data : bool
+        Whether the columns to protect were left to a look at the table.
+    exact_cells : str or None
+        "refuse" or "allow"; None where the method never publishes a cell exactly.
     kept : tuple of str
     """
 
@@ -23,7 +27,8 @@ class Circumstances:
     isotonic: bool
     keeps_missing: bool
     clamps: bool
-    allows_exact: bool
+    chosen_from_data: bool
+    exact_cells: str | None
     kept: tuple[str, ...]
 
 
@@ -51,6 +56,12 @@ def conditions(
             "The noise came from a seed: this release protects nobody and is for experiments only."
         )
     notes += _read_from_data(attributes)
+    if given.chosen_from_data:
+        notes.append(
+            "Which columns are protected was left to a look at the table: numeric ones, without "
+            "those of all-different whole numbers, which are taken for identifiers. The claims "
+            "take this choice as given; naming the attributes removes the condition."
+        )
     notes += [f"Method: {method}.", *caveats]
     notes += _handling(given)
     notes += [
@@ -113,12 +124,13 @@ def _handling(given: Circumstances) -> list[str]:
     )
     if given.clamps:
         notes.append("Values outside the declared bounds were moved to the nearer bound.")
-    notes.append(
-        "Clusters of equal values need no noise by the method's rule and may be published "
-        "exactly as they are; this was allowed."
-        if given.allows_exact
-        else "A release in which a cluster would come out exactly is refused."
-    )
+    if given.exact_cells == "allow":
+        notes.append(
+            "Clusters of equal values need no noise by the method's rule and may be published "
+            "exactly as they are; this was allowed."
+        )
+    if given.exact_cells == "refuse":
+        notes.append("A release in which a cluster would come out exactly is refused.")
     notes.append(
         "Rows are in random order."
         if given.shuffled

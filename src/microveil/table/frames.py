@@ -18,6 +18,9 @@ from microveil.schema import Cells, Kind
 
 __all__ = ["Numbers", "Table", "open_table"]
 
+# 64 bits of nanoseconds reach this many days to either side of 1970.
+NANOSECOND_DAYS = 106_750
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Numbers:
@@ -296,10 +299,17 @@ def _within(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     return values if low == np.iinfo(np.int64).min else np.clip(values, low, high)
 
 
+def _representable(days: NDArray[Any], unit: str) -> NDArray[Any]:
+    """Make dates of days, clipped to what moments counted in nanoseconds can hold."""
+    if unit == "ns":
+        days = np.clip(days, -NANOSECOND_DAYS, NANOSECOND_DAYS)
+    return days.astype("datetime64[D]")
+
+
 def _restored_array(numbers: Numbers, dtype: np.dtype[Any]) -> NDArray[Any]:
     values, missing = numbers.values, numbers.missing
     if dtype.kind == "M":
-        dates = values.astype("datetime64[D]").astype(dtype)
+        dates = _representable(values, np.datetime_data(dtype)[0]).astype(dtype)
         if missing is not None:
             dates[missing] = np.datetime64("NaT")
         return dates
@@ -321,7 +331,7 @@ def _restore_polars(polars: Any, native: Any, numbers: Numbers) -> Any:
     elif dtype == polars.Date:
         series = series.cast(polars.Int32).cast(dtype)
     elif dtype.is_temporal():
-        series = series.cast(polars.Int32).cast(polars.Date).cast(dtype)
+        series = polars.Series(native.name, _representable(values, dtype.time_unit)).cast(dtype)
     else:
         series = series.cast(dtype)
     if numbers.missing is None:
@@ -350,7 +360,7 @@ def _arrow_array(arrow: Any, numbers: Numbers, kind: Any) -> Any:
     if arrow.types.is_integer(kind):
         values = _within(values, np.dtype(kind.to_pandas_dtype()))
     if arrow.types.is_date(kind) or arrow.types.is_timestamp(kind):
-        values = values.astype("datetime64[D]")
+        values = _representable(values, getattr(kind, "unit", "D"))
     elif arrow.types.is_boolean(kind):
         values = values.astype(np.bool_)
     return arrow.array(values, mask=numbers.missing).cast(kind)
