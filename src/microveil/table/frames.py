@@ -6,7 +6,6 @@ of a frame, a schema or a file) does not come back.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import narwhals as nw
@@ -15,27 +14,9 @@ from numpy.typing import NDArray
 
 from microveil.errors import DataError, RequestError
 from microveil.schema import Cells, Kind
+from microveil.table.restore import KEEP, RESTORE, Numbers, restored_array
 
 __all__ = ["Numbers", "Table", "open_table"]
-
-# 64 bits of nanoseconds reach this many days to either side of 1970.
-NANOSECOND_DAYS = 106_750
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Numbers:
-    """A numeric column as numbers.
-
-    Attributes
-    ----------
-    values : int64 or float64 array (n_records,)
-        Dates as days since 1970-01-01, yes/no as 1 and 0; anything where missing.
-    missing : bool array (n_records,) or None
-        None where no value is missing.
-    """
-
-    values: Cells
-    missing: NDArray[np.bool_] | None
 
 
 class Table(Protocol):
@@ -111,7 +92,7 @@ def _narwhals(table: Any) -> "nw.DataFrame[Any]":
         frame: nw.DataFrame[Any] | None = nw.from_native(table, eager_only=True)
     except (TypeError, ValueError):
         frame = None
-    if frame is None or frame.implementation not in _RESTORE:
+    if frame is None or frame.implementation not in RESTORE:
         raise RequestError(
             "table",
             "it must be a pandas or polars data frame, a pyarrow table or a dict of numpy arrays",
@@ -179,7 +160,7 @@ class _Arrays:
         made: dict[str, NDArray[Any]] = {}
         for name in self.names:
             if name in columns:
-                made[name] = _restored_array(columns[name], self._arrays[name].dtype)
+                made[name] = restored_array(columns[name], self._arrays[name].dtype)
             elif name in kept:
                 made[name] = self._arrays[name].copy()
         return made if order is None else {name: array[order] for name, array in made.items()}
@@ -244,10 +225,10 @@ class _Frame:
             native = self._frame[name].to_native()
             if name in columns:
                 numbers = _in_order(columns[name], order)
-                made[name] = _RESTORE[implementation](namespace, native, numbers)
+                made[name] = RESTORE[implementation](namespace, native, numbers)
             elif name in kept:
                 taken = np.arange(self.n_records) if order is None else order
-                made[name] = _KEEP[implementation](namespace, native, taken)
+                made[name] = KEEP[implementation](namespace, native, taken)
         if implementation is nw.Implementation.PYARROW:
             return namespace.table(made)
         return namespace.DataFrame(made)
@@ -288,129 +269,3 @@ def _in_order(numbers: Numbers, order: NDArray[np.int64] | None) -> Numbers:
         return numbers
     missing = None if numbers.missing is None else numbers.missing[order]
     return Numbers(values=numbers.values[order], missing=missing)
-
-
-def _within(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Clip whole numbers to what their type can hold: its limits are public."""
-    if dtype.kind not in "iu" or values.dtype.kind == "f":
-        return values
-    limits = np.iinfo(dtype)
-    low, high = int(limits.min), min(int(limits.max), np.iinfo(np.int64).max)
-    return values if low == np.iinfo(np.int64).min else np.clip(values, low, high)
-
-
-def _representable(days: NDArray[Any], unit: str) -> NDArray[Any]:
-    """Make dates of days, clipped to what moments counted in nanoseconds can hold."""
-    if unit == "ns":
-        days = np.clip(days, -NANOSECOND_DAYS, NANOSECOND_DAYS)
-    return days.astype("datetime64[D]")
-
-
-def _restored_array(numbers: Numbers, dtype: np.dtype[Any]) -> NDArray[Any]:
-    values, missing = numbers.values, numbers.missing
-    if dtype.kind == "M":
-        dates = _representable(values, np.datetime_data(dtype)[0]).astype(dtype)
-        if missing is not None:
-            dates[missing] = np.datetime64("NaT")
-        return dates
-    restored = _within(values, dtype).astype(dtype, copy=False)
-    if missing is not None:
-        restored = restored.copy()
-        restored[missing] = np.nan
-    return restored
-
-
-def _restore_polars(polars: Any, native: Any, numbers: Numbers) -> Any:
-    dtype = native.dtype
-    values = numbers.values
-    if dtype.is_integer():
-        values = np.clip(values, int(polars.select(dtype.min()).item()), _polars_max(polars, dtype))
-    series = polars.Series(native.name, values)
-    if dtype == polars.Boolean:
-        series = series.cast(polars.Boolean)
-    elif dtype == polars.Date:
-        series = series.cast(polars.Int32).cast(dtype)
-    elif dtype.is_temporal():
-        series = polars.Series(native.name, _representable(values, dtype.time_unit)).cast(dtype)
-    else:
-        series = series.cast(dtype)
-    if numbers.missing is None:
-        return series
-    nothing = polars.Series(native.name, [None], dtype=dtype)
-    return series.zip_with(polars.Series(~numbers.missing), nothing.new_from_index(0, len(series)))
-
-
-def _polars_max(polars: Any, dtype: Any) -> int:
-    return min(int(polars.select(dtype.max()).item()), int(np.iinfo(np.int64).max))
-
-
-def _keep_polars(polars: Any, native: Any, order: NDArray[np.int64]) -> Any:
-    taken = native.gather(order)
-    if isinstance(native.dtype, polars.Enum):
-        used = taken.cast(polars.String)
-        return used.cast(polars.Enum(used.drop_nulls().unique().sort()))
-    if native.dtype == polars.Categorical:
-        return taken.cast(polars.String).cast(polars.Categorical)
-    return taken
-
-
-def _arrow_array(arrow: Any, numbers: Numbers, kind: Any) -> Any:
-    """Build a pyarrow array of a type from numbers."""
-    values = numbers.values
-    if arrow.types.is_integer(kind):
-        values = _within(values, np.dtype(kind.to_pandas_dtype()))
-    if arrow.types.is_date(kind) or arrow.types.is_timestamp(kind):
-        values = _representable(values, getattr(kind, "unit", "D"))
-    elif arrow.types.is_boolean(kind):
-        values = values.astype(np.bool_)
-    return arrow.array(values, mask=numbers.missing).cast(kind)
-
-
-def _restore_arrow(arrow: Any, native: Any, numbers: Numbers) -> Any:
-    return _arrow_array(arrow, numbers, native.type)
-
-
-def _keep_arrow(arrow: Any, native: Any, order: NDArray[np.int64]) -> Any:
-    kind = native.type
-    taken = native.take(arrow.array(order)).combine_chunks()
-    if arrow.types.is_dictionary(kind):
-        plain = taken.cast(kind.value_type)
-        return plain.dictionary_encode().cast(kind)
-    return taken
-
-
-def _restore_pandas(pandas: Any, native: Any, numbers: Numbers) -> Any:
-    dtype = native.dtype
-    values, missing = numbers.values, numbers.missing
-    if hasattr(dtype, "pyarrow_dtype"):
-        import pyarrow
-
-        array = _arrow_array(pyarrow, numbers, dtype.pyarrow_dtype)
-        return pandas.Series(pandas.array(array, dtype=dtype))
-    if isinstance(dtype, np.dtype):
-        return pandas.Series(_restored_array(numbers, dtype))
-    plain = np.dtype(dtype.numpy_dtype)
-    array = pandas.array(_within(values, plain).astype(plain), dtype=dtype)
-    if missing is not None:
-        array[missing] = pandas.NA
-    return pandas.Series(array)
-
-
-def _keep_pandas(pandas: Any, native: Any, order: NDArray[np.int64]) -> Any:
-    taken = native.take(order).reset_index(drop=True)
-    if isinstance(taken.dtype, pandas.CategoricalDtype):
-        taken = taken.cat.remove_unused_categories()
-    taken.attrs = {}
-    return taken
-
-
-_RESTORE = {
-    nw.Implementation.POLARS: _restore_polars,
-    nw.Implementation.PYARROW: _restore_arrow,
-    nw.Implementation.PANDAS: _restore_pandas,
-}
-_KEEP = {
-    nw.Implementation.POLARS: _keep_polars,
-    nw.Implementation.PYARROW: _keep_arrow,
-    nw.Implementation.PANDAS: _keep_pandas,
-}

@@ -1,0 +1,166 @@
+"""New numbers in the column types of the original, and kept columns without what hangs on.
+
+One function for each library and task; the library's own module comes as an argument, so
+that none is imported that the user does not have.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.schema import Cells
+
+__all__ = ["KEEP", "RESTORE", "Numbers", "restored_array"]
+
+# 64 bits of nanoseconds reach this many days to either side of 1970.
+NANOSECOND_DAYS = 106_750
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Numbers:
+    """A numeric column as numbers.
+
+    Attributes
+    ----------
+    values : int64 or float64 array (n_records,)
+        Dates as days since 1970-01-01, yes/no as 1 and 0; anything where missing.
+    missing : bool array (n_records,) or None
+        None where no value is missing.
+    """
+
+    values: Cells
+    missing: NDArray[np.bool_] | None
+
+
+def _within(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Clip whole numbers to what their type can hold: its limits are public."""
+    if dtype.kind not in "iu" or values.dtype.kind == "f":
+        return values
+    limits = np.iinfo(dtype)
+    low, high = int(limits.min), min(int(limits.max), np.iinfo(np.int64).max)
+    return values if low == np.iinfo(np.int64).min else np.clip(values, low, high)
+
+
+def _representable(days: NDArray[Any], unit: str) -> NDArray[Any]:
+    """Make dates of days, clipped to what moments counted in nanoseconds can hold."""
+    if unit == "ns":
+        days = np.clip(days, -NANOSECOND_DAYS, NANOSECOND_DAYS)
+    return days.astype("datetime64[D]")
+
+
+def restored_array(numbers: Numbers, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return numbers as an array of a type, clamped to what it can hold.
+
+    >>> restored_array(Numbers(values=np.array([-3, 300]), missing=None), np.dtype("uint8"))
+    array([  0, 255], dtype=uint8)
+    """
+    values, missing = numbers.values, numbers.missing
+    if dtype.kind == "M":
+        dates = _representable(values, np.datetime_data(dtype)[0]).astype(dtype)
+        if missing is not None:
+            dates[missing] = np.datetime64("NaT")
+        return dates
+    restored = _within(values, dtype).astype(dtype, copy=False)
+    if missing is not None:
+        restored = restored.copy()
+        restored[missing] = np.nan
+    return restored
+
+
+def _restore_polars(polars: Any, native: Any, numbers: Numbers) -> Any:
+    dtype = native.dtype
+    values = numbers.values
+    if dtype.is_integer():
+        values = np.clip(values, int(polars.select(dtype.min()).item()), _polars_max(polars, dtype))
+    series = polars.Series(native.name, values)
+    if dtype == polars.Boolean:
+        series = series.cast(polars.Boolean)
+    elif dtype == polars.Date:
+        series = series.cast(polars.Int32).cast(dtype)
+    elif dtype.is_temporal():
+        series = polars.Series(native.name, _representable(values, dtype.time_unit)).cast(dtype)
+    else:
+        series = series.cast(dtype)
+    if numbers.missing is None:
+        return series
+    nothing = polars.Series(native.name, [None], dtype=dtype)
+    return series.zip_with(polars.Series(~numbers.missing), nothing.new_from_index(0, len(series)))
+
+
+def _polars_max(polars: Any, dtype: Any) -> int:
+    return min(int(polars.select(dtype.max()).item()), int(np.iinfo(np.int64).max))
+
+
+def _keep_polars(polars: Any, native: Any, order: NDArray[np.int64]) -> Any:
+    taken = native.gather(order)
+    if isinstance(native.dtype, polars.Enum):
+        used = taken.cast(polars.String)
+        return used.cast(polars.Enum(used.drop_nulls().unique().sort()))
+    if native.dtype == polars.Categorical:
+        return taken.cast(polars.String).cast(polars.Categorical)
+    return taken
+
+
+def _arrow_array(arrow: Any, numbers: Numbers, kind: Any) -> Any:
+    """Build a pyarrow array of a type from numbers."""
+    values = numbers.values
+    if arrow.types.is_integer(kind):
+        values = _within(values, np.dtype(kind.to_pandas_dtype()))
+    if arrow.types.is_date(kind) or arrow.types.is_timestamp(kind):
+        values = _representable(values, getattr(kind, "unit", "D"))
+    elif arrow.types.is_boolean(kind):
+        values = values.astype(np.bool_)
+    return arrow.array(values, mask=numbers.missing).cast(kind)
+
+
+def _restore_arrow(arrow: Any, native: Any, numbers: Numbers) -> Any:
+    return _arrow_array(arrow, numbers, native.type)
+
+
+def _keep_arrow(arrow: Any, native: Any, order: NDArray[np.int64]) -> Any:
+    kind = native.type
+    taken = native.take(arrow.array(order)).combine_chunks()
+    if arrow.types.is_dictionary(kind):
+        plain = taken.cast(kind.value_type)
+        return plain.dictionary_encode().cast(kind)
+    return taken
+
+
+def _restore_pandas(pandas: Any, native: Any, numbers: Numbers) -> Any:
+    dtype = native.dtype
+    values, missing = numbers.values, numbers.missing
+    if hasattr(dtype, "pyarrow_dtype"):
+        import pyarrow
+
+        array = _arrow_array(pyarrow, numbers, dtype.pyarrow_dtype)
+        return pandas.Series(pandas.array(array, dtype=dtype))
+    if isinstance(dtype, np.dtype):
+        return pandas.Series(restored_array(numbers, dtype))
+    plain = np.dtype(dtype.numpy_dtype)
+    array = pandas.array(_within(values, plain).astype(plain), dtype=dtype)
+    if missing is not None:
+        array[missing] = pandas.NA
+    return pandas.Series(array)
+
+
+def _keep_pandas(pandas: Any, native: Any, order: NDArray[np.int64]) -> Any:
+    taken = native.take(order).reset_index(drop=True)
+    if isinstance(taken.dtype, pandas.CategoricalDtype):
+        taken = taken.cat.remove_unused_categories()
+    taken.attrs = {}
+    return taken
+
+
+RESTORE = {
+    nw.Implementation.POLARS: _restore_polars,
+    nw.Implementation.PYARROW: _restore_arrow,
+    nw.Implementation.PANDAS: _restore_pandas,
+}
+KEEP = {
+    nw.Implementation.POLARS: _keep_polars,
+    nw.Implementation.PYARROW: _keep_arrow,
+    nw.Implementation.PANDAS: _keep_pandas,
+}
