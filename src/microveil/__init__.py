@@ -1,8 +1,9 @@
 """microveil: publish a table about people so that the people cannot be found in it.
 
+>>> import numpy as np
 >>> import microveil as mv
 >>> release = mv.protect(
-...     {"AGE": [23, 35, 31, 62, 58, 47]},
+...     {"AGE": np.array([23, 35, 31, 62, 58, 47])},
 ...     method="dp-um",
 ...     k=3,
 ...     epsilon=1,

@@ -241,9 +241,11 @@ def methods() -> None:
 
     for entry in registry():
         least = f" (k of {entry['smallest_k']} or more)" if entry["smallest_k"] else ""
-        typer.echo(f"{entry['id']:10} {entry['title']}")
-        typer.echo(f"{'':10} {entry['model']}; needs {', '.join(entry['needs'])}{least}")
-        typer.echo(f"{'':10} {entry['source']}")
+        typer.echo(f"{entry['id']:16} {entry['title']}")
+        typer.echo(f"{'':16} needs {', '.join(entry['needs']) or 'nothing'}{least}")
+        for argument, values in entry["offers"].items():
+            typer.echo(f"{'':16} offers {argument}: {', '.join(values) or 'see the docs'}")
+        typer.echo(f"{'':16} {entry['source']}")
 
 
 def _text(separator: str, decimal: str, encoding: str) -> Any:
@@ -253,15 +255,15 @@ def _text(separator: str, decimal: str, encoding: str) -> Any:
     return TextFormat(separator=separator, decimal=decimal, encoding=encoding)
 
 
-def _ranges(pairs: dict[str, str]) -> dict[str, tuple[str, str]]:
+def _ranges(pairs: dict[str, str]) -> dict[str, tuple[str, ...]]:
     ranges = {}
     for name, value in pairs.items():
-        lower, colon, upper = value.partition(":")
-        if not colon:
+        parts = tuple(value.split(":"))
+        if len(parts) < 2:
             raise RequestError(
                 f"--bounds {name}", "bounds are two values", f"write {name}=LOWER:UPPER"
             )
-        ranges[name] = (lower, upper)
+        ranges[name] = parts
     return ranges
 
 

@@ -7,6 +7,7 @@ public size, clamping, rounding) sees their total alone.
 """
 
 import hashlib
+import math
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,10 +25,12 @@ from microveil.schema import Cells
 __all__ = [
     "NoiseGrid",
     "RandomSource",
+    "continuous_noise",
     "discrete_laplace",
     "noise_grid",
     "permutation",
     "perturbed_means",
+    "uniform",
 ]
 
 # Draws made at a time: their words (some eight each) stay in the processor's cache.
@@ -138,6 +141,64 @@ def discrete_laplace(scales: NDArray[np.int64], source: RandomSource) -> NDArray
     return out
 
 
+def uniform(bounds: NDArray[np.int64], source: RandomSource) -> NDArray[np.int64]:
+    """Draw uniform whole numbers from 0 to below each bound, exactly.
+
+    >>> uniform(np.array([1, 1]), RandomSource.seeded(1))
+    array([0, 0])
+    """
+    out = np.empty(len(bounds), dtype=np.int64)
+    words = np.empty(0, dtype=np.uint64)
+    done = 0
+    while done < len(out):
+        words = source.words(min(len(out) - done, BATCH) + 64, before=words)
+        done, consumed = kernel.uniform(bounds, words, out, done)
+        words = words[consumed:]
+    return out
+
+
+def continuous_noise(
+    law: str, delta: float, count: int, source: RandomSource
+) -> NDArray[np.float64]:
+    """Draw noise of variance delta**2 / 3, that of the uniform law on (-delta, delta).
+
+    For methods that promise nothing of the noise's law: floating point will do.
+
+    Parameters
+    ----------
+    law : {"uniform", "laplace", "gaussian", "triangular"}
+    delta : float
+    count : int
+    source : RandomSource
+
+    Returns
+    -------
+    float64 array (count,)
+
+    Examples
+    --------
+    >>> bool(abs(continuous_noise("uniform", 2.5, 9, RandomSource.seeded(1))).max() < 2.5)
+    True
+    """
+
+    def unit() -> NDArray[np.float64]:
+        # The midpoints of 2**52 equal parts of (0, 1): never an end.
+        return (np.right_shift(source.words(count), np.uint64(12)) + 0.5) * 2.0**-52
+
+    if law == "uniform":
+        shape, spread = 2 * unit() - 1, 1.0
+    elif law == "triangular":
+        shape, spread = unit() + unit() - 1, math.sqrt(2)
+    elif law == "gaussian":
+        radius = np.sqrt(-2 * np.log(unit()))
+        shape, spread = radius * np.cos(2 * math.pi * unit()), 1 / math.sqrt(3)
+    else:
+        from_middle = unit() - 0.5
+        magnitude = -np.log1p(-2 * np.abs(from_middle))
+        shape, spread = np.copysign(magnitude, from_middle), 1 / math.sqrt(6)
+    return np.asarray(delta * spread * shape)
+
+
 def permutation(n_items: int, source: RandomSource) -> NDArray[np.int64]:
     """Draw a uniform permutation of 0 to n_items - 1 (Fisher and Yates), exactly.
 
@@ -227,7 +288,7 @@ def noise_grid(
     scale = SENSITIVITY_IN_WIDTHS * (values[1] - values[0]) * unit
     largest_sum = largest_cluster * max(abs(lower), abs(upper))
     inside = lower <= values[0] and values[1] <= upper
-    if bits < 0 or not inside or scale > LARGEST_SCALE or largest_sum > LARGEST_SCALE:
+    if bits < 0 or not inside or max(scale, unit, largest_sum) > LARGEST_SCALE:
         raise RequestError(
             f"attribute '{name}'",
             "its sums and their noise would not fit 64 bits at this resolution",

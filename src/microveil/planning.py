@@ -6,12 +6,14 @@ from typing import Any
 
 from microveil.engines import Engine, in_threads
 from microveil.errors import DataError, ExactCellsError, RequestError
-from microveil.privacy import AttributeTerms, Guarantee, Model, Scope, Scopes, split
+from microveil.methods import Choices, Setting
+from microveil.plans import AttributePlan
+from microveil.privacy import AttributeTerms, Guarantee, Scope, Scopes, split
 from microveil.privacy.conditions import Circumstances, conditions
-from microveil.release import AttributePlan, Plan
-from microveil.request import Request, read_bounds, read_resolution
+from microveil.release import Plan
+from microveil.request import Request, read_bounds, read_categories, read_resolution
 from microveil.schema import Attribute, Bounds, Kind, Source
-from microveil.table import Table, likely_identifier, on_grid, open_table
+from microveil.table import GridColumn, Table, likely_identifier, on_grid, open_table
 
 __all__ = ["make_plan"]
 
@@ -31,32 +33,25 @@ def make_plan(
     """Carry out the deterministic steps of a request on an engine."""
     opened = open_table(table)
     names, left_out = _chosen(opened, request)
+    for name in request.keep:
+        opened.check_kept(name)
     if opened.n_records < request.k:
         raise DataError("table", "it has fewer records than k", "choose a smaller k")
-    shares = split(request.epsilon, names, request.budget)
+    choices = _choices(names, request)
     attributes = [_attribute(opened, name, request) for name in names]
 
-    def planned(attribute: Attribute) -> AttributePlan:
-        progress(f"planning {attribute.name}")
-        column = on_grid(
-            opened.numbers(attribute.name),
-            attribute,
-            keep_missing=request.missing == "keep",
-            clamp=request.outside == "clamp",
-        )
-        if len(column.values) < request.k:
-            raise DataError(
-                attribute.place, "it has fewer values than k", "choose a smaller k or leave it out"
-            )
-        share = shares[attribute.name]
-        return request.method.plan(column, k=request.k, share=share, engine=engine)
+    def gridded(attribute: Attribute) -> GridColumn:
+        progress(f"reading {attribute.name}")
+        return _column(opened, attribute, request)
 
-    parts = tuple(in_threads(planned, attributes))
+    columns = in_threads(gridded, attributes)
+    progress("partitioning")
+    parts = tuple(request.method.plan(columns, choices, engine))
     _refuse_exact(parts, request)
     return Plan(
         table=opened,
         attributes=parts,
-        guarantee=_guarantee(opened, request, parts),
+        guarantee=_guarantee(opened, request, parts, choices),
         notes=_notes(request, parts, left_out),
         parameters=request.parameters(),
         unused=request.unused,
@@ -64,6 +59,53 @@ def make_plan(
         shuffle=request.shuffle,
         seed=request.seed,
     )
+
+
+def _choices(names: list[str], request: Request) -> Choices:
+    blocks = request.blocks or (tuple(names),)
+    members = {name for block in blocks for name in block}
+    if "blocks" in request.method.offers and members != set(names):
+        odd = min(members ^ set(names))
+        raise RequestError(
+            f"column '{odd}'",
+            "blocks must hold every protected attribute and no other column",
+            "name it in one block, or leave it out of all",
+        )
+    for name in request.matrix:
+        if name not in names:
+            raise RequestError(
+                f"matrix of '{name}'", "it is no protected attribute", "leave it out"
+            )
+    epsilon = request.epsilon if request.method.needs_epsilon else None
+    return Choices(
+        k=request.k,
+        shares={} if epsilon is None else split(epsilon, names, request.budget),
+        partition=request.partition,
+        composition=request.composition,
+        every=request.every,
+        noise=request.noise,
+        blocks=blocks,
+        width=request.width,
+        matrices=request.matrix,
+    )
+
+
+def _column(table: Table, attribute: Attribute, request: Request) -> GridColumn:
+    if attribute.categories is None:
+        numbers = table.numbers(attribute.name)
+    else:
+        numbers = table.codes(attribute.name, attribute.categories)
+    column = on_grid(
+        numbers,
+        attribute,
+        keep_missing=request.missing == "keep",
+        clamp=request.outside == "clamp",
+    )
+    if len(column.values) < request.k:
+        raise DataError(
+            attribute.place, "it has fewer values than k", "choose a smaller k or leave it out"
+        )
+    return column
 
 
 def _chosen(table: Table, request: Request) -> tuple[list[str], list[str]]:
@@ -97,14 +139,16 @@ def _chosen(table: Table, request: Request) -> tuple[list[str], list[str]]:
 
 def _attribute(table: Table, name: str, request: Request) -> Attribute:
     kind = table.kind(name)
-    if not kind.is_numeric:
-        table.numbers(name)  # says why, in the words that fit
     if request.types.get(name, kind) != kind:
         raise DataError(
             f"attribute '{name}'",
             f"the recipe expects a {request.types[name]} column, the table has {kind.value}s",
             "mend the table or the recipe",
         )
+    if not kind.is_numeric:
+        if not request.method.takes_categories:
+            table.numbers(name)  # says why, in the words that fit
+        return _categorical(name, request)
     resolution, source = Fraction(1), Source.TYPE
     if name in request.resolution:
         resolution, source = read_resolution(name, kind, request.resolution[name])
@@ -139,6 +183,26 @@ def _attribute(table: Table, name: str, request: Request) -> Attribute:
     return attribute
 
 
+def _categorical(name: str, request: Request) -> Attribute:
+    if name not in request.bounds:
+        raise RequestError(
+            f"attribute '{name}'",
+            f"{request.method.id} needs the list of categories that there are",
+            f"add --bounds {name}=North:South (bounds={{{name!r}: ['North', 'South']}})",
+        )
+    categories = read_categories(name, request.bounds[name])
+    return Attribute(
+        name=name,
+        kind=Kind.OTHER,
+        resolution=Fraction(1),
+        resolution_source=Source.TYPE,
+        bounds=Bounds(
+            lower=Fraction(0), upper=Fraction(len(categories) - 1), source=Source.DECLARED
+        ),
+        categories=categories,
+    )
+
+
 def _refuse_exact(parts: tuple[AttributePlan, ...], request: Request) -> None:
     if request.exact_cells == "allow":
         return
@@ -146,8 +210,7 @@ def _refuse_exact(parts: tuple[AttributePlan, ...], request: Request) -> None:
     if not found:
         return
     told = ", ".join(
-        f"'{part.attribute.name}' {part.exact_cells} of {len(part.partition.order)}"
-        for part in found
+        f"'{part.attribute.name}' {part.exact_cells} of {part.n_cells}" for part in found
     )
     raise ExactCellsError(
         f"cells of {told}",
@@ -158,40 +221,56 @@ def _refuse_exact(parts: tuple[AttributePlan, ...], request: Request) -> None:
     )
 
 
-def _guarantee(table: Table, request: Request, parts: tuple[AttributePlan, ...]) -> Guarantee:
+def _guarantee(
+    table: Table, request: Request, parts: tuple[AttributePlan, ...], choices: Choices
+) -> Guarantee:
     method = request.method
     attributes = [part.attribute for part in parts]
-    from_data = any(a.bounds is not None and a.bounds.source is Source.DATA for a in attributes)
-    scopes = method.scopes(
-        [(part.share, part.partition.n_clusters) for part in parts],
-        bounds_from_data=from_data,
-        unlinked=request.shuffle and len(parts) == 1 and not request.keep,
+    kept = tuple(name for name in table.names if name in request.keep)
+    promise = method.promise(
+        Setting(
+            shares=tuple(
+                (part.share or Fraction(0), max(1, table.n_records // request.k)) for part in parts
+            ),
+            spends_epsilon=all(part.share is not None for part in parts),
+            choices=choices,
+            bounds_from_data=any(
+                a.bounds is not None and a.bounds.source is Source.DATA for a in attributes
+            ),
+            resolution_from_data=any(a.resolution_source is Source.DATA for a in attributes),
+            keeps_missing=request.missing == "keep",
+            shuffled=request.shuffle,
+            keeps=bool(kept),
+        )
     )
-    seeded = request.seed is not None
+    seeded = request.seed is not None and (method.randomness is not None or request.shuffle)
     given = Circumstances(
         seeded=seeded,
         shuffled=request.shuffle,
         isotonic=request.isotonic,
         keeps_missing=request.missing == "keep",
-        clamps=request.outside == "clamp",
+        clamps=request.outside == "clamp" and any(a.bounds is not None for a in attributes),
         chosen_from_data=request.attributes is None,
         exact_cells=request.exact_cells if method.may_be_exact else None,
-        kept=tuple(name for name in table.names if name in request.keep),
+        randomness=method.randomness,
+        spends_epsilon=promise.epsilon is not None,
+        kept=kept,
     )
     nothing = Scope.none()
     return Guarantee(
         method=method.id,
         title=method.title,
         source=method.source,
-        model=Model.INDIVIDUAL if from_data else method.model,
-        epsilon=request.epsilon,
-        k=request.k if method.forms_clusters else None,
+        deed=method.deed.format(k=request.k),
+        model=promise.model,
+        epsilon=promise.epsilon,
+        k=request.k if method.needs_k and "k" not in request.unused else None,
         n_records=table.n_records,
-        scopes=Scopes(cluster=nothing, vector=nothing, row=nothing) if seeded else scopes,
+        scopes=Scopes(cluster=nothing, vector=nothing, row=nothing) if seeded else promise.scopes,
         attributes=tuple(AttributeTerms(attribute=p.attribute, share=p.share) for p in parts),
         randomness="seeded" if seeded else "os",
-        kept=given.kept,
-        notes=conditions(f"{method.id}, {method.title}", attributes, given, method.caveats),
+        kept=kept,
+        notes=conditions(f"{method.id}, {method.title}", attributes, given, promise.caveats),
     )
 
 
@@ -200,6 +279,8 @@ def _notes(
 ) -> tuple[str, ...]:
     """Warnings for whoever publishes; they never refuse."""
     notes = []
+    if request.unused:
+        notes.append(f"{request.method.id} has no use for: {', '.join(request.unused)}.")
     if left_out:
         notes.append(f"Not released: {', '.join(left_out)}.")
     attributes = [part.attribute for part in parts]
@@ -217,7 +298,7 @@ def _notes(
         )
     exact = sum(part.exact_cells for part in parts)
     if exact:
-        cells = sum(len(part.partition.order) for part in parts)
+        cells = sum(part.n_cells for part in parts)
         notes.append(f"{exact} of {cells} cells are published exactly as they are.")
     if request.seed is not None:
         notes.append("Noise from a seed protects nobody: do not publish this release.")

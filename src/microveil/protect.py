@@ -4,15 +4,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
-import numpy as np
-from numpy.typing import NDArray
-
 from microveil.engines import LocalEngine, in_threads
-from microveil.isotonic import in_order
-from microveil.noise import RandomSource, permutation, perturbed_means
+from microveil.noise import RandomSource, permutation
 from microveil.planning import make_plan
-from microveil.recipe import read_recipe
-from microveil.release import AttributePlan, Manifest, Plan, Release
+from microveil.plans import AttributePlan
+from microveil.recipe import merged, read_recipe
+from microveil.release import Manifest, Plan, Release
 from microveil.request import Arguments, Request
 from microveil.table import Numbers
 
@@ -86,6 +83,7 @@ def protect(
 
     Examples
     --------
+    >>> import numpy as np
     >>> people = {"AGE": np.array([23, 35, 31, 62, 58, 47]), "PLACE": np.array(list("aabbcc"))}
     >>> release = protect(
     ...     people, method="dp-um", k=3, epsilon=1, attributes=["AGE"], bounds={"AGE": (0, 120)}
@@ -109,6 +107,7 @@ def plan(
 
     Examples
     --------
+    >>> import numpy as np
     >>> ages = {"AGE": np.array([23, 35, 31, 62, 58, 47])}
     >>> plan(
     ...     ages, method="dp-um", k=3, epsilon=1, attributes=["AGE"], bounds={"AGE": (0, 120)}
@@ -116,7 +115,7 @@ def plan(
     array([ 89, 167])
     """
     chosen = {} if recipe is None else read_recipe(recipe)
-    return make_plan(table, Request.of({**chosen, **arguments}), LocalEngine())
+    return make_plan(table, Request.of(merged(chosen, arguments)), LocalEngine())
 
 
 def draw(planned: Plan, progress: Callable[[str], None] = lambda _step: None) -> Release:
@@ -134,10 +133,8 @@ def draw(planned: Plan, progress: Callable[[str], None] = lambda _step: None) ->
 
     def drawn(task: tuple[AttributePlan, RandomSource]) -> tuple[str, Numbers]:
         part, stream = task
-        progress(f"drawing noise for {part.attribute.name}")
-        values = part.attribute.from_grid(_means(part, stream, isotonic=planned.isotonic))
-        numbers = Numbers(values=engine.broadcast(part.partition, values), missing=part.missing)
-        return part.attribute.name, numbers
+        progress(f"randomising {part.attribute.name}")
+        return part.attribute.name, part.draw(stream, engine, isotonic=planned.isotonic)
 
     tasks = list(zip(planned.attributes, streams, strict=True))
     columns = dict(in_threads(drawn, tasks))
@@ -148,13 +145,3 @@ def draw(planned: Plan, progress: Callable[[str], None] = lambda _step: None) ->
         notes=planned.notes,
         manifest=Manifest.of(planned),
     )
-
-
-def _means(part: AttributePlan, source: RandomSource, *, isotonic: bool) -> NDArray[np.int64]:
-    """Perturb, clamp, then (if asked) put in order, then round."""
-    noisy = perturbed_means(
-        part.sums, part.partition.sizes, part.sensitivities, part.grid, source, rounded=not isotonic
-    )
-    if isotonic:
-        return np.rint(in_order(noisy.astype(np.float64), part.centroid_scales)).astype(np.int64)
-    return noisy.astype(np.int64, copy=False)

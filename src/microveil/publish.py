@@ -1,8 +1,11 @@
 """A file in, two folders out: what the command line does, as functions."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import polars
 
 from microveil.assess import assess
 from microveil.assessment import Assessment
@@ -11,9 +14,10 @@ from microveil.errors import FileError, RequestError
 from microveil.files import SourceFile, TextFormat, check_absent, read_file
 from microveil.planning import make_plan
 from microveil.protect import draw
-from microveil.recipe import propose_recipe, read_recipe
+from microveil.recipe import merged, propose_recipe, read_recipe
 from microveil.release import Release
 from microveil.request import Request
+from microveil.schema import Kind
 from microveil.table import bounds_from_data, resolution_from_data
 
 __all__ = ["assess_files", "inspect_file", "protect_file", "resolve_names", "split_pairs"]
@@ -64,8 +68,7 @@ def protect_file(
         If anything breaks a rule; nothing is written then.
     """
     check_absent(Path(folder), overwrite=overwrite)
-    asked = {} if recipe is None else read_recipe(recipe)
-    asked.update({name: value for name, value in arguments.items() if value is not None})
+    asked = merged({} if recipe is None else read_recipe(recipe), arguments)
     progress("reading the table")
     source = read_file(path, text=text, decimals=_decimals(asked), as_text=_as_text(asked))
     for name in LISTS:
@@ -79,11 +82,12 @@ def protect_file(
     if decimals_from_data:
         asked["resolution"] = {**resolution_from_data(source.frame), **asked.get("resolution", {})}
     release = draw(make_plan(source.frame, Request.of(asked), LocalEngine(), progress), progress)
-    manifest = release.manifest.with_entries(
-        input={"name": source.path.name, "sha256": source.digest}
-    )
-    release = Release(
-        data=release.data, guarantee=release.guarantee, notes=release.notes, manifest=manifest
+    release = replace(
+        release,
+        data=_written_whole(release, source),
+        manifest=release.manifest.with_entries(
+            input={"name": source.path.name, "sha256": source.digest}
+        ),
     )
     release.write(
         folder, format=source.format, text=source.text, overwrite=overwrite, progress=progress
@@ -91,11 +95,28 @@ def protect_file(
     return release
 
 
+def _written_whole(release: Release, source: SourceFile) -> polars.DataFrame:
+    """Write columns of a whole declared resolution as whole numbers: text has no types."""
+    data: polars.DataFrame = release.data
+    if source.format != "csv":
+        return data
+    whole = [
+        terms.attribute.name
+        for terms in release.guarantee.attributes
+        if terms.attribute.kind is Kind.DECIMAL and terms.attribute.resolution.denominator == 1
+    ]
+    return data.with_columns(polars.col(whole).cast(polars.Int64)) if whole else data
+
+
 def _decimals(asked: Mapping[str, Any]) -> list[str]:
-    """Columns to be read as decimals even where a file begins with whole ones."""
-    typed = [name for name, kind in asked.get("types", {}).items() if kind == "decimal"]
-    resolution = asked.get("resolution", {})
-    stepped = [name for name, step in resolution.items() if not float(step).is_integer()]
+    """Columns to be read as decimals, whatever their values look like.
+
+    Where a person declared a resolution and no type, one record with decimals must not decide
+    the type of the released column.
+    """
+    types = asked.get("types", {})
+    typed = [name for name, kind in types.items() if kind == "decimal"]
+    stepped = [name for name in asked.get("resolution", {}) if name not in types]
     return sorted({*typed, *stepped})
 
 

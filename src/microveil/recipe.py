@@ -29,8 +29,9 @@ from microveil.errors import FileError, RequestError
 from microveil.schema import Kind, Role
 from microveil.table import Table, decimals_seen, likely_identifier, open_table
 
-__all__ = ["propose_recipe", "read_recipe"]
+__all__ = ["merged", "propose_recipe", "read_recipe"]
 
+BY_COLUMN = ("bounds", "resolution", "budget", "types", "matrix")
 Number = int | float
 Point = int | float | datetime.date
 
@@ -42,7 +43,7 @@ class AttributeEntry(BaseModel):
 
     role: Literal["identifier", "quasi-identifier", "confidential", "non-confidential"]
     type: Literal["whole number", "decimal", "yes/no", "date", "text"]
-    bounds: tuple[Point, Point] | None = None
+    bounds: tuple[Point, Point] | list[str] | None = None
     resolution: Number | None = None
     budget: Number | None = None
 
@@ -89,7 +90,7 @@ def read_recipe(recipe: str | Path | Mapping[str, Any]) -> dict[str, Any]:
     --------
     >>> entry = {"role": "confidential", "type": "whole number", "bounds": [0, 120]}
     >>> read_recipe({"k": 10, "attributes": {"AGE": entry}})
-    {'k': 10, 'types': {'AGE': 'whole number'}, 'attributes': ['AGE'], 'bounds': {'AGE': (0, 120)}}
+    {'k': 10, 'types': {'AGE': 'whole number'}, 'attributes': ['AGE'], 'bounds': {'AGE': [0, 120]}}
     """
     contents = recipe if isinstance(recipe, Mapping) else _load(Path(recipe))
     try:
@@ -97,12 +98,15 @@ def read_recipe(recipe: str | Path | Mapping[str, Any]) -> dict[str, Any]:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise RequestError(
+        refused = RequestError(
             f"recipe, entry '{place}'",
             "it is unknown or of the wrong kind",
             "see microveil inspect for a recipe that is in order",
-        ) from None
-    return _arguments(parsed)
+        )
+    else:
+        return _arguments(parsed, contents)
+    # Raised out here, so that no library's error with its input hangs on it.
+    raise refused
 
 
 def _load(path: Path) -> dict[str, Any]:
@@ -123,7 +127,7 @@ def _with_tuples(contents: Mapping[str, Any]) -> dict[str, Any]:
         return dict(contents)
     paired = {
         name: {
-            key: tuple(value) if key == "bounds" and isinstance(value, list) else value
+            key: tuple(value) if key == "bounds" and _is_pair(value) else value
             for key, value in entry.items()
         }
         if isinstance(entry, Mapping)
@@ -133,25 +137,46 @@ def _with_tuples(contents: Mapping[str, Any]) -> dict[str, Any]:
     return {**contents, "attributes": paired}
 
 
-def _arguments(recipe: Recipe) -> dict[str, Any]:
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, list) and not any(isinstance(part, str) for part in value)
+
+
+def merged(recipe: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Let arguments override a recipe's; of those that go by column, column by column.
+
+    >>> merged({"k": 5, "bounds": {"A": (0, 1), "B": (0, 1)}}, {"bounds": {"A": (0, 9)}})
+    {'k': 5, 'bounds': {'A': (0, 9), 'B': (0, 1)}}
+    """
+    both = {**recipe, **{name: value for name, value in arguments.items() if value is not None}}
+    for name in BY_COLUMN:
+        if isinstance(recipe.get(name), Mapping) and isinstance(arguments.get(name), Mapping):
+            both[name] = {**recipe[name], **arguments[name]}
+    return both
+
+
+def _arguments(recipe: Recipe, contents: Mapping[str, Any]) -> dict[str, Any]:
     arguments = recipe.model_dump(exclude_none=True, exclude={"attributes"})
     entries = recipe.attributes
     if not entries:
         return arguments
     protected = (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL)
-    numeric = {name: entry for name, entry in entries.items() if Kind(entry.type).is_numeric}
-    chosen = [name for name, entry in numeric.items() if Role(entry.role) in protected]
+    chosen = [
+        name
+        for name, entry in entries.items()
+        if Role(entry.role) in protected and (Kind(entry.type).is_numeric or entry.bounds)
+    ]
     kept = [name for name, entry in entries.items() if Role(entry.role) is Role.NON_CONFIDENTIAL]
     arguments["types"] = {name: entry.type for name, entry in entries.items()}
-    if chosen:
-        arguments["attributes"] = chosen
+    # Even where nothing is left to protect: a recipe's silence chooses no column.
+    arguments["attributes"] = chosen
     if kept:
         arguments["keep"] = kept
     for key in ("bounds", "resolution", "budget"):
+        # The objects as given: some are marked as read from the data.
         values = {
-            name: getattr(entries[name], key)
+            name: contents["attributes"][name][key]
             for name in chosen
-            if getattr(entries[name], key) is not None
+            if contents["attributes"][name].get(key) is not None
         }
         if values:
             arguments[key] = values
@@ -229,6 +254,5 @@ def _quoted(name: str) -> str:
     if name and all(c.isascii() and (c.isalnum() or c in "-_") for c in name):
         return name
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')
-    for character, code in (("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
-        escaped = escaped.replace(character, code)
-    return f'"{escaped}"'
+    plain = "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped)
+    return f'"{plain}"'

@@ -9,98 +9,21 @@ import json
 import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 import polars
-from numpy.typing import NDArray
 
+from microveil.errors import DataError
 from microveil.files import TextFormat, write_data, write_folders
-from microveil.noise import NoiseGrid
-from microveil.partition import Partition
+from microveil.plans import AttributePlan
 from microveil.privacy import Guarantee
-from microveil.schema import Attribute, written
 from microveil.table import Table
 
-__all__ = ["AttributePlan", "Manifest", "Plan", "Release"]
+__all__ = ["Manifest", "Plan", "Release"]
 
 COMPONENTS = ("microveil", "numpy", "scipy", "numba", "polars", "narwhals", "cryptography")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttributePlan:
-    """One attribute's clusters, sums and sensitivities, in grid units.
-
-    Attributes
-    ----------
-    attribute : Attribute
-    share : Fraction
-        Its part of epsilon.
-    partition : Partition
-    missing : bool array (n_records,) or None
-    sums : int64 array (n_clusters,)
-        Of the values, or of the winsorised values.
-    sensitivities : int64 array (n_clusters,)
-        Of these sums; 0 where a cluster comes out exactly.
-    grid : NoiseGrid
-    """
-
-    attribute: Attribute
-    share: Fraction
-    partition: Partition
-    missing: NDArray[np.bool_] | None
-    sums: NDArray[np.int64]
-    sensitivities: NDArray[np.int64]
-    grid: NoiseGrid
-
-    @property
-    def scales(self) -> NDArray[np.int64]:
-        """Scales of the noise on the sums, in steps of the noise grid."""
-        return self.grid.scales(self.sensitivities)
-
-    @property
-    def centroid_scales(self) -> NDArray[np.float64]:
-        """Scales of the noise on the centroids, in the attribute's units."""
-        steps = self.scales / self.partition.sizes
-        return np.ldexp(steps, -self.grid.bits) * float(self.attribute.resolution)
-
-    @property
-    def exact_clusters(self) -> int:
-        """Clusters that would come out as they are."""
-        return int(np.count_nonzero(self.sensitivities == 0))
-
-    @property
-    def exact_cells(self) -> int:
-        """Cells of those clusters."""
-        return int(self.partition.sizes[self.sensitivities == 0].sum())
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the custodian's figures: they depend on the data."""
-        scales = self.centroid_scales
-        bounds, kind = self.attribute.bounds, self.attribute.kind
-        return {
-            "share": str(self.share),
-            "bounds": bounds and [written(bounds.lower, kind), written(bounds.upper, kind)],
-            "bounds_source": bounds and bounds.source.value,
-            "resolution": float(self.attribute.resolution),
-            "resolution_source": self.attribute.resolution_source.value,
-            "n_clusters": self.partition.n_clusters,
-            "smallest_cluster": int(self.partition.sizes.min()),
-            "largest_cluster": int(self.partition.sizes.max()),
-            "missing_cells": 0 if self.missing is None else int(self.missing.sum()),
-            "exact_clusters": self.exact_clusters,
-            "exact_cells": self.exact_cells,
-            "noise_grid_bits": self.grid.bits,
-            "noise_grid_unit": self.grid.unit,
-            "centroid_noise_scale": {
-                "smallest": float(scales.min()),
-                "median": float(np.median(scales)),
-                "largest": float(scales.max()),
-            },
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,5 +173,13 @@ def _as_polars(data: Any) -> polars.DataFrame:
         return polars.DataFrame(dict(data))
     import narwhals
 
-    frame: polars.DataFrame = narwhals.from_native(data, eager_only=True).to_polars()
-    return frame
+    try:
+        frame: polars.DataFrame = narwhals.from_native(data, eager_only=True).to_polars()
+    except Exception:  # noqa: BLE001 -- any library may stand behind the frame
+        refused = DataError(
+            "columns kept", "a column holds values of several kinds", "make each of one kind"
+        )
+    else:
+        return frame
+    # Raised out here, so that no library's error with a value hangs on it.
+    raise refused

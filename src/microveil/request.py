@@ -15,7 +15,7 @@ from microveil.privacy import as_fraction
 from microveil.schema import EPOCH, Bounds, Kind, Source
 from microveil.table import BoundsFromData, ResolutionFromData
 
-__all__ = ["Arguments", "Request", "read_bounds", "read_resolution"]
+__all__ = ["Arguments", "Request", "read_bounds", "read_categories", "read_resolution"]
 
 PARTITIONS = ("ranking", "optimal", "noise-aware", "mdav", "mdav-insensitive", "v-mdav")
 CHOICES: dict[str, tuple[str, ...]] = {
@@ -26,10 +26,10 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "composition": ("parallel", "sequential"),
     "sensitivity": ("global", "local", "cluster-local", "vector"),
     "every": ("group", "average"),
-    "noise": ("uniform", "laplace", "gaussian", "triangular"),
+    "noise": ("uniform", "laplace", "gaussian", "triangular", "draw", "permutation"),
 }
-# Steps that no method of this version has: accepted, so that one recipe serves every method.
-NOT_OFFERED = (
+# Steps that only some methods have: accepted by all, so that one recipe serves every method.
+STEPS = (
     "partition",
     "composition",
     "sensitivity",
@@ -39,6 +39,10 @@ NOT_OFFERED = (
     "noise",
     "matrix",
 )
+
+
+# A resolution beyond this, or below one part of it, leaves no values between.
+LARGEST_STEP = 10**18
 
 
 class Arguments(TypedDict, total=False):
@@ -77,7 +81,7 @@ class Request:
     """
 
     method: Method
-    epsilon: Fraction
+    epsilon: Fraction | None
     k: int = 1
     attributes: tuple[str, ...] | None = None
     keep: tuple[str, ...] = ()
@@ -91,6 +95,13 @@ class Request:
     missing: str = "error"
     shuffle: bool = False
     seed: int | None = None
+    partition: str | None = None
+    composition: str | None = None
+    every: str | None = None
+    noise: str | None = None
+    blocks: tuple[tuple[str, ...], ...] | None = None
+    width: Fraction | None = None
+    matrix: Mapping[str, Any]
     unused: tuple[str, ...] = ()
 
     @classmethod
@@ -114,13 +125,17 @@ class Request:
                     name, f"it must be one of {', '.join(choices)}", f"pass {name}={choices[0]!r}"
                 )
         method = _method(given.get("method"))
-        unused = [name for name in NOT_OFFERED if name in given]
-        if not method.forms_clusters and "k" in given:
+        unused = [name for name in STEPS if name in given and name not in method.offers]
+        # An interval's width makes k idle.
+        needs_k = method.needs_k and not ("width" in method.offers and "width" in given)
+        if not needs_k and "k" in given:
             unused.append("k")
+        if method.randomness is None and "seed" in given:
+            unused.append("seed")
         request = cls(
             method=method,
-            epsilon=_epsilon(given.get("epsilon")),
-            k=_k(given.get("k"), method),
+            epsilon=_epsilon(given.get("epsilon"), method),
+            k=_k(given.get("k"), method) if needs_k else 1,
             attributes=_names(given["attributes"], "attributes") if "attributes" in given else None,
             keep=_names(given.get("keep", ()), "keep"),
             bounds=_mapping(given.get("bounds", {}), "bounds"),
@@ -133,6 +148,13 @@ class Request:
             missing=given.get("missing", "error"),
             shuffle=_flag(given.get("shuffle", False), "shuffle"),
             seed=_seed(given.get("seed")),
+            **{
+                name: _step(name, given, method)
+                for name in ("partition", "composition", "every", "noise")
+            },
+            blocks=_blocks(given["blocks"]) if "blocks" in given else None,
+            width=_width(given["width"]) if "width" in given else None,
+            matrix=_mapping(given.get("matrix", {}), "matrix"),
             unused=tuple(unused),
         )
         request._check_together()
@@ -142,8 +164,8 @@ class Request:
         if self.isotonic and not self.method.orders_clusters:
             raise RequestError(
                 "isotonic",
-                f"with {self.method.id} the order of two rows would be fixed, an unbounded loss",
-                "leave it out, or choose a method that forms clusters",
+                f"{self.method.id} has no noisy clusters in ascending order to put in order",
+                "leave it out, or choose a method that clusters by rank and draws noise",
             )
         both = sorted(set(self.attributes or ()) & set(self.keep))
         if both:
@@ -155,7 +177,9 @@ class Request:
         """Return the request as plain values, for the manifest."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         values["method"] = self.method.id
-        values["epsilon"] = str(self.epsilon)
+        for name in ("epsilon", "width"):
+            values[name] = None if values[name] is None else str(values[name])
+        values["matrix"] = {key: _plain(value) for key, value in self.matrix.items()}
         for name in ("bounds", "resolution", "budget", "types"):
             values[name] = {key: _plain(value) for key, value in values[name].items()}
         del values["unused"]
@@ -171,15 +195,17 @@ def _plain(value: Any) -> Any:
 def _method(name: Any) -> Method:
     if name is None:
         raise RequestError("method", "a method is needed", f"pass one of {', '.join(METHODS)}")
-    if name not in METHODS:
+    if not isinstance(name, str) or name not in METHODS:
         raise RequestError(
             f"method '{name}'", "there is no such method", f"choose from {', '.join(METHODS)}"
         )
     return METHODS[name]
 
 
-def _epsilon(value: Any) -> Fraction:
+def _epsilon(value: Any, method: Method) -> Fraction | None:
     if value is None:
+        if not method.needs_epsilon or method.takes_categories:
+            return None
         raise RequestError(
             "epsilon", "this method draws noise and needs a budget", "pass epsilon=1"
         )
@@ -188,9 +214,33 @@ def _epsilon(value: Any) -> Fraction:
     )
 
 
+def _step(name: str, given: Mapping[str, Any], method: Method) -> str | None:
+    """Return the value of a step that the method offers: the first one by default."""
+    offered = method.offers.get(name)
+    if not offered:
+        return None
+    chosen = given.get(name, offered[0])
+    if chosen not in offered:
+        raise RequestError(
+            name, f"{method.id} offers {', '.join(offered)}", f"pass {name}={offered[0]!r}"
+        )
+    return str(chosen)
+
+
+def _blocks(value: Any) -> tuple[tuple[str, ...], ...]:
+    blocks = tuple(_names(block, "blocks") for block in value)
+    members = [name for block in blocks for name in block]
+    for name in members:
+        if members.count(name) > 1:
+            raise RequestError(f"column '{name}'", "it stands in two blocks", "name it once")
+    return blocks
+
+
+def _width(value: Any) -> Fraction:
+    return as_fraction(value, "width", "width must be a finite number above 0", "pass width=5")
+
+
 def _k(value: Any, method: Method) -> int:
-    if not method.forms_clusters:
-        return 1
     if value is None:
         raise RequestError("k", f"{method.id} forms clusters and needs k", "pass for example k=10")
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
@@ -206,6 +256,8 @@ def _k(value: Any, method: Method) -> int:
 
 
 def _names(value: Any, place: str) -> tuple[str, ...]:
+    if not isinstance(value, Iterable):
+        raise RequestError(place, "columns are named by text", f'pass {place}=["AGE"]')
     names = (value,) if isinstance(value, str) else tuple(value)
     for name in names:
         if not isinstance(name, str):
@@ -273,6 +325,22 @@ def read_bounds(name: str, kind: Kind, given: Any) -> Bounds:
     return Bounds(lower=lower, upper=upper, source=source)
 
 
+def read_categories(name: str, given: Any) -> tuple[str, ...]:
+    """Make a declared list of categories of what a user gave.
+
+    >>> read_categories("REGION", ["North", "South"])
+    ('North', 'South')
+    """
+    place = f"bounds of '{name}'"
+    remedy = "pass every category that there is, for example ['North', 'South']"
+    if isinstance(given, str) or not all(isinstance(word, str) for word in given):
+        raise RequestError(place, "the bounds of a text column are its categories", remedy)
+    categories = tuple(given)
+    if len(categories) < 2 or len(set(categories)) < len(categories):
+        raise RequestError(place, "there must be two categories or more, all different", remedy)
+    return categories
+
+
 def read_resolution(name: str, kind: Kind, given: Any) -> tuple[Fraction, Source]:
     """Make a resolution of what a user gave: a number above 0, whole but for decimals.
 
@@ -281,6 +349,8 @@ def read_resolution(name: str, kind: Kind, given: Any) -> tuple[Fraction, Source
     """
     place = f"resolution of '{name}'"
     step = as_fraction(given, place, "it must be a finite number above 0", "pass for example 0.01")
+    if not Fraction(1, LARGEST_STEP) <= step <= LARGEST_STEP:
+        raise RequestError(place, "no value would fit 64 bits at it", "pass for example 0.01")
     if kind is not Kind.DECIMAL and step.denominator != 1:
         raise RequestError(place, f"the column holds {kind.value}s", "pass a whole number")
     source = Source.DATA if isinstance(given, ResolutionFromData) else Source.DECLARED

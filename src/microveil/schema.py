@@ -88,6 +88,8 @@ class Attribute:
     resolution_source : Source
     bounds : Bounds or None
         None where neither declared nor needed.
+    categories : tuple of str or None
+        The declared categories of a text attribute; its grid units are their positions.
     """
 
     name: str
@@ -95,6 +97,7 @@ class Attribute:
     resolution: Fraction
     resolution_source: Source
     bounds: Bounds | None = None
+    categories: tuple[str, ...] | None = None
 
     @property
     def place(self) -> str:

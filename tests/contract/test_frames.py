@@ -205,8 +205,52 @@ def test_permuting_the_rows_permutes_the_plan():
     assert np.array_equal(released[order], permuted)
 
 
-def test_shuffling_permutes_whole_rows():
-    """Columns are shuffled alike, so that a record stays a record."""
+@pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, pa.table])
+def test_shuffling_permutes_whole_rows(make):
+    """Protected, missing and kept cells of a record stay together; orders differ."""
+    count = 300
+    values = np.arange(count, dtype=float)
+    values[::7] = np.nan
+    kept = np.arange(count)
+    # A budget so large that values come out as they are shows which row is whose.
+    request = {"method": "laplace", "epsilon": 1e9, "attributes": ["x"], "keep": ["y"],
+               "bounds": {"x": (0, count)}, "resolution": {"x": 1}, "missing": "keep",
+               "shuffle": True}  # fmt: skip
+    orders = []
+    for _ in range(2):
+        data = mv.protect(make({"x": values, "y": kept}), **request).data
+        x = np.array(pd.Series(data["x"].to_pylist() if make is pa.table else data["x"]), float)
+        y = np.array(data["y"])
+        assert np.array_equal(x, values[y], equal_nan=True)
+        assert sorted(y.tolist()) == kept.tolist()
+        orders.append(y.tolist())
+    assert orders[0] != orders[1]
+    assert orders[0] != kept.tolist()
+
+
+def test_what_a_mask_or_a_structure_hides_does_not_come_along():
+    """Masked arrays, lists and nested columns are refused; values under a mask are gone."""
+    request = {
+        "method": "dp-um",
+        "k": 3,
+        "epsilon": 1,
+        "attributes": ["x"],
+        "bounds": {"x": (0, 20)},
+    }
+    x = np.arange(N) % 5
+    for column in (list(x), np.ma.MaskedArray(x, mask=x == 3)):
+        with pytest.raises(mv.RequestError, match="plain numpy arrays"):
+            mv.protect({"x": x, "y": column}, **request, keep=["y"])
+    with pytest.raises(mv.DataError, match="lists and structures"):
+        mv.protect(pl.DataFrame({"x": x, "y": [[1]] * N}), **request, keep=["y"])
+    hidden = pd.arrays.IntegerArray(np.full(N, 98765), np.arange(N) % 2 == 0)
+    data = mv.protect(pd.DataFrame({"x": x, "y": hidden}), **request, keep=["y"]).data
+    assert data["y"].isna().sum() == N / 2
+    assert not (data["y"].array._data[data["y"].isna()] == 98765).any()
+
+
+def test_shuffling_arrays_keeps_rows_together():
+    """Columns of a dict are shuffled alike."""
     table = {"x": np.arange(200) % 50, "y": np.arange(200)}
     data = mv.protect(
         table,

@@ -106,6 +106,19 @@ BAD = {
     "unknown way with exact cells": (table(), GOOD | {"exact_cells": "hide"}, "one of"),
     "unknown partition": (table(), GOOD | {"partition": "kmeans"}, "one of"),
     "unknown argument": (table(), GOOD | {"delta": 0.1}, "no such argument"),
+    "attributes a number": (table(), GOOD | {"attributes": 5}, "named by text"),
+    "method a list": (table(), GOOD | {"method": ["dp-um"]}, "no such method"),
+    "a resolution beyond all": (table(), GOOD | {"resolution": {"x": 10**30}}, "64 bits"),
+    "a resolution below all": (
+        table(x=floats()),
+        GOOD | {"resolution": {"x": "1e-400"}},
+        "64 bits",
+    ),
+    "an epsilon beyond all": (
+        {"x": np.full(N, SECRET)},
+        GOOD | {"method": "idp-cbls", "epsilon": 1e-30, "exact_cells": "allow"},
+        "64 bits",
+    ),
     "seed of text": (table(), GOOD | {"seed": "one"}, "whole number"),
     "no record": ({"x": np.array([], dtype=int)}, GOOD, "no records"),
     "one record": ({"x": np.array([SECRET])}, GOOD, "one record"),
@@ -184,6 +197,14 @@ def test_naming_an_identifier_overrides():
     people = {"id": np.arange(N)}
     request = {"method": "dp-um", "k": 3, "epsilon": 1, "bounds": {"id": (0, 20)}}
     assert list(mv.protect(people, **request, attributes=["id"]).data) == ["id"]
+
+
+def test_exact_cells_of_one_attribute_among_others_are_refused():
+    """The others do not hide them."""
+    people = {"x": np.repeat([3, 8], 6), "y": np.arange(N) ** 2}
+    request = {"method": "idp-cbls", "k": 6, "epsilon": 1, "attributes": ["x", "y"]}
+    with pytest.raises(mv.ExactCellsError, match="'x' 12 of 12"):
+        mv.protect(people, **request)
 
 
 def test_exact_cells_are_counted_when_allowed():

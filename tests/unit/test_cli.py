@@ -322,3 +322,25 @@ def test_assess_compares_tables_of_any_tool(folder):
     done = run("assess", "people.csv", "other.csv", "--attributes", "NONE", folder=folder)
     assert done.returncode == 2
     assert Path(folder, "other.csv").exists()
+
+
+def test_one_record_does_not_decide_the_type_of_a_released_column(folder):
+    """With a declared whole resolution, whole numbers come out whatever went in."""
+    request = ["--method", "laplace", "--epsilon", "1", "--attributes", "AGE", "--bounds",
+               "AGE=0:120", "--resolution", "AGE=1"]  # fmt: skip
+    for last in ("41", "41.5"):
+        (folder / "ages.csv").write_text("AGE\n" + "30\n" * 50 + f"{last}\n")
+        done = run("protect", "ages.csv", *request, "--overwrite", "-o", "out", folder=folder)
+        assert done.returncode == 0, done.stderr
+        assert "." not in (folder / "out" / "data.csv").read_text()
+
+
+def test_declared_bounds_stand_above_those_read_from_the_data(folder):
+    """--bounds with --bounds-from-data: the declared one is told, the other is not."""
+    done = run("protect", "people.csv", "--method", "dp-um", "--k", "5", "--epsilon", "1",
+               "--attributes", "AGE,VISITS", "--bounds", "AGE=0:120", "--bounds-from-data", "1.5",
+               "-o", "out", folder=folder)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    told = json.loads((folder / "out" / "guarantee.json").read_text())["attributes"]
+    assert told["AGE"]["bounds"] == [0, 120]
+    assert told["VISITS"]["bounds"] is None

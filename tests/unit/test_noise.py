@@ -3,13 +3,16 @@
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression
 
 from microveil._kernels import grid as kernel
+from microveil._kernels import laplace as kernel_laplace
 from microveil.isotonic import in_order
-from microveil.noise import NoiseGrid, RandomSource, perturbed_means
+from microveil.noise import NoiseGrid, RandomSource, discrete_laplace, perturbed_means, uniform
+from reference import laplace as plain
 
 whole = st.integers(-(2**40), 2**40)
 
@@ -94,3 +97,64 @@ def test_isotonic_regression_is_in_order_and_leaves_exact_centroids(pairs):
     if not fixed.any():
         expected = isotonic_regression(means, weights=1 / scales**2).x
         assert np.allclose(fitted, expected)
+
+
+@given(st.lists(st.integers(0, 2**45), min_size=1, max_size=30), st.integers(1, 7))
+def test_batches_of_any_size_use_every_word_once_and_in_order(scales, batch):
+    """The draws are those of one unbroken stream of words, however they are fetched."""
+    stream = iter(RandomSource.seeded(21).words(60_000).tolist())
+    expected = [plain.discrete_laplace(scale, stream) if scale else 0 for scale in scales]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("microveil.noise.BATCH", batch)
+        patched.setattr("microveil.noise.WORDS_PER_DRAW", 2)
+        drawn = discrete_laplace(np.array(scales), RandomSource.seeded(21))
+    assert drawn.tolist() == expected
+
+
+@given(st.lists(st.integers(1, 2**63 - 1), min_size=1, max_size=50), st.integers(0, 99))
+def test_uniform_draws_are_the_plain_ones_and_below_their_bounds(bounds, seed):
+    """Rejection included: bounds just above a power of two reject half of the words."""
+    bounds = [*bounds, 3 * 2**61, 2**62 + 1]
+    drawn = uniform(np.array(bounds), RandomSource.seeded(seed))
+    stream = iter(RandomSource.seeded(seed).words(4000).tolist())
+    assert drawn.tolist() == [plain.uniform_below(bound, stream) for bound in bounds]
+
+
+def test_one_over_e_is_decided_at_its_threshold():
+    """One below, at and above the derangements: success, by the series, failure."""
+    for offset, expected in ((-2, True), (0, False), (1, False)):
+        word = np.uint64(plain.DERANGEMENTS_20 + offset)
+        assert kernel_laplace._one_over_e(np.array([word]), 0) == (expected, 1)
+
+
+def test_a_release_is_keyed_by_32_bytes_of_the_operating_system(monkeypatch):
+    """All of the key comes from there."""
+    asked = []
+
+    def urandom(count):
+        asked.append(count)
+        return bytes(range(count))
+
+    monkeypatch.setattr("microveil.noise.os.urandom", urandom)
+    words = RandomSource.system().words(5)
+    assert asked == [32]
+    assert np.array_equal(words, RandomSource(bytes(range(32))).words(5))
+
+
+def test_no_mean_leaves_the_domain_by_a_fraction():
+    """A mean between the lower bound and one unit below it is clamped, not rounded."""
+    found, fraction = np.empty(1, dtype=np.int64), np.empty(1)
+    arrays = np.array([0]), np.array([1]), np.array([-3])
+    kernel.noisy_means(*arrays, 2, 0, 10, found, fraction)
+    assert (found[0], fraction[0]) == (0, 0.0)
+
+
+def test_isotonic_regression_weighs_by_the_noise_and_rounds_last():
+    """A centroid of little noise moves less; means are rounded after they are in order."""
+    fitted = in_order(np.array([10.0, 0.0]), np.array([1.0, 3.0]))
+    assert np.allclose(fitted, 9.0)
+    grid = NoiseGrid(bits=1, unit=2, lower=0, upper=100)
+    halves = perturbed_means(
+        np.array([5]), np.array([2]), np.array([0]), grid, RandomSource.seeded(1), rounded=False
+    )
+    assert halves.tolist() == [2.5]

@@ -123,7 +123,7 @@ def test_column_names_of_all_kinds_survive_a_recipe():
     """Dots, quotes, spaces and accents in names are quoted as TOML wants them."""
     import tomllib
 
-    names = ["a.b", 'say "x"', "back\\slash", "größe", "two words", "tab\there"]
+    names = ["a.b", "bell\x07", 'say "x"', "back\\slash", "größe", "two words", "tab\there"]
     table = {name: np.array([1, 1, 2]) for name in names}
     assert list(tomllib.loads(propose_recipe(table))["attributes"]) == names
 
@@ -140,3 +140,27 @@ def test_dates_in_bounds_may_be_text_or_dates():
     pairs = [("1980-01-01", "2030-12-31"), (datetime.date(1980, 1, 1), datetime.date(2030, 12, 31))]
     plans = [mv.plan(PEOPLE, **request, bounds={"SINCE": pair}) for pair in pairs]
     assert plans[0].guarantee == plans[1].guarantee
+
+
+def test_a_recipe_that_protects_nothing_releases_nothing():
+    """Identifiers and columns it does not name are never fallen back to."""
+    entry = {"role": "identifier", "type": "whole number"}
+    recipe = {"method": "idp-cbls", "k": 5, "epsilon": 1, "attributes": {"AGE": entry}}
+    with pytest.raises(mv.RequestError, match="no attribute to protect"):
+        mv.protect(PEOPLE, recipe=recipe)
+
+
+def test_arguments_by_column_override_column_by_column():
+    """One bound given by name leaves the recipe's other bounds as they are."""
+    entry = {"role": "confidential", "type": "whole number", "bounds": [0, 110]}
+    recipe = {"method": "dp-um", "k": 5, "epsilon": 1,
+              "attributes": {"AGE": entry, "HOUSEHOLD": {**entry, "bounds": [1, 15]}}}  # fmt: skip
+    plan = mv.plan(PEOPLE, recipe=recipe, bounds={"AGE": (0, 120)})
+    assert [part.attribute.grid_bounds for part in plan.attributes] == [(0, 120), (1, 15)]
+
+
+def test_library_errors_do_not_hang_on_ours():
+    """Nothing that a crash reporter walks holds a value."""
+    with pytest.raises(mv.RequestError) as caught:
+        read_recipe({"k": "SECRET"})
+    assert caught.value.__context__ is None

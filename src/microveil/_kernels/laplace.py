@@ -174,6 +174,19 @@ def discrete_laplace(scales, words, out, done):
 
 
 @numba.njit(cache=True, error_model="numpy", nogil=True)
+def uniform(bounds, words, out, done):
+    """Fill ``out[done:]`` with uniform whole numbers below each bound, as above."""
+    consumed = 0
+    for draw in range(done, bounds.shape[0]):
+        value, at = _uniform_below(np.uint64(bounds[draw]), words, consumed)
+        if at > words.shape[0]:
+            return draw, consumed
+        out[draw] = np.int64(value)
+        consumed = at
+    return bounds.shape[0], consumed
+
+
+@numba.njit(cache=True, error_model="numpy", nogil=True)
 def shuffle(items, words, done):
     """Fisher-Yates: exchange ``items[i]`` with a uniform one of ``items[i:]``, from i = done.
 

@@ -6,6 +6,7 @@ elementwise on the summaries, so they are the same wherever the clusters live; a
 cannot change what is promised.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -49,6 +50,28 @@ class Engine(Protocol):
 
     def singletons(self, values: NDArray[np.int64]) -> tuple[Partition, ClusterSummary]:
         """Every record its own cluster."""
+        ...
+
+    def cluster_optimally(self, values: NDArray[np.int64], k: int) -> Partition:
+        """Optimal univariate microaggregation of one column."""
+        ...
+
+    def cluster_noise_aware(self, values: NDArray[np.int64], k: int, penalty: float) -> Partition:
+        """Least within-cluster squares plus penalty / size, clusters of k or more."""
+        ...
+
+    def cluster_jointly(
+        self,
+        name: str,
+        columns: Sequence[NDArray[np.int64]],
+        k: int,
+        bounds: Sequence[tuple[int, int]],
+    ) -> Partition:
+        """Partition by several columns: "mdav", "v-mdav" or "mdav-insensitive"."""
+        ...
+
+    def sums(self, values: NDArray[np.int64], partition: Partition) -> NDArray[np.int64]:
+        """Exact sum of each cluster, int64 (n_clusters,)."""
         ...
 
     def broadcast(self, partition: Partition, values: Cells) -> Cells:

@@ -10,7 +10,17 @@ from numpy.typing import NDArray
 
 from microveil._kernels import ranking as kernel
 from microveil.engines.base import ClusterSummary
-from microveil.partition import Partition, rank_order, ranking_sizes, singletons
+from microveil.partition import (
+    Partition,
+    insensitive_mdav,
+    mdav,
+    noise_aware_sizes,
+    optimal_sizes,
+    rank_order,
+    ranking_sizes,
+    singletons,
+    v_mdav,
+)
 from microveil.schema import Cells
 
 __all__ = ["LocalEngine", "in_threads"]
@@ -45,6 +55,36 @@ class LocalEngine:
             sizes=partition.sizes, sums=values, smallest=thrice, largest=thrice
         )
         return partition, summary
+
+    def cluster_optimally(self, values: NDArray[np.int64], k: int) -> Partition:
+        """Sort, then the linear-time recurrence: O(n log n)."""
+        order, in_order = rank_order(values)
+        sizes = optimal_sizes(in_order, k)
+        return Partition(order=order, sizes=sizes, n_records=len(values))
+
+    def cluster_noise_aware(self, values: NDArray[np.int64], k: int, penalty: float) -> Partition:
+        """Sort, then the recurrence: O(n log n)."""
+        order, in_order = rank_order(values)
+        sizes = noise_aware_sizes(in_order, k, penalty)
+        return Partition(order=order, sizes=sizes, n_records=len(values))
+
+    def cluster_jointly(
+        self,
+        name: str,
+        columns: Sequence[NDArray[np.int64]],
+        k: int,
+        bounds: Sequence[tuple[int, int]],
+    ) -> Partition:
+        """Partition the matrix of the columns; see the partitions for their cost."""
+        matrix = np.column_stack([column.astype(np.float64) for column in columns])
+        if name == "mdav-insensitive":
+            return insensitive_mdav(matrix, k, bounds)
+        return {"mdav": mdav, "v-mdav": v_mdav}[name](matrix, k)
+
+    def sums(self, values: NDArray[np.int64], partition: Partition) -> NDArray[np.int64]:
+        """Gather and add: O(n)."""
+        starts = np.cumsum(partition.sizes) - partition.sizes
+        return np.add.reduceat(values[partition.order], starts)
 
     def broadcast(self, partition: Partition, values: Cells) -> Cells:
         """Scatter: O(n), one column of memory."""

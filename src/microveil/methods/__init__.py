@@ -1,21 +1,22 @@
 """The registry of methods: what each is called, needs and promises.
 
->>> [method.id for method in METHODS.values()]
+>>> [method.id for method in METHODS.values()][:4]
 ['laplace', 'dp-um', 'idp-ls', 'idp-cbls']
 """
 
 from typing import Any
 
-from microveil.methods import idp2025
-from microveil.methods.base import Method
+from microveil.methods import idp2025, kanon2013, knoise, microaggregation, record2018
+from microveil.methods.base import Choices, Method, Promise, Setting
 
-__all__ = ["METHODS", "Method", "methods"]
+__all__ = ["METHODS", "Choices", "Method", "Promise", "Setting", "methods"]
 
-METHODS: dict[str, Method] = {method.id: method for method in idp2025.METHODS}
+_MODULES = (idp2025, kanon2013, record2018, microaggregation, knoise)
+METHODS: dict[str, Method] = {method.id: method for module in _MODULES for method in module.METHODS}
 
 
 def methods() -> list[dict[str, Any]]:
-    """Return the registry: id, title, source, model and needs of every method.
+    """Return the registry: id, title, source, needs and choices of every method.
 
     >>> methods()[0]["id"], methods()[0]["needs"]
     ('laplace', ['epsilon', 'bounds'])

@@ -1,25 +1,116 @@
 """What a method is to the rest of the product."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol
 
-from microveil.engines import Engine
+from microveil.engines import Engine, in_threads
+from microveil.plans import AttributePlan
 from microveil.privacy import Model, Scope, Scopes
-from microveil.release import AttributePlan
 from microveil.table import GridColumn
 
-__all__ = ["Method", "PlanStep"]
+__all__ = ["Choices", "Method", "PlanStep", "Promise", "Setting", "each", "epsilon_scopes"]
+
+Share = tuple[Fraction, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choices:
+    """What a request leaves to a method: its parameters and the steps it may choose.
+
+    Attributes
+    ----------
+    k : int
+        The least cluster size; 1 where the method forms none.
+    shares : dict of Fraction
+        Each attribute's part of epsilon; empty where none is spent.
+    partition, composition, every, noise : str or None
+        The step chosen where the method offers it, its default where none was named.
+    blocks : tuple of tuples of str
+        Attributes that are microaggregated together.
+    width : Fraction or None
+        Of an interval, in the attribute's units.
+    matrices : dict
+        Transition matrices by attribute, or "invariant".
+    """
+
+    k: int
+    shares: Mapping[str, Fraction]
+    partition: str | None = None
+    composition: str | None = None
+    every: str | None = None
+    noise: str | None = None
+    blocks: tuple[tuple[str, ...], ...] = ()
+    width: Fraction | None = None
+    matrices: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What a promise may depend on: nothing of it but public figures.
+
+    Attributes
+    ----------
+    shares : tuple of (Fraction, int)
+        Share of epsilon of each protected attribute, and the most clusters it can have.
+    spends_epsilon : bool
+        False where some attribute has no share that bounds what it reveals.
+    choices : Choices
+    bounds_from_data, resolution_from_data, keeps_missing, shuffled, keeps : bool
+    """
+
+    shares: tuple[Share, ...]
+    spends_epsilon: bool
+    choices: Choices
+    bounds_from_data: bool
+    resolution_from_data: bool
+    keeps_missing: bool
+    shuffled: bool
+    keeps: bool
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The budget over all attributes."""
+        return sum((share for share, _ in self.shares), Fraction(0))
+
+    @property
+    def read_from_data(self) -> bool:
+        """Whether a public figure of the mechanism was read from the data."""
+        return self.bounds_from_data or self.resolution_from_data
+
+    @property
+    def unlinked(self) -> bool:
+        """Whether no row follows an individual: one attribute alone, shuffled."""
+        return self.shuffled and len(self.shares) == 1 and not self.keeps
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promise:
+    """What a method promises in a setting.
+
+    Attributes
+    ----------
+    model : Model
+    epsilon : Fraction or None
+    scopes : Scopes
+    caveats : tuple of str
+        What it does not give, in sentences.
+    """
+
+    model: Model
+    epsilon: Fraction | None
+    scopes: Scopes
+    caveats: tuple[str, ...] = ()
 
 
 class PlanStep(Protocol):
-    """Partition, represent and measure one attribute; draw nothing."""
+    """Partition, represent and measure the attributes; draw nothing."""
 
     def __call__(
-        self, column: GridColumn, *, k: int, share: Fraction, engine: Engine
-    ) -> AttributePlan:
-        """Return the attribute's plan."""
+        self, columns: Sequence[GridColumn], choices: Choices, engine: Engine
+    ) -> Sequence[AttributePlan]:
+        """Return a plan for each column."""
         ...
 
 
@@ -30,80 +121,75 @@ class Method:
     Attributes
     ----------
     id, title, source : str
-    model : Model
     plan : PlanStep
-    forms_clusters : bool
-        Whether it needs k.
+    promise : callable
+        From a `Setting` to its `Promise`.
+    deed : str
+        What it does to the values, a sentence in the past; {k} stands for k.
+    randomness : str or None
+        "laplace" for exact noise on sums, "other", or None where nothing is drawn.
+    needs_k, needs_epsilon, needs_bounds : bool
     smallest_k : int
-    needs_bounds : bool
     orders_clusters : bool
         Whether isotonic regression applies.
     may_be_exact : bool
         Whether its rule can call for no noise at all.
-    vector_epsilon : callable
-        From the shares and numbers of clusters, attribute by attribute, to the epsilon at
-        vector scope that holds for every table.
-    covers_rows : bool
-        Whether the vector-scope epsilon holds too when it is seen which records share a
-        cluster.
-    caveats : tuple of str
-        What it does not give, in sentences.
+    takes_categories : bool
+        Whether text with a declared list of categories can be protected.
+    offers : dict of tuples of str
+        Arguments it has a step for, with the values they may take (any where empty); the
+        first is the default.
     """
 
     id: str
     title: str
     source: str
-    model: Model
     plan: PlanStep
-    forms_clusters: bool = True
-    smallest_k: int = 1
+    promise: Callable[[Setting], Promise]
+    deed: str
+    randomness: str | None = "laplace"
+    needs_k: bool = True
+    needs_epsilon: bool = True
     needs_bounds: bool = True
-    orders_clusters: bool = True
+    smallest_k: int = 1
+    orders_clusters: bool = False
     may_be_exact: bool = False
-    vector_epsilon: Callable[[Sequence[tuple[Fraction, int]]], Fraction | float]
-    covers_rows: bool = False
-    caveats: tuple[str, ...] = ()
-
-    def scopes(
-        self,
-        shares: Sequence[tuple[Fraction, int]],
-        *,
-        bounds_from_data: bool,
-        unlinked: bool,
-    ) -> Scopes:
-        """Return what epsilon covers at each scope.
-
-        Parameters
-        ----------
-        shares : sequence of (Fraction, int)
-            Share of epsilon and number of clusters of each protected attribute.
-        bounds_from_data : bool
-        unlinked : bool
-            Whether rows no longer follow individuals: one attribute alone, shuffled.
-        """
-        vector = Scope.of(self.vector_epsilon(shares))
-        rows = (self.covers_rows and not bounds_from_data) or unlinked
-        return Scopes(
-            cluster=Scope.of(sum(share for share, _ in shares)),
-            vector=vector,
-            row=vector if rows else Scope.none(),
-        )
+    takes_categories: bool = False
+    offers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the registry's entry as plain values."""
+        needs = (
+            ("k", self.needs_k),
+            ("epsilon", self.needs_epsilon),
+            ("bounds", self.needs_bounds),
+        )
         return {
             "id": self.id,
             "title": self.title,
             "source": self.source,
-            "model": self.model.value,
-            "needs": [
-                name
-                for name, needed in (
-                    ("k", self.forms_clusters),
-                    ("epsilon", True),
-                    ("bounds", self.needs_bounds),
-                )
-                if needed
-            ],
-            "smallest_k": self.smallest_k if self.forms_clusters else None,
+            "needs": [name for name, needed in needs if needed],
+            "smallest_k": self.smallest_k if self.needs_k else None,
+            "offers": {name: list(values) for name, values in self.offers.items()},
         }
+
+
+def each(plan_one: Callable[[GridColumn, Choices, Engine], AttributePlan]) -> PlanStep:
+    """Make a step for a table of a step for one attribute: attributes side by side."""
+
+    def plan(
+        columns: Sequence[GridColumn], choices: Choices, engine: Engine
+    ) -> Sequence[AttributePlan]:
+        return in_threads(lambda column: plan_one(column, choices, engine), columns)
+
+    return plan
+
+
+def epsilon_scopes(
+    cluster: Fraction | float | None, vector: Fraction | float | None, row: Fraction | float | None
+) -> Scopes:
+    """Make scopes of their epsilons, None where not covered."""
+    cluster_scope, vector_scope, row_scope = (
+        Scope.none() if epsilon is None else Scope.of(epsilon) for epsilon in (cluster, vector, row)
+    )
+    return Scopes(cluster=cluster_scope, vector=vector_scope, row=row_scope)

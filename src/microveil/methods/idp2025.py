@@ -13,17 +13,15 @@ its size, which is the same law.
 """
 
 import math
-from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
 
-from microveil.engines import ClusterSummary, Engine
-from microveil.methods.base import Method
-from microveil.noise import noise_grid
-from microveil.partition import Partition
+from microveil.engines import Engine
+from microveil.methods.base import Choices, Method, Promise, Setting, each, epsilon_scopes
+from microveil.methods.centroids import domain, noisy_centroids
+from microveil.plans import CentroidPlan
 from microveil.privacy import Model
-from microveil.release import AttributePlan
 from microveil.sensitivity import (
     cluster_local_sensitivity,
     global_sensitivity,
@@ -34,85 +32,38 @@ from microveil.table import GridColumn
 
 __all__ = ["METHODS"]
 
-Domain = tuple[int, int]
-Sums = np.ndarray[tuple[int], np.dtype[np.int64]]
 
-
-def laplace(column: GridColumn, *, k: int, share: Fraction, engine: Engine) -> AttributePlan:
+def laplace(column: GridColumn, choices: Choices, engine: Engine) -> CentroidPlan:
     """Plan Laplace noise on every value: "DP" in the paper, Algorithm 1 with singletons."""
-    del k
     partition, clusters = engine.singletons(column.values)
-    sensitivity = np.int64(global_sensitivity(*_domain(column)))
-    return _planned(column, partition, clusters, clusters.sums, sensitivity, share)
+    sensitivity = np.int64(global_sensitivity(*domain(column)))
+    share = choices.shares[column.attribute.name]
+    return noisy_centroids(column, partition, clusters.sums, sensitivity, share)
 
 
-def dp_um(column: GridColumn, *, k: int, share: Fraction, engine: Engine) -> AttributePlan:
+def dp_um(column: GridColumn, choices: Choices, engine: Engine) -> CentroidPlan:
     """Plan Algorithm 1: individual ranking, then noise by the global sensitivity."""
-    partition, clusters = engine.cluster_by_rank(column.values, k)
-    sensitivity = np.int64(global_sensitivity(*_domain(column)))
-    return _planned(column, partition, clusters, clusters.sums, sensitivity, share)
+    partition, clusters = engine.cluster_by_rank(column.values, choices.k)
+    sensitivity = np.int64(global_sensitivity(*domain(column)))
+    share = choices.shares[column.attribute.name]
+    return noisy_centroids(column, partition, clusters.sums, sensitivity, share)
 
 
-def idp_ls(column: GridColumn, *, k: int, share: Fraction, engine: Engine) -> AttributePlan:
+def idp_ls(column: GridColumn, choices: Choices, engine: Engine) -> CentroidPlan:
     """Plan section 3.2.1: individual ranking, then noise by the local sensitivity."""
-    partition, clusters = engine.cluster_by_rank(column.values, k)
-    sensitivity = local_sensitivity(clusters.smallest[0], clusters.largest[0], *_domain(column))
-    return _planned(column, partition, clusters, clusters.sums, sensitivity, share)
+    partition, clusters = engine.cluster_by_rank(column.values, choices.k)
+    sensitivity = local_sensitivity(clusters.smallest[0], clusters.largest[0], *domain(column))
+    share = choices.shares[column.attribute.name]
+    return noisy_centroids(column, partition, clusters.sums, sensitivity, share)
 
 
-def idp_cbls(column: GridColumn, *, k: int, share: Fraction, engine: Engine) -> AttributePlan:
+def idp_cbls(column: GridColumn, choices: Choices, engine: Engine) -> CentroidPlan:
     """Plan section 3.2.2: winsorised means, noise by the cluster-based local sensitivity."""
-    partition, clusters = engine.cluster_by_rank(column.values, k)
+    partition, clusters = engine.cluster_by_rank(column.values, choices.k)
     sums = winsorised_sum(clusters.sums, clusters.smallest, clusters.largest)
     sensitivity = cluster_local_sensitivity(clusters.smallest, clusters.largest)
-    return _planned(column, partition, clusters, sums, sensitivity, share)
-
-
-def _domain(column: GridColumn) -> Domain:
-    bounds = column.attribute.grid_bounds
-    assert bounds is not None  # noqa: S101 -- the request was refused without them
-    return bounds
-
-
-def _planned(
-    column: GridColumn,
-    partition: Partition,
-    clusters: ClusterSummary,
-    sums: Sums,
-    sensitivities: Sums | np.int64,
-    share: Fraction,
-) -> AttributePlan:
-    grid = noise_grid(
-        column.attribute.name,
-        share,
-        int(clusters.sizes.max()),
-        column.attribute.grid_bounds,
-        (int(column.values.min()), int(column.values.max())),
-    )
-    return AttributePlan(
-        attribute=column.attribute,
-        share=share,
-        partition=partition if column.missing is None else partition.among(~column.missing),
-        missing=column.missing,
-        sums=sums,
-        sensitivities=np.broadcast_to(sensitivities, sums.shape),
-        grid=grid,
-    )
-
-
-def _once(shares: Sequence[tuple[Fraction, int]]) -> Fraction:
-    """Return one share each: the shifts of neighbouring clusters telescope."""
-    return sum((share for share, _ in shares), Fraction(0))
-
-
-def _local(shares: Sequence[tuple[Fraction, int]]) -> float:
-    """Return (1 + ln 2) shares, rounded up: the proof is in docs/methods/idp-ls.md."""
-    return math.nextafter(float(_once(shares)) * (1 + math.log(2)), math.inf)
-
-
-def _every_cluster(shares: Sequence[tuple[Fraction, int]]) -> Fraction:
-    """Return a share for every cluster: each passes a record on and spends it again."""
-    return sum((share * n_clusters for share, n_clusters in shares), Fraction(0))
+    share = choices.shares[column.attribute.name]
+    return noisy_centroids(column, partition, sums, sensitivity, share)
 
 
 _INDIVIDUAL = (
@@ -129,66 +80,119 @@ _INDIVIDUAL = (
     ),
 )
 
+_DP_UM = (
+    (
+        "The published proof holds the clusters fixed. Recomputed by rank they cost no more: what "
+        "one cluster loses the next one gains, so the epsilon holds at vector scope too."
+    ),
+)
+_IDP_LS = (
+    (
+        "The published proof holds the clusters fixed. Recomputed by rank they cost up to "
+        "1 + ln 2 = 1.693 times the epsilon, whatever the data."
+    ),
+    *_INDIVIDUAL,
+)
+_IDP_CBLS = (
+    (
+        "The published proof holds the clusters fixed. Recomputed by rank, every cluster that "
+        "passes a record on spends the epsilon again: at vector scope the epsilon multiplies by up "
+        "to the number of clusters."
+    ),
+    *_INDIVIDUAL,
+)
+
+
+def promise_laplace(setting: Setting) -> Promise:
+    """Promise epsilon for all that is seen: each value has its own noise."""
+    row = None if setting.read_from_data else setting.epsilon
+    return Promise(
+        model=_differential(setting),
+        epsilon=setting.epsilon,
+        scopes=epsilon_scopes(setting.epsilon, setting.epsilon, row),
+    )
+
+
+def promise_dp_um(setting: Setting) -> Promise:
+    """Promise epsilon at vector scope: the shifts of neighbouring clusters telescope."""
+    row = setting.epsilon if setting.unlinked else None
+    return Promise(
+        model=_differential(setting),
+        epsilon=setting.epsilon,
+        scopes=epsilon_scopes(setting.epsilon, setting.epsilon, row),
+        caveats=_DP_UM,
+    )
+
+
+def _promise_idp_ls(setting: Setting) -> Promise:
+    """Promise (1 + ln 2) epsilon at vector scope, rounded up; proof: docs/methods/idp-ls.md."""
+    vector = math.nextafter(float(setting.epsilon) * (1 + math.log(2)), math.inf)
+    return Promise(
+        model=Model.INDIVIDUAL,
+        epsilon=setting.epsilon,
+        scopes=epsilon_scopes(setting.epsilon, vector, vector if setting.unlinked else None),
+        caveats=_IDP_LS,
+    )
+
+
+def _promise_idp_cbls(setting: Setting) -> Promise:
+    """Promise a share for every cluster at vector scope: each passes a record on."""
+    vector = sum((share * clusters for share, clusters in setting.shares), Fraction(0))
+    return Promise(
+        model=Model.INDIVIDUAL,
+        epsilon=setting.epsilon,
+        scopes=epsilon_scopes(setting.epsilon, vector, vector if setting.unlinked else None),
+        caveats=_IDP_CBLS,
+    )
+
+
+def _differential(setting: Setting) -> Model:
+    return Model.INDIVIDUAL if setting.read_from_data else Model.DIFFERENTIAL_PRIVACY
+
+
 METHODS = (
     Method(
         id="laplace",
         title="Laplace noise on every value",
         source='IDP-2025 section 2, "DP"',
-        model=Model.DIFFERENTIAL_PRIVACY,
-        plan=laplace,
-        forms_clusters=False,
-        orders_clusters=False,
-        vector_epsilon=_once,
-        covers_rows=True,
+        deed="Each value was replaced by itself plus noise of its own.",
+        plan=each(laplace),
+        promise=promise_laplace,
+        needs_k=False,
     ),
     Method(
         id="dp-um",
         title="univariate microaggregation, noise by the global sensitivity",
         source="IDP-2025 Algorithm 1",
-        model=Model.DIFFERENTIAL_PRIVACY,
-        plan=dp_um,
-        vector_epsilon=_once,
-        caveats=(
-            (
-                "The published proof holds the clusters fixed. Recomputed by rank they cost no "
-                "more: what one cluster loses the next one gains, so the epsilon holds at vector "
-                "scope too."
-            ),
-        ),
+        deed="Records were grouped by rank, each attribute by itself, into clusters of at "
+        "least {k}, and each value was replaced by its cluster's mean plus noise.",
+        plan=each(dp_um),
+        promise=promise_dp_um,
+        orders_clusters=True,
     ),
     Method(
         id="idp-ls",
         title="univariate microaggregation, noise by the local sensitivity",
         source="IDP-2025 Proposition 8",
-        model=Model.INDIVIDUAL,
-        plan=idp_ls,
-        vector_epsilon=_local,
-        caveats=(
-            (
-                "The published proof holds the clusters fixed. Recomputed by rank they cost up to "
-                "1 + ln 2 = 1.693 times the epsilon, whatever the data."
-            ),
-            *_INDIVIDUAL,
-        ),
+        deed="Records were grouped by rank, each attribute by itself, into clusters of at "
+        "least {k}, and each value was replaced by its cluster's mean plus noise.",
+        plan=each(idp_ls),
+        promise=_promise_idp_ls,
+        orders_clusters=True,
     ),
     Method(
         id="idp-cbls",
         title="univariate microaggregation of winsorised means, noise by the cluster-based "
         "local sensitivity",
         source="IDP-2025 Proposition 9",
-        model=Model.INDIVIDUAL,
-        plan=idp_cbls,
+        deed="Records were grouped by rank, each attribute by itself, into clusters of at "
+        "least {k}, and each value was replaced by its cluster's mean plus noise, the "
+        "smallest and the largest value of a cluster set to their neighbours before.",
+        plan=each(idp_cbls),
+        promise=_promise_idp_cbls,
         smallest_k=3,
         needs_bounds=False,
+        orders_clusters=True,
         may_be_exact=True,
-        vector_epsilon=_every_cluster,
-        caveats=(
-            (
-                "The published proof holds the clusters fixed. Recomputed by rank, every cluster "
-                "that passes a record on spends the epsilon again: at vector scope the epsilon "
-                "multiplies by up to the number of clusters."
-            ),
-            *_INDIVIDUAL,
-        ),
     ),
 )

@@ -6,6 +6,24 @@ array([1, 0, 0, 1])
 """
 
 from microveil.partition.clusters import Partition
+from microveil.partition.intervals import Intervals, intervals
+from microveil.partition.mdav import insensitive_mdav, mdav, v_mdav
+from microveil.partition.optimal import noise_aware, noise_aware_sizes, optimal, optimal_sizes
 from microveil.partition.ranking import rank_order, ranking, ranking_sizes, singletons
 
-__all__ = ["Partition", "rank_order", "ranking", "ranking_sizes", "singletons"]
+__all__ = [
+    "Intervals",
+    "Partition",
+    "insensitive_mdav",
+    "intervals",
+    "mdav",
+    "noise_aware",
+    "noise_aware_sizes",
+    "optimal",
+    "optimal_sizes",
+    "rank_order",
+    "ranking",
+    "ranking_sizes",
+    "singletons",
+    "v_mdav",
+]

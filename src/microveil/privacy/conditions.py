@@ -19,6 +19,9 @@ class Circumstances:
         Whether the columns to protect were left to a look at the table.
     exact_cells : str or None
         "refuse" or "allow"; None where the method never publishes a cell exactly.
+    randomness : str or None
+        "laplace", "other", or None where the method draws nothing.
+    spends_epsilon : bool
     kept : tuple of str
     """
 
@@ -29,6 +32,8 @@ class Circumstances:
     clamps: bool
     chosen_from_data: bool
     exact_cells: str | None
+    randomness: str | None
+    spends_epsilon: bool
     kept: tuple[str, ...]
 
 
@@ -62,22 +67,33 @@ def conditions(
             "those of all-different whole numbers, which are taken for identifiers. The claims "
             "take this choice as given; naming the attributes removes the condition."
         )
-    notes += [f"Method: {method}.", *caveats]
-    notes += _handling(given)
-    notes += [
-        (
-            "Neighbouring tables differ in one record, replaced by any other; the number of "
-            "records is public. One record is taken to be one person: a person with several "
-            "records is protected less."
-        ),
-        (
-            "Every further release of the same people, a rerun of this one included, adds its "
-            "epsilon to this one's."
-        ),
-    ]
+    notes.append(f"Method: {method}.")
     if not given.seeded:
+        notes += caveats
+    notes += _handling(given)
+    if given.spends_epsilon:
+        notes += [
+            (
+                "Neighbouring tables differ in one record, replaced by any other; the number of "
+                "records is public."
+            ),
+            (
+                "Every further release of the same people, a rerun of this one included, adds its "
+                "epsilon to this one's."
+            ),
+        ]
+    else:
         notes.append(
-            "Noise is exact discrete Laplace noise in integer arithmetic, from an AES-256 "
+            "Every further release of the same people, by other clusters or a rerun, can be put "
+            "beside this one and tell more than either."
+        )
+    notes.append(
+        "One record is taken to be one person: a person with several records is protected less."
+    )
+    if given.randomness and not given.seeded:
+        law = "Noise is exact discrete Laplace noise in integer arithmetic, from"
+        notes.append(
+            f"{law if given.randomness == 'laplace' else 'Randomness comes from'} an AES-256 "
             "stream keyed by the operating system's randomness."
         )
     return tuple(notes)
@@ -97,7 +113,8 @@ def _read_from_data(attributes: Sequence[Attribute]) -> list[str]:
     if read:
         notes.append(
             f"Resolutions were read from the data for {', '.join(read)}: the number of decimals "
-            "in use is revealed, and the claims take it as given."
+            "in use is revealed, nothing in this release is differential privacy, and the claims "
+            "take the resolutions as given."
         )
     return notes
 

@@ -16,6 +16,8 @@ class Model(StrEnum):
 
     DIFFERENTIAL_PRIVACY = "dp"
     INDIVIDUAL = "idp"
+    K_ANONYMITY = "k-anonymity"
+    NONE = "none"
 
     @property
     def in_words(self) -> str:
@@ -23,6 +25,8 @@ class Model(StrEnum):
         return {
             Model.DIFFERENTIAL_PRIVACY: "differential privacy (DP)",
             Model.INDIVIDUAL: "individual differential privacy (iDP)",
+            Model.K_ANONYMITY: "k-anonymity",
+            Model.NONE: "none: nothing formal is promised",
         }[self]
 
 
@@ -79,19 +83,25 @@ class AttributeTerms:
     """The share of epsilon that one attribute spends, and its public domain and grid."""
 
     attribute: Attribute
-    share: Fraction
+    share: Fraction | None
+
+    def _domain(self) -> list[Any] | None:
+        bounds, kind = self.attribute.bounds, self.attribute.kind
+        if self.attribute.categories is not None:
+            return list(self.attribute.categories)
+        if bounds is None:
+            return None
+        return [written(bounds.lower, kind), written(bounds.upper, kind)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the terms as plain values; what was read from the data stays unsaid."""
-        bounds, kind = self.attribute.bounds, self.attribute.kind
+        bounds = self.attribute.bounds
         told = bounds is not None and bounds.source is not Source.DATA
         resolution = self.attribute.resolution
         resolution_told = self.attribute.resolution_source is not Source.DATA
         return {
-            "share": float(self.share),
-            "bounds": [written(bounds.lower, kind), written(bounds.upper, kind)]
-            if bounds is not None and told
-            else None,
+            "share": None if self.share is None else float(self.share),
+            "bounds": self._domain() if told else None,
             "bounds_source": Source.NONE.value if bounds is None else bounds.source.value,
             "resolution": written(resolution, Kind.DECIMAL) if resolution_told else None,
             "resolution_source": self.attribute.resolution_source.value,
@@ -104,11 +114,11 @@ class Guarantee:
 
     Attributes
     ----------
-    method, title, source : str
-        The method's id, its name in words and where it was published.
+    method, title, source, deed : str
+        The method's id, its name in words, where it was published, and what it did.
     model : Model
-    epsilon : Fraction
-        The nominal budget over all attributes.
+    epsilon : Fraction or None
+        The nominal budget over all attributes; None where the method spends none.
     k : int or None
         The least cluster size; None where records form no clusters.
     n_records : int
@@ -126,8 +136,9 @@ class Guarantee:
     method: str
     title: str
     source: str
+    deed: str
     model: Model
-    epsilon: Fraction
+    epsilon: Fraction | None
     k: int | None
     n_records: int
     scopes: Scopes
@@ -141,7 +152,7 @@ class Guarantee:
         return {
             "schema": 1,
             "model": self.model.value,
-            "epsilon": float(self.epsilon),
+            "epsilon": None if self.epsilon is None else float(self.epsilon),
             "k": self.k,
             "scopes": self.scopes.to_dict(),
             "attributes": {terms.attribute.name: terms.to_dict() for terms in self.attributes},
@@ -152,6 +163,8 @@ class Guarantee:
 
     def summary(self) -> str:
         """Return what is covered in a few lines, for a terminal."""
+        if self.epsilon is None:
+            return f"privacy model: {self.model.in_words}"
         lines = [f"epsilon {float(self.epsilon):g}, {self.model.in_words}, covers:"]
         for name, scope in self.scopes.to_dict().items():
             told = f"epsilon {scope['epsilon']:.6g}" if scope["covered"] else "not covered"
@@ -164,9 +177,8 @@ class Guarantee:
         """Return the guarantee as a page (Markdown) for whoever must answer for the release."""
         return write_statement(
             self.to_dict(),
-            method=self.method,
-            title=self.title,
-            source=self.source,
+            method=f"`{self.method}`: {self.title} ({self.source})",
+            deed=self.deed,
             model=self.model.in_words,
             n_records=self.n_records,
         )

@@ -1,6 +1,7 @@
 """The guarantee as a page for people: no formula without its meaning."""
 
 import math
+from decimal import ROUND_CEILING, Decimal, localcontext
 from typing import Any
 
 __all__ = ["write_statement"]
@@ -34,13 +35,7 @@ SCOPES = {
 
 
 def write_statement(
-    guarantee: dict[str, Any],
-    *,
-    method: str,
-    title: str,
-    source: str,
-    model: str,
-    n_records: int,
+    guarantee: dict[str, Any], *, method: str, deed: str, model: str, n_records: int
 ) -> str:
     """Return the statement of a guarantee as Markdown.
 
@@ -48,14 +43,17 @@ def write_statement(
     ----------
     guarantee : dict
         As `Guarantee.to_dict` gives it: all that is said here follows from it.
-    method, title, source, model : str
-        The method's id, the method and the model in words, and the publication.
+    method, deed, model : str
+        The method with its name and publication, what it did to the values, and the model in
+        words.
     n_records : int
     """
+    with_epsilon = guarantee["epsilon"] is not None
+    told = _scopes(guarantee) if with_epsilon else _no_epsilon(guarantee)
     parts = [
         ["# What this release guarantees"],
-        _summary(guarantee, f"`{method}`: {title} ({source})", model, n_records),
-        ["## What the epsilon covers", "", *_scopes(guarantee)],
+        _summary(guarantee, method, deed, model, n_records),
+        ["## What the epsilon covers" if with_epsilon else "## What is promised", "", *told],
         ["## Protected attributes", "", *_attributes(guarantee)],
         ["## Columns released unprotected", "", *_kept(guarantee)],
         ["## Conditions and exceptions", "", *(f"- {note}" for note in guarantee["notes"])],
@@ -63,40 +61,58 @@ def write_statement(
     return "\n\n".join("\n".join(part) for part in parts) + "\n"
 
 
-def _summary(guarantee: dict[str, Any], method: str, model: str, n_records: int) -> list[str]:
-    epsilon = guarantee["epsilon"]
-    seeded = guarantee["randomness"] == "seeded"
+def _summary(
+    guarantee: dict[str, Any], method: str, deed: str, model: str, n_records: int
+) -> list[str]:
     lines = []
-    if seeded:
+    if guarantee["randomness"] == "seeded":
         lines += [
             (
-                "**This release protects nobody.** Its noise came from a seed, for an experiment: "
-                "whoever knows or guesses the seed can take the noise off again. Do not publish it."
+                "**This release protects nobody.** Its randomness came from a seed, for an "
+                "experiment: whoever knows or guesses the seed can take the noise off again. Do "
+                "not publish it."
             ),
             "",
         ]
-    cluster = (
-        f"Records were grouped, attribute by attribute, into clusters of at least "
-        f"{guarantee['k']} by rank, and each value was replaced by a noisy mean of its cluster. "
-        if guarantee["k"]
-        else "Each value was replaced by itself plus noise. "
+    epsilon = guarantee["epsilon"]
+    budget = "." if epsilon is None else f" with a budget (epsilon) of {_number(epsilon)}, divided "
+    if epsilon is not None:
+        budget += f"among {_count(len(guarantee['attributes']), 'attribute')}."
+    lines.append(
+        f"A table of {n_records} records was protected by {method}. {deed} "
+        f"The privacy model is {model}{budget}"
     )
-    lines += [
+    if epsilon is not None:
+        lines += [
+            "",
+            (
+                "An epsilon bounds what the release can reveal about one person: if that person's "
+                "record were replaced by any other, no published result would become more or less "
+                f"likely by more than the factor e^epsilon. For {_number(epsilon)} the factor is "
+                f"{_factor(epsilon)}. A factor near 1 protects well; a large one hardly at all. "
+                "What exactly is compared is the scope, and it decides what the number is worth:"
+            ),
+        ]
+    return lines
+
+
+def _no_epsilon(guarantee: dict[str, Any]) -> list[str]:
+    if guarantee["model"] == "k-anonymity":
+        return [
+            (
+                "Whoever looks for a person by the protected attributes finds at least "
+                f"{guarantee['k']} records that fit equally well. That hides which row is whose. "
+                "It does not hide what the rows of such a group have in common, and it bounds "
+                "nothing for an intruder who knows more. No epsilon is claimed at any scope."
+            ),
+        ]
+    return [
         (
-            f"A table of {n_records} records was protected by {method}. {cluster}"
-            f"The privacy model is {model} with a budget (epsilon) of {_number(epsilon)}, divided "
-            f"among {_count(len(guarantee['attributes']), 'attribute')}."
-        ),
-        "",
-        (
-            "An epsilon bounds what the release can reveal about one person: if that person's "
-            "record were replaced by any other, no published result would become more or less "
-            f"likely by more than the factor e^epsilon. For {_number(epsilon)} the factor is "
-            f"{_factor(epsilon)}. A factor near 1 protects well; a large one hardly at all. What "
-            "exactly is compared is the scope, and it decides what the number is worth:"
+            "Nothing formal: no epsilon at any scope and no k-anonymity of records. What the "
+            "method does is said below; how well it hides people in this table has to be measured, by "
+            "an assessment of the release against the original."
         ),
     ]
-    return lines
 
 
 def _scopes(guarantee: dict[str, Any]) -> list[str]:
@@ -109,7 +125,9 @@ def _scopes(guarantee: dict[str, Any]) -> list[str]:
             cells = "**no** | none | no bound"
         lines.append(f"| {name} | {meaning} | {cells} |")
     vector = guarantee["scopes"]["vector"]
-    if vector["covered"] and vector["epsilon"] > MEANINGLESS:
+    clusters = guarantee["k"] is not None
+    multiplied = vector["covered"] and vector["epsilon"] > guarantee["epsilon"]
+    if clusters and multiplied and vector["epsilon"] > MEANINGLESS:
         lines += [
             "",
             (
@@ -118,7 +136,7 @@ def _scopes(guarantee: dict[str, Any]) -> list[str]:
                 "clusters, for which there is no formal promise."
             ),
         ]
-    if not guarantee["scopes"]["row"]["covered"] and guarantee["randomness"] == "os":
+    if clusters and not guarantee["scopes"]["row"]["covered"] and guarantee["randomness"] == "os":
         lines += [
             "",
             (
@@ -133,13 +151,20 @@ def _attributes(guarantee: dict[str, Any]) -> list[str]:
     lines = ["| attribute | share of epsilon | bounds | resolution |", "|---|---|---|---|"]
     for name, terms in guarantee["attributes"].items():
         bounds = terms["bounds"]
-        told = f"{bounds[0]} to {bounds[1]}, " if bounds else ""
+        told = f"{_domain(bounds)}, " if bounds else ""
+        share = "none" if terms["share"] is None else _number(terms["share"])
         step = "" if terms["resolution"] is None else f"{terms['resolution']}, "
         lines.append(
-            f"| {_cell(name)} | {_number(terms['share'])} | {told}{terms['bounds_source']} | "
+            f"| {_cell(name)} | {share} | {told}{terms['bounds_source']} | "
             f"{step}{terms['resolution_source']} |"
         )
     return lines
+
+
+def _domain(bounds: list[Any]) -> str:
+    if all(isinstance(bound, str) for bound in bounds) and len(bounds) != 2:
+        return _cell(", ".join(bounds))
+    return _cell(f"{bounds[0]} to {bounds[1]}")
 
 
 def _kept(guarantee: dict[str, Any]) -> list[str]:
@@ -159,13 +184,18 @@ def _cell(name: str) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:.6g}"
+    """Write six digits, rounded up: a certificate must not understate."""
+    with localcontext() as context:
+        context.prec, context.rounding = 6, ROUND_CEILING
+        return f"{float(+Decimal(repr(value))):.6g}"
 
 
 def _factor(epsilon: float) -> str:
     if epsilon > MEANINGLESS:
         return "over a million"
-    return f"{math.exp(epsilon):.3g}" if epsilon >= 0.1 else f"{math.exp(epsilon):.5g}"
+    with localcontext() as context:
+        context.prec, context.rounding = (3 if epsilon >= 0.1 else 5), ROUND_CEILING
+        return str(+Decimal(repr(math.exp(epsilon))))
 
 
 def _count(number: int, noun: str) -> str:

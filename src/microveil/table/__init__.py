@@ -10,7 +10,7 @@ from microveil.table.columns import (
     on_grid,
     resolution_from_data,
 )
-from microveil.table.frames import Numbers, Table, open_table
+from microveil.table.frames import Numbers, Table, open_table, spread
 
 __all__ = [
     "BoundsFromData",
@@ -24,4 +24,5 @@ __all__ = [
     "on_grid",
     "open_table",
     "resolution_from_data",
+    "spread",
 ]

@@ -100,7 +100,7 @@ def on_grid(
     bounds = attribute.grid_bounds
     if bounds is not None:
         lower, upper = bounds
-        if clamp:
+        if clamp and attribute.categories is None:
             values = np.clip(values, lower, upper)
         elif int(values.min()) < lower or int(values.max()) > upper:
             _refuse_outside(values, absent, attribute, bounds)
@@ -161,8 +161,12 @@ def _refuse_outside(
         outside = everywhere
     raise DataError(
         f"{attribute.place}, {_counted(outside)}",
-        "values lie outside the declared bounds",
-        'widen the bounds, or pass outside="clamp" (--outside clamp) to move them to the bound',
+        "values lie outside the declared bounds"
+        if attribute.categories is None
+        else "values are none of the declared categories",
+        'widen the bounds, or pass outside="clamp" (--outside clamp) to move them to the bound'
+        if attribute.categories is None
+        else "add what is missing to the list of categories",
     )
 
 

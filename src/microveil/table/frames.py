@@ -6,6 +6,7 @@ of a frame, a schema or a file) does not come back.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Protocol
 
 import narwhals as nw
@@ -16,7 +17,7 @@ from microveil.errors import DataError, RequestError
 from microveil.schema import Cells, Kind
 from microveil.table.restore import KEEP, RESTORE, Numbers, restored_array
 
-__all__ = ["Numbers", "Table", "open_table"]
+__all__ = ["Numbers", "Table", "open_table", "spread"]
 
 
 class Table(Protocol):
@@ -31,6 +32,14 @@ class Table(Protocol):
 
     def numbers(self, name: str) -> Numbers:
         """Return a numeric column as numbers."""
+        ...
+
+    def check_kept(self, name: str) -> None:
+        """Refuse a column whose cells may carry more than they show."""
+        ...
+
+    def codes(self, name: str, categories: tuple[str, ...]) -> Numbers:
+        """Return a text column as positions in a list of categories; -1 where not in it."""
         ...
 
     def rebuild(
@@ -118,10 +127,26 @@ def _not_numeric(name: str) -> DataError:
     )
 
 
+def _nested(name: str) -> DataError:
+    return DataError(
+        f"column '{name}'",
+        "lists and structures cannot be kept, as they may carry more than they show",
+        "take them apart into plain columns first, or leave the column out",
+    )
+
+
 class _Arrays:
     """A dict of numpy arrays."""
 
     def __init__(self, arrays: Mapping[str, Any]) -> None:
+        for name, array in arrays.items():
+            # The type of a list would hang on its values, a mask would hide some.
+            if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
+                raise RequestError(
+                    f"column '{name}'",
+                    "the columns of a dict must be plain numpy arrays",
+                    "pass np.array(...) of the type you mean; for a masked array, NaN in floats",
+                )
         self._arrays = {name: np.asarray(array) for name, array in arrays.items()}
         lengths = {array.shape for array in self._arrays.values()}
         if len(lengths) > 1 or any(len(shape) != 1 for shape in lengths):
@@ -150,6 +175,13 @@ class _Arrays:
         if kind is Kind.DECIMAL:
             return _floats(array)
         return Numbers(values=array.astype(np.int64), missing=None)
+
+    def check_kept(self, name: str) -> None:
+        if self._arrays[name].dtype.names is not None:
+            raise _nested(name)
+
+    def codes(self, name: str, categories: tuple[str, ...]) -> Numbers:
+        return _coded(self._arrays[name].astype(np.str_), None, categories)
 
     def rebuild(
         self,
@@ -201,7 +233,7 @@ class _Frame:
         if kind is Kind.DATE:
             filled = column if missing is None else column.drop_nulls()
             days = _days(filled.to_numpy()).values
-            return Numbers(values=_spread(days, missing), missing=missing)
+            return Numbers(values=spread(days, missing), missing=missing)
         if kind is Kind.DECIMAL:
             if missing is not None:
                 column = column.fill_null(float("nan"))
@@ -211,6 +243,16 @@ class _Frame:
             return Numbers(values=filled.to_numpy().astype(np.int64), missing=missing)
         filled = column if missing is None else column.fill_null(0)
         return Numbers(values=filled.to_numpy().astype(np.int64), missing=missing)
+
+    def check_kept(self, name: str) -> None:
+        if self._frame[name].dtype.is_nested():
+            raise _nested(name)
+
+    def codes(self, name: str, categories: tuple[str, ...]) -> Numbers:
+        column = self._frame[name].cast(nw.String)
+        missing = column.is_null().to_numpy() if column.null_count() else None
+        words = column.fill_null("").to_numpy().astype(np.str_)
+        return _coded(words, missing, categories)
 
     def rebuild(
         self,
@@ -234,6 +276,15 @@ class _Frame:
         return namespace.DataFrame(made)
 
 
+def _coded(
+    words: NDArray[np.str_], missing: NDArray[np.bool_] | None, categories: tuple[str, ...]
+) -> Numbers:
+    seen, where = np.unique(words, return_inverse=True)
+    position = {category: place for place, category in enumerate(categories)}
+    codes = np.array([position.get(word, -1) for word in seen.tolist()], dtype=np.int64)
+    return Numbers(values=codes[where], missing=missing, categories=categories)
+
+
 def _floats(array: NDArray[Any]) -> Numbers:
     values = np.ascontiguousarray(array, dtype=np.float64)
     missing = np.isnan(values)
@@ -255,7 +306,7 @@ def _days(array: NDArray[Any]) -> Numbers:
     return Numbers(values=values, missing=missing if missing.any() else None)
 
 
-def _spread(present: Cells, missing: NDArray[np.bool_] | None) -> Cells:
+def spread(present: Cells, missing: NDArray[np.bool_] | None) -> Cells:
     """Put values back among missing ones, which get 0."""
     if missing is None:
         return present
@@ -268,4 +319,4 @@ def _in_order(numbers: Numbers, order: NDArray[np.int64] | None) -> Numbers:
     if order is None:
         return numbers
     missing = None if numbers.missing is None else numbers.missing[order]
-    return Numbers(values=numbers.values[order], missing=missing)
+    return replace(numbers, values=numbers.values[order], missing=missing)

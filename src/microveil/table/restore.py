@@ -29,10 +29,13 @@ class Numbers:
         Dates as days since 1970-01-01, yes/no as 1 and 0; anything where missing.
     missing : bool array (n_records,) or None
         None where no value is missing.
+    categories : tuple of str or None
+        Where the values are positions in this list.
     """
 
     values: Cells
     missing: NDArray[np.bool_] | None
+    categories: tuple[str, ...] | None = None
 
 
 def _within(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -58,6 +61,8 @@ def restored_array(numbers: Numbers, dtype: np.dtype[Any]) -> NDArray[Any]:
     array([  0, 255], dtype=uint8)
     """
     values, missing = numbers.values, numbers.missing
+    if numbers.categories is not None:
+        return np.array(_words(numbers)).astype(dtype)
     if dtype.kind == "M":
         dates = _representable(values, np.datetime_data(dtype)[0]).astype(dtype)
         if missing is not None:
@@ -70,8 +75,22 @@ def restored_array(numbers: Numbers, dtype: np.dtype[Any]) -> NDArray[Any]:
     return restored
 
 
+def _words(numbers: Numbers) -> list[str | None]:
+    """Return the categories that the codes of a text column stand for."""
+    categories = numbers.categories or ()
+    words: list[str | None] = [categories[code] for code in numbers.values.tolist()]
+    if numbers.missing is not None:
+        for place in np.flatnonzero(numbers.missing):
+            words[place] = None
+    return words
+
+
 def _restore_polars(polars: Any, native: Any, numbers: Numbers) -> Any:
     dtype = native.dtype
+    if numbers.categories is not None:
+        if isinstance(dtype, polars.Enum):
+            dtype = polars.Enum(numbers.categories)
+        return polars.Series(native.name, _words(numbers), dtype=polars.String).cast(dtype)
     values = numbers.values
     if dtype.is_integer():
         values = np.clip(values, int(polars.select(dtype.min()).item()), _polars_max(polars, dtype))
@@ -106,6 +125,8 @@ def _keep_polars(polars: Any, native: Any, order: NDArray[np.int64]) -> Any:
 
 def _arrow_array(arrow: Any, numbers: Numbers, kind: Any) -> Any:
     """Build a pyarrow array of a type from numbers."""
+    if numbers.categories is not None:
+        return arrow.array(_words(numbers), arrow.string()).cast(kind)
     values = numbers.values
     if arrow.types.is_integer(kind):
         values = _within(values, np.dtype(kind.to_pandas_dtype()))
@@ -132,6 +153,11 @@ def _keep_arrow(arrow: Any, native: Any, order: NDArray[np.int64]) -> Any:
 def _restore_pandas(pandas: Any, native: Any, numbers: Numbers) -> Any:
     dtype = native.dtype
     values, missing = numbers.values, numbers.missing
+    if numbers.categories is not None:
+        words = pandas.Series(_words(numbers), dtype=object)
+        if isinstance(dtype, pandas.CategoricalDtype):
+            dtype = pandas.CategoricalDtype(numbers.categories, ordered=dtype.ordered)
+        return words.astype(dtype)
     if hasattr(dtype, "pyarrow_dtype"):
         import pyarrow
 
@@ -150,6 +176,9 @@ def _keep_pandas(pandas: Any, native: Any, order: NDArray[np.int64]) -> Any:
     taken = native.take(order).reset_index(drop=True)
     if isinstance(taken.dtype, pandas.CategoricalDtype):
         taken = taken.cat.remove_unused_categories()
+    elif hasattr(taken.dtype, "numpy_dtype"):
+        # What lies under the mask of a missing cell would come along.
+        taken = pandas.Series(pandas.array(taken.tolist(), dtype=taken.dtype))
     taken.attrs = {}
     return taken
 

@@ -1,0 +1,456 @@
+"""Clusters around extreme records: exact farthest and nearest records among those left.
+
+The squared distance of two places is one float64 computation, the same everywhere::
+
+    total = 0.0
+    for each attribute, in order:  total += (x - y) * (x - y)
+
+``space`` holds the records that no cluster has yet, in leaves of a k-d tree:
+
+    blocks   the leaves' records, leaf after leaf, each attribute by attribute
+    starts   the slot at which each leaf begins, and the end of the last
+    left     how many records each leaf still has, in its first slots
+    records  the record position in each slot
+    lows, highs  (n_attributes, n_leaves) the box around what each leaf still has
+    slots, leaves  of each record position: its slot and its leaf
+
+A leaf is looked at only if a bound says that it may hold what is sought:
+
+- Nearest: the distance to the leaf's box. It is computed in the order of the distances
+  from differences that are nowhere larger; as rounding never turns a smaller number into
+  a larger one, the bound never exceeds the computed distance of a record in the box.
+- Farthest from the centroid: ``reach``, the leaf's greatest distance from an earlier
+  centroid plus how far the centroid has moved since.
+- Farthest from a record q: with c the centroid, every record x of a leaf has
+  |x - q|^2 = |x - c|^2 + |c - q|^2 + 2 (x - c).(c - q); the first term is at most the
+  square of ``reach``, the last at most its maximum over the box.
+
+The last two are widened by far more than rounding can have made them too small, so no
+bound ever hides a record, and ties are found to the last bit.
+
+A heap is a pair of arrays, squared distances and record positions. Its first entry comes
+last in nearness, ties by position: the next to be replaced.
+"""
+
+import numba
+import numpy as np
+
+# Rounding errs by a small multiple of m^1.5 units of 2^-52 relative to the terms that enter
+# a bound, m the number of attributes, and by less than TINY where squares underflow.
+SLACK = 1e-12
+TINY = 1e-300
+
+# Undoes the rounding of one addition and one product of numbers that are not negative.
+UPWARDS = 1.0 + 2.0**-50
+
+# Beyond every distance, with a square that is finite.
+BEYOND = 1e100
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _measure(blocks, starts, left, leaf, place, distances):
+    """Set the squared distances from a place to what the leaf still has.
+
+    Four attributes at a time, which reads and writes the sums less often. The loops over
+    records run on vector instructions because their positions are unsigned: a position
+    that might be negative would be tested each time. The arrays come one by one because
+    unpacking the space, which counts references, takes as long as measuring a leaf.
+    """
+    m = place.shape[0]
+    capacity = np.uint64(starts[leaf + 1] - starts[leaf])
+    size = np.uint64(left[leaf])
+    at = np.uint64(starts[leaf] * m)
+    for p in range(size):
+        distances[p] = 0.0
+    a = 0
+    while a + 4 <= m:
+        v0, v1, v2, v3 = place[a], place[a + 1], place[a + 2], place[a + 3]
+        at1 = at + capacity
+        at2 = at1 + capacity
+        at3 = at2 + capacity
+        for i in range(size):
+            p = np.uint64(i)
+            d0 = blocks[at + p] - v0
+            d1 = blocks[at1 + p] - v1
+            d2 = blocks[at2 + p] - v2
+            d3 = blocks[at3 + p] - v3
+            distances[p] = (((distances[p] + d0 * d0) + d1 * d1) + d2 * d2) + d3 * d3
+        at = at3 + capacity
+        a += 4
+    while a < m:
+        value = place[a]
+        for i in range(size):
+            difference = blocks[at + np.uint64(i)] - value
+            distances[np.uint64(i)] += difference * difference
+        at += capacity
+        a += 1
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _after(distances, records, i, j):
+    """Whether entry i is farther than entry j, or as far and later in the table."""
+    return distances[i] > distances[j] or (distances[i] == distances[j] and records[i] > records[j])
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _sink(distances, records, size):
+    """Restore a heap with the last of its records first, after its root was replaced."""
+    parent = 0
+    while True:
+        child = 2 * parent + 1
+        if child >= size:
+            return
+        if child + 1 < size and _after(distances, records, child + 1, child):
+            child += 1
+        if not _after(distances, records, child, parent):
+            return
+        distances[parent], distances[child] = distances[child], distances[parent]
+        records[parent], records[child] = records[child], records[parent]
+        parent = child
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _gather(distances, records, start, size, nearest_distances, nearest_records):
+    """Replace the heap's records by nearer ones of a leaf that has been measured."""
+    radius = nearest_distances[0]
+    within = 0
+    for i in range(np.uint64(size)):
+        within += distances[i] <= radius
+    if within == 0:
+        return
+    for i in range(size):
+        if distances[i] > radius:
+            continue
+        record = records[start + i]
+        if distances[i] < radius or record < nearest_records[0]:
+            nearest_distances[0] = distances[i]
+            nearest_records[0] = record
+            _sink(nearest_distances, nearest_records, nearest_distances.shape[0])
+            radius = nearest_distances[0]
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _clear(heap):
+    """Fill the heap with what every record comes before."""
+    heap[0][:] = np.inf
+    heap[1][:] = np.iinfo(np.int64).max
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _nearest(space, place, bounds, distances, heap):
+    """Replace the heap's records by those that are nearer to a place; sort it by nearness.
+
+    There must be as many records as the heap takes.
+    """
+    blocks, starts, left, records, lows, highs, _, _ = space
+    nearest_distances, nearest_records = heap
+    wanted = nearest_records.shape[0]
+    if wanted == 0:
+        return
+    n_leaves = np.uint64(bounds.shape[0])
+    for leaf in range(n_leaves):
+        bounds[leaf] = 0.0
+    for a in range(place.shape[0]):
+        value = place[a]
+        for leaf in range(n_leaves):
+            difference = max(lows[a, leaf] - value, value - highs[a, leaf], 0.0)
+            bounds[leaf] += difference * difference
+    closest = np.argmin(bounds)
+    for turn in range(-1, bounds.shape[0]):
+        leaf = closest if turn < 0 else turn
+        if bounds[leaf] <= nearest_distances[0] and turn != closest:
+            _measure(blocks, starts, left, leaf, place, distances)
+            _gather(
+                distances, records, starts[leaf], left[leaf], nearest_distances, nearest_records
+            )
+    for end in range(wanted - 1, 0, -1):
+        farthest, last = nearest_distances[0], nearest_records[0]
+        nearest_distances[0], nearest_records[0] = nearest_distances[end], nearest_records[end]
+        nearest_distances[end], nearest_records[end] = farthest, last
+        _sink(nearest_distances, nearest_records, end)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _greatest(distances, size):
+    """Return the greatest of the first distances."""
+    greatest = distances[0]
+    for i in range(size):
+        greatest = max(greatest, distances[i])
+    return greatest
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _first_at(distances, records, start, size, distance):
+    """Return the lowest record position of a leaf at exactly the distance."""
+    first = np.iinfo(np.int64).max
+    for i in range(size):
+        if distances[i] == distance:
+            first = min(first, records[start + i])
+    return first
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _most(bounds, left):
+    """Return the leaf with the greatest bound among those that are not empty."""
+    most = -1
+    for leaf in range(bounds.shape[0]):
+        if left[leaf] > 0 and (most < 0 or bounds[leaf] > bounds[most]):
+            most = leaf
+    return most
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _follow_centroid(sums, remaining, centroid, reach):
+    """Set the centroid of the records that remain; widen every reach by the way it moved."""
+    m = centroid.shape[0]
+    moved = 0.0
+    for a in range(m):
+        mean = sums[a] / remaining
+        moved += (mean - centroid[a]) * (mean - centroid[a])
+        centroid[a] = mean
+    way = np.sqrt(moved * (1.0 + SLACK * m * m) + TINY)
+    for leaf in range(reach.shape[0]):
+        reach[leaf] = (reach[leaf] + way) * UPWARDS
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _farthest_from_centroid(space, centroid, reach, distances):
+    """Return the record farthest from the centroid, and tighten the reach of the leaves seen."""
+    blocks, starts, left, records, _, _, _, _ = space
+    wider = 1.0 + SLACK * centroid.shape[0] ** 2
+    farthest, greatest = np.int64(-1), -1.0
+    most = _most(reach, left)
+    for turn in range(-1, reach.shape[0]):
+        leaf = most if turn < 0 else turn
+        if left[leaf] == 0 or turn == most or reach[leaf] * reach[leaf] < greatest:
+            continue
+        _measure(blocks, starts, left, leaf, centroid, distances)
+        here = _greatest(distances, left[leaf])
+        reach[leaf] = np.sqrt(here * wider + TINY)
+        if here < greatest:
+            continue
+        first = _first_at(distances, records, starts[leaf], left[leaf], here)
+        if here > greatest or first < farthest:
+            farthest = first
+        greatest = here
+    return farthest
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _bound_from_record(space, place, centroid, reach, bounds):
+    """Set each leaf's upper bound for the computed squared distance from a record's place."""
+    _, _, _, _, lows, highs, _, _ = space
+    m = place.shape[0]
+    n_leaves = np.uint64(bounds.shape[0])
+    apart = 0.0
+    for leaf in range(n_leaves):
+        bounds[leaf] = 0.0
+    for a in range(m):
+        middle = centroid[a]
+        step = middle - place[a]
+        apart += step * step
+        for leaf in range(n_leaves):
+            bounds[leaf] += max((lows[a, leaf] - middle) * step, (highs[a, leaf] - middle) * step)
+    wider = 1.0 + SLACK * m * m
+    for leaf in range(n_leaves):
+        around = (reach[leaf] * reach[leaf] + apart) * wider
+        bounds[leaf] = around + 2.0 * bounds[leaf] + TINY
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _farthest_from_record(space, place, bounds, distances):
+    """Return the record farthest from a place, given each leaf's upper bound."""
+    blocks, starts, left, records, _, _, _, _ = space
+    farthest, greatest = np.int64(-1), -1.0
+    most = _most(bounds, left)
+    for turn in range(-1, bounds.shape[0]):
+        leaf = most if turn < 0 else turn
+        if left[leaf] == 0 or turn == most or bounds[leaf] < greatest:
+            continue
+        _measure(blocks, starts, left, leaf, place, distances)
+        beyond = 0
+        for i in range(np.uint64(left[leaf])):
+            beyond += distances[i] >= greatest
+        if beyond == 0:
+            continue
+        here = _greatest(distances, left[leaf])
+        first = _first_at(distances, records, starts[leaf], left[leaf], here)
+        if here > greatest or first < farthest:
+            farthest = first
+        greatest = here
+    return farthest
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _take(space, record, sums):
+    """Take a record out of the space and out of the sums; keep the leaf dense, its box tight."""
+    blocks, starts, left, records, lows, highs, slots, leaves = space
+    leaf = leaves[record]
+    capacity = starts[leaf + 1] - starts[leaf]
+    slot = slots[record]
+    last = left[leaf] - 1
+    for a in range(sums.shape[0]):
+        begin = starts[leaf] * sums.shape[0] + a * capacity
+        end = begin + last
+        value = blocks[begin + slot - starts[leaf]]
+        sums[a] -= value
+        blocks[begin + slot - starts[leaf]] = blocks[end]
+        if value == lows[a, leaf] or value == highs[a, leaf]:
+            low, high = np.inf, -np.inf
+            for i in range(np.uint64(begin), np.uint64(end)):
+                low = min(low, blocks[i])
+                high = max(high, blocks[i])
+            lows[a, leaf] = low
+            highs[a, leaf] = high
+    moved = records[starts[leaf] + last]
+    records[slot] = moved
+    slots[moved] = slot
+    left[leaf] = last
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _form_around(space, points, record, cluster, labels, sums, work):
+    """Form a cluster of the record and its nearest, which are left in the heap."""
+    bounds, distances, heap = work
+    _take(space, record, sums)
+    labels[record] = cluster
+    _clear(heap)
+    _nearest(space, points[record], bounds, distances, heap)
+    for neighbour in heap[1]:
+        _take(space, neighbour, sums)
+        labels[neighbour] = cluster
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _work(space, k):
+    """Reserve memory: a number per leaf, one per record of a leaf, k - 1 neighbours."""
+    starts = space[1]
+    heap = (np.empty(k - 1), np.empty(k - 1, np.int64))
+    return np.empty(starts.shape[0] - 1), np.empty(np.max(starts[1:] - starts[:-1])), heap
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def form_clusters(space, points, k, labels, sums, n_clusters, remaining):
+    """Form clusters by MDAV until fewer than k or at most half of the records remain.
+
+    The caller then arranges the rest anew, as leaves have grown sparse. Return the number
+    of clusters so far and of the records that remain.
+    """
+    work = _work(space, k)
+    bounds, distances, _ = work
+    half = remaining // 2
+    reach = np.full(bounds.shape[0], BEYOND)
+    centroid = sums / remaining
+    while remaining >= k and remaining > half:
+        _follow_centroid(sums, remaining, centroid, reach)
+        r = _farthest_from_centroid(space, centroid, reach, distances)
+        _form_around(space, points, r, n_clusters, labels, sums, work)
+        n_clusters += 1
+        if remaining >= 2 * k:
+            _bound_from_record(space, points[r], centroid, reach, bounds)
+            s = _farthest_from_record(space, points[r], bounds, distances)
+            _form_around(space, points, s, n_clusters, labels, sums, work)
+            n_clusters += 1
+            remaining -= k
+        remaining -= k
+    return n_clusters, remaining
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _before(near, i, one):
+    """Whether entry i is nearer than the heap's first, or as near and earlier in the table."""
+    return near[0][i] < one[0][0] or (near[0][i] == one[0][0] and near[1][i] < one[1][0])
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _closest_to_cluster(space, points, members, near, seen, labels, work):
+    """Leave in the heap of one the record nearest to any member.
+
+    ``near`` holds, for the members before ``seen``, a record that none was before in
+    nearness, to the member and among those left when it was found. As records only leave,
+    it is still no later than the member's nearest; if it is left itself, it is as near as
+    that to some member.
+    """
+    bounds, distances, one = work
+    _clear(one)
+    for i in range(seen):
+        if labels[near[1][i]] < 0 and _before(near, i, one):
+            one[0][0] = near[0][i]
+            one[1][0] = near[1][i]
+    for i in range(members.shape[0]):
+        if i >= seen or (labels[near[1][i]] >= 0 and _before(near, i, one)):
+            _nearest(space, points[members[i]], bounds, distances, one)
+            near[0][i] = one[0][0]
+            near[1][i] = one[1][0]
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def form_variable_clusters(space, points, k, gamma, labels, outermost, n_clusters, remaining):
+    """Form clusters by V-MDAV until fewer than k or at most half of the records remain.
+
+    ``outermost`` lists the records by distance from the centroid of all, farthest first.
+    Return the number of clusters so far and of the records that remain.
+    """
+    work = _work(space, k)
+    bounds, distances, heap = work
+    one = (np.empty(1), np.empty(1, np.int64))
+    two = (np.empty(2), np.empty(2, np.int64))
+    members = np.empty(2 * k - 1, np.int64)
+    near = (np.empty(2 * k - 1), np.empty(2 * k - 1, np.int64))
+    sums = np.zeros(points.shape[1])
+    half = remaining // 2
+    at = 0
+    while remaining >= k and remaining > half:
+        while labels[outermost[at]] >= 0:
+            at += 1
+        _form_around(space, points, outermost[at], n_clusters, labels, sums, work)
+        members[0] = outermost[at]
+        members[1:k] = heap[1]
+        size, seen = k, 0
+        remaining -= k
+        while size < 2 * k - 1 and remaining > 1:
+            _closest_to_cluster(
+                space, points, members[:size], near, seen, labels, (bounds, distances, one)
+            )
+            seen = size
+            to_cluster, record = one[0][0], one[1][0]
+            # The record itself is one of its two nearest, or as near as both.
+            _clear(two)
+            _nearest(space, points[record], bounds, distances, two)
+            if not to_cluster < gamma * gamma * two[0][1]:
+                break
+            _take(space, record, sums)
+            labels[record] = n_clusters
+            members[size] = record
+            size += 1
+            remaining -= 1
+        n_clusters += 1
+    return n_clusters, remaining
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def join_leftovers(points, labels, n_clusters):
+    """Let each record without a cluster join the one whose centroid is nearest."""
+    n, m = points.shape
+    centroids = np.zeros((n_clusters, m))
+    sizes = np.zeros(n_clusters, np.int64)
+    for record in range(n):
+        if labels[record] >= 0:
+            sizes[labels[record]] += 1
+            for a in range(m):
+                centroids[labels[record], a] += points[record, a]
+    for cluster in range(n_clusters):
+        for a in range(m):
+            centroids[cluster, a] /= sizes[cluster]
+    for record in range(n):
+        if labels[record] >= 0:
+            continue
+        least = np.inf
+        for cluster in range(n_clusters):
+            distance = 0.0
+            for a in range(m):
+                difference = points[record, a] - centroids[cluster, a]
+                distance += difference * difference
+            if distance < least:
+                least = distance
+                labels[record] = cluster

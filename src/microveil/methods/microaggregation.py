@@ -1,0 +1,180 @@
+"""Microaggregation without noise: the papers' baselines, and k-anonymity where it holds.
+
+Sources: Domingo-Ferrer and Torra, "Ordinal, Continuous and Heterogeneous k-Anonymity Through
+Microaggregation" (2005); Solanas and Martinez-Balleste, "V-MDAV" (2006); Hansen and Mukherjee,
+"A Polynomial Algorithm for Optimal Univariate Microaggregation" (2003); KANON-2013 (Soria-Comas,
+Domingo-Ferrer, Sánchez and Martínez, "Improving the Utility of Differentially Private Data
+Releases via k-Anonymity"), Definitions 4 and 5.
+"""
+
+from collections.abc import Sequence
+
+from microveil.engines import Engine
+from microveil.methods.base import Choices, Method, PlanStep, Promise, Setting, each, epsilon_scopes
+from microveil.methods.blocks import plan_blocks
+from microveil.methods.centroids import plain_centroids
+from microveil.partition import Partition
+from microveil.plans import AttributePlan, CentroidPlan
+from microveil.privacy import Model
+from microveil.table import GridColumn
+
+__all__ = ["METHODS"]
+
+
+def ranking(column: GridColumn, choices: Choices, engine: Engine) -> CentroidPlan:
+    """Plan individual ranking: means of k records with consecutive values."""
+    partition, clusters = engine.cluster_by_rank(column.values, choices.k)
+    return plain_centroids(column, partition, clusters.sums)
+
+
+def optimal(column: GridColumn, choices: Choices, engine: Engine) -> CentroidPlan:
+    """Plan optimal univariate microaggregation: the least sum of squares of any clusters."""
+    partition = engine.cluster_optimally(column.values, choices.k)
+    return plain_centroids(column, partition, engine.sums(column.values, partition))
+
+
+def jointly(name: str) -> PlanStep:
+    """Make the step that microaggregates blocks of attributes by a partition."""
+
+    def plan(
+        columns: Sequence[GridColumn], choices: Choices, engine: Engine
+    ) -> Sequence[AttributePlan]:
+        return plan_blocks(columns, choices, engine, name, _means)
+
+    return plan
+
+
+def _means(
+    column: GridColumn, partition: Partition, choices: Choices, engine: Engine
+) -> CentroidPlan:
+    del choices
+    return plain_centroids(column, partition, engine.sums(column.values, partition))
+
+
+_NOTHING = epsilon_scopes(None, None, None)
+_NO_EPSILON = (
+    (
+        "No noise is drawn: nothing is promised about what one person's data can change, and the "
+        "published means are exact."
+    ),
+    (
+        "Whoever knows that a person is in a cluster learns its means, which lie close to the "
+        "person's values (attribute disclosure)."
+    ),
+)
+
+
+def _promise_joint(setting: Setting) -> Promise:
+    """Promise k-anonymity where all protected attributes share one partition."""
+    if len(setting.choices.blocks) == 1:
+        return Promise(
+            model=Model.K_ANONYMITY,
+            epsilon=None,
+            scopes=_NOTHING,
+            caveats=(
+                (
+                    "k-anonymity: every combination of the protected values is shared by at least "
+                    f"{setting.choices.k} records. Records released without values are outside it, "
+                    "and so are columns that are kept."
+                ),
+                *_NO_EPSILON,
+            ),
+        )
+    return Promise(
+        model=Model.NONE,
+        epsilon=None,
+        scopes=_NOTHING,
+        caveats=(
+            (
+                "Attributes were microaggregated in blocks: within a block every combination of "
+                f"values is shared by at least {setting.choices.k} records, across blocks it is "
+                "not. The records are not k-anonymous."
+            ),
+            *_NO_EPSILON,
+        ),
+    )
+
+
+def _promise_univariate(setting: Setting) -> Promise:
+    """Promise nothing formal, unless there is one attribute and it is its own partition."""
+    if len(setting.shares) == 1:
+        return _promise_joint(setting)
+    return Promise(
+        model=Model.NONE,
+        epsilon=None,
+        scopes=_NOTHING,
+        caveats=(
+            (
+                "Each attribute was microaggregated by itself: every single value is shared by at "
+                f"least {setting.choices.k} records, combinations of values are not. The records "
+                "are not k-anonymous."
+            ),
+            *_NO_EPSILON,
+        ),
+    )
+
+
+METHODS = (
+    Method(
+        id="mdav",
+        title="microaggregation by maximum distance to average vector (MDAV)",
+        source="Domingo-Ferrer and Torra 2005",
+        deed="Records that are alike in all attributes of a block were grouped into clusters"
+        " of at least {k}, and each value was replaced by its cluster's mean.",
+        randomness=None,
+        plan=jointly("mdav"),
+        promise=_promise_joint,
+        needs_epsilon=False,
+        needs_bounds=False,
+        offers={"blocks": ()},
+    ),
+    Method(
+        id="mdav-insensitive",
+        title="microaggregation by insensitive MDAV",
+        source="KANON-2013 Definitions 4 and 5",
+        deed="Records that are alike in all attributes of a block were grouped into clusters"
+        " of at least {k}, and each value was replaced by its cluster's mean.",
+        randomness=None,
+        plan=jointly("mdav-insensitive"),
+        promise=_promise_joint,
+        needs_epsilon=False,
+        offers={"blocks": ()},
+    ),
+    Method(
+        id="v-mdav",
+        title="microaggregation in clusters of variable size (V-MDAV)",
+        source="Solanas and Martinez-Balleste 2006",
+        deed="Records that are alike in all attributes of a block were grouped into clusters"
+        " of at least {k}, and each value was replaced by its cluster's mean.",
+        randomness=None,
+        plan=jointly("v-mdav"),
+        promise=_promise_joint,
+        needs_epsilon=False,
+        needs_bounds=False,
+        offers={"blocks": ()},
+    ),
+    Method(
+        id="ranking",
+        title="univariate microaggregation by individual ranking",
+        source="IDP-2025 section 3.1, without noise",
+        deed="Records were grouped by rank, each attribute by itself, into clusters of at "
+        "least {k}, and each value was replaced by its cluster's mean.",
+        randomness=None,
+        plan=each(ranking),
+        promise=_promise_univariate,
+        needs_epsilon=False,
+        needs_bounds=False,
+    ),
+    Method(
+        id="optimal",
+        title="optimal univariate microaggregation",
+        source="Hansen and Mukherjee 2003",
+        deed="Records with neighbouring values were grouped, each attribute by itself, into "
+        "clusters of {k} or more, and each value was replaced by its cluster's mean.",
+        randomness=None,
+        plan=each(optimal),
+        promise=_promise_univariate,
+        needs_epsilon=False,
+        needs_bounds=False,
+    ),
+)

@@ -1,0 +1,322 @@
+"""Every method of the four papers: what it releases, and what it says it guarantees."""
+
+from fractions import Fraction
+from math import exp, log
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import microveil as mv
+from microveil.methods.knoise import invariant, randomised_response, spent
+
+N = 61
+BOUNDS = {"x": (0, 1000), "y": (0, 1000), "z": (0, 50)}
+NAMES = ["x", "y", "z"]
+
+
+def people(seed=1):
+    random = np.random.Generator(np.random.PCG64(seed))
+    return {
+        "x": random.integers(0, 900, N),
+        "y": random.integers(0, 900, N),
+        "z": random.integers(0, 40, N),
+        "place": random.choice(["north", "south", "west"], N),
+    }
+
+
+def request(method, **more):
+    """A request that every method takes."""
+    return {"method": method, "k": 5, "epsilon": 1, "attributes": NAMES, "bounds": BOUNDS,
+            "resolution": {"x": 10, "y": 10}, "exact_cells": "allow", **more}  # fmt: skip
+
+
+def scopes(guarantee):
+    """Epsilon by scope, None where not covered."""
+    return [scope["epsilon"] for scope in guarantee.to_dict()["scopes"].values()]
+
+
+J = N // 5
+GUARANTEES = [
+    ("laplace", {}, "dp", [1, 1, 1]),
+    ("dp-um", {}, "dp", [1, 1, None]),
+    ("idp-ls", {}, "idp", [1, 1 + log(2), None]),
+    ("idp-cbls", {}, "idp", [1, J, None]),
+    ("kanon-dp", {}, "dp", [1 / J, 1, None]),
+    ("kanon-dp", {"shuffle": True}, "dp", [1 / J, 1, 1]),
+    ("kanon-dp", {"shuffle": True, "keep": ["place"]}, "dp", [1 / J, 1, None]),
+    ("kanon-dp", {"shuffle": True, "blocks": [["x"], ["y", "z"]]}, "dp", [1 / J, 1, None]),
+    ("kanon-dp", {"composition": "parallel"}, "dp", [1, J, None]),
+    ("kanon-dp", {"composition": "parallel", "shuffle": True}, "dp", [1, J, J]),
+    ("record-dp", {}, "idp", [1, None, None]),
+    ("record-dp", {"partition": "mdav", "shuffle": True}, "idp", [1, None, None]),
+    ("record-dp", {"partition": "ranking"}, "dp", [1, 1, None]),
+    ("record-dp", {"partition": "optimal"}, "idp", [1, 1, None]),
+    ("record-dp", {"partition": "noise-aware"}, "idp", [1, 1, None]),
+    ("mdav", {}, "k-anonymity", [None, None, None]),
+    ("mdav-insensitive", {}, "k-anonymity", [None, None, None]),
+    ("v-mdav", {}, "k-anonymity", [None, None, None]),
+    ("mdav", {"blocks": [["x", "y"], ["z"]]}, "none", [None, None, None]),
+    ("ranking", {}, "none", [None, None, None]),
+    ("ranking", {"attributes": ["x"]}, "k-anonymity", [None, None, None]),
+    ("optimal", {}, "none", [None, None, None]),
+    ("pram", {}, "dp", [1, 1, 1]),
+    ("k-pram", {}, "none", [None, None, None]),
+    ("k-noise", {}, "none", [None, None, None]),
+]
+
+
+@pytest.mark.parametrize(("method", "more", "model", "epsilons"), GUARANTEES)
+def test_each_method_guarantees_what_its_proof_carries(method, more, model, epsilons):
+    """Model and scopes, and the same words for two tables of one size."""
+    one, other = (mv.plan(people(seed), **request(method, **more)).guarantee for seed in (1, 2))
+    assert one.model == model
+    assert scopes(one) == [pytest.approx(e) if e is not None else None for e in epsilons]
+    assert one == other
+    assert "{" not in one.statement()
+
+
+@pytest.mark.parametrize("method", [entry["id"] for entry in mv.methods()])
+def test_one_request_runs_with_every_method_and_every_frame(method):
+    """Released columns have their names, types and lengths; a seed repeats them."""
+    table = people()
+    frames = [table, pd.DataFrame(table), pl.DataFrame(table), pa.table(table)]
+    expected = mv.protect(table, **request(method, partition=None), seed=3).data
+    for frame in frames:
+        data = mv.protect(frame, **request(method), seed=3).data
+        for name in NAMES:
+            assert np.array_equal(np.array(data[name]), expected[name])
+            assert np.array(data[name]).dtype == table[name].dtype
+            assert np.all(np.array(data[name]) <= BOUNDS[name][1])
+    assert list(expected) == NAMES
+
+
+@pytest.mark.parametrize("method", ["mdav", "mdav-insensitive", "v-mdav"])
+@pytest.mark.parametrize("k", [2, 3, 7, 20, 61])
+def test_joint_microaggregation_gives_k_anonymous_records(method, k):
+    """Every combination of protected values is shared by at least k records."""
+    data = mv.protect(people(), **request(method, k=k)).data
+    _, counts = np.unique(np.column_stack([data[name] for name in NAMES]), axis=0,
+                          return_counts=True)  # fmt: skip
+    assert counts.min() >= k
+
+
+def test_blocks_are_microaggregated_apart():
+    """A block's clusters are those of its attributes alone."""
+    both = mv.protect(people(), **request("mdav", blocks=[["x", "y"], ["z"]])).data
+    alone = mv.protect(people(), **request("mdav", attributes=["x", "y"])).data
+    assert np.array_equal(both["x"], alone["x"])
+    assert np.array_equal(both["y"], alone["y"])
+
+
+@pytest.mark.parametrize("method", ["mdav", "mdav-insensitive", "v-mdav", "ranking", "optimal"])
+def test_means_are_kept_without_noise(method):
+    """Microaggregation moves no attribute's mean by more than the rounding of its cells."""
+    table = people()
+    data = mv.protect(table, **request(method, resolution=None)).data
+    for name in NAMES:
+        assert abs(data[name].mean() - table[name].mean()) <= 0.5
+
+
+@pytest.mark.parametrize("composition", ["sequential", "parallel"])
+def test_kanon_dp_scales(composition):
+    """The scale on a sum is the width over the share, times the clusters if sequential."""
+    plan = mv.plan(people(), **request("kanon-dp", composition=composition, resolution=None))
+    times = J if composition == "sequential" else 1
+    for part in plan.attributes:
+        lower, upper = BOUNDS[part.attribute.name]
+        due = (upper - lower) * times / part.share * 2**part.grid.bits
+        assert all(due <= scale < due + upper - lower for scale in part.scales.tolist())
+
+
+def test_kanon_dp_keeps_its_epsilon_when_the_clusters_are_formed_anew():
+    """Sequential composition, brute force: every record by every corner of the domain."""
+    table = {"x": people()["x"][:14] // 100, "y": people()["y"][:14] // 100}
+    asked = {"method": "kanon-dp", "k": 3, "epsilon": 1, "attributes": ["x", "y"],
+             "bounds": {"x": (0, 9), "y": (0, 9)}}  # fmt: skip
+    plan = mv.plan(table, **asked)
+    for record in range(14):
+        for corner in ((0, 0), (0, 9), (9, 0), (9, 9), (4, 5)):
+            neighbour = {name: values.copy() for name, values in table.items()}
+            neighbour["x"][record], neighbour["y"][record] = corner
+            other = mv.plan(neighbour, **asked)
+            loss = sum(
+                Fraction(abs(int(a) - int(b)) * 2**one.grid.bits, int(scale))
+                for one, two in zip(plan.attributes, other.attributes, strict=True)
+                for a, b, scale in zip(one.sums, two.sums, one.scales, strict=True)
+            )
+            assert loss <= 1
+
+
+def test_records_without_a_value_leave_their_block():
+    """Their cells of the block are released as missing; the others are clustered without them."""
+    table = people()
+    table["x"] = table["x"].astype(float)
+    table["x"][[3, 40]] = np.nan
+    frame = pd.DataFrame(table).astype({"y": "Int64", "z": "Int64"})
+    data = mv.protect(frame, **request("mdav", missing="keep", blocks=[["x", "y"], ["z"]])).data
+    assert data["x"].isna().to_numpy().nonzero()[0].tolist() == [3, 40]
+    assert data["y"].isna().to_numpy().nonzero()[0].tolist() == [3, 40]
+    assert not data["z"].isna().any()
+
+
+def test_randomised_response_is_calibrated_and_never_above_its_epsilon():
+    """The ratio of weights is e^share rounded down, by less than a millionth."""
+    for share in (Fraction(1, 1000), Fraction(1), Fraction(7, 3), Fraction(20)):
+        for categories in (2, 7, 1000):
+            weights = randomised_response(share, categories, "x")
+            ratio = weights[0, 0] / weights[0, 1]
+            assert exp(share) * (1 - 1e-6) < ratio <= exp(share) * (1 + 1e-12)
+            assert float(spent(weights)) <= float(share)
+            assert float(spent(weights)) > 0.999999 * float(share) - 1e-9
+
+
+def test_pram_draws_by_its_matrix():
+    """Frequencies of a hundred thousand draws from each category follow its row."""
+    count = 100_000
+    table = {"x": np.repeat([0, 1, 2], count)}
+    matrix = [[0.7, 0.2, 0.1], [0.05, 0.9, 0.05], [0.25, 0.25, 0.5]]
+    data = mv.protect(table, method="pram", attributes=["x"], bounds={"x": (0, 2)},
+                      matrix={"x": matrix}, seed=1).data  # fmt: skip
+    for category, row in enumerate(matrix):
+        seen = np.bincount(data["x"][table["x"] == category], minlength=3) / count
+        assert np.allclose(seen, row, atol=5 * 0.5 / count**0.5)
+
+
+def test_a_given_matrix_has_the_epsilon_it_spends():
+    """Largest over l of ln(max_k p_kl / min_k p_kl); none where a probability is 0."""
+    asked = {"method": "pram", "attributes": ["x"], "bounds": {"x": (0, 1)}}
+    table = {"x": np.arange(N) % 2}
+    guarantee = mv.plan(table, **asked, matrix={"x": [[0.75, 0.25], [0.5, 0.5]]}).guarantee
+    assert float(guarantee.epsilon) == pytest.approx(log(2))
+    assert guarantee.model == "dp"
+    guarantee = mv.plan(table, **asked, matrix={"x": [[1, 0], [0.5, 0.5]]}).guarantee
+    assert guarantee.epsilon is None
+    assert guarantee.model == "none"
+
+
+def test_invariant_pram_keeps_the_shares_in_expectation():
+    """The observed shares are a fixed point of the matrix; nothing is promised."""
+    base = randomised_response(Fraction(1), 4, "x")
+    observed = np.array([70, 20, 9, 1])
+    made = invariant(base, observed)
+    assert np.allclose(observed @ (made / made.sum(axis=1, keepdims=True)), observed)
+    plan = mv.plan({"x": np.repeat(np.arange(4), observed)}, method="pram", epsilon=1,
+                   attributes=["x"], bounds={"x": (0, 3)}, matrix={"x": "invariant"})  # fmt: skip
+    assert plan.guarantee.model == "none"
+
+
+def test_pram_protects_text_of_declared_categories():
+    """Text of any frame comes back as the same kind of text, with declared categories only."""
+    places = ["north", "south", "west", "east"]
+    words = people()["place"].tolist()
+    asked = {"method": "pram", "epsilon": 1, "attributes": ["p"], "bounds": {"p": places}}
+    frames = [
+        pl.DataFrame({"p": words}),
+        pl.DataFrame({"p": pl.Series(words, dtype=pl.Categorical)}),
+        pl.DataFrame({"p": pl.Series(words, dtype=pl.Enum([*places, "SECRET"]))}),
+        pd.DataFrame({"p": words}),
+        pd.DataFrame({"p": pd.Categorical(words, categories=[*places, "SECRET"])}),
+        pa.table({"p": words}),
+        {"p": np.array(words)},
+    ]
+    for frame in frames:
+        release = mv.protect(frame, **asked, seed=2)
+        column = release.data["p"]
+        drawn = column.to_pylist() if isinstance(release.data, pa.Table) else list(column)
+        assert set(drawn) == set(places)
+        assert "SECRET" not in str(getattr(column, "dtype", ""))
+        assert release.guarantee.to_dict()["attributes"]["p"]["bounds"] == places
+
+
+def test_k_pram_draws_values_of_the_same_interval():
+    """Values stay within their interval; a permutation keeps the marginal exactly."""
+    table = {"x": np.sort(people()["x"])}
+    asked = {"method": "k-pram", "attributes": ["x"], "width": 100}
+    drawn = mv.protect(table, **asked).data["x"]
+    assert set(drawn.tolist()) <= set(table["x"].tolist())
+    assert np.abs(drawn - table["x"]).max() <= 100
+    permuted = mv.protect(table, **asked, noise="permutation").data["x"]
+    assert sorted(permuted.tolist()) == table["x"].tolist()
+    assert permuted.tolist() != table["x"].tolist()
+
+
+@pytest.mark.parametrize("law", ["uniform", "laplace", "gaussian", "triangular"])
+def test_k_noise_has_the_same_spread_for_every_law(law):
+    """Variance delta squared over 3, mean 0; the uniform law stays within delta."""
+    table = {"x": np.arange(200_000) % 1000}
+    data = mv.protect(table, method="k-noise", attributes=["x"], width=100, noise=law,
+                      seed=1).data["x"]  # fmt: skip
+    noise = (data - table["x"]).astype(float)
+    assert abs(noise.mean()) < 0.5
+    assert noise.var() == pytest.approx(50**2 / 3, rel=0.03)
+    if law == "uniform":
+        assert np.abs(noise).max() <= 50
+
+
+def test_knoise_table_on_invented_ages():
+    """KNOISE: 659 ages over 24 to 79 in groups of 5 years: RMSE 1.44, and 2.0 to 2.1."""
+    ages = np.random.Generator(np.random.PCG64(659)).integers(24, 80, 659).astype(float)
+    asked = {"attributes": ["age"], "width": 5, "resolution": {"age": 0.001}}
+
+    def error(method):
+        squares = [
+            np.mean(
+                (mv.protect({"age": ages}, method=method, **asked, seed=s).data["age"] - ages) ** 2
+            )
+            for s in range(100)
+        ]
+        return np.mean(squares) ** 0.5
+
+    assert error("k-noise") == pytest.approx(1.443, abs=0.01)
+    assert 1.9 < error("k-pram") < 2.1
+
+
+BAD = {
+    "blocks that leave an attribute out": ("mdav", {"blocks": [["x", "y"]]}, "every protected"),
+    "blocks of another column": ("mdav", {"blocks": [NAMES, ["place"]]}, "every protected"),
+    "a column in two blocks": ("mdav", {"blocks": [["x", "y"], ["y", "z"]]}, "two blocks"),
+    "a partition not offered": ("record-dp", {"partition": "v-mdav"}, "record-dp offers"),
+    "a law not offered": ("k-noise", {"noise": "draw"}, "k-noise offers"),
+    "a width of 0": ("k-noise", {"width": 0}, "above 0"),
+    "insensitive without bounds": ("mdav-insensitive", {"bounds": None}, "needs its bounds"),
+    "a matrix of the wrong size": ("pram", {"matrix": {"z": [[1.0]]}}, "a row and a column"),
+    "a matrix that is none": ("pram", {"matrix": {"z": "random"}}, "a row and a column"),
+    "rows that do not sum to 1": (
+        "pram", {"attributes": ["z"], "bounds": {"z": (0, 1)}, "outside": "clamp",
+                 "matrix": {"z": [[0.5, 0.4], [0, 1]]}}, "sum to 1",
+    ),
+    "negative probabilities": (
+        "pram", {"attributes": ["z"], "bounds": {"z": (0, 1)}, "outside": "clamp",
+                 "matrix": {"z": [[1.5, -0.5], [0, 1]]}}, "sum to 1",
+    ),
+    "a matrix of another column": ("pram", {"matrix": {"place": [[1.0]]}}, "no protected"),
+    "too many categories": ("pram", {"resolution": None, "bounds": BOUNDS | {"x": (0, 5000)}}, "1000"),
+    "no epsilon and no matrix": ("pram", {"epsilon": None}, "without a matrix"),
+    "an epsilon that changes nothing": ("pram", {"epsilon": 1000}, "as they are"),
+    "text without categories": ("pram", {"attributes": ["place"]}, "list of categories"),
+    "a category that is not declared": (
+        "pram", {"attributes": ["place"], "bounds": {"place": ["north", "south"]},
+                 "outside": "clamp"}, "declared categories",
+    ),
+    "one category": ("pram", {"attributes": ["place"], "bounds": {"place": ["north"]}}, "two"),
+    "isotonic without ranks": ("kanon-dp", {"isotonic": True}, "in order"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_choices_are_refused(case):
+    """The error names rule, place and remedy."""
+    method, more, words = BAD[case]
+    with pytest.raises(mv.MicroveilError, match=words) as caught:
+        mv.protect(people(), **request(method, **more))
+    assert caught.value.remedy
+
+
+def test_what_a_method_has_no_use_for_is_said():
+    """Accepted, listed in the manifest and in the notes."""
+    release = mv.protect(people(), **request("mdav", composition="parallel"))
+    assert release.manifest.to_dict()["unused_parameters"] == ["composition"]
+    assert any("no use for: composition" in note for note in release.notes)

@@ -1,0 +1,301 @@
+"""Optimal partitions against a search and the plain dynamic programme, in exact arithmetic."""
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from microveil.errors import DataError, RequestError
+from microveil.partition import ranking_sizes
+from microveil.partition.optimal import (
+    noise_aware,
+    noise_aware_sizes,
+    optimal,
+    optimal_sizes,
+)
+from reference import optimal as plain
+
+FAR = 10**15
+
+tied = st.integers(0, 4)
+small = st.integers(-500, 500)
+# Differences that squares of float64 would lose in prefix sums.
+offset = small.map(lambda value: value + FAR)
+# Clusters of near values, very far from each other: what is far must not drown what is near.
+islands = st.builds(
+    lambda island, value: island * FAR + value, st.integers(-3, 3), st.integers(0, 9)
+)
+wide = st.integers(-(2**63), 2**63 - 1)
+near = st.one_of(*(st.lists(kind, min_size=1, max_size=12) for kind in (tied, small, offset)))
+far = st.lists(islands, min_size=1, max_size=12)
+penalties = st.one_of(st.integers(0, 20), st.integers(0, 10**6), st.floats(0, 1e32))
+
+# A unit in the last place for each record, and to spare.
+ROUNDING = Fraction(1, 2**48)
+
+
+def data_sets(n):
+    """Yield ascending whole numbers of many shapes, from fixed seeds."""
+    random = np.random.Generator(np.random.PCG64(n))
+    yield "lognormal", np.rint(np.exp(random.normal(10, 1.5, n)))
+    yield "few values", random.integers(0, 12, n)
+    yield "many ties", random.geometric(0.02, n)
+    yield "uniform", random.integers(0, 10**9, n)
+    yield "offset", FAR + random.integers(0, 100, n)
+    yield "heavy tails", np.rint(np.clip(random.standard_cauchy(n) * 1e3, -1e15, 1e15))
+    yield "magnitudes", random.choice([-1, 1], n) * 10 ** random.uniform(0, 15, n)
+    yield "islands", random.integers(-5, 5, n) * FAR + random.integers(0, 50, n)
+
+
+def ascending(n):
+    """The same data, sorted and as int64."""
+    return [pytest.param(np.sort(data.astype(np.int64)), id=name) for name, data in data_sets(n)]
+
+
+def cost(in_order, sizes, penalty=0):
+    """Cost of a partition in exact arithmetic."""
+    return plain.cost_of_sizes(np.asarray(in_order).tolist(), sizes.tolist(), penalty)
+
+
+@given(near, st.data())
+def test_no_partition_has_a_smaller_sum_of_squares(values, data):
+    """Sizes are k to 2k - 1, the sum of squares is the least of all partitions, exactly."""
+    values.sort()
+    k = data.draw(st.integers(1, len(values)))
+    sizes = optimal_sizes(np.array(values), k)
+    assert sizes.sum() == len(values)
+    assert k <= sizes.min() <= sizes.max() <= 2 * k - 1
+    least = plain.least_by_search(values, k, len(values))
+    assert cost(values, sizes) == least == plain.least(values, k, 2 * k - 1)
+
+
+@given(far, st.data())
+def test_far_values_do_not_drown_near_ones(values, data):
+    """The sum of squares is the least but for its own rounding, be it zero."""
+    values.sort()
+    k = data.draw(st.integers(1, len(values)))
+    least = plain.least_by_search(values, k, len(values))
+    assert cost(values, optimal_sizes(np.array(values), k)) <= least * (1 + ROUNDING)
+
+
+@given(st.one_of(near, far), penalties, st.data())
+def test_no_partition_has_a_smaller_expected_error(values, penalty, data):
+    """Sizes are k or more, and the sum of squares and the noise are the least together."""
+    values.sort()
+    k = data.draw(st.integers(1, len(values)))
+    sizes = noise_aware_sizes(np.array(values), k, penalty)
+    assert sizes.sum() == len(values)
+    assert k <= sizes.min()
+    least = plain.least_by_search(values, k, len(values), penalty)
+    assert least == plain.least(values, k, len(values), penalty)
+    assert cost(values, sizes, penalty) <= least * (1 + ROUNDING)
+
+
+@given(st.lists(wide, min_size=1, max_size=10), st.data())
+def test_whole_numbers_of_64_bits_do_not_overflow(values, data):
+    """Nor do their differences."""
+    values.sort()
+    k = data.draw(st.integers(1, len(values)))
+    sizes = optimal_sizes(np.array(values), k)
+    assert cost(values, sizes) <= plain.least_by_search(values, k, len(values)) * (1 + ROUNDING)
+
+
+@given(
+    st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=10),
+    st.floats(0, allow_infinity=False),
+    st.data(),
+)
+def test_floats_of_any_magnitude(values, penalty, data):
+    """No square overflows, no difference is lost that could matter."""
+    values.sort()
+    k = data.draw(st.integers(1, len(values)))
+    # What is 2**-500 of the largest value counts for nothing.
+    negligible = Fraction(max(map(abs, values))) ** 2 / 2**900
+    sizes = optimal_sizes(np.array(values), k)
+    least = plain.least_by_search(values, k, len(values))
+    assert cost(values, sizes) <= least * (1 + ROUNDING) + negligible
+    sizes = noise_aware_sizes(np.array(values), k, penalty)
+    least = plain.least_by_search(values, k, len(values), penalty)
+    assert cost(values, sizes, penalty) <= least * (1 + ROUNDING) + negligible
+
+
+@pytest.mark.parametrize("in_order", ascending(2000))
+@pytest.mark.parametrize("k", [2, 3, 10])
+def test_sum_of_squares_of_the_plain_dynamic_programme(in_order, k):
+    """Ties, heavy tails, an offset of 1e15, islands: equal in exact arithmetic."""
+    assert cost(in_order, optimal_sizes(in_order, k)) == plain.least(
+        in_order.tolist(), k, 2 * k - 1
+    )
+
+
+@pytest.mark.parametrize("in_order", ascending(400))
+@pytest.mark.parametrize("k", [41, 200, 201, 400])
+def test_sum_of_squares_of_large_clusters(in_order, k):
+    """The same with few clusters, or one."""
+    assert cost(in_order, optimal_sizes(in_order, k)) == plain.least(
+        in_order.tolist(), k, 2 * k - 1
+    )
+
+
+@pytest.mark.parametrize("in_order", ascending(300))
+@pytest.mark.parametrize("epsilon", [0.5, 16, 4096])
+@pytest.mark.parametrize("k", [1, 7])
+def test_expected_error_of_the_plain_quadratic_dynamic_programme(in_order, k, epsilon):
+    """From a few clusters to many, whatever the values."""
+    width = int(in_order[-1] - in_order[0])
+    penalty = 2 * float(width**2) / epsilon**2
+    found = cost(in_order, noise_aware_sizes(in_order, k, penalty), penalty)
+    assert found <= plain.least(in_order.tolist(), k, len(in_order), penalty) * (1 + ROUNDING)
+
+
+def test_expected_error_with_500_records():
+    """Clusters of many sizes side by side: dense values and sparse ones."""
+    random = np.random.Generator(np.random.PCG64(5))
+    in_order = np.sort(np.rint(np.exp(random.normal(10, 1.5, 500))).astype(np.int64))
+    sizes = noise_aware_sizes(in_order, 3, 1e10)
+    assert sizes.max() > 20 * sizes.min()
+    assert cost(in_order, sizes, 10**10) == plain.least(in_order.tolist(), 3, 500, 10**10)
+
+
+@pytest.mark.parametrize("in_order", ascending(200))
+@pytest.mark.parametrize("epsilon", [0.5, 16, 4096])
+def test_expected_error_is_never_above_a_fixed_size_or_the_optimal_partition(in_order, epsilon):
+    """Whatever the fixed size, k or more."""
+    k = 3
+    penalty = 2 * float(in_order[-1] - in_order[0]) ** 2 / epsilon**2
+    bound = cost(in_order, noise_aware_sizes(in_order, k, penalty), penalty)
+    for size in range(k, len(in_order) + 1):
+        assert bound <= cost(in_order, ranking_sizes(len(in_order), size), penalty)
+        if size < 20:
+            others = optimal_sizes(in_order, size)
+            assert bound <= cost(in_order, others, penalty) * (1 + ROUNDING)
+
+
+@given(near, st.data())
+def test_without_noise_the_sum_of_squares_is_the_least(values, data):
+    """A penalty of 0 gives the sum of squares of the optimal partition."""
+    values.sort()
+    k = data.draw(st.integers(1, len(values)))
+    free = noise_aware_sizes(np.array(values), k, 0.0)
+    assert cost(values, free) == cost(values, optimal_sizes(np.array(values), k))
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1, 1e150])
+def test_an_overwhelming_penalty_joins_everybody(unit):
+    """One cluster, whatever the magnitude of the values."""
+    values = np.arange(20) * unit
+    assert noise_aware(values, 2, 1e308).sizes.tolist() == [20]
+    assert noise_aware(np.arange(20), 2, 10**307).sizes.tolist() == [20]
+
+
+@given(
+    st.lists(st.integers(-1000, 1000), min_size=1, max_size=60), st.integers(-FAR, FAR), st.data()
+)
+def test_only_differences_between_values_matter(values, shift, data):
+    """Shifting whole numbers, doubling floats, changing the type: the same sizes."""
+    values = np.sort(np.array(values))
+    k = data.draw(st.integers(1, len(values)))
+    sizes = optimal_sizes(values, k).tolist()
+    assert optimal_sizes(values + shift, k).tolist() == sizes
+    assert optimal_sizes(values.astype(np.int16), k).tolist() == sizes
+    assert optimal_sizes(values.astype(np.float32) / 8, k).tolist() == sizes
+    joined = noise_aware_sizes(values, k, 1e4).tolist()
+    assert noise_aware_sizes(values + shift, k, 1e4).tolist() == joined
+    assert noise_aware_sizes(values / 8, k, 1e4 / 64).tolist() == joined
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 7])
+def test_equal_values_do_not_make_clusters_of_2k(k):
+    """Not even where they would lose nothing."""
+    for n in range(k, 80):
+        sizes = optimal_sizes(np.full(n, 7), k)
+        assert k <= sizes.min() <= sizes.max() <= 2 * k - 1
+
+
+@given(st.lists(tied, min_size=1, max_size=40), st.data())
+def test_equal_values_keep_the_order_of_records(values, data):
+    """Clusters are in ascending order of value, then of record position."""
+    k = data.draw(st.integers(1, len(values)))
+    for labels in (optimal(values, k).labels, noise_aware(values, k, 3).labels):
+        by_value = sorted(range(len(values)), key=lambda record: (values[record], record))
+        steps = np.diff(labels[by_value])
+        assert set(steps.tolist()) <= {0, 1}
+        assert labels[by_value[0]] == 0
+
+
+@given(st.lists(small, min_size=2, max_size=40, unique=True), st.randoms(use_true_random=False))
+def test_clusters_do_not_depend_on_the_order_of_distinct_values(values, random):
+    """Permuting records with different values permutes their labels, n = 2k included."""
+    order = list(range(len(values)))
+    random.shuffle(order)
+    permuted = [values[place] for place in order]
+    k = len(values) // 2
+    for size in {k, 2}:
+        labels = optimal(values, size).labels
+        assert optimal(permuted, size).labels.tolist() == labels[order].tolist()
+
+
+def test_of_equally_good_cuts_the_leftmost_is_taken():
+    """Equal values: the last cluster is as large as it may be."""
+    assert optimal_sizes(np.full(11, 7), 3).tolist() == [3, 3, 5]
+    assert optimal_sizes(np.full(7, 0.1), 2).tolist() == [2, 2, 3]
+    assert noise_aware_sizes(np.full(11, 7), 3, 0.0).tolist() == [11]
+
+
+@pytest.mark.parametrize("in_order", ascending(3000))
+@pytest.mark.parametrize("k", [2, 5, 10, 100])
+def test_never_worse_than_microagg1d(in_order, k):
+    """In exact arithmetic, whichever of its exact methods and cost formulas is used."""
+    microagg1d = pytest.importorskip("microagg1d")
+    ours = cost(in_order, optimal_sizes(in_order, k))
+    for method, stable in itertools.product(("wilber", "galil_park", "staggered"), (0, 1, 2)):
+        theirs = microagg1d.univariate_microaggregation(
+            in_order.astype(np.float64), k, method=method, stable=stable
+        )
+        sizes = np.bincount(theirs)
+        assert sizes.min() >= k
+        assert ours <= cost(in_order, sizes)
+
+
+@pytest.mark.parametrize(
+    ("values", "k", "penalty", "error"),
+    [
+        ([1, 2, 3], 0, 1, RequestError),
+        ([1, 2, 3], 4, 1, DataError),
+        ([1, 2, 3], True, 1, RequestError),
+        ([1, 2, 3], 1.5, 1, RequestError),
+        ([1.0, float("nan")], 1, 1, DataError),
+        ([1.0, float("inf")], 1, 1, DataError),
+        (["a", "b"], 1, 1, DataError),
+        ([[1, 2], [3, 4]], 1, 1, DataError),
+    ],
+)
+def test_bad_input_is_refused(values, k, penalty, error):
+    """What cannot be partitioned gets an error of ours."""
+    with pytest.raises(error):
+        optimal(values, k)
+    with pytest.raises(error):
+        noise_aware(values, k, penalty)
+
+
+@pytest.mark.parametrize("penalty", [-1, float("nan"), float("inf"), None, "1", True])
+def test_bad_penalties_are_refused(penalty):
+    """A penalty is a finite number of 0 or more."""
+    with pytest.raises(RequestError, match="penalty"):
+        noise_aware([1, 2, 3], 1, penalty)
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize(("k", "published"), [(3, 0.10291772), (5, 0.33134607), (10, 0.89056038)])
+def test_information_loss_on_census(reference_data, k, published):
+    """Percent of the sum of squares that is lost, mean over all 13 attributes of Census."""
+    table = np.loadtxt(reference_data / "census.csv", delimiter=",", skiprows=1, dtype=np.int64)
+    assert table.shape == (1080, 13)
+    losses = []
+    for column in np.sort(table, axis=0).T:
+        lost = cost(column, optimal_sizes(column, k))
+        losses.append(100 * lost / plain.cost(column.tolist()))
+    assert float(sum(losses) / 13) == pytest.approx(published, abs=5e-9)

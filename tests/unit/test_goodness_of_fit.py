@@ -1,0 +1,275 @@
+"""Tests of fit: their definitions, ties, and what is not defined."""
+
+import json
+import math
+from bisect import bisect_right
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from microveil.errors import DataError
+from microveil.utility.goodness_of_fit import decile_bins, goodness_of_fit
+
+tied = st.lists(st.integers(0, 6).map(float), max_size=60)
+columns = st.one_of(
+    tied,
+    st.lists(st.floats(-1e6, 1e6), max_size=60),
+    st.lists(st.sampled_from([0.0, 0.0, 0.0, 5.0, math.nan]), max_size=60),
+    st.integers(0, 30).map(lambda n: [1.0] * n),
+)
+
+
+def plain_bins(values, n_protected):
+    """Upper ends and counts of the bins, one original value after the other."""
+    n = len(values)
+    ends = []
+    for tenth in range(1, 10):
+        decile = min(v for v in values if sum(x <= v for x in values) * 10 >= tenth * n)
+        if decile not in ends:
+            ends.append(decile)
+    bins, lower = [], -math.inf
+    for upper in [*ends, math.inf]:
+        bins.append([upper, sum(lower < x <= upper for x in values)])
+        lower = upper
+    full = []
+    held = 0
+    for upper, count in bins:
+        held += count
+        if Fraction(held * n_protected, n) >= 5:
+            full.append([upper, held])
+            held = 0
+    if full:
+        full[-1] = [math.inf, full[-1][1] + held]
+    else:
+        full = [[math.inf, n]]
+    return [upper for upper, _ in full[:-1]], [count for _, count in full]
+
+
+def plain_anderson_darling(x, y):
+    """A^2 of Scholz and Stephens (1987), Equation 7, for two samples, value by value."""
+    pooled = x + y
+    n_all = len(pooled)
+    total = 0.0
+    for sample in (x, y):
+        inner = 0.0
+        for value in sorted(set(pooled)):
+            copies = pooled.count(value)
+            below = sum(z < value for z in pooled) + copies / 2
+            own = sum(z < value for z in sample) + sample.count(value) / 2
+            spread = below * (n_all - below) - n_all * copies / 4
+            inner += copies / n_all * (n_all * own - len(sample) * below) ** 2 / spread
+        total += inner / len(sample)
+    return (n_all - 1) / n_all * total
+
+
+@given(st.one_of(tied, columns), columns)
+def test_chi_squared_is_that_of_bins_counted_one_by_one(original, protected):
+    """On data full of ties too: bins, merging, statistic and degrees of freedom."""
+    original, protected = (
+        [value for value in side if not math.isnan(value)] for side in (original, protected)
+    )
+    found = goodness_of_fit(original, protected).chi_squared
+    if not original:
+        assert found is None
+        return
+    uppers, counts = plain_bins(original, len(protected))
+    expected = [Fraction(count * len(protected), len(original)) for count in counts]
+    bins = decile_bins(original, len(protected))
+    assert bins.upper.tolist() == uppers
+    assert bins.expected == pytest.approx([float(number) for number in expected])
+    if len(counts) < 2:
+        assert found is None
+        return
+    observed = [0] * len(counts)
+    for y in protected:
+        observed[sum(y > upper for upper in uppers)] += 1
+    statistic = sum((o - e) ** 2 / e for o, e in zip(observed, expected, strict=True))
+    assert found.statistic == pytest.approx(float(statistic), abs=1e-12)
+    assert found.degrees_of_freedom == len(counts) - 1
+    assert found.p_value == pytest.approx(stats.chi2(len(counts) - 1).sf(float(statistic)))
+
+
+def test_deciles_of_a_hundred_values_are_every_tenth():
+    """Without ties: ends at 10, 20, ... 90, ten expected in every bin."""
+    bins = decile_bins(np.arange(100, 0, -1), 100)
+    assert bins.upper.tolist() == [10, 20, 30, 40, 50, 60, 70, 80, 90]
+    assert bins.expected.tolist() == [10.0] * 10
+
+
+def test_thin_bins_are_merged_upwards():
+    """Forty values give deciles of four: pairs of them hold eight, and no bin is left thin."""
+    bins = decile_bins(np.arange(50), 50)
+    assert bins.expected.tolist() == [5.0] * 10
+    bins = decile_bins(np.arange(1, 41), 40)
+    assert bins.upper.tolist() == [8, 16, 24, 32]
+    assert bins.expected.tolist() == [8.0] * 5
+    # 27 values: the remainder at the top joins the bin below it.
+    bins = decile_bins(np.arange(1, 28), 27)
+    assert bins.expected.min() >= 5
+    assert bins.expected.sum() == 27
+
+
+def test_a_value_on_a_decile_belongs_below_it():
+    """Half of the originals are 0, half are 1: two bins, told apart by their values."""
+    fit = goodness_of_fit([0.0] * 50 + [1.0] * 50, [0.0] * 60 + [1.0] * 40).chi_squared
+    assert fit.degrees_of_freedom == 1
+    assert fit.statistic == pytest.approx(2 * 10**2 / 50)
+
+
+def test_protected_values_beyond_the_original_are_counted():
+    """The first bin has no lower end and the last no upper one."""
+    original = np.arange(100.0)
+    fit = goodness_of_fit(original, np.where(original < 50, -1e9, 1e9)).chi_squared
+    assert fit.statistic == pytest.approx(2 * 40**2 / 10 + 8 * 10)
+    assert fit.p_value < 1e-10
+
+
+@given(tied.filter(lambda values: len(values) >= 2), tied.filter(lambda values: len(values) >= 2))
+def test_anderson_darling_is_the_midrank_statistic(original, protected):
+    """Standardised by a mean of 1 and a deviation that depends on the numbers of values alone."""
+    found = goodness_of_fit(original, protected).anderson_darling
+    if len(set(original + protected)) < 2:
+        assert found is None
+        return
+    n, m = len(original), len(protected)
+    other = list(range(n)), [value + 0.5 for value in range(m)]
+    at_other = goodness_of_fit(*other).anderson_darling.statistic
+    scale = (plain_anderson_darling(*other) - 1) / at_other
+    assert scale > 0
+    expected = (plain_anderson_darling(original, protected) - 1) / scale
+    assert found.statistic == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+@given(tied.filter(bool), tied.filter(bool))
+def test_kolmogorov_smirnov_is_the_largest_distance(original, protected):
+    """Between the two shares of values at or below any point."""
+    before, after = sorted(original), sorted(protected)
+    distance = max(
+        abs(bisect_right(before, point) / len(before) - bisect_right(after, point) / len(after))
+        for point in before + after
+    )
+    found = goodness_of_fit(original, protected).kolmogorov_smirnov
+    assert found.statistic == pytest.approx(distance)
+
+
+@given(st.integers(2, 30), st.integers(2, 30), st.integers(0, 2**32))
+def test_cramer_von_mises_is_the_sum_of_squared_distances(n, m, seed):
+    """Without ties: nm/(n+m)^2 times the sum over all values of (F - G)^2."""
+    generator = np.random.default_rng(seed)
+    before, after = np.sort(generator.normal(size=n)), np.sort(generator.normal(size=m))
+    pooled = np.concatenate([before, after])
+    distances = (
+        np.searchsorted(before, pooled, side="right") / n
+        - np.searchsorted(after, pooled, side="right") / m
+    )
+    found = goodness_of_fit(before, after).cramer_von_mises
+    expected = n * m / (n + m) ** 2 * (distances**2).sum()
+    assert found.statistic == pytest.approx(expected, abs=1e-9)
+
+
+@given(columns, columns)
+def test_the_dictionary_is_json(original, protected):
+    """Whatever is missing, constant or empty: no NaN, no warning, p-values within 0 and 1."""
+    figures = goodness_of_fit(original, protected).to_dict()
+    assert json.loads(json.dumps(figures, allow_nan=False)) == figures
+    assert list(figures) == ["descriptive", "ks", "cvm", "ad", "chi2"]
+    assert figures["descriptive"] is True
+    for name in ("ks", "cvm", "ad", "chi2"):
+        test = figures[name]
+        assert test is None or 0 <= test["p_value"] <= 1
+        assert test is None or test["p_value_is"] in {"computed", "at most", "at least"}
+
+
+@given(columns, columns, st.randoms(use_true_random=False))
+def test_the_order_of_records_does_not_matter(original, protected, random):
+    """Nothing is paired: shuffled releases are tested like others."""
+    whole = goodness_of_fit(original, protected)
+    random.shuffle(protected)
+    assert goodness_of_fit(original, protected) == whole
+
+
+def test_unchanged_values_fit():
+    """Statistics of perfect agreement, p-values that say so, the table's end marked."""
+    values = np.random.default_rng(0).normal(size=500)
+    fit = goodness_of_fit(values, values)
+    assert fit.kolmogorov_smirnov.statistic == fit.chi_squared.statistic == 0.0
+    assert fit.cramer_von_mises.statistic == pytest.approx(0.0, abs=1e-9)
+    assert fit.cramer_von_mises.statistic >= 0.0
+    assert fit.anderson_darling.statistic < 0
+    assert fit.kolmogorov_smirnov.p_value == fit.chi_squared.p_value == 1.0
+    assert fit.anderson_darling.p_value == 0.25
+    assert fit.anderson_darling.p_value_is == "at least"
+
+
+@pytest.mark.parametrize("n_records", [300, 20_000])
+def test_values_far_off_do_not_fit(n_records):
+    """P-values are small; where tables and series end, they are marked as bounds."""
+    values = np.random.default_rng(0).normal(size=n_records)
+    fit = goodness_of_fit(values, values + 3.0)
+    assert fit.kolmogorov_smirnov.p_value < 1e-6
+    assert fit.chi_squared.p_value < 1e-6
+    assert fit.anderson_darling.p_value == 0.001
+    assert fit.anderson_darling.p_value_is == "at most"
+    assert fit.cramer_von_mises.p_value == 1e-6
+    assert fit.cramer_von_mises.p_value_is == "at most"
+
+
+def test_independent_samples_of_one_law_are_rejected_as_often_as_they_should_be():
+    """At the 5 percent level, of 400 pairs, between 6 and 38: all others have chance < 1e-3."""
+    generator = np.random.default_rng(7)
+    rejected = np.zeros(3, dtype=int)
+    for _ in range(400):
+        fit = goodness_of_fit(*generator.normal(size=(2, 200)))
+        tests = fit.kolmogorov_smirnov, fit.cramer_von_mises, fit.anderson_darling
+        rejected += [test.p_value < 0.05 for test in tests]
+    assert (rejected >= 6).all()
+    assert (rejected <= 38).all()
+
+
+@pytest.mark.parametrize(
+    ("original", "protected", "undefined"),
+    [
+        ([], [], {"ks", "cvm", "ad", "chi2"}),
+        ([1.0], [], {"ks", "cvm", "ad", "chi2"}),
+        ([math.nan], [1.0, 2.0], {"ks", "cvm", "ad", "chi2"}),
+        ([1.0], [2.0], {"cvm", "ad", "chi2"}),
+        ([3.0] * 40, [3.0] * 40, {"ad", "chi2"}),
+        ([3.0] * 40, [4.0] * 40, {"chi2"}),
+        ([1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 5.0], {"chi2"}),
+        (list(range(100)), list(range(100)), set()),
+    ],
+)
+def test_what_is_not_defined_is_none(original, protected, undefined):
+    """One value throughout, too few values, too few bins."""
+    figures = goodness_of_fit(original, protected).to_dict()
+    assert {name for name, test in figures.items() if test is None} == undefined
+
+
+def test_bins_cannot_be_changed_afterwards():
+    """The arrays of a result are read-only."""
+    bins = decile_bins(np.arange(100), 100)
+    for array in (bins.upper, bins.expected):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+
+
+@pytest.mark.parametrize("values", [[[1.0, 2.0]], [math.inf, 1.0], [1e200, 1.0]])
+def test_bad_data_are_refused(values):
+    """One attribute of finite numbers on either side."""
+    with pytest.raises(DataError):
+        goodness_of_fit(values, [1.0, 2.0])
+    with pytest.raises(DataError):
+        goodness_of_fit([1.0, 2.0], values)
+
+
+@pytest.mark.slow
+def test_a_million_equal_values_agree_to_the_last():
+    """Terms the size of n cancel: what rounding leaves below 0 is 0."""
+    values = np.arange(1_000_000) // 7
+    fit = goodness_of_fit(values, values)
+    assert fit.cramer_von_mises.statistic == fit.chi_squared.statistic == 0.0
+    assert fit.cramer_von_mises.p_value == 1.0
