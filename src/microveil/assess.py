@@ -1,24 +1,27 @@
 """The second verb: what a protected table lost, and what an intruder could still link."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microveil.assessment import Assessment, assess_matrices
-from microveil.errors import DataError, RequestError
+from microveil.errors import DataError, RequestError, stands_alone
 from microveil.table import Table, open_table
 
 __all__ = ["assess"]
 
 
+@stands_alone
 def assess(
     original: Any,
     protected: Any,
     attributes: Iterable[str] | None = None,
     *,
     paired: bool = True,
+    k: int | None = None,
 ) -> Assessment:
     """Measure what protecting a table cost and what an intruder could still link.
 
@@ -32,6 +35,8 @@ def assess(
         By default every numeric attribute that both tables have.
     paired : bool
         False for a shuffled release: only what needs no pairing is measured.
+    k : int, optional
+        Count neighbours too, within the intervals that hold k originals (KNOISE).
 
     Returns
     -------
@@ -55,11 +60,13 @@ def assess(
     """
     tables = open_table(original), open_table(protected)
     names = _common(*tables) if attributes is None else _named(attributes)
+    left_out = [name for name in tables[0].names if name not in names]
     before, after = (
         np.column_stack([_column(table, name, side) for name in names])
         for table, side in zip(tables, ("original", "protected"), strict=True)
     )
-    return assess_matrices(before, after, names, paired=paired)
+    measured = assess_matrices(before, after, names, paired=paired, k=k)
+    return replace(measured, left_out=tuple(left_out))
 
 
 def _common(original: Table, protected: Table) -> list[str]:

@@ -5,7 +5,7 @@ Works on any two tables with the same attributes, whichever tool protected them.
 
 import math
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,18 +13,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microveil.errors import DataError, RequestError
+from microveil.partition import intervals
+from microveil.risk.neighbourhoods import Neighbourhoods, neighbourhoods
 from microveil.risk.record_linkage import (
     RecordLinkage,
     record_linkage,
     record_linkage_by_rank,
     record_linkage_standardised,
 )
+from microveil.utility.goodness_of_fit import GoodnessOfFit, goodness_of_fit
 from microveil.utility.information_loss import (
     information_loss,
     mean_sse,
     mean_sse_published,
     sum_of_squared_errors,
 )
+from microveil.utility.mean_errors import MeanErrors, mean_errors
 from microveil.utility.moments import (
     MomentComparison,
     checked_matrix,
@@ -72,6 +76,7 @@ class PairedMeasures:
     n_cells_compared: int
     n_records_complete: int
     linkage: dict[str, RecordLinkage | None]
+    errors: MeanErrors
 
     def to_dict(self) -> dict[str, Any]:
         """Return the measures as JSON knows them; what is undefined is None.
@@ -120,15 +125,25 @@ class Assessment:
         variance.
     moments : MomentComparison
         Means, variances, covariances and correlations, before and after.
+    fits : tuple of GoodnessOfFit
+        How well the distribution of each attribute is kept.
     paired : PairedMeasures or None
         What needs records in the same order; None for a shuffled release.
+    neighbourhoods : dict of Neighbourhoods or None
+        By attribute, where a k was given; constant attributes have none.
+    left_out : tuple of str
+        Columns of the original that were not compared: not released, no numbers, or not
+        asked for.
     """
 
     n_records: int
     attributes: tuple[str, ...]
     constant_attributes: tuple[str, ...]
     moments: MomentComparison
+    fits: tuple[GoodnessOfFit, ...]
     paired: PairedMeasures | None
+    neighbourhoods: Mapping[str, Neighbourhoods] | None = None
+    left_out: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the assessment as JSON knows it: no NaN, no infinity, None instead.
@@ -143,6 +158,7 @@ class Assessment:
             "schema": 1,
             "n_records": self.n_records,
             "attributes": list(self.attributes),
+            "left_out": list(self.left_out),
             "paired": self.paired is not None,
             **({} if self.paired is None else self.paired.to_dict()),
             "constant_attributes": list(self.constant_attributes),
@@ -159,12 +175,41 @@ class Assessment:
                 }
                 for a, name in enumerate(self.attributes)
             },
+            **({} if self.paired is None else {"errors": self._errors(self.paired.errors)}),
+            "goodness_of_fit": {
+                name: fit.to_dict() for name, fit in zip(self.attributes, self.fits, strict=True)
+            },
+            **(
+                {}
+                if self.neighbourhoods is None
+                else {
+                    "neighbourhoods": {
+                        name: counts.to_dict() for name, counts in self.neighbourhoods.items()
+                    }
+                }
+            ),
+            "covariances": {
+                "original": [[_plain(value) for value in row] for row in before.covariances],
+                "protected": [[_plain(value) for value in row] for row in after.covariances],
+            },
             "correlations": {
                 "original": [[_plain(value) for value in row] for row in before.correlations],
                 "protected": [[_plain(value) for value in row] for row in after.correlations],
                 "mean_absolute_change": _plain(self.moments.mean_absolute_change),
                 "largest_absolute_change": _plain(self.moments.largest_absolute_change),
             },
+        }
+
+    def _errors(self, errors: MeanErrors) -> dict[str, Any]:
+        """Write bias, MSE and RMSE by attribute."""
+        return {
+            name: {
+                "bias": _plain(errors.bias[a]),
+                "mse": _plain(errors.mse[a]),
+                "rmse": _plain(errors.rmse[a]),
+                "n_cells": int(errors.n_cells[a]),
+            }
+            for a, name in enumerate(self.attributes)
         }
 
     def to_text(self) -> str:
@@ -176,20 +221,50 @@ class Assessment:
             Lines for a terminal, each measure with what it means.
         """
         sections = [
-            [f"Assessment of {self.n_records} records, {len(self.attributes)} attributes"],
+            _title_lines(self),
             *(
                 []
                 if self.paired is None
                 else [_loss_lines(self.paired), _linkage_lines(self.paired)]
             ),
+            *([] if self.paired is None else [_error_lines(self, self.paired.errors)]),
             _moment_lines(self),
             _closing_lines(self),
         ]
         return "\n\n".join("\n".join(lines) for lines in sections) + "\n"
 
 
+def _title_lines(assessment: Assessment) -> list[str]:
+    count = len(assessment.attributes)
+    attributes = "1 attribute" if count == 1 else f"{count} attributes"
+    lines = [f"Assessment of {assessment.n_records} records, {attributes}"]
+    if assessment.left_out:
+        names = ", ".join(_label(name, 24) for name in assessment.left_out)
+        lines += textwrap.wrap(f"  Not compared: {names}", TEXT_WIDTH, subsequent_indent="  ")
+    return lines
+
+
+def _error_lines(assessment: Assessment, errors: MeanErrors) -> list[str]:
+    """Errors of single values, and how well each distribution is kept."""
+    lines = [
+        "Errors of values (0 = unchanged) and fit of distributions (statistic, 0 = alike)",
+        f"  {'attribute':<24}{'bias':>14}{'RMSE':>14}{'KS':>12}",
+    ]
+    for a, (name, fit) in enumerate(zip(assessment.attributes, assessment.fits, strict=True)):
+        measured = fit.to_dict()["ks"]
+        told = "-" if measured is None else f"{measured['statistic']:.4g}"
+        bias, rmse = _shown(errors.bias[a]), _shown(errors.rmse[a])
+        lines.append(f"  {_label(name, 22):<24}{bias:>14}{rmse:>14}{told:>12}")
+    return lines
+
+
 def assess_matrices(
-    original: ArrayLike, protected: ArrayLike, names: Sequence[str], *, paired: bool = True
+    original: ArrayLike,
+    protected: ArrayLike,
+    names: Sequence[str],
+    *,
+    paired: bool = True,
+    k: int | None = None,
 ) -> Assessment:
     """Measure information loss and record linkage of a protected matrix.
 
@@ -202,6 +277,8 @@ def assess_matrices(
     paired : bool, default True
         Whether a record is in the same position in both. Where it is not, as in a
         shuffled release, only moments and correlations are compared.
+    k : int, optional
+        Count neighbours within the intervals that hold k originals.
 
     Returns
     -------
@@ -244,8 +321,27 @@ def assess_matrices(
         attributes=tuple(names),
         constant_attributes=tuple(np.asarray(names, dtype=object)[constant]),
         moments=compare_moments(before, after),
+        fits=tuple(goodness_of_fit(x, y) for x, y in zip(before.T, after.T, strict=True)),
         paired=_paired_measures(before, after) if paired else None,
+        neighbourhoods=None if k is None else _neighbourhoods(before, after, names, k),
     )
+
+
+def _neighbourhoods(
+    original: NDArray[np.float64], protected: NDArray[np.float64], names: Sequence[str], k: int
+) -> dict[str, Neighbourhoods]:
+    """Count neighbours of each attribute that varies, within the intervals of KNOISE."""
+    counted = {}
+    for name, before, after in zip(names, original.T, protected.T, strict=True):
+        values = before[~np.isnan(before)]
+        if len(values) >= k and np.ptp(values) > 0:
+            counted[name] = neighbourhoods(
+                values,
+                delta=intervals(values, k=k).delta,
+                k=k,
+                protected=after[~np.isnan(after)],
+            )
+    return counted
 
 
 def _paired_measures(
@@ -267,6 +363,7 @@ def _paired_measures(
         information_loss=information_loss(original, protected),
         n_cells_compared=int(present.sum()),
         n_records_complete=int(complete.sum()),
+        errors=mean_errors(original, protected),
         linkage={
             name: link(originals, protecteds) if complete.any() else None
             for name, link in linkage_forms.items()

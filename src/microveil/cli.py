@@ -22,7 +22,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-Data = Annotated[Path, typer.Argument(help="A CSV or Parquet file, one row per person.")]
+Data = Annotated[
+    Path, typer.Argument(metavar="DATA", help="A CSV or Parquet file, one row per person.")
+]
 Folder = Annotated[
     Path, typer.Option("-o", "--output", help="Folder for the release; FOLDER-custodian beside it.")
 ]
@@ -45,8 +47,8 @@ def main() -> None:
             raise
         # The message of an unforeseen error may hold a value of the table.
         typer.echo(
-            f"microveil: an error of our own ({type(error).__name__}); nothing was released. "
-            "MICROVEIL_DEBUG=1 shows where, and may show values of the table.",
+            f"microveil: an error of our own ({type(error).__name__}). What was released, if "
+            "anything, is whole. MICROVEIL_DEBUG=1 shows where, and may show values of the table.",
             err=True,
         )
         sys.exit(1)
@@ -68,7 +70,9 @@ def demo(
     decimal: Decimal = ".",
     encoding: Encoding = "utf-8",
     *,
-    overwrite: Annotated[bool, typer.Option(help="Replace an earlier demo.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace an earlier demo.")
+    ] = False,
 ) -> None:
     """Show the main job on invented people, protected in two ways."""
     from microveil.demo import run_demo
@@ -145,9 +149,12 @@ def protect(
         bool, typer.Option("--resolution-from-data", help="Take the decimals seen in the data.")
     ] = False,
     isotonic: Annotated[
-        bool, typer.Option("--isotonic", help="Put noisy means in order; invites linkage.")
-    ] = False,
-    shuffle: Annotated[bool, typer.Option("--shuffle", help="Rows in random order.")] = False,
+        bool | None,
+        typer.Option("--isotonic/--no-isotonic", help="Put noisy means in order: more linkage."),
+    ] = None,
+    shuffle: Annotated[
+        bool | None, typer.Option("--shuffle/--no-shuffle", help="Rows in random order.")
+    ] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an earlier release.")
     ] = False,
@@ -175,8 +182,8 @@ def protect(
         "width": width,
         "every": every,
         "noise": noise,
-        "isotonic": isotonic or None,
-        "shuffle": shuffle or None,
+        "isotonic": isotonic,
+        "shuffle": shuffle,
         "seed": seed,
     }
     with _progress() as progress:
@@ -217,6 +224,9 @@ def assess(
     decimal: Decimal = ".",
     encoding: Encoding = "utf-8",
     *,
+    k: Annotated[
+        int | None, typer.Option("--k", help="Count neighbours within intervals of k records.")
+    ] = None,
     shuffled: Annotated[
         bool, typer.Option("--shuffled", help="Rows of the two do not correspond.")
     ] = False,
@@ -227,7 +237,9 @@ def assess(
 
     text = _text(separator, decimal, encoding)
     with _progress():
-        assessment = assess_files(original, protected, attributes, text=text, paired=not shuffled)
+        assessment = assess_files(
+            original, protected, attributes, text=text, paired=not shuffled, k=k
+        )
     if as_json:
         _print_json(assessment.to_dict())
     else:

@@ -61,6 +61,9 @@ def run_demo(
     """
     if folder.exists() and not folder.is_dir():
         raise FileError(f"{folder}", "it is a file", "name a folder")
+    original = folder / "original.csv"
+    if data is None and original.exists() and not overwrite:
+        raise FileError(f"{original}", "it exists already", "name another folder")
     for method in METHODS:
         if folder.is_dir():
             check_absent(folder / method, overwrite=overwrite)
@@ -81,8 +84,8 @@ def run_demo(
     for method, outcome in zip(METHODS, outcomes, strict=True):
         outcome.release.write(folder / method, overwrite=overwrite, text=text)
     if data is None:
-        (folder / "original.csv").unlink(missing_ok=True)
-        write_data(people, folder / "original.csv", text=TextFormat())
+        original.unlink(missing_ok=True)
+        write_data(people, original, text=TextFormat())
     return "\n".join(_told(people, outcomes, folder, invented=data is None))
 
 
@@ -132,7 +135,7 @@ def _told(
             ),
             "",
         ]
-    lines += [*_figures(outcomes), "", *_lesson(folder)]
+    lines += [*_figures(outcomes), "", *_lesson(folder, invented=invented)]
     return lines
 
 
@@ -179,10 +182,15 @@ def _short(measured: list[dict[str, Any]], key: str) -> list[str]:
     return ["-" if m.get(key) is None else f"{m[key]:.3g}" for m in measured]
 
 
-def _lesson(folder: Path) -> list[str]:
+def _lesson(folder: Path, *, invented: bool) -> list[str]:
+    whatever = (
+        "laplace keeps that promise whatever is"
+        if invented
+        else "With declared bounds laplace keeps it whatever is"
+    )
     return [
         "An epsilon bounds what one person's data can change in what is published: any",
-        "probability by a factor of at most e^epsilon. laplace keeps that promise whatever is",
+        f"probability by a factor of at most e^epsilon. {whatever}",
         "looked at, and pays with noise as wide as each attribute's bounds. idp-cbls publishes",
         f"means of {K} or more people who are alike, with little noise, and keeps its promise only",
         "while everybody stays in their cluster: useful values, but rows can be found again.",

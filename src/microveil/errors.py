@@ -13,7 +13,21 @@ remedy. None ever holds a value of the data: messages end up in logs and tickets
 Records are counted from 1, lines of a file as an editor counts them.
 """
 
-__all__ = ["DataError", "ExactCellsError", "FileError", "MicroveilError", "RequestError"]
+import functools
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+__all__ = [
+    "DataError",
+    "ExactCellsError",
+    "FileError",
+    "MicroveilError",
+    "RequestError",
+    "stands_alone",
+]
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 
 class MicroveilError(ValueError):
@@ -58,3 +72,33 @@ class ExactCellsError(DataError):
 
 class FileError(MicroveilError):
     """A file or folder cannot be read or written."""
+
+
+def stands_alone(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Let no other error hang on those that a public function raises.
+
+    ``raise ... from None`` hides the error of a library, but it stays attached, and with it
+    the bytes or values it complains of; whatever reports crashes would carry them along.
+
+    >>> @stands_alone
+    ... def read() -> None:
+    ...     try:
+    ...         int("a value")
+    ...     except ValueError:
+    ...         raise DataError("record 1", "it must be a number", "correct it") from None
+    >>> try:
+    ...     read()
+    ... except DataError as error:
+    ...     print(error.__context__)
+    None
+    """
+
+    @functools.wraps(function)
+    def alone(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        try:
+            return function(*args, **kwargs)
+        except MicroveilError as error:
+            error.__context__ = None
+            raise
+
+    return alone

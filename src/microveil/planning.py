@@ -117,6 +117,14 @@ def _chosen(table: Table, request: Request) -> tuple[list[str], list[str]]:
                 "the table has no such column",
                 f"choose from {', '.join(table.names)}",
             )
+    for name, kind in request.types.items():
+        if name not in table.names or table.kind(name) is not kind:
+            found = table.kind(name).value if name in table.names else "no such column"
+            raise DataError(
+                f"column '{name}'",
+                f"the recipe expects a {kind.value} column, the table has: {found}",
+                "mend the table or the recipe",
+            )
     if request.attributes is not None:
         names = [name for name in table.names if name in request.attributes]
     else:
@@ -130,8 +138,12 @@ def _chosen(table: Table, request: Request) -> tuple[list[str], list[str]]:
     if not names:
         raise RequestError(
             "attributes",
-            "there is no attribute to protect: numeric columns of all-different whole numbers "
-            "are taken for identifiers",
+            "there is no attribute to protect"
+            + (
+                ": numeric columns of all-different whole numbers are taken for identifiers"
+                if request.attributes is None
+                else ", in the list given or by the roles of the recipe"
+            ),
             "name the attributes to protect",
         )
     return names, [name for name in table.names if name not in names and name not in request.keep]
@@ -139,12 +151,6 @@ def _chosen(table: Table, request: Request) -> tuple[list[str], list[str]]:
 
 def _attribute(table: Table, name: str, request: Request) -> Attribute:
     kind = table.kind(name)
-    if request.types.get(name, kind) != kind:
-        raise DataError(
-            f"attribute '{name}'",
-            f"the recipe expects a {request.types[name]} column, the table has {kind.value}s",
-            "mend the table or the recipe",
-        )
     if not kind.is_numeric:
         if not request.method.takes_categories:
             table.numbers(name)  # says why, in the words that fit
@@ -166,8 +172,8 @@ def _attribute(table: Table, name: str, request: Request) -> Attribute:
         raise RequestError(
             f"attribute '{name}'",
             f"{request.method.id} needs its bounds, the domain of its values as publicly known",
-            f"add --bounds {name}=0:100000 (bounds={{{name!r}: (0, 100_000)}}); reading them from "
-            "the data (--bounds-from-data 1.5) shows the largest value to everybody",
+            f"add {_example(name, kind)}; reading them from the data (--bounds-from-data 1.5) "
+            "shows the largest value to everybody, and gives none where all values are 0",
         )
     elif bounds is None and kind is Kind.DATE:
         bounds = CALENDAR
@@ -181,6 +187,13 @@ def _attribute(table: Table, name: str, request: Request) -> Attribute:
             "declare tighter bounds or a coarser resolution",
         )
     return attribute
+
+
+def _example(name: str, kind: Kind) -> str:
+    if kind is Kind.DATE:
+        pair = ("1900-01-01", "2020-12-31")
+        return f"--bounds {name}={pair[0]}:{pair[1]} (bounds={{{name!r}: {pair}}})"
+    return f"--bounds {name}=0:100000 (bounds={{{name!r}: (0, 100_000)}})"
 
 
 def _categorical(name: str, request: Request) -> Attribute:

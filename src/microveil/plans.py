@@ -16,6 +16,7 @@ from microveil.engines import Engine
 from microveil.isotonic import in_order
 from microveil.noise import NoiseGrid, RandomSource, continuous_noise, perturbed_means, uniform
 from microveil.partition import Partition
+from microveil.risk.posterior_odds import posterior_odds
 from microveil.schema import Attribute, Cells, written
 from microveil.table import Numbers, spread
 
@@ -312,9 +313,12 @@ class TransitionPlan(_Randomised):
     def to_dict(self) -> dict[str, Any]:
         """Return the custodian's figures: they depend on the data."""
         rows = self.weights / self.weights.sum(axis=1, keepdims=True)
+        lower, _ = self.attribute.grid_bounds or (0, 0)
+        counts = np.bincount(self.values - lower, minlength=len(rows))
         return {
             **_common(self),
             "n_categories": len(self.weights),
+            "posterior_odds": posterior_odds(rows, counts).to_dict(),
             "probability_to_stay": {
                 "smallest": float(rows.diagonal().min()),
                 "largest": float(rows.diagonal().max()),

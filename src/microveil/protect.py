@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from microveil.engines import LocalEngine, in_threads
+from microveil.errors import stands_alone
 from microveil.noise import RandomSource, permutation
 from microveil.planning import make_plan
 from microveil.plans import AttributePlan
@@ -16,6 +17,7 @@ from microveil.table import Numbers
 __all__ = ["draw", "plan", "protect"]
 
 
+@stands_alone
 def protect(
     table: Any,
     *,
@@ -94,6 +96,7 @@ def protect(
     return draw(plan(table, recipe=recipe, **arguments))
 
 
+@stands_alone
 def plan(
     table: Any,
     *,

@@ -10,7 +10,7 @@ import polars
 from microveil.assess import assess
 from microveil.assessment import Assessment
 from microveil.engines import LocalEngine
-from microveil.errors import FileError, RequestError
+from microveil.errors import FileError, RequestError, stands_alone
 from microveil.files import SourceFile, TextFormat, check_absent, read_file
 from microveil.planning import make_plan
 from microveil.protect import draw
@@ -26,6 +26,7 @@ Progress = Callable[[str], None]
 LISTS = ("attributes", "keep")
 
 
+@stands_alone
 def protect_file(
     path: str | Path,
     folder: str | Path,
@@ -121,10 +122,20 @@ def _decimals(asked: Mapping[str, Any]) -> list[str]:
 
 
 def _as_text(asked: Mapping[str, Any]) -> Callable[[str], bool]:
-    """Tell the columns that nobody calculates with: kept as they stand, or not asked for."""
+    """Tell the columns that nobody calculates with: kept as they stand, or not asked for.
+
+    Where a recipe states a column's type, the column is held against it instead.
+    """
+    types = asked.get("types", {})
     kept = _mentioned(asked.get("keep", ()))
     protected = _mentioned(asked["attributes"]) if "attributes" in asked else None
-    return lambda name: name in kept or (protected is not None and name not in protected)
+
+    def as_text(name: str) -> bool:
+        if name in types:
+            return bool(types[name] == Kind.OTHER)
+        return name in kept or (protected is not None and name not in protected)
+
+    return as_text
 
 
 def _mentioned(given: Iterable[str]) -> set[str]:
@@ -164,6 +175,7 @@ def split_pairs(given: Iterable[str], flag: str) -> dict[str, str]:
     return pairs
 
 
+@stands_alone
 def inspect_file(path: str | Path, text: TextFormat, output: Path | None) -> tuple[SourceFile, str]:
     """Look at a file and propose a recipe, written to ``output`` where one is given.
 
@@ -192,9 +204,10 @@ def assess_files(
     *,
     text: TextFormat,
     paired: bool = True,
+    k: int | None = None,
 ) -> Assessment:
     """Measure a protected file against its original; see `assess`."""
     before = read_file(original, text=text).frame
     after = read_file(protected, text=text).frame
     names = None if attributes is None else resolve_names(attributes, before.columns)
-    return assess(before, after, names, paired=paired)
+    return assess(before, after, names, paired=paired, k=k)

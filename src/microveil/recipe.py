@@ -18,6 +18,7 @@ attributes that the recipe does not name are left out.
 """
 
 import datetime
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,7 +26,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from microveil.errors import FileError, RequestError
+from microveil.errors import FileError, RequestError, stands_alone
 from microveil.schema import Kind, Role
 from microveil.table import Table, decimals_seen, likely_identifier, open_table
 
@@ -72,6 +73,7 @@ class Recipe(BaseModel):
     attributes: dict[str, AttributeEntry] = {}
 
 
+@stands_alone
 def read_recipe(recipe: str | Path | Mapping[str, Any]) -> dict[str, Any]:
     """Read a recipe file, or its contents, as arguments of `protect`.
 
@@ -98,23 +100,20 @@ def read_recipe(recipe: str | Path | Mapping[str, Any]) -> dict[str, Any]:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"])
-        refused = RequestError(
+        raise RequestError(
             f"recipe, entry '{place}'",
             "it is unknown or of the wrong kind",
             "see microveil inspect for a recipe that is in order",
-        )
-    else:
-        return _arguments(parsed, contents)
-    # Raised out here, so that no library's error with its input hangs on it.
-    raise refused
+        ) from None
+    return _arguments(parsed, contents)
 
 
 def _load(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
-        line = getattr(error, "lineno", None)
-        where = f"{path}, line {line}" if line else f"{path}"
+        line = re.search(r"at line (\d+)", str(error))
+        where = f"{path}, line {line[1]}" if line else f"{path}"
         raise FileError(where, "a recipe must be a TOML file", "correct the line") from None
     except (OSError, UnicodeDecodeError):
         raise FileError(f"{path}", "the recipe cannot be read", "check path and rights") from None
@@ -147,10 +146,17 @@ def merged(recipe: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str,
     >>> merged({"k": 5, "bounds": {"A": (0, 1), "B": (0, 1)}}, {"bounds": {"A": (0, 9)}})
     {'k': 5, 'bounds': {'A': (0, 9), 'B': (0, 1)}}
     """
-    both = {**recipe, **{name: value for name, value in arguments.items() if value is not None}}
+    given = {name: value for name, value in arguments.items() if value is not None}
+    both = {**recipe, **given}
     for name in BY_COLUMN:
-        if isinstance(recipe.get(name), Mapping) and isinstance(arguments.get(name), Mapping):
-            both[name] = {**recipe[name], **arguments[name]}
+        if isinstance(recipe.get(name), Mapping) and isinstance(given.get(name), Mapping):
+            both[name] = {**recipe[name], **given[name]}
+    wanted = given.get("attributes")
+    if isinstance(wanted, list | tuple) and "budget" in recipe:
+        # The recipe's weights of attributes that are not asked for this time fall away.
+        asked = {part for entry in wanted for part in (entry, *str(entry).split(","))}
+        kept = asked | set(given.get("budget", ()))
+        both["budget"] = {name: weight for name, weight in both["budget"].items() if name in kept}
     return both
 
 
@@ -223,7 +229,8 @@ def propose_recipe(table: Any, source: str = "the table") -> str:
         decimals seen, which it asks a person to confirm.
     """
     opened = open_table(table)
-    parts = [HEADER.format(source=source)]
+    shown = "".join(c if c.isprintable() else "?" for c in source)
+    parts = [HEADER.format(source=shown)]
     parts += [_proposal(opened, name) for name in opened.names]
     return "\n".join(parts)
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import polars
 
-from microveil.errors import DataError
+from microveil.errors import DataError, stands_alone
 from microveil.files import TextFormat, write_data, write_folders
 from microveil.plans import AttributePlan
 from microveil.privacy import Guarantee
@@ -55,6 +55,11 @@ class Plan:
     isotonic: bool
     shuffle: bool
     seed: int | None
+
+    def __repr__(self) -> str:
+        """Name the plan without its figures, which are the custodian's."""
+        names = ", ".join(part.attribute.name for part in self.attributes)
+        return f"Plan({self.guarantee.method}, {self.table.n_records} records, {names})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +118,11 @@ class Release:
     notes: tuple[str, ...]
     manifest: Manifest
 
+    def __repr__(self) -> str:
+        """Name the release without the custodian's figures: notebooks print it."""
+        return f"Release({self.guarantee.method}, {self.guarantee.n_records} records)"
+
+    @stands_alone
     def write(
         self,
         folder: str | Path,
@@ -176,10 +186,7 @@ def _as_polars(data: Any) -> polars.DataFrame:
     try:
         frame: polars.DataFrame = narwhals.from_native(data, eager_only=True).to_polars()
     except Exception:  # noqa: BLE001 -- any library may stand behind the frame
-        refused = DataError(
+        raise DataError(
             "columns kept", "a column holds values of several kinds", "make each of one kind"
-        )
-    else:
-        return frame
-    # Raised out here, so that no library's error with a value hangs on it.
-    raise refused
+        ) from None
+    return frame

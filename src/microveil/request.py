@@ -1,7 +1,6 @@
 """What is asked of a release, checked before the table is touched."""
 
 import datetime
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -11,7 +10,7 @@ import numpy as np
 
 from microveil.errors import RequestError
 from microveil.methods import METHODS, Method
-from microveil.privacy import as_fraction
+from microveil.privacy import as_fraction, exact_number
 from microveil.schema import EPOCH, Bounds, Kind, Source
 from microveil.table import BoundsFromData, ResolutionFromData
 
@@ -313,7 +312,7 @@ def read_bounds(name: str, kind: Kind, given: Any) -> Bounds:
     Fraction(120, 1)
     """
     place = f"bounds of '{name}'"
-    remedy = "pass for example ('1900-01-01', '2020-12-31')" if kind is Kind.DATE else "(0, 100)"
+    remedy = "('1900-01-01', '2020-12-31')" if kind is Kind.DATE else "(0, 100)"
     try:
         lower, upper = (_number(part, kind) for part in given)
     except (TypeError, ValueError):
@@ -366,6 +365,4 @@ def _number(value: Any, kind: Kind) -> Fraction:
         if not isinstance(value, datetime.date):
             raise TypeError
         return Fraction((value - EPOCH).days)
-    if isinstance(value, bool) or (isinstance(value, float) and not math.isfinite(value)):
-        raise ValueError
-    return value if isinstance(value, Fraction) else Fraction(str(value))
+    return value if isinstance(value, Fraction) else exact_number(value)

@@ -344,3 +344,82 @@ def test_declared_bounds_stand_above_those_read_from_the_data(folder):
     told = json.loads((folder / "out" / "guarantee.json").read_text())["attributes"]
     assert told["AGE"]["bounds"] == [0, 120]
     assert told["VISITS"]["bounds"] is None
+
+
+def test_the_demo_does_not_replace_a_file_of_the_users(folder):
+    """original.csv in the folder is theirs unless --overwrite is given."""
+    (folder / "shown").mkdir()
+    (folder / "shown" / "original.csv").write_text("mine")
+    assert run("demo", "-o", "shown", folder=folder).returncode == 2
+    assert (folder / "shown" / "original.csv").read_text() == "mine"
+
+
+def test_flags_switch_off_what_a_recipe_asks_for(folder):
+    """--no-isotonic and --no-shuffle stand above the recipe, as does every other flag."""
+    (folder / "r.toml").write_text(
+        'method = "dp-um"\nk = 5\nepsilon = 1\nisotonic = true\nshuffle = true\n'
+        '[attributes.AGE]\nrole = "confidential"\ntype = "whole number"\nbounds = [0, 120]\n'
+        'budget = 2\n[attributes.VISITS]\nrole = "confidential"\ntype = "whole number"\n'
+        "bounds = [0, 100]\nbudget = 3\n"
+    )
+    done = run("protect", "people.csv", "--recipe", "r.toml", "--no-isotonic", "--no-shuffle",
+               "--attributes", "AGE", "-o", "out", folder=folder)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "invites linkage" not in done.stderr
+    statement = (folder / "out" / "guarantee.md").read_text()
+    assert "order of the original table" in statement
+    done = run("protect", "people.csv", "--recipe", "r.toml", "--budget", "AGE=1", "-o", "two",
+               folder=folder)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    told = json.loads((folder / "two" / "guarantee.json").read_text())["attributes"]
+    assert told["VISITS"]["share"] == 0.75
+
+
+def test_a_recipes_types_hold_for_every_column_it_names(folder):
+    """A kept or dropped column that is not what the recipe says is noticed."""
+    entry = '[attributes.AGE]\nrole = "confidential"\ntype = "whole number"\nbounds = [0, 120]\n'
+    head = 'method = "dp-um"\nk = 5\nepsilon = 1\n'
+    for name, kind in (("REGION", "whole number"), ("GONE", "text")):
+        (folder / "r.toml").write_text(
+            f'{head}{entry}[attributes.{name}]\nrole = "non-confidential"\ntype = "{kind}"\n'
+        )
+        done = run("protect", "people.csv", "--recipe", "r.toml", "-o", "out", folder=folder)
+        assert done.returncode == 2
+        assert name in done.stderr
+    assert not (folder / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "flags", [["--epsilon", "1e99999999"], ["--bounds", "AGE=0:1/0"], ["--epsilon", "1_000"],
+              ["--resolution", "INCOME=1e-99999999"], ["--budget", "AGE=1e99999999"]],
+)  # fmt: skip
+def test_numbers_without_end_are_refused_at_once(flags, folder):
+    """Neither a hang nor an error of ours."""
+    done = run("protect", "people.csv", *REQUEST, *flags, "-o", "out", folder=folder)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+
+
+def test_kernels_compile_where_nothing_can_be_written(folder):
+    """A service account without a home in a read-only place still gets its release."""
+    code = (
+        "import os, microveil._kernels as k\n"
+        "os.environ.pop('NUMBA_CACHE_DIR', None)\n"
+        "k.os.access = lambda path, mode: False\n"
+        "k._ensure_cache()\n"
+        "print(os.path.isdir(os.environ['NUMBA_CACHE_DIR']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "True"
+
+
+def test_assess_says_what_it_left_out(folder):
+    """A suppressed column must not look like one that was kept as it was."""
+    frame = pl.read_csv(folder / "people.csv")
+    frame.with_columns(INCOME=pl.lit(None, dtype=pl.String)).write_csv(folder / "holes.csv")
+    done = run("assess", "people.csv", "holes.csv", "--json", folder=folder)
+    assert "INCOME" in json.loads(done.stdout)["left_out"]
+    done = run("assess", "people.csv", "holes.csv", "--k", "5", folder=folder)
+    assert "Not compared: " in done.stdout

@@ -25,15 +25,19 @@ PAIRED_KEYS = {
     "record_linkage_by_rank",
     "record_linkage_by_chance",
     "record_linkage_intervals",
+    "errors",
 }
 UNPAIRED_KEYS = {
     "schema",
     "n_records",
     "attributes",
     "paired",
+    "left_out",
     "constant_attributes",
     "moments",
     "correlations",
+    "covariances",
+    "goodness_of_fit",
 }
 
 

@@ -7,13 +7,22 @@ names, fills short records and quotes values in its messages. What holds for CSV
   or CRLF. Blank lines may end the file; between records they are refused, also in a
   file of one column, where a missing value is written ``""``.
 - A column's type comes from its first 10,000 records, or, where these are all empty,
-  from its first 10,000 values: whole numbers, decimal numbers, ``true`` and ``false``,
-  dates ``YYYY-MM-DD``, else text. Quotes make no difference. ``True`` is text.
+  from its first 10,000 values: whole numbers, decimal numbers, truth values, dates
+  ``YYYY-MM-DD``, else text. Quotes make no difference.
+- Truth values are ``true`` and ``false``, ``True`` and ``False`` or ``TRUE`` and
+  ``FALSE``, one spelling in a column; a column that mixes them is text. They are always
+  written ``true`` and ``false``.
+- The first line names the columns, each with a letter in it: numbers, dates and signs
+  there are taken for the first person's values in a file without a header.
 - An empty cell is missing, in text too. Words such as NA are no missing values.
 - Numbers may stand between spaces; a cell of spaces in a column of numbers is missing.
   Infinities, NaN and numbers beyond the range of 64 bits are refused.
 - A column with a value that begins with 0 or + and a digit (00123, +4912345) anywhere
   is text, unless it is declared as decimal: a number would not keep it as written.
+- Where nothing is said of how a file is written, tabs separate the fields of a ``.tsv``
+  file and commas those of others.
+- An encoding is one of characters: idna, punycode, utf-7 and escapes are refused. What
+  is written is decoded again, so that a character an encoding changes is an error.
 """
 
 from microveil.files.folders import check_absent, write_folders

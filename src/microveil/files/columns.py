@@ -16,6 +16,7 @@ _MISSING_REMEDY = "correct the value, or leave the cell empty if it is missing"
 
 _SPACES = " \t"
 _WHOLE = r"^[ \t]*[+-]?[0-9]+[ \t]*$"
+_TRUTHS = (("true", "false"), ("True", "False"), ("TRUE", "FALSE"))
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _MISSING_WORDS = [
     "",
@@ -77,7 +78,7 @@ def infer(values: pl.Series, decimal: str) -> pl.DataType | Misfit | None:
     n_numbers = int(numbers.sum())
     if n_numbers == n_values:
         return pl.Float64()
-    if values.is_in(["true", "false"]).all():
+    if any(values.is_in(spelling).all() for spelling in _TRUTHS):
         return pl.Boolean()
     if values.str.contains(_DATE).all():
         return pl.Date()
@@ -129,14 +130,21 @@ def convert(values: pl.Series, dtype: pl.DataType, decimal: str) -> pl.Series | 
         The decimal mark.
     """
     if dtype == pl.Boolean:
-        read = values == "true"
-        return _checked(values, read.set(~read & (values != "false"), None), "true or false")
+        return _convert_truths(values)
     if dtype == pl.Date:
         shaped = values.set(~values.str.contains(_DATE), None)
         return _checked(values, shaped.str.to_date("%Y-%m-%d", strict=False), "dates YYYY-MM-DD")
     if dtype == pl.String:
         return values
     return _convert_numbers(values, dtype, decimal)
+
+
+def _convert_truths(values: pl.Series) -> pl.Series | Misfit:
+    # The type was read off the first value, so the first value says the spelling, too.
+    first = values.drop_nulls().head(1).to_list()
+    true, false = next((pair for pair in _TRUTHS if set(first) <= set(pair)), _TRUTHS[0])
+    read = values == true
+    return _checked(values, read.set(~read & (values != false), None), f"{true} or {false}")
 
 
 def _checked(values: pl.Series, read: pl.Series, kind: str) -> pl.Series | Misfit:

@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from microveil.errors import FileError
+from microveil.errors import FileError, stands_alone
 
 __all__ = ["check_absent", "write_folders"]
 
@@ -28,6 +28,7 @@ _UNKNOWN = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)
 _MARKS = ("guarantee.json", "manifest.json")
 
 
+@stands_alone
 def check_absent(folder: str | Path, *, overwrite: bool) -> None:
     """Refuse a place for a release where it could not appear, before long work.
 
@@ -62,6 +63,7 @@ def check_absent(folder: str | Path, *, overwrite: bool) -> None:
         _check_target(target, mark, overwrite=overwrite)
 
 
+@stands_alone
 def write_folders(
     folder: str | Path, fill: Callable[[Path, Path], None], *, overwrite: bool
 ) -> tuple[Path, Path]:
@@ -85,7 +87,8 @@ def write_folders(
     Raises
     ------
     FileError
-        As ``check_absent``, or the system refused. Else what ``fill`` raises is passed on.
+        As ``check_absent``, or the system refused. Else what ``fill`` raises is passed on;
+        a FileError then names the file where it was to appear.
 
     Examples
     --------
@@ -123,6 +126,8 @@ def write_folders(
         shutil.rmtree(staging, ignore_errors=True)
         if isinstance(error, OSError):
             raise _refused(public, error) from None
+        if isinstance(error, FileError):
+            raise _placed(error, staging, public, custodian) from None
         raise
     shutil.rmtree(staging, ignore_errors=True)
     return public, custodian
@@ -154,10 +159,14 @@ def _check_target(target: Path, mark: str, *, overwrite: bool) -> None:
         raise FileError(place, rule, "choose another name, or empty the folder yourself")
 
 
+def _staged(staging: Path) -> tuple[Path, Path]:
+    return staging / "public", staging / "custodian"
+
+
 def _make_staged(staging: Path) -> tuple[Path, Path]:
     """Make the two folders with the modes they will have, inside one that nobody can open."""
     staging.chmod(0o700)  # a umask may have taken the owner's rights
-    public, custodian = staging / "public", staging / "custodian"
+    public, custodian = _staged(staging)
     public.mkdir()
     public.chmod(public.stat().st_mode | 0o700)
     custodian.mkdir(0o700)
@@ -231,6 +240,13 @@ def rename_new(source: Path, target: Path) -> None:
     if os.path.lexists(target):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
     source.rename(target)
+
+
+def _placed(error: FileError, staging: Path, public: Path, custodian: Path) -> FileError:
+    """Name the place where a file was to appear, not the hidden one, which is gone."""
+    staged = _staged(staging)
+    place = error.place.replace(str(staged[0]), str(public)).replace(str(staged[1]), str(custodian))
+    return FileError(place, error.rule, error.remedy)
 
 
 def _refused(place: Path, error: OSError) -> FileError:

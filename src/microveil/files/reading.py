@@ -10,7 +10,7 @@ from typing import Literal, NoReturn
 
 import polars as pl
 
-from microveil.errors import FileError
+from microveil.errors import FileError, stands_alone
 from microveil.files.columns import Misfit, convert, infer, plain
 from microveil.files.structure import Structure, check_structure
 from microveil.files.text import TextFormat, as_utf8, check_utf8, place, quoted
@@ -49,6 +49,7 @@ class SourceFile:
     digest: str
 
 
+@stands_alone
 def read_file(
     path: str | Path,
     *,
@@ -63,7 +64,8 @@ def read_file(
     path : str or pathlib.Path
         A file named .csv, .tsv, .txt, .parquet or .pq.
     text : TextFormat, optional
-        How a CSV file is written; by default with commas, points and in UTF-8.
+        How a CSV file is written; by default with points, in UTF-8 and with commas, or
+        with tabs where the file is named .tsv.
     decimals : collection of str
         Columns of a CSV file to read as decimal numbers even where all look whole.
     as_text : callable
@@ -103,7 +105,7 @@ def read_file(
             return SourceFile(
                 path=path, format="parquet", frame=frame, text=None, digest=digest.result()
             )
-        text = text or TextFormat()
+        text = text or TextFormat(separator="\t" if suffix == ".tsv" else ",")
         frame = _CsvReader(path, as_utf8(path, raw, text), text).read(frozenset(decimals), as_text)
         return SourceFile(path=path, format="csv", frame=frame, text=text, digest=digest.result())
 

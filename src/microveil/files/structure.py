@@ -16,7 +16,7 @@ from microveil.files.text import CANDIDATES, TextFormat, place, quoted
 
 __all__ = ["Structure", "check_structure"]
 
-_NO_NAME = re.compile(r"\s*([+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)([eE][+-]?[0-9]+)?|[0-9-]{10})\s*$")
+_EXPONENT = re.compile(r"\s*[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)[eE][+-]?[0-9]+\s*$")
 _LOOK = 1 << 16  # bytes, for telling whether another separator was meant
 _RULES = {
     kernel.UNCLOSED: (
@@ -152,9 +152,12 @@ def _names(path: Path, header: bytes, text: TextFormat) -> list[str]:
             rule = f"every column must have a name, and column {number} of {len(names)} has none"
             raise FileError(place(path, 1), rule, "name it in the header")
         # A file without a header has a person there, whose values would be shown as names.
-        if _NO_NAME.match(name):
-            rule = f"the first line must name the columns, and column {number} has a number there"
-            remedy = "add a line of names; a column that is called by a number wants a letter to it"
+        if not any(map(str.isalpha, name)) or _EXPONENT.match(name):
+            rule = (
+                "the first line must name the columns, "
+                f"and column {number} has a number or signs there"
+            )
+            remedy = "add a line of names; a name that is a number or a sign wants a letter to it"
             raise FileError(place(path, 1), rule, remedy)
     again = [name for name, count in Counter(names).items() if count > 1]
     if again:

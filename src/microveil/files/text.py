@@ -18,6 +18,11 @@ _NO_TEXT = {
     b"\x1f\x8b": ("is compressed", "decompress it"),
     b"\xd0\xcf\x11\xe0": ("is a workbook", "export the table as CSV"),
 }
+# Python counts these as text encodings, but they hold host names, source code or nothing.
+_NO_ENCODINGS = {
+    *("idna", "punycode", "raw_unicode_escape", "unicode_escape", "utf_7"),
+    *("charmap", "undefined"),
+}
 _UTF8_MARK = codecs.BOM_UTF8
 _VISIBLE = re.compile(rb"[^ \t\r\n\xef\xbb\xbf]")
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -34,7 +39,8 @@ class TextFormat:
     decimal : str
         The decimal mark: ``"."`` or ``","``.
     encoding : str
-        The name of an encoding that Python knows.
+        The name of a character encoding that Python knows; idna, punycode, utf-7 and
+        escapes are none.
 
     Raises
     ------
@@ -65,11 +71,13 @@ class TextFormat:
             rule = "the separator and the decimal mark must differ"
             raise RequestError("separator", rule, "pass for example --separator ';' --decimal ,")
         try:
-            is_text = codecs.lookup(self.encoding)._is_text_encoding  # noqa: SLF001 - no public name
+            codec = codecs.lookup(self.encoding)
+            is_text = codec._is_text_encoding  # noqa: SLF001 - no public name
+            is_text = is_text and codec.name.replace("-", "_") not in _NO_ENCODINGS
         except (LookupError, ValueError):
             is_text = False
         if not is_text:
-            rule = "the encoding must be one that Python knows"
+            rule = "the encoding must be a character encoding that Python knows"
             raise RequestError("encoding", rule, "pass for example --encoding latin-1")
 
     @property

@@ -4,21 +4,22 @@ import codecs
 import hashlib
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import polars as pl
 
-from microveil.errors import FileError
+from microveil.errors import FileError, stands_alone
 from microveil.files.columns import plain
-from microveil.files.text import TextFormat
+from microveil.files.text import TextFormat, quoted
 
 __all__ = ["write_data"]
 
 _BATCH = 1 << 16  # records turned into text while the batch before is hashed and written
 
 
+@stands_alone
 def write_data(frame: pl.DataFrame, path: Path, *, text: TextFormat | None) -> str:
     r"""Write a table to a new file, to the disk itself, and give the file's digest.
 
@@ -68,17 +69,46 @@ def write_data(frame: pl.DataFrame, path: Path, *, text: TextFormat | None) -> s
         done = True
     except UnicodeError:
         rule = "the encoding must hold every character, and one it does not"
-        raise FileError(str(path), rule, "pass --encoding utf-8 for reading, too") from None
+        where = _where(path, frame, lambda column: _encodable(column, text or TextFormat()))
+        raise FileError(where, rule, "write the input in UTF-8 and pass --encoding utf-8") from None
     except OSError as error:
         raise _unwritten(path, error) from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         rule = "columns must hold numbers, text, dates or truth values"
-        raise FileError(str(path), rule, "leave other columns out or write Parquet") from None
+        where = _where(path, frame, lambda column: _writable(column, text))
+        remedy = "leave other columns out" + (" or write Parquet" if text else "")
+        raise FileError(where, rule, remedy) from None
     finally:
         os.close(descriptor)
         if not done:
             path.unlink(missing_ok=True)
     return digest
+
+
+def _where(path: Path, frame: pl.DataFrame, is_sound: Callable[[pl.Series], bool]) -> str:
+    """Name the first column that cannot be written, where one alone cannot."""
+    for column in frame:
+        if not is_sound(column):
+            return f"{path}, column {quoted(column.name)}"
+    return str(path)
+
+
+def _encodable(column: pl.Series, text: TextFormat) -> bool:
+    try:
+        for _ in _csv(column.to_frame(), text):
+            pass
+    except UnicodeError:
+        return False
+    return True
+
+
+def _writable(column: pl.Series, text: TextFormat | None) -> bool:
+    try:
+        for _ in _parquet(column.to_frame()) if text is None else _csv(column.to_frame(), text):
+            pass
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        return False
+    return True
 
 
 def _unwritten(path: Path, error: OSError) -> FileError:
@@ -110,8 +140,7 @@ def _write(descriptor: int, batches: Iterator[bytes | memoryview]) -> str:
 
 
 def _csv(frame: pl.DataFrame, text: TextFormat) -> Iterator[bytes | memoryview]:
-    # Behind the first batch, no second byte order mark must come.
-    encoder = None if text.codec == "utf-8" else codecs.getincrementalencoder(text.encoding)()
+    encode = None if text.codec == "utf-8" else _encoder(text)
     for start in range(0, max(frame.height, 1), _BATCH):
         buffer = io.BytesIO()
         frame.slice(start, _BATCH).write_csv(
@@ -122,7 +151,22 @@ def _csv(frame: pl.DataFrame, text: TextFormat) -> Iterator[bytes | memoryview]:
             # In a file of one column, a missing value would be a blank line.
             null_value='""' if frame.width == 1 else None,
         )
-        yield buffer.getbuffer() if encoder is None else encoder.encode(buffer.getvalue().decode())
+        yield buffer.getbuffer() if encode is None else encode(buffer.getvalue().decode())
+
+
+def _encoder(text: TextFormat) -> Callable[[str], bytes]:
+    # Behind the first batch, no second byte order mark must come.
+    encoder = codecs.getincrementalencoder(text.encoding)()
+    decoder = codecs.getincrementaldecoder(text.encoding)()
+
+    def encode(batch: str) -> bytes:
+        encoded = encoder.encode(batch, final=True)  # a codec may hold characters back
+        # Some write another character for one they lack: shift_jis a backslash for a yen sign.
+        if decoder.decode(encoded, final=True) != batch:
+            raise UnicodeError
+        return encoded
+
+    return encode
 
 
 def _parquet(frame: pl.DataFrame) -> Iterator[bytes | memoryview]:

@@ -74,9 +74,9 @@ _INDIVIDUAL = (
         "neighbour, nothing would be promised."
     ),
     (
-        "Cluster sizes can be counted in the release; they follow from the number of records and k "
-        "alone. Reconstruction attacks on individual differential privacy through many queries are "
-        "known (Protivash, Durrell, Kifer, Ding and Zhang 2024)."
+        "Cluster sizes can be counted in the release; they follow from the number of records "
+        "with a value and k alone. Reconstruction attacks on individual differential privacy "
+        "through many queries are known (Protivash, Durrell, Kifer, Ding and Zhang 2024)."
     ),
 )
 

@@ -50,15 +50,15 @@ def k_noise(column: GridColumn, choices: Choices, engine: Engine) -> NoisePlan:
 def k_pram(column: GridColumn, choices: Choices, engine: Engine) -> IntervalPlan:
     """Plan section 2.3: within each interval, values are drawn among those it holds."""
     del engine
-    labels = _intervals(column, choices).labels
-    order = np.argsort(labels, kind="stable")
-    sizes = np.bincount(labels)
+    groups = _intervals(column, choices)
+    order = np.argsort(groups.labels, kind="stable")
+    sizes = groups.sizes
     return IntervalPlan(
         attribute=column.attribute,
         share=None,
         missing=column.missing,
         values=column.values,
-        partition=Partition(order=order, sizes=sizes[sizes > 0], n_records=len(labels)),
+        partition=Partition(order=order, sizes=sizes[sizes > 0], n_records=len(order)),
         permute=choices.noise == "permutation",
     )
 

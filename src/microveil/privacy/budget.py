@@ -1,12 +1,13 @@
 """The budget epsilon as an exact fraction, and its split over attributes."""
 
+import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 from microveil.errors import RequestError
 
-__all__ = ["as_fraction", "split"]
+__all__ = ["as_fraction", "exact_number", "split"]
 
 
 def as_fraction(value: Any, place: str, rule: str, remedy: str) -> Fraction:
@@ -23,13 +24,25 @@ def as_fraction(value: Any, place: str, rule: str, remedy: str) -> Fraction:
     Fraction(1, 10)
     """
     try:
-        # The text of True, of an infinity or of a date is no fraction.
-        number = value if isinstance(value, Fraction) else Fraction(str(value))
-    except (ValueError, ZeroDivisionError):
+        number = value if isinstance(value, Fraction) else exact_number(value)
+    except ValueError:
         raise RequestError(place, rule, remedy) from None
     if number <= 0:
         raise RequestError(place, rule, remedy)
     return number
+
+
+def exact_number(value: Any) -> Fraction:
+    """Take a number, or the text of one, as the exact decimal it is written as.
+
+    >>> exact_number("1e-3"), exact_number(0.5)
+    (Fraction(1, 1000), Fraction(1, 2))
+    """
+    text = str(value)
+    # Names of infinities, underscores, fractions and exponents without end are refused.
+    if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", text):
+        raise ValueError
+    return Fraction(text)
 
 
 def split(

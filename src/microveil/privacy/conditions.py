@@ -137,7 +137,7 @@ def _handling(given: Circumstances) -> list[str]:
         "Cells without a value are released as such; the claims compare tables with the same "
         "cells missing, and say nothing about which are."
         if given.keeps_missing
-        else "No cell may be missing: a table with missing cells is refused."
+        else "No cell of a protected attribute may be missing: such a table is refused."
     )
     if given.clamps:
         notes.append("Values outside the declared bounds were moved to the nearer bound.")

@@ -165,12 +165,12 @@ class Guarantee:
         """Return what is covered in a few lines, for a terminal."""
         if self.epsilon is None:
             return f"privacy model: {self.model.in_words}"
+        if self.randomness == "seeded":
+            return "drawn from a seed: protects nobody"
         lines = [f"epsilon {float(self.epsilon):g}, {self.model.in_words}, covers:"]
         for name, scope in self.scopes.to_dict().items():
             told = f"epsilon {scope['epsilon']:.6g}" if scope["covered"] else "not covered"
             lines.append(f"  {name} scope: {told}")
-        if self.randomness == "seeded":
-            lines.append("  drawn from a seed: protects nobody")
         return "\n".join(lines)
 
     def statement(self) -> str:
@@ -179,6 +179,8 @@ class Guarantee:
             self.to_dict(),
             method=f"`{self.method}`: {self.title} ({self.source})",
             deed=self.deed,
-            model=self.model.in_words,
+            model="none in force, for want of randomness"
+            if self.randomness == "seeded"
+            else self.model.in_words,
             n_records=self.n_records,
         )

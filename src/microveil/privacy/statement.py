@@ -82,15 +82,16 @@ def _summary(
         f"A table of {n_records} records was protected by {method}. {deed} "
         f"The privacy model is {model}{budget}"
     )
-    if epsilon is not None:
+    if epsilon is not None and guarantee["randomness"] == "os":
         lines += [
             "",
             (
-                "An epsilon bounds what the release can reveal about one person: if that person's "
-                "record were replaced by any other, no published result would become more or less "
-                f"likely by more than the factor e^epsilon. For {_number(epsilon)} the factor is "
-                f"{_factor(epsilon)}. A factor near 1 protects well; a large one hardly at all. "
-                "What exactly is compared is the scope, and it decides what the number is worth:"
+                "An epsilon bounds what the release can reveal about one person, at the scopes "
+                "that the next table names: if that person's record were replaced by any other, "
+                "nothing seen at such a scope would become more or less likely by more than the "
+                f"factor e^epsilon ({_factor(epsilon)} for {_number(epsilon)}). A factor near 1 "
+                "protects well; a large one hardly at all. What exactly is compared is the scope, "
+                "and it decides what the number is worth."
             ),
         ]
     return lines
@@ -109,8 +110,8 @@ def _no_epsilon(guarantee: dict[str, Any]) -> list[str]:
     return [
         (
             "Nothing formal: no epsilon at any scope and no k-anonymity of records. What the "
-            "method does is said below; how well it hides people in this table has to be measured, by "
-            "an assessment of the release against the original."
+            "method does is said below; how well it hides people in this table has to be "
+            "measured, by an assessment of the release against the original."
         ),
     ]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil._kernels import grid as kernel
-from microveil.errors import DataError, RequestError
+from microveil.errors import DataError, RequestError, stands_alone
 from microveil.schema import EPOCH, Attribute, Cells, Kind
 from microveil.table.frames import Numbers, Table, open_table
 
@@ -176,6 +176,7 @@ def _counted(where: NDArray[np.bool_]) -> str:
     return f"record {first}" if count == 1 else f"{count} records, the first record {first}"
 
 
+@stands_alone
 def bounds_from_data(table: Any, alpha: float = 1.5) -> dict[str, BoundsFromData]:
     """Read bounds off the numeric attributes of a table: convenient, and a leak.
 
@@ -228,6 +229,7 @@ def _date(days: float) -> datetime.date:
         ) from None
 
 
+@stands_alone
 def resolution_from_data(table: Any) -> dict[str, ResolutionFromData]:
     """Read the decimals in use off the float attributes of a table; a guarantee says so.
 

@@ -122,8 +122,9 @@ def _check_names(names: list[Any]) -> None:
 def _not_numeric(name: str) -> DataError:
     return DataError(
         f"attribute '{name}'",
-        "this method protects numbers, yes/no values and dates, and the column holds neither",
-        f"leave it out, convert it to numbers, or release it unprotected with keep={name!r}",
+        "it must hold numbers, true and false, or dates; text, moments with a time of day, nested "
+        "values, codes with leading zeros and database decimals are none of these",
+        "leave it out or convert it to numbers",
     )
 
 
