@@ -2,7 +2,7 @@
 
 import sys
 
-from benchmarks import protect, sampler, start
+from benchmarks import partitions, protect, sampler, start
 from benchmarks.measure import printed
 
 CASES = {
@@ -10,6 +10,8 @@ CASES = {
     "sampler": sampler.draws,
     "files": protect.files,
     "start": start.starts,
+    "mdav": partitions.joint,
+    "optimal": partitions.univariate,
 }
 
 names = sys.argv[1:] or list(CASES)

@@ -165,6 +165,14 @@ BAD = {
     ),
     "truth, then text": (ROWS.replace("1", "true") + f"{SECRET},x\n", {}, "true or false", 12_002),
     "truth, then Truth": (ROWS.replace("1", "true") + "True,x\n", {}, "true or false", 12_002),
+    "True, then true": (ROWS.replace("1", "True") + "true,x\n", {}, "True or False", 12_002),
+    "TRUE, then 1": (ROWS.replace("1", "TRUE") + "1,x\n", {}, "TRUE or FALSE", 12_002),
+    "empty first, then False and 0": (
+        "A,B\n" + ",x\n" * 12_000 + "False,x\n" * 12_000 + "0,x\n",
+        {},
+        "True or False",
+        24_002,
+    ),
     "date, then text": (ROWS.replace("1", "2020-01-05") + f"{SECRET},x\n", {}, "dates", 12_002),
     "date, then another form": (
         ROWS.replace("1", "2020-01-05") + "2020-1-5,x\n",
@@ -250,6 +258,12 @@ def test_what_is_no_file_is_refused(tmp_path, save):
         {"encoding": "klingon"},
         {"encoding": "rot13"},
         {"encoding": "a\0b"},
+        *(
+            {"encoding": name}
+            for name in ("idna", "punycode", "utf-7", "U7", "unicode_escape", "raw_unicode_escape")
+        ),
+        {"encoding": "charmap"},
+        {"encoding": "undefined"},
     ],
 )
 def test_a_text_format_that_cannot_be_is_refused(text):
@@ -274,7 +288,12 @@ def read(save, content, **options):
         (["1", "2.5", "1e3", "-.5E-1", "3."], pl.Float64, [1, 2.5, 1000, -0.05, 3]),
         (["9223372036854775807"], pl.Int64, [2**63 - 1]),
         (["true", "false", '""'], pl.Boolean, [True, False, None]),
+        (["True", "False", '""'], pl.Boolean, [True, False, None]),
+        (['"FALSE"', "TRUE"], pl.Boolean, [False, True]),
+        (["False"], pl.Boolean, [False]),
         (["True", "FALSE"], pl.String, ["True", "FALSE"]),
+        (["true", "False"], pl.String, ["true", "False"]),
+        (["tRUE"], pl.String, ["tRUE"]),
         (["2020-02-29", '""'], pl.Date, [dt.date(2020, 2, 29), None]),
         (["2020-2-9"], pl.String, ["2020-2-9"]),
         (["00123", "98101"], pl.String, ["00123", "98101"]),
@@ -371,6 +390,28 @@ def test_a_name_with_a_leading_zero_does_not_make_its_column_text(save):
     assert read(save, "01a,+2b\n1,2\n").dtypes == [pl.Int64, pl.Int64]
 
 
+def test_truth_values_of_any_spelling_are_written_in_one(save):
+    """What pandas writes as True comes in as a truth value and goes out as true."""
+    path = save("A,B\nTrue,FALSE\nFalse,TRUE\n,\n")
+    source = read_file(path)
+    assert source.frame.dtypes == [pl.Boolean, pl.Boolean]
+    out = path.with_name("out.csv")
+    write_data(source.frame, out, text=source.text)
+    assert out.read_text() == "A,B\ntrue,false\nfalse,true\n,\n"
+
+
+def test_tabs_separate_a_tsv_file_unless_something_else_is_said(save):
+    """The name .tsv says which separator is meant, and what is said comes first."""
+    path = save("A\tB\na,5\tx\n", "t.TSV")
+    source = read_file(path)
+    assert source.frame.to_dict(as_series=False) == {"A": ["a,5"], "B": ["x"]}
+    assert source.text == TextFormat(separator="\t")
+    other = save("A;B\n1;x\n", "other.tsv")
+    assert read_file(other, text=TextFormat(separator=";")).frame.columns == ["A", "B"]
+    with pytest.raises(FileError, match="--separator ';'"):
+        read_file(other)
+
+
 # Round trips -------------------------------------------------------------------------
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -434,6 +475,25 @@ def test_many_batches_make_one_file(tmp_path):
     assert again.equals(frame)
 
 
+@pytest.mark.parametrize(
+    "encoding", ["big5hkscs", "iso2022_jp_2004", "euc_jis_2004", "hz", "cp037"]
+)
+def test_no_character_is_lost_that_an_encoding_holds_back(tmp_path, encoding):
+    """Codecs that wait for the next character, or shift, give all of it at every batch's end."""
+    values = [text for text in ("か", "か\u309a", "Ê", "中", "é") if encodes(text, encoding)]
+    frame = pl.DataFrame({values[0]: values * 50_000})
+    text = TextFormat(encoding=encoding)
+    write_data(frame, tmp_path / "t.csv", text=text)
+    assert read_file(tmp_path / "t.csv", text=text).frame.equals(frame)
+
+
+def encodes(text, encoding):
+    try:
+        return bool(text.encode(encoding))
+    except UnicodeError:
+        return False
+
+
 def everything_in(path):
     """Give the file's bytes and the schema that Arrow hides in them in base 64."""
     metadata = pq.read_metadata(path).metadata or {}
@@ -489,17 +549,21 @@ def test_parquet_without_records_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("frame", "text", "rule"),
+    ("column", "text", "rule"),
     [
-        (pl.DataFrame({"A": [f"{SECRET}€"]}), TextFormat(encoding="latin-1"), "encoding"),
-        (pl.DataFrame({"A": [[SECRET]]}), TextFormat(), "columns must hold"),
-        (pl.DataFrame({"A": [SECRET.encode()]}), TextFormat(), "columns must hold"),
+        ([f"{SECRET}€"], TextFormat(encoding="latin-1"), "encoding"),
+        (["x"] * 100_000 + [f"{SECRET}€"], TextFormat(encoding="latin-1"), "encoding"),
+        ([f"{SECRET}¥"], TextFormat(encoding="shift_jis"), "encoding"),
+        ([[SECRET]], TextFormat(), "columns must hold"),
+        ([SECRET.encode()], TextFormat(), "columns must hold"),
     ],
 )
-def test_what_cannot_be_written_leaves_no_file(tmp_path, frame, text, rule):
-    """A table that CSV or the encoding cannot hold is refused without a trace."""
+def test_what_cannot_be_written_leaves_no_file(tmp_path, column, text, rule):
+    """A table that CSV or the encoding cannot hold is refused by column, without a trace."""
+    frame = pl.DataFrame({"OK": ["y"] * len(column), "A": column})
     with pytest.raises(FileError, match=rule) as caught:
         write_data(frame, tmp_path / "t.csv", text=text)
+    assert caught.value.place == f"{tmp_path / 't.csv'}, column 'A'"
     assert SECRET not in "".join(traceback.format_exception(caught.value))
     assert not list(tmp_path.iterdir())
 
@@ -524,11 +588,20 @@ def test_columns_nobody_calculates_with_are_taken_as_they_stand(tmp_path):
     assert frame["AGE"].dtype == pl.Int64
 
 
-@pytest.mark.parametrize("first", ["39", " 39", "1.5", "-1,5", "2020-01-01", "1e3", "00123"])
+NUMBERS = "39| 39|1.5|-1,5|2020-01-01|1e3|00123|12/05/1980|+49 123 4567|$12|12:30|50%|1 200"
+
+
+@pytest.mark.parametrize("first", [*NUMBERS.split("|"), "#", "?", "2020", "٤٢", "_", "€ 5"])
 def test_a_file_without_a_header_is_refused_before_a_record_becomes_names(save, first):
     """Else the first person's values would be shown in errors and in the guarantee."""
     path = save(f'White,"{first}",SECRET77\n' * 20)
-    with pytest.raises(FileError, match="line 1") as caught:
+    with pytest.raises(FileError, match=r"line 1: .*column 2 has a number or signs") as caught:
         read_file(path)
     assert first.strip() not in str(caught.value).replace(str(path), "")
     assert "SECRET" not in str(caught.value)
+
+
+def test_a_name_with_a_letter_of_any_script_is_a_name(save):
+    """Letters make a name, of whatever alphabet and beside whatever signs."""
+    names = ["Å1", "年", "№ б", "#x", "50% é", "1e", "e3"]
+    assert read(save, ",".join(names) + "\n" + ",".join("1" * 7) + "\n").columns == names

@@ -1,16 +1,19 @@
 """What files.folders promises: a release appears whole or not at all."""
 
+import errno
 import os
 import shutil
 import stat
 import subprocess
 import sys
+import traceback
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from microveil.errors import FileError
-from microveil.files import check_absent, folders, write_folders
+from microveil.files import TextFormat, check_absent, folders, write_data, write_folders
 
 # For N = 1, 2, ...: in a child, kill the process before the N-th call that changes the disk
 # (before a write, after half of it), in a fresh copy of the template; until a child survives.
@@ -189,6 +192,36 @@ def test_an_exception_leaves_everything_as_it_was(folder, error, overwrite):
 
     with pytest.raises(error):
         write_folders(folder, fails, overwrite=overwrite)
+    assert not list(folder.parent.iterdir())
+
+
+@pytest.mark.parametrize("which", ["public", "custodian"])
+@pytest.mark.parametrize("reason", ["disk full", "encoding", "column"])
+def test_errors_of_writing_name_the_place_where_the_file_was_to_appear(
+    folder, monkeypatch, which, reason
+):
+    """The hidden folder, which is gone by then, is named in no message."""
+    columns = {"disk full": ["x"], "encoding": [f"{SECRET}€"], "column": [[SECRET]]}
+    at = folder if which == "public" else folder.with_name("release-custodian")
+
+    def full(*_args):
+        raise OSError(errno.ENOSPC, f"{SECRET}", str(folder))
+
+    def fails(public, custodian):
+        home = public if which == "public" else custodian
+        frame = pl.DataFrame({"A": columns[reason]})
+        with monkeypatch.context() as patch:
+            if reason == "disk full":
+                patch.setattr(os, "write", full)
+            write_data(frame, home / "data.csv", text=TextFormat(encoding="latin-1"))
+
+    with pytest.raises(FileError) as caught:
+        write_folders(folder, fails, overwrite=False)
+    named = "" if reason == "disk full" else ", column 'A'"
+    assert caught.value.place == f"{at / 'data.csv'}{named}"
+    shown = "".join(traceback.format_exception(caught.value))
+    assert ".release." not in shown
+    assert SECRET not in shown
     assert not list(folder.parent.iterdir())
 
 

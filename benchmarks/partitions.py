@@ -1,0 +1,101 @@
+"""MDAV and optimal univariate microaggregation, against a sort, a plain version and microagg1d."""
+
+import numpy as np
+
+from benchmarks.measure import Row, in_turns
+from microveil import partition
+
+RECORDS = 50_000
+PLAIN_RECORDS = 5_000
+
+
+def joint() -> list[Row]:
+    """MDAV at 50,000 x 10 against a sort of ten million; at 5,000 x 10 against plain numpy."""
+    random = np.random.Generator(np.random.PCG64(1))
+    to_sort = random.random(10_000_000)
+    tables = {
+        "normals": random.normal(size=(RECORDS, 10)),
+        "lognormals": np.exp(random.normal(size=(RECORDS, 1)) + random.normal(size=(RECORDS, 10))),
+    }
+    rows = [
+        in_turns(
+            f"MDAV, 50,000 x 10 {name}, k = 10",
+            "numpy.argsort(kind='stable') of 1e7 floats",
+            lambda table=table: partition.mdav(table, 10),
+            lambda: np.argsort(to_sort, kind="stable"),
+            runs=5,
+            wanted="at most 0.5",
+        )
+        for name, table in tables.items()
+    ]
+    small = tables["normals"][:PLAIN_RECORDS]
+    rows.append(
+        in_turns(
+            "MDAV, 5,000 x 10 normals, k = 10",
+            "the same algorithm in plain numpy",
+            lambda: partition.mdav(small, 10),
+            lambda: _plain_mdav(small, 10),
+            runs=3,
+            wanted="(times faster)",
+            inverse=True,
+        )
+    )
+    return rows
+
+
+def _plain_mdav(matrix: np.ndarray, k: int) -> np.ndarray:
+    """MDAV as one would write it in numpy: distances to all that remains at every step."""
+    points = (matrix - matrix.mean(axis=0)) / matrix.std(axis=0, ddof=1)
+    labels = np.full(len(points), -1)
+    left = np.arange(len(points))
+    cluster = 0
+
+    def form(left: np.ndarray, center: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        distances = ((points[left] - center) ** 2).sum(axis=1)
+        nearest = np.argpartition(distances, k - 1)[:k]
+        labels[left[nearest]] = cluster
+        return np.delete(left, nearest), points[left[nearest]].mean(axis=0)
+
+    while len(left) >= 2 * k:
+        for _ in range(2):
+            distances = ((points[left] - points[left].mean(axis=0)) ** 2).sum(axis=1)
+            left, _center = form(left, points[left[distances.argmax()]])
+            cluster += 1
+    return labels
+
+
+def univariate() -> list[Row]:
+    """Optimal partitions of a million values against microagg1d's fastest exact method."""
+    from microagg1d import univariate_microaggregation
+
+    random = np.random.Generator(np.random.PCG64(2))
+    values = np.round(random.lognormal(10, 1, 1_000_000)).astype(np.int64)
+    floats = values.astype(np.float64)
+    rows = []
+    for k in (10, 1000):
+        for method in ("wilber", "galil_park", "staggered"):
+
+            def peer(k: int = k, method: str = method) -> object:
+                return univariate_microaggregation(floats, k, method=method, stable=0)
+
+            rows.append(
+                in_turns(
+                    f"optimal univariate, 1e6 whole numbers, k = {k}",
+                    f"microagg1d, {method}, stable=0",
+                    lambda k=k: partition.optimal(values, k).labels,
+                    peer,
+                    runs=3,
+                    wanted="at most 1",
+                )
+            )
+        rows.append(
+            in_turns(
+                f"optimal univariate, 1e6 floats, k = {k}",
+                "microagg1d, wilber, stable=0",
+                lambda k=k: partition.optimal(floats, k).labels,
+                lambda k=k: univariate_microaggregation(floats, k, method="wilber", stable=0),
+                runs=3,
+                wanted="at most 1",
+            )
+        )
+    return rows
