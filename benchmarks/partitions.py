@@ -50,17 +50,20 @@ def _plain_mdav(matrix: np.ndarray, k: int) -> np.ndarray:
     left = np.arange(len(points))
     cluster = 0
 
-    def form(left: np.ndarray, center: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def form(left: np.ndarray, center: np.ndarray) -> np.ndarray:
         distances = ((points[left] - center) ** 2).sum(axis=1)
         nearest = np.argpartition(distances, k - 1)[:k]
         labels[left[nearest]] = cluster
-        return np.delete(left, nearest), points[left[nearest]].mean(axis=0)
+        return np.delete(left, nearest)
 
     while len(left) >= 2 * k:
-        for _ in range(2):
-            distances = ((points[left] - points[left].mean(axis=0)) ** 2).sum(axis=1)
-            left, _center = form(left, points[left[distances.argmax()]])
-            cluster += 1
+        from_centroid = ((points[left] - points[left].mean(axis=0)) ** 2).sum(axis=1)
+        first = points[left[from_centroid.argmax()]]
+        left = form(left, first)
+        cluster += 1
+        from_first = ((points[left] - first) ** 2).sum(axis=1)
+        left = form(left, points[left[from_first.argmax()]])
+        cluster += 1
     return labels
 
 

@@ -47,6 +47,7 @@ class AttributeEntry(BaseModel):
     bounds: tuple[Point, Point] | list[str] | None = None
     resolution: Number | None = None
     budget: Number | None = None
+    matrix: list[list[Number]] | Literal["invariant"] | None = None
 
 
 class Recipe(BaseModel):
@@ -177,7 +178,7 @@ def _arguments(recipe: Recipe, contents: Mapping[str, Any]) -> dict[str, Any]:
     arguments["attributes"] = chosen
     if kept:
         arguments["keep"] = kept
-    for key in ("bounds", "resolution", "budget"):
+    for key in ("bounds", "resolution", "budget", "matrix"):
         # The objects as given: some are marked as read from the data.
         values = {
             name: contents["attributes"][name][key]

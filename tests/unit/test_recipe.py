@@ -164,3 +164,21 @@ def test_library_errors_do_not_hang_on_ours():
     with pytest.raises(mv.RequestError) as caught:
         read_recipe({"k": "SECRET"})
     assert caught.value.__context__ is None
+
+
+def test_a_recipe_holds_categories_and_matrices():
+    """pram has no flag for a matrix: the recipe gives it, attribute by attribute."""
+    recipe = {
+        "method": "pram",
+        "attributes": {
+            "REGION": {
+                "role": "confidential", "type": "text", "bounds": ["North", "East", "South", "West"],
+                "matrix": [[0.7, 0.1, 0.1, 0.1], [0.1, 0.7, 0.1, 0.1],
+                           [0.1, 0.1, 0.7, 0.1], [0.1, 0.1, 0.1, 0.7]],
+            },
+        },
+    }  # fmt: skip
+    release = mv.protect(PEOPLE, recipe=recipe)
+    assert release.data.columns == ["REGION"]
+    assert float(release.guarantee.epsilon) == pytest.approx(np.log(7))
+    assert "posterior_odds" in release.manifest.to_dict()["attributes"]["REGION"]
