@@ -130,13 +130,36 @@ def protect(
     outside: Annotated[str | None, typer.Option(help="error or clamp.")] = None,
     missing: Annotated[str | None, typer.Option(help="error or keep.")] = None,
     exact_cells: Annotated[str | None, typer.Option(help="refuse or allow.")] = None,
-    partition: Annotated[str | None, typer.Option(help="Where a method offers it.")] = None,
-    composition: Annotated[str | None, typer.Option(help="Where a method offers it.")] = None,
-    sensitivity: Annotated[str | None, typer.Option(help="Where a method offers it.")] = None,
-    blocks: Annotated[list[str] | None, typer.Option(help="Where a method offers it.")] = None,
-    width: Annotated[float | None, typer.Option(help="Where a method offers it.")] = None,
-    every: Annotated[str | None, typer.Option(help="Where a method offers it.")] = None,
-    noise: Annotated[str | None, typer.Option(help="Where a method offers it.")] = None,
+    partition: Annotated[
+        str | None,
+        typer.Option(help="record-dp: mdav, ranking, optimal or noise-aware."),
+    ] = None,
+    composition: Annotated[
+        str | None,
+        typer.Option(help="kanon-dp: sequential or parallel."),
+    ] = None,
+    sensitivity: Annotated[
+        str | None,
+        typer.Option(help="No method of this version uses it."),
+    ] = None,
+    blocks: Annotated[
+        list[str] | None,
+        typer.Option(help="Columns microaggregated together: A,B; repeated for each block."),
+    ] = None,
+    width: Annotated[
+        float | None,
+        typer.Option(help="k-pram, k-noise: the width of an interval."),
+    ] = None,
+    every: Annotated[
+        str | None,
+        typer.Option(help="k-pram, k-noise: group or average."),
+    ] = None,
+    noise: Annotated[
+        str | None,
+        typer.Option(
+            help="k-noise: uniform, laplace, gaussian, triangular; k-pram: draw, permutation."
+        ),
+    ] = None,
     budget: Annotated[
         list[str] | None, typer.Option(help="A column's weight in epsilon: NAME=2.")
     ] = None,

@@ -75,6 +75,11 @@ def protect_file(
     for name in LISTS:
         if name in asked:
             asked[name] = resolve_names(asked[name], source.frame.columns)
+    if "blocks" in asked:
+        asked["blocks"] = [
+            resolve_names([block], source.frame.columns) if isinstance(block, str) else block
+            for block in asked["blocks"]
+        ]
     if bounds_alpha is not None:
         asked["bounds"] = {
             **bounds_from_data(source.frame, bounds_alpha),

@@ -423,3 +423,14 @@ def test_assess_says_what_it_left_out(folder):
     assert "INCOME" in json.loads(done.stdout)["left_out"]
     done = run("assess", "people.csv", "holes.csv", "--k", "5", folder=folder)
     assert "Not compared: " in done.stdout
+
+
+def test_blocks_are_lists_that_may_be_repeated(folder):
+    """Each --blocks is one block."""
+    done = run("protect", "people.csv", "--method", "mdav", "--k", "5", "--attributes",
+               "AGE,HOUSEHOLD,VISITS", "--blocks", "AGE,HOUSEHOLD", "--blocks", "VISITS", "-o",
+               "out", folder=folder)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    data = pl.read_csv(folder / "out" / "data.csv")
+    assert data.group_by("AGE", "HOUSEHOLD").len()["len"].min() >= 5
+    assert "microaggregated in blocks" in (folder / "out" / "guarantee.md").read_text()

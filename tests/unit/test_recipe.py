@@ -167,12 +167,13 @@ def test_library_errors_do_not_hang_on_ours():
 
 
 def test_a_recipe_holds_categories_and_matrices():
-    """pram has no flag for a matrix: the recipe gives it, attribute by attribute."""
+    """There is no flag for a matrix: the recipe gives it, attribute by attribute."""
     recipe = {
         "method": "pram",
         "attributes": {
             "REGION": {
-                "role": "confidential", "type": "text", "bounds": ["North", "East", "South", "West"],
+                "role": "confidential", "type": "text",
+                "bounds": ["North", "East", "South", "West"],
                 "matrix": [[0.7, 0.1, 0.1, 0.1], [0.1, 0.7, 0.1, 0.1],
                            [0.1, 0.1, 0.7, 0.1], [0.1, 0.1, 0.1, 0.7]],
             },
