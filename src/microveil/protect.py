@@ -31,19 +31,21 @@ def protect(
     table : pandas.DataFrame, polars.DataFrame, pyarrow.Table or dict of numpy arrays
         One record (row) per person.
     method : str
-        A method's id, see `methods`: "laplace", "dp-um", "idp-ls", "idp-cbls".
+        A method's id, see `methods`.
     k : int
         The least number of records in a cluster; needed where the method forms clusters.
     epsilon : float
-        The budget over all attributes, above 0; 0.1 is taken as exactly 1/10.
+        The budget over all attributes, above 0; 0.1 is taken as exactly 1/10. Needed where
+        the method draws noise for it.
     attributes : sequence of str, optional
         What to protect. By default every numeric attribute that is no likely identifier
         (whole numbers, all different); columns left out are listed in the notes.
     keep : sequence of str, optional
         Columns to release unprotected; the guarantee says so.
     bounds : dict of (lower, upper), optional
-        The domain of each attribute: a fact about it, not about the data. Needed by all
-        methods but "idp-cbls". `bounds_from_data` reads them off the table, which leaks.
+        The domain of each attribute: a fact about it, not about the data; for text under
+        "pram" the list of its categories. Needed by the methods whose entry in `methods`
+        says so. `bounds_from_data` reads them off the table, which leaks.
     resolution : dict of float, optional
         The step to which values are rounded, 0.01 for cents. Needed for floats; whole
         numbers have 1. `resolution_from_data` reads it off the table.
@@ -65,8 +67,24 @@ def protect(
         For experiments only: the release then protects nobody.
     recipe : str, Path or dict, optional
         A recipe file or its contents; arguments given here override it.
-    partition, composition, sensitivity, blocks, width, every, noise, matrix : optional
-        Choices for methods that have such a step; accepted and unused by others.
+    partition : {"mdav", "ranking", "optimal", "noise-aware"}, optional
+        For "record-dp".
+    composition : {"sequential", "parallel"}, optional
+        For "kanon-dp".
+    blocks : sequence of sequences of str, optional
+        Attributes that are microaggregated together, for methods over several attributes.
+    width : float, optional
+        Of an interval, for "k-pram" and "k-noise"; k is then not needed.
+    every : {"group", "average"}, optional
+        Whether every interval must hold k records, or they do on average.
+    noise : str, optional
+        For "k-noise" the law, "uniform", "laplace", "gaussian" or "triangular"; for "k-pram"
+        "draw" or "permutation".
+    matrix : dict, optional
+        For "pram": by attribute a transition matrix, or "invariant".
+    sensitivity : str, optional
+        No method of this version has a choice of it. Choices that a method has no step for
+        are accepted, and the manifest and the notes say that they were unused.
 
     Returns
     -------
@@ -81,7 +99,8 @@ def protect(
 
     Notes
     -----
-    O(n log n) time for each attribute, a few columns of memory.
+    O(n log n) time for each attribute, a few columns of memory; for partitions over several
+    attributes see `partition`.
 
     Examples
     --------

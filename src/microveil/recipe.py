@@ -12,9 +12,9 @@
     resolution = 0.01
     bounds = [0, 150000]
 
-Attributes with the role quasi-identifier or confidential are protected if they hold numbers
-and left out if they hold text; non-confidential ones are kept as they are; identifiers and
-attributes that the recipe does not name are left out.
+Attributes with the role quasi-identifier or confidential are protected if they hold numbers,
+or text with its categories as bounds (for pram), and left out otherwise; non-confidential ones
+are kept as they are; identifiers and attributes that the recipe does not name are left out.
 """
 
 import datetime

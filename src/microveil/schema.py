@@ -87,7 +87,7 @@ class Attribute:
         The step of the public grid on which values are rounded, in the attribute's units.
     resolution_source : Source
     bounds : Bounds or None
-        None where neither declared nor needed.
+        None where neither declared, nor needed, nor given by the type.
     categories : tuple of str or None
         The declared categories of a text attribute; its grid units are their positions.
     """

@@ -321,3 +321,11 @@ def test_what_a_method_has_no_use_for_is_said():
     release = mv.protect(people(), **request("mdav", composition="parallel"))
     assert release.manifest.to_dict()["unused_parameters"] == ["composition"]
     assert any("no use for: composition" in note for note in release.notes)
+
+
+@pytest.mark.parametrize("method", ["ranking", "optimal", "mdav", "v-mdav"])
+def test_sums_that_do_not_fit_are_refused_without_noise_too(method):
+    """A sum beyond 64 bits must not wrap into a wrong mean."""
+    table = {"x": np.array([1, 2, 3, 2**62, 2**62 + 2**61, 2**62 + 2**61])}
+    with pytest.raises(mv.MicroveilError, match="64 bits"):
+        mv.protect(table, method=method, k=3, attributes="x")

@@ -5,12 +5,15 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil.errors import RequestError
 from microveil.noise import NoiseGrid, noise_grid
 from microveil.partition import Partition
 from microveil.plans import CentroidPlan
 from microveil.table import GridColumn
 
 __all__ = ["domain", "noisy_centroids", "plain_centroids"]
+
+LARGEST_SUM = 1 << 62
 
 
 def domain(column: GridColumn) -> tuple[int, int]:
@@ -63,9 +66,22 @@ def noisy_centroids(
 def plain_centroids(
     column: GridColumn, partition: Partition, sums: NDArray[np.int64]
 ) -> CentroidPlan:
-    """Plan centroids without noise: plain microaggregation."""
+    """Plan centroids without noise: plain microaggregation.
+
+    Raises
+    ------
+    RequestError
+        If sums would not fit 64 bits.
+    """
     # They lie between the values they are means of, so no bound is needed.
-    grid = NoiseGrid(bits=0, unit=1, lower=int(column.values.min()), upper=int(column.values.max()))
+    lower, upper = int(column.values.min()), int(column.values.max())
+    if int(partition.sizes.max()) * max(abs(lower), abs(upper)) > LARGEST_SUM:
+        raise RequestError(
+            column.attribute.place,
+            "its sums would not fit 64 bits at this resolution",
+            f"declare a coarser resolution (--resolution {column.attribute.name}=...)",
+        )
+    grid = NoiseGrid(bits=0, unit=1, lower=lower, upper=upper)
     return CentroidPlan(
         attribute=column.attribute,
         share=None,

@@ -1,7 +1,7 @@
 """The randomisations of KNOISE: PRAM, k-PRAM and k-noise.
 
 Source: Biswal, Arbuckle and Kulik, "Disclosure metrics born from statistical evaluations of
-data utility" (2022). PRAM: Gouweleeuw, Kooiman, Willenborg and de Wolf, "Post Randomisation for
+data utility". PRAM: Gouweleeuw, Kooiman, Willenborg and de Wolf, "Post Randomisation for
 Statistical Disclosure Control" (1998).
 
 Departures: the paper asks that intervals hold k records in expectation; here, unless

@@ -55,7 +55,7 @@ class Scopes:
     Attributes
     ----------
     cluster : Scope
-        The record stays in its cluster; one cluster's centroid is seen.
+        The record stays in its cluster; the released values are seen.
     vector : Scope
         The partition is recomputed; an attribute's centroids are all seen.
     row : Scope
