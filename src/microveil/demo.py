@@ -36,7 +36,7 @@ def run_demo(
     folder: Path,
     *,
     data: Path | None = None,
-    text: TextFormat,
+    text: TextFormat | None,
     overwrite: bool = False,
     progress: Callable[[str], None] = lambda _step: None,
 ) -> str:
@@ -49,7 +49,7 @@ def run_demo(
         the people are invented.
     data : Path, optional
         A file of the user's. Its bounds and decimals are then read off the data.
-    text : TextFormat
+    text : TextFormat or None
     overwrite : bool
     progress : callable
         Told each step.
@@ -100,7 +100,7 @@ def _invented() -> tuple[polars.DataFrame, dict[str, Any]]:
     return people, asked
 
 
-def _given(data: Path, text: TextFormat) -> tuple[polars.DataFrame, dict[str, Any]]:
+def _given(data: Path, text: TextFormat | None) -> tuple[polars.DataFrame, dict[str, Any]]:
     people = read_file(data, text=text).frame
     asked = {"bounds": bounds_from_data(people), "resolution": resolution_from_data(people)}
     return people, asked

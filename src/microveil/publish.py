@@ -181,7 +181,9 @@ def split_pairs(given: Iterable[str], flag: str) -> dict[str, str]:
 
 
 @stands_alone
-def inspect_file(path: str | Path, text: TextFormat, output: Path | None) -> tuple[SourceFile, str]:
+def inspect_file(
+    path: str | Path, text: TextFormat | None, output: Path | None
+) -> tuple[SourceFile, str]:
     """Look at a file and propose a recipe, written to ``output`` where one is given.
 
     Raises
@@ -207,7 +209,7 @@ def assess_files(
     protected: str | Path,
     attributes: Iterable[str] | None,
     *,
-    text: TextFormat,
+    text: TextFormat | None,
     paired: bool = True,
     k: int | None = None,
 ) -> Assessment:
