@@ -62,7 +62,9 @@ def make_plan(
 
 
 def _choices(names: list[str], request: Request) -> Choices:
-    blocks = request.blocks or (tuple(names),)
+    blocks: tuple[tuple[str, ...], ...] = (tuple(names),)
+    if request.blocks is not None and "blocks" not in request.unused:
+        blocks = request.blocks
     members = {name for block in blocks for name in block}
     if "blocks" in request.method.offers and members != set(names):
         odd = min(members ^ set(names))
@@ -79,7 +81,7 @@ def _choices(names: list[str], request: Request) -> Choices:
     epsilon = request.epsilon if request.method.needs_epsilon else None
     return Choices(
         k=request.k,
-        shares={} if epsilon is None else split(epsilon, names, request.budget),
+        shares=_shares(epsilon, names, request),
         partition=request.partition,
         composition=request.composition,
         every=request.every,
@@ -88,6 +90,13 @@ def _choices(names: list[str], request: Request) -> Choices:
         width=request.width,
         matrices=request.matrix,
     )
+
+
+def _shares(epsilon: Fraction | None, names: list[str], request: Request) -> dict[str, Fraction]:
+    """Split epsilon over the attributes that have no transition matrix of their own."""
+    own = {n for n, given in request.matrix.items() if not isinstance(given, str)}
+    sharing = [name for name in names if name not in own or "matrix" not in request.method.offers]
+    return {} if epsilon is None or not sharing else split(epsilon, sharing, request.budget)
 
 
 def _column(table: Table, attribute: Attribute, request: Request) -> GridColumn:
@@ -126,7 +135,13 @@ def _chosen(table: Table, request: Request) -> tuple[list[str], list[str]]:
                 "mend the table or the recipe",
             )
     if request.attributes is not None:
-        names = [name for name in table.names if name in request.attributes]
+        # A recipe may name text with its categories, which only some methods protect.
+        skipped = {
+            name
+            for name, kind in request.types.items()
+            if kind is Kind.OTHER and not request.method.takes_categories
+        }
+        names = [name for name in table.names if name in request.attributes and name not in skipped]
     else:
         names = [
             name
@@ -217,7 +232,7 @@ def _categorical(name: str, request: Request) -> Attribute:
 
 
 def _refuse_exact(parts: tuple[AttributePlan, ...], request: Request) -> None:
-    if request.exact_cells == "allow":
+    if request.exact_cells == "allow" or not request.method.may_be_exact:
         return
     found = [part for part in parts if part.exact_cells]
     if not found:
@@ -292,6 +307,11 @@ def _notes(
 ) -> tuple[str, ...]:
     """Warnings for whoever publishes; they never refuse."""
     notes = []
+    if request.matrix and request.epsilon is not None and "matrix" in request.method.offers:
+        notes.append(
+            "Attributes with a transition matrix of their own spend what it spends, beside the "
+            "epsilon asked for: the guarantee holds the sum."
+        )
     if request.unused:
         notes.append(f"{request.method.id} has no use for: {', '.join(request.unused)}.")
     if left_out:

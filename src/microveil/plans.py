@@ -258,6 +258,15 @@ class IntervalPlan(_Randomised):
         """The number of intervals that hold records."""
         return self.partition.n_clusters
 
+    @property
+    def exact_cells(self) -> int:
+        """Cells of intervals that hold one value only: they come out as they are."""
+        ends = np.cumsum(self.partition.sizes)
+        starts = ends - self.partition.sizes
+        in_order = self.values[self.partition.order]
+        alone = np.minimum.reduceat(in_order, starts) == np.maximum.reduceat(in_order, starts)
+        return int(self.partition.sizes[alone].sum())
+
     def draw(self, source: RandomSource, engine: Engine, *, isotonic: bool) -> Numbers:
         """Give every record a value of its interval."""
         del engine, isotonic
@@ -277,6 +286,7 @@ class IntervalPlan(_Randomised):
         return {
             **_common(self),
             "n_intervals": self.n_clusters,
+            "exact_cells": self.exact_cells,
             "smallest_interval": int(self.partition.sizes.min()),
             "largest_interval": int(self.partition.sizes.max()),
         }

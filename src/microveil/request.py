@@ -119,18 +119,31 @@ class Request:
                     f"argument '{name}'", "there is no such argument", "see help(microveil.protect)"
                 )
         for name, choices in CHOICES.items():
-            if name in given and given[name] not in choices:
+            if name in given and (not isinstance(given[name], str) or given[name] not in choices):
                 raise RequestError(
                     name, f"it must be one of {', '.join(choices)}", f"pass {name}={choices[0]!r}"
                 )
         method = _method(given.get("method"))
         unused = [name for name in STEPS if name in given and name not in method.offers]
+        if (
+            "noise" in method.offers
+            and given.get("noise", method.offers["noise"][0]) not in (method.offers["noise"])
+        ):
+            unused.append("noise")
         # An interval's width makes k idle.
         needs_k = method.needs_k and not ("width" in method.offers and "width" in given)
         if not needs_k and "k" in given:
             unused.append("k")
         if method.randomness is None and "seed" in given:
             unused.append("seed")
+        if "width" in method.offers and "width" in given and "every" in given:
+            unused.append("every")
+        if (
+            method.id == "record-dp"
+            and given.get("partition", "mdav") != "mdav"
+            and "blocks" in given
+        ):
+            unused.append("blocks")
         request = cls(
             method=method,
             epsilon=_epsilon(given.get("epsilon"), method),
@@ -219,6 +232,8 @@ def _step(name: str, given: Mapping[str, Any], method: Method) -> str | None:
     if not offered:
         return None
     chosen = given.get(name, offered[0])
+    if name == "noise" and chosen not in offered:
+        return offered[0]  # a law of the other method with this argument: told as unused
     if chosen not in offered:
         raise RequestError(
             name, f"{method.id} offers {', '.join(offered)}", f"pass {name}={offered[0]!r}"
@@ -227,7 +242,14 @@ def _step(name: str, given: Mapping[str, Any], method: Method) -> str | None:
 
 
 def _blocks(value: Any) -> tuple[tuple[str, ...], ...]:
-    blocks = tuple(_names(block, "blocks") for block in value)
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise RequestError("blocks", "blocks are lists of columns", 'pass blocks=[["A", "B"]]')
+    given = list(value)
+    if not given or any(isinstance(block, str) or not block for block in given):
+        raise RequestError(
+            "blocks", "each block is a list of one column or more", 'pass blocks=[["A", "B"]]'
+        )
+    blocks = tuple(_names(block, "blocks") for block in given)
     members = [name for block in blocks for name in block]
     for name in members:
         if members.count(name) > 1:
@@ -236,7 +258,10 @@ def _blocks(value: Any) -> tuple[tuple[str, ...], ...]:
 
 
 def _width(value: Any) -> Fraction:
-    return as_fraction(value, "width", "width must be a finite number above 0", "pass width=5")
+    width = as_fraction(value, "width", "width must be a finite number above 0", "pass width=5")
+    if width > LARGEST_STEP:
+        raise RequestError("width", "no value would fit 64 bits", "pass for example width=5")
+    return width
 
 
 def _k(value: Any, method: Method) -> int:
@@ -332,7 +357,8 @@ def read_categories(name: str, given: Any) -> tuple[str, ...]:
     """
     place = f"bounds of '{name}'"
     remedy = "pass every category that there is, for example ['North', 'South']"
-    if isinstance(given, str) or not all(isinstance(word, str) for word in given):
+    listed = isinstance(given, Iterable) and not isinstance(given, str)
+    if not listed or not all(isinstance(word, str) for word in given):
         raise RequestError(place, "the bounds of a text column are its categories", remedy)
     categories = tuple(given)
     if len(categories) < 2 or len(set(categories)) < len(categories):

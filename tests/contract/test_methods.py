@@ -279,7 +279,6 @@ BAD = {
     "blocks of another column": ("mdav", {"blocks": [NAMES, ["place"]]}, "every protected"),
     "a column in two blocks": ("mdav", {"blocks": [["x", "y"], ["y", "z"]]}, "two blocks"),
     "a partition not offered": ("record-dp", {"partition": "v-mdav"}, "record-dp offers"),
-    "a law not offered": ("k-noise", {"noise": "draw"}, "k-noise offers"),
     "a width of 0": ("k-noise", {"width": 0}, "above 0"),
     "insensitive without bounds": ("mdav-insensitive", {"bounds": None}, "needs its bounds"),
     "a matrix of the wrong size": ("pram", {"matrix": {"z": [[1.0]]}}, "a row and a column"),
@@ -303,6 +302,16 @@ BAD = {
                  "outside": "clamp"}, "declared categories",
     ),
     "one category": ("pram", {"attributes": ["place"], "bounds": {"place": ["north"]}}, "two"),
+    "blocks that are no lists": ("mdav", {"blocks": 5}, "lists of columns"),
+    "blocks of bare names": ("mdav", {"blocks": ["xy", "z"]}, "list of one column"),
+    "an empty block": ("mdav", {"blocks": [NAMES, []]}, "list of one column"),
+    "a width beyond all": ("k-noise", {"width": 10**400}, "64 bits"),
+    "a partition of arrays": ("record-dp", {"partition": np.array([1, 2])}, "one of"),
+    "an epsilon beyond all": ("pram", {"epsilon": 3e6}, "as they are"),
+    "a matrix of huge numbers": ("pram", {"matrix": {"z": [[10**400]]}}, "a row and a column"),
+    "categories that are none": (
+        "pram", {"attributes": ["place"], "bounds": {"place": 5}}, "its categories",
+    ),
     "isotonic without ranks": ("kanon-dp", {"isotonic": True}, "in order"),
 }  # fmt: skip
 
@@ -329,3 +338,84 @@ def test_sums_that_do_not_fit_are_refused_without_noise_too(method):
     table = {"x": np.array([1, 2, 3, 2**62, 2**62 + 2**61, 2**62 + 2**61])}
     with pytest.raises(mv.MicroveilError, match="64 bits"):
         mv.protect(table, method=method, k=3, attributes="x")
+
+
+def test_pram_can_give_any_declared_category_whatever_the_data_hold():
+    """A category longer than every word of the table comes out whole: widths show nothing."""
+    table = {"p": np.array(["a", "b"] * 200)}
+    asked = {"method": "pram", "epsilon": 0.5, "attributes": ["p"]}
+    data = mv.protect(table, **asked, bounds={"p": ["a", "b", "other"]}, seed=1).data
+    assert set(data["p"].tolist()) == {"a", "b", "other"}
+    longer = {"p": np.array(["a", "longest of them"] * 200)}
+    other = mv.protect(longer, **asked, bounds={"p": ["a", "longest of them", "z"]}, seed=1).data
+    again = {"p": np.array(["a", "z"] * 200)}
+    same = mv.protect(again, **asked, bounds={"p": ["a", "longest of them", "z"]}, seed=1).data
+    assert other["p"].dtype == same["p"].dtype
+
+
+def test_cells_made_missing_in_a_block_are_missing_in_every_frame():
+    """Whole numbers and yes/no values of pandas become nullable, those of arrays floats."""
+    holes = np.arange(N, dtype=float)
+    holes[4] = np.nan
+    table = {"x": people()["x"], "yes": people()["z"] > 20, "z": holes}
+    asked = request("mdav", attributes=["x", "yes", "z"], missing="keep",
+                    resolution={"z": 1}, bounds=None)  # fmt: skip
+    frame = mv.protect(pd.DataFrame(table), **asked).data
+    assert str(frame["x"].dtype) == "Int64"
+    assert str(frame["yes"].dtype) == "boolean"
+    for name in ("x", "yes", "z"):
+        assert frame[name].isna().to_numpy().nonzero()[0].tolist() == [4]
+    arrays = mv.protect(table, **asked).data
+    assert all(np.isnan(arrays[name][4]) for name in ("x", "yes", "z"))
+
+
+def test_scopes_are_rounded_up():
+    """The epsilon told is never below the exact one, unless it is the decimal asked for."""
+    for shares in (3, 7, 9, 11):
+        guarantee = mv.plan(people(), **request("kanon-dp", epsilon=Fraction(1, shares))).guarantee
+        assert Fraction(guarantee.scopes.vector.epsilon) >= guarantee.epsilon
+    assert mv.plan(people(), **request("dp-um", epsilon=0.3)).guarantee.scopes.vector.epsilon == 0.3
+
+
+def test_a_matrix_of_its_own_takes_no_share():
+    """Epsilon goes to the attributes without one; the guarantee holds the sum and a note."""
+    table = {"a": np.arange(N) % 2, "b": np.arange(N) % 2}
+    release = mv.protect(
+        table, method="pram", epsilon=1, attributes=["a", "b"],
+        bounds={"a": (0, 1), "b": (0, 1)}, matrix={"b": [[0.75, 0.25], [0.25, 0.75]]},
+    )  # fmt: skip
+    told = release.guarantee.to_dict()
+    assert told["attributes"]["a"]["share"] == 1
+    assert told["epsilon"] == pytest.approx(1 + log(3))
+    assert any("beside the epsilon asked for" in note for note in release.notes)
+
+
+@pytest.mark.parametrize(("law", "words"), [("laplace", "without a limit"), ("uniform", "half an")])
+def test_the_statement_of_k_noise_is_that_of_its_law(law, words):
+    """Bounded laws have a bound, others say that they have none."""
+    assert words in mv.plan(people(), **request("k-noise", noise=law)).guarantee.statement()
+
+
+def test_intervals_of_one_value_are_counted():
+    """k-PRAM cannot move a value that is alone in its interval: notes and manifest say so."""
+    table = {"x": np.array([*range(10), 500, 900])}
+    release = mv.protect(table, method="k-pram", k=3, every="average", attributes=["x"])
+    assert release.manifest.to_dict()["attributes"]["x"]["exact_cells"] == 2
+    assert any("2 of 12 cells are published exactly" in note for note in release.notes)
+
+
+def test_a_recipe_with_text_serves_methods_for_numbers():
+    """Text with categories is protected by pram and left out by others."""
+    entry = {"role": "confidential", "type": "whole number", "bounds": [0, 1000]}
+    text = {"role": "confidential", "type": "text", "bounds": ["north", "south", "west"]}
+    recipe = {
+        "k": 5,
+        "epsilon": 1,
+        "attributes": {"z": {**entry, "bounds": [0, 50]}, "place": text},
+    }
+    table = people()
+    assert list(mv.protect(table, recipe=recipe, method="pram").data) == ["z", "place"]
+    assert list(mv.protect(table, recipe=recipe, method="mdav").data) == ["z"]
+    recipe = {**recipe, "noise": "gaussian"}
+    release = mv.protect(table, recipe=recipe, method="k-pram")
+    assert "noise" in release.manifest.to_dict()["unused_parameters"]

@@ -120,6 +120,11 @@ def randomised_response(share: Fraction, n_categories: int, name: str) -> NDArra
     array([[2.71828183, 1.        ],
            [1.        , 2.71828183]])
     """
+    unchanged = RequestError(
+        f"attribute '{name}'", "this epsilon leaves values as they are", "pass less"
+    )
+    if share > ROOM_BITS:
+        raise unchanged
     with localcontext() as context:
         context.prec = 80
         factor = (Decimal(share.numerator) / Decimal(share.denominator)).exp()
@@ -128,9 +133,7 @@ def randomised_response(share: Fraction, n_categories: int, name: str) -> NDArra
         room = (1 << ROOM_BITS) / (factor + n_categories)
         bits = min(WEIGHT_BITS, int(room).bit_length() - 1)
         if bits < 0:
-            raise RequestError(
-                f"attribute '{name}'", "this epsilon leaves values as they are", "pass less"
-            )
+            raise unchanged
         stay = int(factor * (1 << bits))
     weights = np.full((n_categories, n_categories), 1 << bits, dtype=np.int64)
     np.fill_diagonal(weights, stay)
@@ -162,22 +165,27 @@ def spent(weights: NDArray[np.int64]) -> Fraction | None:
     >>> float(spent(np.array([[3, 1], [1, 3]])))
     1.0986122886681098...
     """
-    rows = [[Fraction(w, sum(row)) for w in row] for row in weights.tolist()]
+    totals = weights.sum(axis=1).tolist()
+    rows = [
+        [Fraction(weight, total) for weight in row]
+        for row, total in zip(weights.tolist(), totals, strict=True)
+    ]
     columns = list(zip(*rows, strict=True))
     if any(min(column) == 0 < max(column) for column in columns):
         return None
     largest = max(max(column) / min(column) for column in columns if max(column))
     with localcontext() as context:
-        context.prec = 40
+        # Near-uniform rows have logarithms down to 1e-13: digits enough for them too.
+        context.prec = 120
         logarithm = (Decimal(largest.numerator) / Decimal(largest.denominator)).ln()
-    return Fraction(logarithm) * (1 + Fraction(1, 10**30))
+    return Fraction(logarithm) + Fraction(1, 10**100)
 
 
 def _checked_matrix(given: Any, n_categories: int, name: str) -> NDArray[np.int64]:
     place = f"matrix of '{name}'"
     try:
         matrix = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         matrix = np.empty(0)
     if matrix.shape != (n_categories, n_categories):
         raise RequestError(
@@ -224,16 +232,31 @@ def _promise_pram(setting: Setting) -> Promise:
         scopes=epsilon_scopes(total, total, None if from_data else total),
         caveats=(
             (
-                "Every value was drawn by itself from a public transition matrix over a declared "
-                "list of categories (randomised response): the epsilon holds whatever is seen."
+                "Every value was drawn by itself from a transition matrix (randomised response). "
+                + (
+                    "Its categories were read from the data, so the epsilon holds for tables "
+                    "with the same ones."
+                    if from_data
+                    else "Matrix and categories are public: the epsilon holds whatever is seen."
+                )
             ),
         ),
     )
 
 
+_MOVES = {
+    "uniform": "Values move by half an interval at most",
+    "triangular": "Values move by 0.71 intervals at most",
+    "laplace": "Values move by about a third of an interval, without a limit",
+    "gaussian": "Values move by about a third of an interval, without a limit",
+    "draw": "Values stay within their interval, and one that is alone in it stays as it is",
+    "permutation": "Values stay within their interval, and one that is alone in it stays as it is",
+}
+
+
 def _promise_nothing(setting: Setting) -> Promise:
     """Promise nothing formal: intervals and noise follow the data's range."""
-    del setting
+    moves = _MOVES[setting.choices.noise or "uniform"]
     return Promise(
         model=Model.NONE,
         epsilon=None,
@@ -241,8 +264,7 @@ def _promise_nothing(setting: Setting) -> Promise:
         caveats=(
             (
                 "Nothing formal is promised. The intervals follow the smallest and largest value "
-                "of the data, and values move by no more than their interval or its width: a "
-                "person with an unusual value stays recognisable."
+                f"of the data. {moves}: a person with an unusual value stays recognisable."
             ),
         ),
     )

@@ -65,8 +65,9 @@ _GIVEN = (
 _BY_RANK = (
     _GIVEN,
     (
-        "With the rank boundaries held, records that pass from cluster to cluster cost no more; "
-        "were the boundaries chosen anew from the neighbour, nothing would be promised."
+        "Where it is said above that the clusters are formed anew, that means by the same rank "
+        "boundaries: with these held, records that pass from cluster to cluster cost no more. "
+        "Were the boundaries chosen anew from the neighbour, nothing would be promised."
     ),
 )
 _BY_DISTANCE = (

@@ -1,10 +1,12 @@
 """The guarantee of a release: a value that holds nothing that depends on the data."""
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
+from microveil.privacy.budget import exact_number
 from microveil.privacy.statement import write_statement
 from microveil.schema import Attribute, Kind, Source, written
 
@@ -40,7 +42,12 @@ class Scope:
     @classmethod
     def of(cls, epsilon: Fraction | float) -> "Scope":
         """Return a covered scope."""
-        return cls(covered=True, epsilon=float(epsilon))
+        nearest = float(epsilon)
+        # A certificate must not understate: Fractions are rounded up.
+        short = isinstance(epsilon, Fraction) and Fraction(nearest) < epsilon
+        if short and epsilon != exact_number(repr(nearest)):
+            nearest = math.nextafter(nearest, math.inf)
+        return cls(covered=True, epsilon=nearest)
 
     @classmethod
     def none(cls) -> "Scope":

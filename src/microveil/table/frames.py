@@ -128,6 +128,10 @@ def _not_numeric(name: str) -> DataError:
     )
 
 
+def _not_text(name: str) -> DataError:
+    return DataError(f"attribute '{name}'", "categories must be text", "convert the column to text")
+
+
 def _nested(name: str) -> DataError:
     return DataError(
         f"column '{name}'",
@@ -182,7 +186,11 @@ class _Arrays:
             raise _nested(name)
 
     def codes(self, name: str, categories: tuple[str, ...]) -> Numbers:
-        return _coded(self._arrays[name].astype(np.str_), None, categories)
+        array = self._arrays[name]
+        if array.dtype.kind not in "UO":
+            raise _not_text(name)
+        absent = np.array([word is None for word in array.tolist()])
+        return _coded(array.astype(np.str_), absent if absent.any() else None, categories)
 
     def rebuild(
         self,
@@ -250,7 +258,11 @@ class _Frame:
             raise _nested(name)
 
     def codes(self, name: str, categories: tuple[str, ...]) -> Numbers:
-        column = self._frame[name].cast(nw.String)
+        column = self._frame[name]
+        pandas_object = column.dtype == nw.Object and self._frame.implementation.is_pandas()
+        if column.dtype not in (nw.String, nw.Categorical, nw.Enum) and not pandas_object:
+            raise _not_text(name)
+        column = column.cast(nw.String)
         missing = column.is_null().to_numpy() if column.null_count() else None
         words = column.fill_null("").to_numpy().astype(np.str_)
         return _coded(words, missing, categories)

@@ -62,16 +62,22 @@ def restored_array(numbers: Numbers, dtype: np.dtype[Any]) -> NDArray[Any]:
     """
     values, missing = numbers.values, numbers.missing
     if numbers.categories is not None:
-        return np.array(_words(numbers)).astype(dtype)
+        words = _words(numbers)
+        if dtype.kind == "O":
+            return np.array(words, dtype=object)
+        # As wide as the declared categories: the width of the original shows what it held.
+        return np.array([word or "" for word in words], dtype=f"U{_widest(numbers.categories)}")
     if dtype.kind == "M":
         dates = _representable(values, np.datetime_data(dtype)[0]).astype(dtype)
         if missing is not None:
             dates[missing] = np.datetime64("NaT")
         return dates
     restored = _within(values, dtype).astype(dtype, copy=False)
-    if missing is not None:
-        restored = restored.copy()
-        restored[missing] = np.nan
+    if missing is None:
+        return restored
+    # Whole numbers and yes/no values of numpy have no place for a missing one: floats do.
+    restored = restored.astype(dtype if dtype.kind == "f" else np.float64)
+    restored[missing] = np.nan
     return restored
 
 
@@ -83,6 +89,10 @@ def _words(numbers: Numbers) -> list[str | None]:
         for place in np.flatnonzero(numbers.missing):
             words[place] = None
     return words
+
+
+def _widest(categories: tuple[str, ...]) -> int:
+    return max(len(category) for category in categories)
 
 
 def _restore_polars(polars: Any, native: Any, numbers: Numbers) -> Any:
@@ -164,7 +174,14 @@ def _restore_pandas(pandas: Any, native: Any, numbers: Numbers) -> Any:
         array = _arrow_array(pyarrow, numbers, dtype.pyarrow_dtype)
         return pandas.Series(pandas.array(array, dtype=dtype))
     if isinstance(dtype, np.dtype):
-        return pandas.Series(restored_array(numbers, dtype))
+        if missing is not None and dtype.kind in "biu":
+            # The nullable type of the same name takes a missing value.
+            name = (
+                "boolean" if dtype.kind == "b" else dtype.name.replace("i", "I").replace("u", "U")
+            )
+            dtype = pandas.api.types.pandas_dtype(name)
+        else:
+            return pandas.Series(restored_array(numbers, dtype))
     plain = np.dtype(dtype.numpy_dtype)
     array = pandas.array(_within(values, plain).astype(plain), dtype=dtype)
     if missing is not None:
