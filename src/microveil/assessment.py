@@ -6,7 +6,7 @@ Works on any two tables with the same attributes, whichever tool protected them.
 import math
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 from microveil.errors import DataError, RequestError
 from microveil.partition import intervals
 from microveil.risk.neighbourhoods import Neighbourhoods, neighbourhoods
+from microveil.risk.posterior_odds import posterior_odds
 from microveil.risk.record_linkage import (
     RecordLinkage,
     record_linkage,
     record_linkage_by_rank,
     record_linkage_standardised,
 )
+from microveil.utility.categories import CategoryComparison
 from microveil.utility.goodness_of_fit import GoodnessOfFit, goodness_of_fit
 from microveil.utility.information_loss import (
     information_loss,
@@ -134,6 +136,8 @@ class Assessment:
     left_out : tuple of str
         Columns of the original that were not compared: not released, no numbers, or not
         asked for.
+    categories : dict of CategoryComparison
+        By text attribute that was compared.
     """
 
     n_records: int
@@ -144,6 +148,7 @@ class Assessment:
     paired: PairedMeasures | None
     neighbourhoods: Mapping[str, Neighbourhoods] | None = None
     left_out: tuple[str, ...] = ()
+    categories: Mapping[str, CategoryComparison] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the assessment as JSON knows it: no NaN, no infinity, None instead.
@@ -162,6 +167,15 @@ class Assessment:
             "paired": self.paired is not None,
             **({} if self.paired is None else self.paired.to_dict()),
             "constant_attributes": list(self.constant_attributes),
+            "categories": {
+                name: {
+                    **compared.to_dict(),
+                    "posterior_odds": posterior_odds(
+                        compared.observed_transitions, compared.original
+                    ).to_dict(),
+                }
+                for name, compared in self.categories.items()
+            },
             "moments": {
                 name: {
                     "mean": {
@@ -230,8 +244,21 @@ class Assessment:
             *([] if self.paired is None else [_error_lines(self, self.paired.errors)]),
             _moment_lines(self),
             _closing_lines(self),
+            *([_category_lines(self)] if self.categories else []),
         ]
         return "\n\n".join("\n".join(lines) for lines in sections) + "\n"
+
+
+def _category_lines(assessment: Assessment) -> list[str]:
+    lines = [
+        "Categories (posterior odds: how likely a category seen is the original one, at most)",
+        f"  {'attribute':<24}{'% unchanged':>14}{'largest odds':>16}",
+    ]
+    for name, compared in assessment.categories.items():
+        odds = posterior_odds(compared.observed_transitions, compared.original).largest
+        kept = 100 * compared.share_kept
+        lines.append(f"  {_label(name, 22):<24}{kept:>14.4g}{odds:>16.4g}")
+    return lines
 
 
 def _title_lines(assessment: Assessment) -> list[str]:

@@ -419,3 +419,20 @@ def test_a_recipe_with_text_serves_methods_for_numbers():
     recipe = {**recipe, "noise": "gaussian"}
     release = mv.protect(table, recipe=recipe, method="k-pram")
     assert "noise" in release.manifest.to_dict()["unused_parameters"]
+
+
+def test_assess_compares_categories_too():
+    """Shares, the share that stayed, and posterior odds from what is observed."""
+    table = {"z": people()["z"], "place": people()["place"], "name": np.arange(N).astype(str)}
+    recoded = {**table, "place": np.where(table["place"] == "west", "north", table["place"])}
+    told = mv.assess(table, recoded).to_dict()
+    place = told["categories"]["place"]
+    assert place["categories"] == ["north", "south", "west"]
+    assert place["share_kept"] == np.mean(table["place"] != "west")
+    odds = {score["share"]: score for score in place["posterior_odds"]["scores"]}
+    assert len(odds) == 3
+    expected = np.sum(table["place"] == "north") / np.sum(table["place"] == "west")
+    north = place["posterior_odds"]["scores"][0]
+    assert north["odds"] == pytest.approx(expected)
+    assert mv.assess(table, table).to_dict()["categories"]["place"]["share_kept"] == 1
+    assert "Categories" in mv.assess(table, recoded).to_text()

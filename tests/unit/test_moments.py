@@ -33,6 +33,7 @@ UNPAIRED_KEYS = {
     "attributes",
     "paired",
     "left_out",
+    "categories",
     "constant_attributes",
     "moments",
     "correlations",

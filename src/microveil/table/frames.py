@@ -42,6 +42,10 @@ class Table(Protocol):
         """Return a text column as positions in a list of categories; -1 where not in it."""
         ...
 
+    def words(self, name: str) -> NDArray[np.str_]:
+        """Return a column as text, "" where missing."""
+        ...
+
     def rebuild(
         self,
         columns: Mapping[str, Numbers],
@@ -192,6 +196,9 @@ class _Arrays:
         absent = np.array([word is None for word in array.tolist()])
         return _coded(array.astype(np.str_), absent if absent.any() else None, categories)
 
+    def words(self, name: str) -> NDArray[np.str_]:
+        return self._arrays[name].astype(np.str_)
+
     def rebuild(
         self,
         columns: Mapping[str, Numbers],
@@ -266,6 +273,12 @@ class _Frame:
         missing = column.is_null().to_numpy() if column.null_count() else None
         words = column.fill_null("").to_numpy().astype(np.str_)
         return _coded(words, missing, categories)
+
+    def words(self, name: str) -> NDArray[np.str_]:
+        column = self._frame[name]
+        if column.dtype not in (nw.String, nw.Categorical, nw.Enum, nw.Object):
+            raise _not_text(name)
+        return np.asarray(column.cast(nw.String).fill_null("").to_numpy()).astype(np.str_)
 
     def rebuild(
         self,
