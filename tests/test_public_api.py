@@ -7,9 +7,10 @@ import types
 import microveil as mv
 
 NAMES = [
-    "Assessment", "DataError", "ExactCellsError", "FileError", "MicroveilError", "Plan",
-    "Release", "RequestError", "assess", "bounds_from_data", "invented_people", "methods",
-    "partition", "plan", "protect", "resolution_from_data",
+    "Advice", "Assessment", "AttackReport", "Audit", "DataError", "EmpiricalAudit",
+    "ExactCellsError", "FileError", "MicroveilError", "Plan", "Release", "RequestError",
+    "advise", "assess", "attack", "audit", "bounds_from_data", "empirical_audit",
+    "invented_people", "methods", "partition", "plan", "protect", "resolution_from_data",
 ]  # fmt: skip
 OPTIONAL = ("pandas", "pyarrow", "sklearn", "statsmodels", "matplotlib", "pyspark", "opendp")
 SECOND = """

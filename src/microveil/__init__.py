@@ -21,27 +21,40 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from microveil import partition
+    from microveil.advice import Advice, advise
     from microveil.assess import assess
     from microveil.assessment import Assessment
+    from microveil.attack import attack
+    from microveil.audit import Audit, audit
     from microveil.datasets import invented_people
+    from microveil.empirical import EmpiricalAudit, empirical_audit
     from microveil.errors import DataError, ExactCellsError, FileError, MicroveilError, RequestError
     from microveil.methods import methods
     from microveil.protect import plan, protect
     from microveil.release import Plan, Release
+    from microveil.risk.attacks import AttackReport
     from microveil.table import bounds_from_data, resolution_from_data
 
 # Where each public name lives; nothing is imported before it is asked for (PEP 562).
 _HOMES = {
+    "Advice": "advice",
     "Assessment": "assessment",
+    "AttackReport": "risk.attacks",
+    "Audit": "audit",
     "DataError": "errors",
+    "EmpiricalAudit": "empirical",
     "ExactCellsError": "errors",
     "FileError": "errors",
     "MicroveilError": "errors",
     "Plan": "release",
     "Release": "release",
     "RequestError": "errors",
+    "advise": "advice",
     "assess": "assess",
+    "attack": "attack",
+    "audit": "audit",
     "bounds_from_data": "table",
+    "empirical_audit": "empirical",
     "invented_people": "datasets",
     "methods": "methods",
     "partition": "",
@@ -51,16 +64,24 @@ _HOMES = {
 }
 
 __all__ = [
+    "Advice",
     "Assessment",
+    "AttackReport",
+    "Audit",
     "DataError",
+    "EmpiricalAudit",
     "ExactCellsError",
     "FileError",
     "MicroveilError",
     "Plan",
     "Release",
     "RequestError",
+    "advise",
     "assess",
+    "attack",
+    "audit",
     "bounds_from_data",
+    "empirical_audit",
     "invented_people",
     "methods",
     "partition",

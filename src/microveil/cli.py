@@ -11,6 +11,14 @@ from typing import Annotated, Any
 import typer
 
 from microveil.errors import MicroveilError, RequestError
+from microveil.flags import (
+    Decimal,
+    Encoding,
+    RequestFlags,
+    Separator,
+    takes_request,
+    text_format,
+)
 
 __all__ = ["app", "main"]
 
@@ -28,9 +36,6 @@ Data = Annotated[
 Folder = Annotated[
     Path, typer.Option("-o", "--output", help="Folder for the release; FOLDER-custodian beside it.")
 ]
-Separator = Annotated[str, typer.Option(help="What separates the fields of a CSV file.")]
-Decimal = Annotated[str, typer.Option(help="The decimal mark of a CSV file: . or ,")]
-Encoding = Annotated[str, typer.Option(help="The encoding of a CSV file.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Names = Annotated[list[str] | None, typer.Option(help="Columns, with commas or repeated.")]
 
@@ -77,26 +82,37 @@ def demo(
     """Show the main job on invented people, protected in two ways."""
     from microveil.demo import run_demo
 
-    text = _text(separator, decimal, encoding)
+    text = text_format(separator, decimal, encoding)
     with _progress() as progress:
         told = run_demo(output, data=data, text=text, overwrite=overwrite, progress=progress)
     typer.echo(told)
 
 
 @app.command()
+@takes_request
 def inspect(
     data: Data,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write the recipe to this file.")
     ] = None,
-    separator: Separator = ",",
-    decimal: Decimal = ".",
-    encoding: Encoding = "utf-8",
+    *,
+    request: RequestFlags,
 ) -> None:
-    """Look at a table and write a recipe to fill in."""
-    from microveil.publish import inspect_file
+    """Look at a table: write a recipe to fill in, or say what to expect of a request."""
+    from microveil.publish import advise_file, inspect_file
 
-    source, recipe = inspect_file(data, _text(separator, decimal, encoding), output)
+    if request.recipe is not None or request.arguments["epsilon"] is not None:
+        if output is not None:
+            raise RequestError(
+                "--output",
+                "a look at what to expect of a request writes no recipe",
+                "leave it out, or leave out --recipe and --epsilon",
+            )
+        with _progress() as progress:
+            advice = advise_file(data, **_request_arguments(request), progress=progress)
+        typer.echo(advice.to_text(), nl=False)
+        return
+    source, recipe = inspect_file(data, request.text, output)
     if output is None:
         typer.echo(recipe, nl=False)
         return
@@ -104,122 +120,29 @@ def inspect(
     typer.echo(f"{data.name}: {frame.height} records, {frame.width} columns.")
     typer.echo(
         f"Recipe written to {output}: confirm the roles and types, fill in the bounds, then\n"
+        f"  microveil inspect {data} --recipe {output}     what to expect of it\n"
         f"  microveil protect {data} --recipe {output} -o FOLDER"
     )
 
 
 @app.command()
+@takes_request
 def protect(
     data: Data,
     output: Folder,
-    recipe: Annotated[Path | None, typer.Option(help="A recipe; flags override it.")] = None,
-    method: Annotated[str | None, typer.Option(help="See microveil methods.")] = None,
-    k: Annotated[int | None, typer.Option("--k", help="Least records in a cluster.")] = None,
-    epsilon: Annotated[str | None, typer.Option(help="The budget, above 0.")] = None,
-    attributes: Names = None,
-    keep: Annotated[list[str] | None, typer.Option(help="Columns to release unprotected.")] = None,
-    bounds: Annotated[
-        list[str] | None, typer.Option(help="A column's domain: NAME=0:150000.")
-    ] = None,
-    bounds_from_data: Annotated[
-        float | None, typer.Option(help="Read bounds from the data, times this factor: a leak.")
-    ] = None,
-    resolution: Annotated[
-        list[str] | None, typer.Option(help="A column's step: NAME=0.01.")
-    ] = None,
-    outside: Annotated[str | None, typer.Option(help="error or clamp.")] = None,
-    missing: Annotated[str | None, typer.Option(help="error or keep.")] = None,
-    exact_cells: Annotated[str | None, typer.Option(help="refuse or allow.")] = None,
-    partition: Annotated[
-        str | None,
-        typer.Option(help="record-dp: mdav, ranking, optimal or noise-aware."),
-    ] = None,
-    composition: Annotated[
-        str | None,
-        typer.Option(help="kanon-dp: sequential or parallel."),
-    ] = None,
-    sensitivity: Annotated[
-        str | None,
-        typer.Option(help="No method of this version uses it."),
-    ] = None,
-    blocks: Annotated[
-        list[str] | None,
-        typer.Option(help="Columns microaggregated together: A,B; repeated for each block."),
-    ] = None,
-    width: Annotated[
-        float | None,
-        typer.Option(help="k-pram, k-noise: the width of an interval."),
-    ] = None,
-    every: Annotated[
-        str | None,
-        typer.Option(help="k-pram, k-noise: group or average."),
-    ] = None,
-    noise: Annotated[
-        str | None,
-        typer.Option(
-            help="k-noise: uniform, laplace, gaussian, triangular; k-pram: draw, permutation."
-        ),
-    ] = None,
-    budget: Annotated[
-        list[str] | None, typer.Option(help="A column's weight in epsilon: NAME=2.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Experiments only: protects nobody.")] = None,
-    separator: Separator = ",",
-    decimal: Decimal = ".",
-    encoding: Encoding = "utf-8",
     *,
-    resolution_from_data: Annotated[
-        bool, typer.Option("--resolution-from-data", help="Take the decimals seen in the data.")
-    ] = False,
-    isotonic: Annotated[
-        bool | None,
-        typer.Option("--isotonic/--no-isotonic", help="Put noisy means in order: more linkage."),
-    ] = None,
-    shuffle: Annotated[
-        bool | None, typer.Option("--shuffle/--no-shuffle", help="Rows in random order.")
-    ] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an earlier release.")
     ] = False,
     as_json: Json = False,
+    request: RequestFlags,
 ) -> None:
     """Protect a table: the release and its guarantee in one folder, the rest in another."""
-    from microveil.publish import protect_file, split_pairs
+    from microveil.publish import protect_file
 
-    arguments: dict[str, Any] = {
-        "method": method,
-        "k": k,
-        "epsilon": epsilon,
-        "attributes": attributes or None,
-        "keep": keep or None,
-        "bounds": _ranges(split_pairs(bounds or (), "--bounds")) or None,
-        "resolution": split_pairs(resolution or (), "--resolution") or None,
-        "budget": split_pairs(budget or (), "--budget") or None,
-        "outside": outside,
-        "missing": missing,
-        "exact_cells": exact_cells,
-        "partition": partition,
-        "composition": composition,
-        "sensitivity": sensitivity,
-        "blocks": blocks or None,
-        "width": width,
-        "every": every,
-        "noise": noise,
-        "isotonic": isotonic,
-        "shuffle": shuffle,
-        "seed": seed,
-    }
     with _progress() as progress:
         release = protect_file(
-            data,
-            output,
-            recipe=recipe,
-            bounds_alpha=bounds_from_data,
-            decimals_from_data=resolution_from_data,
-            text=_text(separator, decimal, encoding),
-            overwrite=overwrite,
-            progress=progress,
-            **arguments,
+            data, output, **_request_arguments(request), overwrite=overwrite, progress=progress
         )
     for note in release.notes:
         typer.echo(f"note: {note}", err=True)
@@ -236,6 +159,34 @@ def protect(
     typer.echo(f"Released to {output}: the table, guarantee.json and guarantee.md.")
     typer.echo(f"For the custodian only: {output}-custodian.")
     typer.echo(release.guarantee.summary())
+
+
+@app.command()
+@takes_request
+def audit(
+    data: Data,
+    *,
+    runs: Annotated[
+        int | None,
+        typer.Option(help="Attack it so many times too: a lower bound on epsilon at each scope."),
+    ] = None,
+    as_json: Json = False,
+    request: RequestFlags,
+) -> None:
+    """Find what a release would really guarantee at vector scope: for the custodian."""
+    from microveil.publish import audit_file
+
+    with _progress() as progress:
+        found, attacked = audit_file(
+            data, **_request_arguments(request), runs=runs, progress=progress
+        )
+    if as_json:
+        empirical = {} if attacked is None else {"empirical": attacked.to_dict()}
+        _print_json({**found.to_dict(), **empirical})
+        return
+    typer.echo(found.to_text(), nl=False)
+    if attacked is not None:
+        typer.echo(f"\n{attacked.to_text()}", nl=False)
 
 
 @app.command()
@@ -258,7 +209,7 @@ def assess(
     """Measure what protection cost and what it hides."""
     from microveil.publish import assess_files
 
-    text = _text(separator, decimal, encoding)
+    text = text_format(separator, decimal, encoding)
     with _progress():
         assessment = assess_files(
             original, protected, attributes, text=text, paired=not shuffled, k=k
@@ -267,6 +218,55 @@ def assess(
         _print_json(assessment.to_dict())
     else:
         typer.echo(assessment.to_text(), nl=False)
+
+
+@app.command()
+def attack(
+    original: Annotated[Path, typer.Argument(help="The table before.")],
+    protected: Annotated[Path, typer.Argument(help="The table after, record by record.")],
+    attributes: Names = None,
+    known: Annotated[
+        list[str] | None, typer.Option(help="Columns the intruder knows of people.")
+    ] = None,
+    secret: Annotated[
+        list[str] | None, typer.Option(help="Columns the intruder wants to know.")
+    ] = None,
+    control: Annotated[
+        Path | None, typer.Option(help="A table of people held out before the release was made.")
+    ] = None,
+    tolerance: Annotated[
+        float, typer.Option(help="How near a guess has to come, in standard deviations.")
+    ] = 0.05,
+    seed: Annotated[int, typer.Option(help="Decides who is attacked.")] = 0,
+    separator: Separator = ",",
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
+    *,
+    shuffled: Annotated[
+        bool, typer.Option("--shuffled", help="Rows of the two do not correspond.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Attack a release as an intruder with partial knowledge would: for the custodian."""
+    from microveil.publish import attack_files
+
+    text = text_format(separator, decimal, encoding)
+    with _progress() as progress:
+        report = attack_files(
+            original,
+            protected,
+            control=control,
+            names={"attributes": attributes, "known": known, "secret": secret},
+            text=text,
+            paired=not shuffled,
+            tolerance=tolerance,
+            seed=seed,
+            progress=progress,
+        )
+    if as_json:
+        _print_json(report.to_dict())
+    else:
+        typer.echo(report.to_text(), nl=False)
 
 
 @app.command()
@@ -283,25 +283,14 @@ def methods() -> None:
         typer.echo(f"{'':16} {entry['source']}")
 
 
-def _text(separator: str, decimal: str, encoding: str) -> Any:
-    from microveil.files import TextFormat
-
-    if (separator, decimal, encoding) == (",", ".", "utf-8"):
-        return None  # as the file's name says: .tsv has tabs
-    separator = "\t" if separator == "\\t" else separator
-    return TextFormat(separator=separator, decimal=decimal, encoding=encoding)
-
-
-def _ranges(pairs: dict[str, str]) -> dict[str, tuple[str, ...]]:
-    ranges = {}
-    for name, value in pairs.items():
-        parts = tuple(value.split(":"))
-        if len(parts) < 2:
-            raise RequestError(
-                f"--bounds {name}", "bounds are two values", f"write {name}=LOWER:UPPER"
-            )
-        ranges[name] = parts
-    return ranges
+def _request_arguments(request: RequestFlags) -> dict[str, Any]:
+    return {
+        "recipe": request.recipe,
+        "bounds_alpha": request.bounds_alpha,
+        "decimals_from_data": request.decimals_from_data,
+        "text": request.text,
+        **request.arguments,
+    }
 
 
 def _print_json(contents: dict[str, Any]) -> None:

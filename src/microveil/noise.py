@@ -23,6 +23,7 @@ from microveil.errors import RequestError
 from microveil.schema import Cells
 
 __all__ = [
+    "LARGEST_SCALE",
     "NoiseGrid",
     "RandomSource",
     "continuous_noise",
@@ -246,6 +247,8 @@ def noise_grid(
     largest_cluster: int,
     bounds: tuple[int, int] | None,
     values: tuple[int, int],
+    *,
+    room: int = 1,
 ) -> NoiseGrid:
     """Choose the grid for an attribute's noise, from public figures, and see that sums fit.
 
@@ -262,6 +265,9 @@ def noise_grid(
         grid itself limits what can be represented.
     values : (int, int)
         The smallest and largest value, in grid units: held against what fits, no more.
+    room : int
+        How many times a sensitivity over the share a scale may be: 1 where each cluster's
+        noise follows from its own sensitivity.
 
     Raises
     ------
@@ -278,14 +284,15 @@ def noise_grid(
     if bounds:
         lower, upper = bounds
         bits = next(
-            (b for b in range(bits, -1, -1) if _fits(b, share, largest_cluster, bounds)), -1
+            (b for b in range(bits, -1, -1) if _fits(b, share, largest_cluster, bounds, room)),
+            -1,
         )
     else:
         bits = min(bits, ROOM - 2 - largest_cluster.bit_length())
         upper = (1 << (ROOM - 2 - bits)) // largest_cluster
         lower = -upper
     unit = _ceil((1 << max(bits, 0)) / share)
-    scale = SENSITIVITY_IN_WIDTHS * (values[1] - values[0]) * unit
+    scale = room * SENSITIVITY_IN_WIDTHS * (values[1] - values[0]) * unit
     largest_sum = largest_cluster * max(abs(lower), abs(upper))
     inside = lower <= values[0] and values[1] <= upper
     if bits < 0 or not inside or max(scale, unit, largest_sum) > LARGEST_SCALE:
@@ -298,9 +305,11 @@ def noise_grid(
     return NoiseGrid(bits=bits, unit=unit, lower=lower, upper=upper)
 
 
-def _fits(bits: int, share: Fraction, largest_cluster: int, bounds: tuple[int, int]) -> bool:
+def _fits(
+    bits: int, share: Fraction, largest_cluster: int, bounds: tuple[int, int], room: int
+) -> bool:
     width = bounds[1] - bounds[0]
-    scale = SENSITIVITY_IN_WIDTHS * width * _ceil((1 << bits) / share)
+    scale = room * SENSITIVITY_IN_WIDTHS * width * _ceil((1 << bits) / share)
     return (largest_cluster * width) << bits <= 1 << ROOM and scale <= LARGEST_SCALE
 
 
@@ -311,7 +320,7 @@ def _ceil(value: Fraction) -> int:
 def perturbed_means(
     sums: NDArray[np.int64],
     sizes: NDArray[np.int64],
-    sensitivities: NDArray[np.int64],
+    scales: NDArray[np.int64],
     grid: NoiseGrid,
     source: RandomSource,
     *,
@@ -321,8 +330,10 @@ def perturbed_means(
 
     Parameters
     ----------
-    sums, sizes, sensitivities : int64 arrays (n_clusters,)
-        In grid units; the sensitivities are those of the sums.
+    sums, sizes : int64 arrays (n_clusters,)
+        The sums in grid units.
+    scales : int64 array (n_clusters,)
+        Of the noise on the sums, in steps of the noise grid; 0 for none.
     grid : NoiseGrid
     source : RandomSource
     rounded : bool
@@ -335,8 +346,7 @@ def perturbed_means(
     """
     means: Cells = np.empty(len(sums), dtype=np.int64 if rounded else np.float64)
     for batch in _batches(len(sums)):
-        scales = grid.scales(np.ascontiguousarray(sensitivities[batch]))
-        noise = discrete_laplace(scales, source)
+        noise = discrete_laplace(np.ascontiguousarray(scales[batch]), source)
         whole, fraction = np.empty_like(noise), np.empty(len(noise))
         grid_kernel.noisy_means(
             np.ascontiguousarray(sums[batch]),

@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
+from microveil.advice import settled_plan
 from microveil.engines import LocalEngine, in_threads
 from microveil.errors import stands_alone
 from microveil.noise import RandomSource, permutation
-from microveil.planning import make_plan
 from microveil.plans import AttributePlan
 from microveil.recipe import merged, read_recipe
 from microveil.release import Manifest, Plan, Release
-from microveil.request import Arguments, Request
+from microveil.request import Arguments
 from microveil.table import Numbers
 
 __all__ = ["draw", "plan", "protect"]
@@ -31,12 +31,17 @@ def protect(
     table : pandas.DataFrame, polars.DataFrame, pyarrow.Table or dict of numpy arrays
         One record (row) per person.
     method : str
-        A method's id, see `methods`.
-    k : int
+        A method's id, see `methods`; "auto" takes the one with the least expected error among
+        those that keep epsilon at ``scope``.
+    k : int or "auto"
         The least number of records in a cluster; needed where the method forms clusters.
+        "auto" takes the one with the least expected error: where the method is differential
+        privacy, on a stand-in that knows public figures alone.
     epsilon : float
         The budget over all attributes, above 0; 0.1 is taken as exactly 1/10. Needed where
         the method draws noise for it.
+    scope : {"cluster", "vector", "row"}, optional
+        What epsilon must cover; a request whose guarantee does not is refused.
     attributes : sequence of str, optional
         What to protect. By default every numeric attribute that is no likely identifier
         (whole numbers, all different); columns left out are listed in the notes.
@@ -51,9 +56,10 @@ def protect(
         numbers have 1. `resolution_from_data` reads it off the table.
     outside : {"error", "clamp"}
         What to do with values outside their bounds.
-    exact_cells : {"refuse", "allow"}
-        Whether clusters of equal values, which "idp-cbls" leaves without noise, may be
-        published as they are.
+    exact_cells : {"refuse", "allow", "widen"}
+        Whether clusters of equal values, which "idp-cbls" and "idp-vector" leave without
+        noise, may be published as they are; "widen" merges them with their neighbours, at
+        the least loss, until none is left.
     budget : dict of float, optional
         Weights by which epsilon is split over attributes, 1 where not given.
     isotonic : bool
@@ -68,7 +74,7 @@ def protect(
     recipe : str, Path or dict, optional
         A recipe file or its contents; arguments given here override it.
     partition : {"mdav", "ranking", "optimal", "noise-aware"}, optional
-        For "record-dp".
+        For "record-dp"; for "idp-vector" "ranking" or "noise-aware".
     composition : {"sequential", "parallel"}, optional
         For "kanon-dp".
     blocks : sequence of sequences of str, optional
@@ -82,9 +88,9 @@ def protect(
         "draw" or "permutation".
     matrix : dict, optional
         For "pram": by attribute a transition matrix, or "invariant".
-    sensitivity : str, optional
-        No method of this version has a choice of it. Choices that a method has no step for
-        are accepted, and the manifest and the notes say that they were unused.
+    sensitivity : {"global", "vector"}, optional
+        For "kanon-dp". Choices that a method has no step for are accepted, and the manifest
+        and the notes say that they were unused.
 
     Returns
     -------
@@ -112,7 +118,8 @@ def protect(
     >>> release.data["AGE"].shape, release.guarantee.scopes.vector.epsilon
     ((6,), 1.0)
     """
-    return draw(plan(table, recipe=recipe, **arguments))
+    chosen = {} if recipe is None else read_recipe(recipe)
+    return draw(settled_plan(table, merged(chosen, arguments)))
 
 
 @stands_alone
@@ -137,7 +144,7 @@ def plan(
     array([ 89, 167])
     """
     chosen = {} if recipe is None else read_recipe(recipe)
-    return make_plan(table, Request.of(merged(chosen, arguments)), LocalEngine())
+    return settled_plan(table, merged(chosen, arguments), weighed=False)
 
 
 def draw(planned: Plan, progress: Callable[[str], None] = lambda _step: None) -> Release:

@@ -7,20 +7,31 @@ from typing import Any
 
 import polars
 
+from microveil.advice import Advice, advise, settled_plan
 from microveil.assess import assess
 from microveil.assessment import Assessment
-from microveil.engines import LocalEngine
+from microveil.attack import attack
+from microveil.audit import Audit, audit
+from microveil.empirical import EmpiricalAudit, empirical_audit
 from microveil.errors import FileError, RequestError, stands_alone
 from microveil.files import SourceFile, TextFormat, check_absent, read_file
-from microveil.planning import make_plan
 from microveil.protect import draw
 from microveil.recipe import merged, propose_recipe, read_recipe
 from microveil.release import Release
-from microveil.request import Request
+from microveil.risk.attacks import AttackReport
 from microveil.schema import Kind
 from microveil.table import bounds_from_data, resolution_from_data
 
-__all__ = ["assess_files", "inspect_file", "protect_file", "resolve_names", "split_pairs"]
+__all__ = [
+    "advise_file",
+    "assess_files",
+    "attack_files",
+    "audit_file",
+    "inspect_file",
+    "protect_file",
+    "resolve_names",
+    "split_pairs",
+]
 
 Progress = Callable[[str], None]
 LISTS = ("attributes", "keep")
@@ -69,6 +80,71 @@ def protect_file(
         If anything breaks a rule; nothing is written then.
     """
     check_absent(Path(folder), overwrite=overwrite)
+    source, asked = _asked(
+        path,
+        arguments,
+        recipe=recipe,
+        bounds_alpha=bounds_alpha,
+        decimals_from_data=decimals_from_data,
+        text=text,
+        progress=progress,
+    )
+    release = draw(settled_plan(source.frame, asked, progress), progress)
+    release = replace(
+        release,
+        data=_written_whole(release, source),
+        manifest=release.manifest.with_entries(
+            input={"name": source.path.name, "sha256": source.digest}
+        ),
+    )
+    release.write(
+        folder, format=source.format, text=source.text, overwrite=overwrite, progress=progress
+    )
+    return release
+
+
+@stands_alone
+def audit_file(
+    path: str | Path,
+    *,
+    runs: int | None = None,
+    progress: Progress = lambda _step: None,
+    **arguments: Any,
+) -> tuple[Audit, EmpiricalAudit | None]:
+    """Audit what `protect_file` would release: the same arguments without the folder.
+
+    With ``runs`` the empirical audit is made too, by so many runs.
+    """
+    source, asked = _asked(path, progress=progress, **_apart(arguments))
+    progress("auditing")
+    found = audit(source.frame, **asked)
+    if runs is None:
+        return found, None
+    progress("attacking")
+    return found, empirical_audit(source.frame, runs=runs, **asked)
+
+
+@stands_alone
+def advise_file(
+    path: str | Path, *, progress: Progress = lambda _step: None, **arguments: Any
+) -> Advice:
+    """Say what to expect of `protect_file`: the same arguments without the folder."""
+    source, asked = _asked(path, progress=progress, **_apart(arguments))
+    progress("weighing")
+    return advise(source.frame, **asked)
+
+
+def _asked(
+    path: str | Path,
+    arguments: Mapping[str, Any],
+    *,
+    recipe: str | Path | Mapping[str, Any] | None = None,
+    bounds_alpha: float | None = None,
+    decimals_from_data: bool = False,
+    text: TextFormat | None = None,
+    progress: Progress,
+) -> tuple[SourceFile, dict[str, Any]]:
+    """Read a file, and what is asked of it: recipe and arguments in one."""
     asked = merged({} if recipe is None else read_recipe(recipe), arguments)
     progress("reading the table")
     source = read_file(path, text=text, decimals=_decimals(asked), as_text=_as_text(asked))
@@ -87,18 +163,17 @@ def protect_file(
         }
     if decimals_from_data:
         asked["resolution"] = {**resolution_from_data(source.frame), **asked.get("resolution", {})}
-    release = draw(make_plan(source.frame, Request.of(asked), LocalEngine(), progress), progress)
-    release = replace(
-        release,
-        data=_written_whole(release, source),
-        manifest=release.manifest.with_entries(
-            input={"name": source.path.name, "sha256": source.digest}
-        ),
-    )
-    release.write(
-        folder, format=source.format, text=source.text, overwrite=overwrite, progress=progress
-    )
-    return release
+    return source, asked
+
+
+def _apart(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Tell what is said of the file from what is asked of its table."""
+    of_file = ("recipe", "bounds_alpha", "decimals_from_data", "text")
+    rest = {name: value for name, value in arguments.items() if name not in of_file}
+    return {
+        "arguments": rest,
+        **{name: arguments[name] for name in of_file if name in arguments},
+    }
 
 
 def _written_whole(release: Release, source: SourceFile) -> polars.DataFrame:
@@ -202,6 +277,31 @@ def inspect_file(
         except OSError:
             raise FileError(f"{output}", "it cannot be written", "name another place") from None
     return source, recipe
+
+
+@stands_alone
+def attack_files(
+    original: str | Path,
+    protected: str | Path,
+    *,
+    control: str | Path | None = None,
+    names: Mapping[str, Iterable[str] | None],
+    text: TextFormat | None = None,
+    progress: Progress = lambda _step: None,
+    **arguments: Any,
+) -> AttackReport:
+    """Attack a protected file as `attack` does; ``names`` are lists of columns by argument."""
+    progress("reading the tables")
+    before = read_file(original, text=text).frame
+    after = read_file(protected, text=text).frame
+    others = None if control is None else read_file(control, text=text).frame
+    listed: dict[str, Any] = {
+        argument: resolve_names(given, before.columns)
+        for argument, given in names.items()
+        if given is not None
+    }
+    progress("attacking")
+    return attack(before, after, control=others, **listed, **arguments)
 
 
 def assess_files(

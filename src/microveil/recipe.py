@@ -56,8 +56,9 @@ class Recipe(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     method: str | None = None
-    k: int | None = None
+    k: int | Literal["auto"] | None = None
     epsilon: Number | None = None
+    scope: str | None = None
     outside: str | None = None
     missing: str | None = None
     exact_cells: str | None = None
@@ -208,7 +209,8 @@ k = 10
 epsilon = 1.0
 outside = "error"        # or "clamp": move values outside the bounds to the nearer one
 missing = "error"        # or "keep": release missing cells as missing
-exact_cells = "refuse"   # or "allow": publish clusters of equal values as they are
+exact_cells = "refuse"   # or "widen": merge clusters of equal values with their neighbours,
+                         # or "allow": publish them as they are
 isotonic = false
 shuffle = false
 """

@@ -5,10 +5,11 @@ folder and what depends on the data beyond it to the custodian's.
 """
 
 import datetime
+import functools
 import json
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
@@ -18,7 +19,7 @@ import polars
 from microveil.errors import DataError, stands_alone
 from microveil.files import TextFormat, write_data, write_folders
 from microveil.plans import AttributePlan
-from microveil.privacy import Guarantee
+from microveil.privacy import Guarantee, Scopes
 from microveil.table import Table
 
 __all__ = ["Manifest", "Plan", "Release"]
@@ -35,6 +36,9 @@ class Plan:
     table : Table
     attributes : tuple of AttributePlan
     guarantee : Guarantee
+    promised : Scopes
+        What the guarantee covers with the operating system's randomness: with a seed it
+        covers nothing.
     notes : tuple of str
         Warnings in words.
     parameters : dict
@@ -44,17 +48,21 @@ class Plan:
     isotonic, shuffle : bool
     seed : int or None
         None takes the operating system's randomness.
+    figures : dict
+        What was found out about the plan, for the custodian's manifest.
     """
 
     table: Table
     attributes: tuple[AttributePlan, ...]
     guarantee: Guarantee
+    promised: Scopes
     notes: tuple[str, ...]
     parameters: Mapping[str, Any]
     unused: tuple[str, ...]
     isotonic: bool
     shuffle: bool
     seed: int | None
+    figures: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """Name the plan without its figures, which are the custodian's."""
@@ -82,10 +90,8 @@ class Manifest:
                 "attributes": {part.attribute.name: part.to_dict() for part in plan.attributes},
                 "guarantee": plan.guarantee.to_dict(),
                 "notes": list(plan.notes),
-                "versions": {
-                    "python": platform.python_version(),
-                    **{name: version(name) for name in COMPONENTS},
-                },
+                **plan.figures,
+                "versions": dict(_versions()),
             }
         )
 
@@ -170,6 +176,14 @@ class Release:
             _write_json(custodian / "manifest.json", manifest.to_dict())
 
         return write_folders(Path(folder), fill, overwrite=overwrite)
+
+
+@functools.cache
+def _versions() -> Mapping[str, str]:
+    return {
+        "python": platform.python_version(),
+        **{name: version(name) for name in COMPONENTS},
+    }
 
 
 def _write_json(path: Path, contents: Mapping[str, Any]) -> None:

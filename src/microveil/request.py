@@ -3,6 +3,7 @@
 import datetime
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
+from enum import StrEnum
 from fractions import Fraction
 from typing import Any, Literal, TypedDict
 
@@ -14,17 +15,18 @@ from microveil.privacy import as_fraction, exact_number
 from microveil.schema import EPOCH, Bounds, Kind, Source
 from microveil.table import BoundsFromData, ResolutionFromData
 
-__all__ = ["Arguments", "Request", "read_bounds", "read_categories", "read_resolution"]
+__all__ = ["Advised", "Arguments", "Request", "read_bounds", "read_categories", "read_resolution"]
 
 PARTITIONS = ("ranking", "optimal", "noise-aware", "mdav", "mdav-insensitive", "v-mdav")
 CHOICES: dict[str, tuple[str, ...]] = {
     "outside": ("error", "clamp"),
     "missing": ("error", "keep"),
-    "exact_cells": ("refuse", "allow"),
+    "exact_cells": ("refuse", "allow", "widen"),
     "partition": PARTITIONS,
     "composition": ("parallel", "sequential"),
     "sensitivity": ("global", "local", "cluster-local", "vector"),
     "every": ("group", "average"),
+    "scope": ("cluster", "vector", "row"),
     "noise": ("uniform", "laplace", "gaussian", "triangular", "draw", "permutation"),
 }
 # Steps that only some methods have: accepted by all, so that one recipe serves every method.
@@ -44,11 +46,18 @@ STEPS = (
 LARGEST_STEP = 10**18
 
 
+class Advised(StrEnum):
+    """On what grounds k or the method was chosen."""
+
+    DATA = "data"  # the expected error on this table
+    PUBLIC = "public"  # public figures alone
+
+
 class Arguments(TypedDict, total=False):
     """The arguments of `protect` and `plan`, beside the table; see `protect`."""
 
     method: str
-    k: int | None
+    k: int | Literal["auto"] | None
     epsilon: float | Fraction | None
     attributes: Iterable[str] | None
     keep: Iterable[str]
@@ -63,20 +72,22 @@ class Arguments(TypedDict, total=False):
     every: str | None
     noise: str | None
     matrix: Any
-    exact_cells: Literal["refuse", "allow"]
+    exact_cells: Literal["refuse", "allow", "widen"]
     budget: Mapping[str, float] | None
     isotonic: bool
     missing: Literal["error", "keep"]
     shuffle: bool
     seed: int | None
     types: Mapping[str, str]
+    scope: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """A checked request: what does not need the table to be judged is in order.
 
-    Attributes are the arguments of `protect`; ``epsilon`` is an exact fraction.
+    Attributes are the arguments of `protect`; ``epsilon`` is an exact fraction, and
+    ``advised`` says on what grounds parameters left to advice were chosen.
     """
 
     method: Method
@@ -96,12 +107,15 @@ class Request:
     seed: int | None = None
     partition: str | None = None
     composition: str | None = None
+    sensitivity: str | None = None
     every: str | None = None
     noise: str | None = None
     blocks: tuple[tuple[str, ...], ...] | None = None
     width: Fraction | None = None
     matrix: Mapping[str, Any]
     unused: tuple[str, ...] = ()
+    scope: str | None = None
+    advised: Advised | None = None
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> "Request":
@@ -124,26 +138,8 @@ class Request:
                     name, f"it must be one of {', '.join(choices)}", f"pass {name}={choices[0]!r}"
                 )
         method = _method(given.get("method"))
-        unused = [name for name in STEPS if name in given and name not in method.offers]
-        if (
-            "noise" in method.offers
-            and given.get("noise", method.offers["noise"][0]) not in (method.offers["noise"])
-        ):
-            unused.append("noise")
         # An interval's width makes k idle.
         needs_k = method.needs_k and not ("width" in method.offers and "width" in given)
-        if not needs_k and "k" in given:
-            unused.append("k")
-        if method.randomness is None and "seed" in given:
-            unused.append("seed")
-        if "width" in method.offers and "width" in given and "every" in given:
-            unused.append("every")
-        if (
-            method.id == "record-dp"
-            and given.get("partition", "mdav") != "mdav"
-            and "blocks" in given
-        ):
-            unused.append("blocks")
         request = cls(
             method=method,
             epsilon=_epsilon(given.get("epsilon"), method),
@@ -160,14 +156,16 @@ class Request:
             missing=given.get("missing", "error"),
             shuffle=_flag(given.get("shuffle", False), "shuffle"),
             seed=_seed(given.get("seed")),
-            **{
-                name: _step(name, given, method)
-                for name in ("partition", "composition", "every", "noise")
-            },
+            partition=_step("partition", given, method),
+            composition=_step("composition", given, method),
+            sensitivity=_step("sensitivity", given, method),
+            every=_step("every", given, method),
+            noise=_step("noise", given, method),
             blocks=_blocks(given["blocks"]) if "blocks" in given else None,
             width=_width(given["width"]) if "width" in given else None,
             matrix=_mapping(given.get("matrix", {}), "matrix"),
-            unused=tuple(unused),
+            unused=_unused(given, method, needs_k=needs_k),
+            scope=given.get("scope"),
         )
         request._check_together()
         return request
@@ -202,6 +200,23 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return [_plain(part) for part in value]
     return value if isinstance(value, int | float) else str(value)
+
+
+def _unused(given: Mapping[str, Any], method: Method, *, needs_k: bool) -> tuple[str, ...]:
+    """Arguments that were given and that the method has no step for, or no use beside others."""
+    laws = method.offers.get("noise", ())
+    by_distance = given.get("partition", method.offers.get("partition", ("",))[0]) == "mdav"
+    idle = {
+        "noise": laws and given.get("noise", laws[0]) not in laws,
+        "k": not needs_k,
+        "seed": method.randomness is None,
+        "every": "width" in method.offers and "width" in given,
+        "blocks": "partition" in method.offers and not by_distance,
+        "composition": "sensitivity" in method.offers and given.get("sensitivity") == "vector",
+    }
+    without = [name for name in STEPS if name in given and name not in method.offers]
+    beside = [name for name, is_idle in idle.items() if name in given and is_idle]
+    return (*without, *(name for name in beside if name not in without))
 
 
 def _method(name: Any) -> Method:

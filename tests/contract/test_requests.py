@@ -189,7 +189,7 @@ def test_identifiers_and_text_are_left_out_and_said():
     people = {"id": SECRET + np.arange(N), "x": np.arange(N) % 4, "t": np.array(["a"] * N)}
     release = mv.protect(people, method="dp-um", k=3, epsilon=1, bounds={"x": (0, 9)})
     assert list(release.data) == ["x"]
-    assert release.notes == ("Not released: id, t.",)
+    assert release.notes[0] == "Not released: id, t."
 
 
 def test_naming_an_identifier_overrides():

@@ -1,5 +1,7 @@
 """Individual ranking against its plain-Python form, and what it promises."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -43,13 +45,18 @@ def test_sizes_are_k_but_for_one_cluster(n_records, data):
 
 @given(tables, st.data())
 def test_summaries_are_those_of_the_clusters(values, data):
-    """Sums are exact; the three smallest and largest count copies; their sum is the total."""
+    """Sums are exact, squares nearly; the three smallest and largest count copies."""
     values = [value % 10**15 for value in values]
     k = data.draw(st.integers(1, len(values)))
-    _, summary = LocalEngine().cluster_by_rank(np.array(values), k)
+    summary = LocalEngine().cluster_by_rank(np.array(values), k).clusters
     clusters = plain.clusters(values, k)
     assert summary.sums.tolist() == [sum(cluster) for cluster in clusters]
     assert summary.sums.sum() == sum(values)
+    exact = [
+        float(sum((value - Fraction(sum(cluster), len(cluster))) ** 2 for value in cluster))
+        for cluster in clusters
+    ]
+    assert summary.squares.tolist() == pytest.approx(exact, rel=1e-9, abs=1e-9)
     for nth in range(3):
         smallest = [cluster[min(nth, len(cluster) - 1)] for cluster in clusters]
         largest = [cluster[max(-1 - nth, -len(cluster))] for cluster in clusters]
@@ -72,8 +79,9 @@ def test_broadcast_gives_every_record_its_cluster_value():
     """Broadcast and labels agree."""
     values = np.random.Generator(np.random.PCG64(1)).integers(0, 50, 1000)
     engine = LocalEngine()
-    parts, summary = engine.cluster_by_rank(values, 7)
-    assert np.array_equal(engine.broadcast(parts, summary.sums), summary.sums[parts.labels])
+    ranked = engine.cluster_by_rank(values, 7)
+    parts, sums = ranked.partition, ranked.clusters.sums
+    assert np.array_equal(engine.broadcast(parts, sums), sums[parts.labels])
 
 
 @pytest.mark.parametrize(

@@ -39,8 +39,39 @@ def broadcast(order, sizes, values, out):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def summarise(in_order, sizes, sums, smallest, largest):
-    """Sum each run of sorted values and pick its three smallest and three largest."""
+def squared_distances(run, total):
+    """Squared distances of a run's values, whose sum is ``total``, to their mean."""
+    size = run.shape[0]
+    first = run[0]
+    mean = float(total - size * first) / size
+    squares = 0.0
+    for rank in range(size):
+        distance = float(run[rank] - first) - mean
+        squares += distance * distance
+    return squares
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def moments(in_order, sizes, sums, squares):
+    """Sum each run of values, in any order, and its squared distances to the mean."""
+    start = 0
+    for cluster in range(sizes.shape[0]):
+        end = start + sizes[cluster]
+        total = 0
+        for rank in range(start, end):
+            total += in_order[rank]
+        sums[cluster] = total
+        squares[cluster] = squared_distances(in_order[start:end], total)
+        start = end
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def summarise(in_order, sizes, sums, squares, smallest, largest):
+    """Sum each run of sorted values and its squared distances to the mean, pick the ends.
+
+    Squares are of distances to the run's first value: what all values have in common
+    cannot wash them out.
+    """
     start = 0
     for cluster in range(sizes.shape[0]):
         last = start + sizes[cluster] - 1
@@ -48,6 +79,7 @@ def summarise(in_order, sizes, sums, smallest, largest):
         for rank in range(start, last + 1):
             total += in_order[rank]
         sums[cluster] = total
+        squares[cluster] = squared_distances(in_order[start : last + 1], total)
         for nth in range(3):
             smallest[nth, cluster] = in_order[min(start + nth, last)]
             largest[nth, cluster] = in_order[max(last - nth, start)]

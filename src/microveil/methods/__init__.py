@@ -6,12 +6,12 @@
 
 from typing import Any
 
-from microveil.methods import idp2025, kanon2013, knoise, microaggregation, record2018
+from microveil.methods import idp2025, kanon2013, knoise, microaggregation, record2018, vector
 from microveil.methods.base import Choices, Method, Promise, Setting
 
 __all__ = ["METHODS", "Choices", "Method", "Promise", "Setting", "methods"]
 
-_MODULES = (idp2025, kanon2013, record2018, microaggregation, knoise)
+_MODULES = (idp2025, vector, kanon2013, record2018, microaggregation, knoise)
 METHODS: dict[str, Method] = {method.id: method for module in _MODULES for method in module.METHODS}
 
 

@@ -13,6 +13,8 @@ from microveil.table import GridColumn
 __all__ = ["Choices", "Method", "PlanStep", "Promise", "Setting", "each", "epsilon_scopes"]
 
 Share = tuple[Fraction, int]
+# Below this, starting threads costs more than they save.
+FEW_RECORDS = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,8 +27,10 @@ class Choices:
         The least cluster size; 1 where the method forms none.
     shares : dict of Fraction
         Each attribute's part of epsilon; empty where none is spent.
-    partition, composition, every, noise : str or None
+    partition, composition, sensitivity, every, noise : str or None
         The step chosen where the method offers it, its default where none was named.
+    exact_cells : str
+        "refuse", "allow" or "widen", where a method's rule can call for no noise at all.
     blocks : tuple of tuples of str
         Attributes that are microaggregated together.
     width : Fraction or None
@@ -39,6 +43,8 @@ class Choices:
     shares: Mapping[str, Fraction]
     partition: str | None = None
     composition: str | None = None
+    sensitivity: str | None = None
+    exact_cells: str = "refuse"
     every: str | None = None
     noise: str | None = None
     blocks: tuple[tuple[str, ...], ...] = ()
@@ -180,6 +186,8 @@ def each(plan_one: Callable[[GridColumn, Choices, Engine], AttributePlan]) -> Pl
     def plan(
         columns: Sequence[GridColumn], choices: Choices, engine: Engine
     ) -> Sequence[AttributePlan]:
+        if len(columns[0].values) < FEW_RECORDS:
+            return [plan_one(column, choices, engine) for column in columns]
         return in_threads(lambda column: plan_one(column, choices, engine), columns)
 
     return plan

@@ -14,7 +14,7 @@ from microveil.table import GridColumn, spread
 
 __all__ = ["plan_blocks"]
 
-Represent = Callable[[GridColumn, Partition, Choices, Engine], CentroidPlan]
+Represent = Callable[[Sequence[GridColumn], Partition, Choices, Engine], Sequence[CentroidPlan]]
 
 
 def plan_blocks(
@@ -34,7 +34,7 @@ def plan_blocks(
     name : str
         The partition, as the engine knows it.
     represent : callable
-        From a column and its block's partition to the column's plan.
+        From the columns of a block and its partition to their plans.
 
     Returns
     -------
@@ -51,8 +51,8 @@ def plan_blocks(
             choices.k,
             [column.attribute.grid_bounds or (0, 0) for column in together],
         )
-        for column in together:
-            plans[column.attribute.name] = represent(column, partition, choices, engine)
+        for part in represent(together, partition, choices, engine):
+            plans[part.attribute.name] = part
     return [plans[column.attribute.name] for column in columns]
 
 

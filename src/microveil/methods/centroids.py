@@ -1,19 +1,59 @@
-"""Plans of noisy centroids, shared by the methods that publish them."""
+"""Plans of centroids, shared by the methods that publish them: represent, then scale noise."""
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil.engines import Engine, Ranked, Widening
 from microveil.errors import RequestError
-from microveil.noise import NoiseGrid, noise_grid
+from microveil.noise import LARGEST_SCALE, NoiseGrid, noise_grid
 from microveil.partition import Partition
-from microveil.plans import CentroidPlan
+from microveil.plans import CentroidPlan, Shifts
+from microveil.sensitivity import winsorised_sum
 from microveil.table import GridColumn
 
-__all__ = ["domain", "noisy_centroids", "plain_centroids"]
+__all__ = [
+    "Represented",
+    "domain",
+    "joint_means",
+    "noisy_centroids",
+    "plain_centroids",
+    "plain_means",
+    "scaled_centroids",
+    "winsorised_means",
+]
 
 LARGEST_SUM = 1 << 62
+# Scales are worked out in floating point, whose errors this covers many times over.
+MARGIN = 1 + 2.0**-40
+
+Whole = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Represented:
+    """Clusters of one attribute and what stands for each.
+
+    Attributes
+    ----------
+    partition : Partition
+        Of the records that have a value.
+    sums : int64 array (n_clusters,)
+        Size times centroid, in grid units.
+    set_aside : int64 array (n_clusters,)
+        Sum of the values less that.
+    within : float64 array (n_clusters,)
+        Squared distances of the values to their centroid.
+    widening : Widening or None
+    """
+
+    partition: Partition
+    sums: Whole
+    set_aside: Whole
+    within: NDArray[np.float64]
+    widening: Widening | None = None
 
 
 def domain(column: GridColumn) -> tuple[int, int]:
@@ -23,12 +63,46 @@ def domain(column: GridColumn) -> tuple[int, int]:
     return bounds
 
 
+def plain_means(ranked: Ranked) -> Represented:
+    """Represent clusters by rank by their means."""
+    sums = ranked.clusters.sums
+    return Represented(
+        partition=ranked.partition,
+        sums=sums,
+        set_aside=np.broadcast_to(np.int64(0), sums.shape),
+        within=ranked.clusters.squares,
+        widening=ranked.widening,
+    )
+
+
+def winsorised_means(ranked: Ranked) -> Represented:
+    """Represent clusters by rank by their winsorised means (IDP-2025 section 3.2.2)."""
+    clusters = ranked.clusters
+    sums = winsorised_sum(clusters.sums, clusters.smallest, clusters.largest)
+    set_aside = clusters.sums - sums
+    return Represented(
+        partition=ranked.partition,
+        sums=sums,
+        set_aside=set_aside,
+        # About another point than the mean, squares grow by size times squared distance.
+        within=clusters.squares + set_aside.astype(np.float64) ** 2 / clusters.sizes,
+        widening=ranked.widening,
+    )
+
+
+def joint_means(column: GridColumn, partition: Partition, engine: Engine) -> Represented:
+    """Represent clusters formed by several attributes by the means of one of these."""
+    sums, squares = engine.moments(column.values, partition)
+    set_aside = np.broadcast_to(np.int64(0), sums.shape)
+    return Represented(partition=partition, sums=sums, set_aside=set_aside, within=squares)
+
+
 def noisy_centroids(
     column: GridColumn,
-    partition: Partition,
-    sums: NDArray[np.int64],
-    sensitivities: NDArray[np.int64] | np.int64,
+    represented: Represented,
+    sensitivities: Whole | np.int64,
     share: Fraction,
+    shifts: Shifts | None,
     *,
     grid_share: Fraction | None = None,
 ) -> CentroidPlan:
@@ -37,35 +111,78 @@ def noisy_centroids(
     Parameters
     ----------
     column : GridColumn
-    partition : Partition
-        Of the records that have a value.
-    sums : int64 array (n_clusters,)
+    represented : Represented
     sensitivities : int64 array (n_clusters,) or one for all
     share : Fraction
+    shifts : Shifts or None
     grid_share : Fraction, optional
         What the noise is scaled by where that is not the share itself.
     """
-    grid = noise_grid(
-        column.attribute.name,
-        grid_share or share,
-        int(partition.sizes.max()),
-        column.attribute.grid_bounds,
-        (int(column.values.min()), int(column.values.max())),
-    )
-    return CentroidPlan(
-        attribute=column.attribute,
+    largest = int(represented.partition.sizes.max())
+    grid = _grid(column, grid_share or share, largest)
+    shape = represented.sums.shape
+    return _plan(
+        column,
+        represented,
         share=share,
-        partition=partition if column.missing is None else partition.among(~column.missing),
-        missing=column.missing,
-        sums=sums,
-        sensitivities=np.broadcast_to(sensitivities, sums.shape),
+        sensitivities=np.broadcast_to(sensitivities, shape),
+        scales=np.broadcast_to(grid.scales(np.asarray(sensitivities)), shape),
         grid=grid,
+        shifts=shifts,
     )
 
 
-def plain_centroids(
-    column: GridColumn, partition: Partition, sums: NDArray[np.int64]
+def scaled_centroids(
+    column: GridColumn,
+    represented: Represented,
+    sensitivities: Whole,
+    scales: NDArray[np.float64],
+    share: Fraction,
+    shifts: Shifts,
+    *,
+    largest_cluster: int,
+    room: int,
 ) -> CentroidPlan:
+    """Plan noise of scales of its own on the sums of clusters, rounded up to the noise grid.
+
+    Parameters
+    ----------
+    column : GridColumn
+    represented : Represented
+    sensitivities : int64 array (n_clusters,)
+    scales : float64 array (n_clusters,)
+        In grid units; what is drawn with is larger by a little, never smaller.
+    share : Fraction
+    shifts : Shifts
+    largest_cluster, room : int
+        Public bounds for the noise grid, see `noise_grid`.
+
+    Raises
+    ------
+    RequestError
+        If sums or scales would not fit 64 bits.
+    """
+    grid = _grid(column, share, largest_cluster, room)
+    steps = np.ceil(np.ldexp(scales * MARGIN, grid.bits))
+    if float(steps.max()) > LARGEST_SCALE:
+        raise RequestError(
+            column.attribute.place,
+            "the noise on its sums would not fit 64 bits at this resolution",
+            f"declare a coarser resolution (--resolution {column.attribute.name}=...) or a "
+            "larger epsilon",
+        )
+    return _plan(
+        column,
+        represented,
+        share=share,
+        sensitivities=sensitivities,
+        scales=steps.astype(np.int64),
+        grid=grid,
+        shifts=shifts,
+    )
+
+
+def plain_centroids(column: GridColumn, represented: Represented) -> CentroidPlan:
     """Plan centroids without noise: plain microaggregation.
 
     Raises
@@ -75,19 +192,57 @@ def plain_centroids(
     """
     # They lie between the values they are means of, so no bound is needed.
     lower, upper = int(column.values.min()), int(column.values.max())
-    if int(partition.sizes.max()) * max(abs(lower), abs(upper)) > LARGEST_SUM:
+    if int(represented.partition.sizes.max()) * max(abs(lower), abs(upper)) > LARGEST_SUM:
         raise RequestError(
             column.attribute.place,
             "its sums would not fit 64 bits at this resolution",
             f"declare a coarser resolution (--resolution {column.attribute.name}=...)",
         )
-    grid = NoiseGrid(bits=0, unit=1, lower=lower, upper=upper)
+    nothing = np.broadcast_to(np.int64(0), represented.sums.shape)
+    return _plan(
+        column,
+        represented,
+        share=None,
+        sensitivities=nothing,
+        scales=nothing,
+        grid=NoiseGrid(bits=0, unit=1, lower=lower, upper=upper),
+        shifts=None,
+    )
+
+
+def _grid(column: GridColumn, share: Fraction, largest_cluster: int, room: int = 1) -> NoiseGrid:
+    return noise_grid(
+        column.attribute.name,
+        share,
+        largest_cluster,
+        column.attribute.grid_bounds,
+        (int(column.values.min()), int(column.values.max())),
+        room=room,
+    )
+
+
+def _plan(
+    column: GridColumn,
+    represented: Represented,
+    *,
+    share: Fraction | None,
+    sensitivities: Whole,
+    scales: Whole,
+    grid: NoiseGrid,
+    shifts: Shifts | None,
+) -> CentroidPlan:
+    partition = represented.partition
     return CentroidPlan(
         attribute=column.attribute,
-        share=None,
+        share=share,
         partition=partition if column.missing is None else partition.among(~column.missing),
         missing=column.missing,
-        sums=sums,
-        sensitivities=np.broadcast_to(np.int64(0), sums.shape),
+        sums=represented.sums,
+        set_aside=represented.set_aside,
+        within=represented.within,
+        sensitivities=sensitivities,
+        scales=scales,
         grid=grid,
+        shifts=shifts,
+        widening=represented.widening,
     )

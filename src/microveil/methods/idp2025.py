@@ -17,56 +17,85 @@ from fractions import Fraction
 
 import numpy as np
 
-from microveil.engines import Engine
+from microveil.engines import Engine, Ranked
 from microveil.methods.base import Choices, Method, Promise, Setting, each, epsilon_scopes
-from microveil.methods.centroids import domain, noisy_centroids
+from microveil.methods.centroids import (
+    domain,
+    noisy_centroids,
+    plain_means,
+    winsorised_means,
+)
 from microveil.plans import CentroidPlan
 from microveil.privacy import Model
 from microveil.sensitivity import (
     cluster_local_sensitivity,
     global_sensitivity,
     local_sensitivity,
-    winsorised_sum,
 )
+from microveil.shifts import LoneShift, RankedShifts, plain_shifts, winsorised_shifts
 from microveil.table import GridColumn
 
-__all__ = ["METHODS"]
+__all__ = [
+    "INDIVIDUAL",
+    "METHODS",
+    "SIZES_FROM_DATA",
+    "globally_noisy",
+    "promise_dp_um",
+    "promise_laplace",
+]
 
 
 def laplace(column: GridColumn, choices: Choices, engine: Engine) -> CentroidPlan:
     """Plan Laplace noise on every value: "DP" in the paper, Algorithm 1 with singletons."""
-    partition, clusters = engine.singletons(column.values)
-    sensitivity = np.int64(global_sensitivity(*domain(column)))
+    alone = plain_means(engine.singletons(column.values))
+    lower, upper = domain(column)
+    sensitivity = np.int64(global_sensitivity(lower, upper))
     share = choices.shares[column.attribute.name]
-    return noisy_centroids(column, partition, clusters.sums, sensitivity, share)
+    least, greatest = int(column.values.min()), int(column.values.max())
+    shift = LoneShift(largest=max(upper - least, greatest - lower))
+    return noisy_centroids(column, alone, sensitivity, share, shift)
 
 
 def dp_um(column: GridColumn, choices: Choices, engine: Engine) -> CentroidPlan:
     """Plan Algorithm 1: individual ranking, then noise by the global sensitivity."""
-    partition, clusters = engine.cluster_by_rank(column.values, choices.k)
+    ranked = engine.cluster_by_rank(column.values, choices.k)
+    return globally_noisy(column, ranked, choices.shares[column.attribute.name])
+
+
+def globally_noisy(column: GridColumn, ranked: Ranked, share: Fraction) -> CentroidPlan:
+    """Plan noise by the global sensitivity on the means of clusters by rank."""
     sensitivity = np.int64(global_sensitivity(*domain(column)))
-    share = choices.shares[column.attribute.name]
-    return noisy_centroids(column, partition, clusters.sums, sensitivity, share)
+    shifts = _plain_shifts(column, ranked)
+    return noisy_centroids(column, plain_means(ranked), sensitivity, share, shifts)
 
 
 def idp_ls(column: GridColumn, choices: Choices, engine: Engine) -> CentroidPlan:
     """Plan section 3.2.1: individual ranking, then noise by the local sensitivity."""
-    partition, clusters = engine.cluster_by_rank(column.values, choices.k)
-    sensitivity = local_sensitivity(clusters.smallest[0], clusters.largest[0], *domain(column))
+    ranked = engine.cluster_by_rank(column.values, choices.k)
+    smallest, largest = ranked.clusters.smallest[0], ranked.clusters.largest[0]
+    sensitivity = local_sensitivity(smallest, largest, *domain(column))
+    shifts = _plain_shifts(column, ranked)
     share = choices.shares[column.attribute.name]
-    return noisy_centroids(column, partition, clusters.sums, sensitivity, share)
+    return noisy_centroids(column, plain_means(ranked), sensitivity, share, shifts)
 
 
 def idp_cbls(column: GridColumn, choices: Choices, engine: Engine) -> CentroidPlan:
     """Plan section 3.2.2: winsorised means, noise by the cluster-based local sensitivity."""
-    partition, clusters = engine.cluster_by_rank(column.values, choices.k)
-    sums = winsorised_sum(clusters.sums, clusters.smallest, clusters.largest)
-    sensitivity = cluster_local_sensitivity(clusters.smallest, clusters.largest)
+    widen = choices.exact_cells == "widen"
+    ranked = engine.cluster_by_rank(column.values, choices.k, widen=widen)
+    smallest, largest = ranked.clusters.smallest, ranked.clusters.largest
+    sensitivity = cluster_local_sensitivity(smallest, largest)
+    shifts = winsorised_shifts(smallest, largest)
     share = choices.shares[column.attribute.name]
-    return noisy_centroids(column, partition, sums, sensitivity, share)
+    return noisy_centroids(column, winsorised_means(ranked), sensitivity, share, shifts)
 
 
-_INDIVIDUAL = (
+def _plain_shifts(column: GridColumn, ranked: Ranked) -> RankedShifts:
+    clusters = ranked.clusters
+    return plain_shifts(clusters.smallest[0], clusters.largest[0], *domain(column))
+
+
+INDIVIDUAL = (
     (
         "Under individual differential privacy the noise scales and the rank boundaries belong to "
         "this table and are taken to be the same for its neighbours. It gives no group privacy: "
@@ -80,6 +109,11 @@ _INDIVIDUAL = (
     ),
 )
 
+SIZES_FROM_DATA = (
+    "Cluster sizes were chosen from the data and can be counted in the release. They are taken "
+    "to be the same for the neighbours, as the scales are; were they chosen anew from the "
+    "neighbour, nothing would be promised."
+)
 _DP_UM = (
     (
         "The published proof holds the clusters fixed. Recomputed by rank they cost no more: what "
@@ -91,7 +125,7 @@ _IDP_LS = (
         "The published proof holds the clusters fixed. Recomputed by rank they cost up to "
         "1 + ln 2 = 1.693 times the epsilon, whatever the data."
     ),
-    *_INDIVIDUAL,
+    *INDIVIDUAL,
 )
 _IDP_CBLS = (
     (
@@ -99,7 +133,7 @@ _IDP_CBLS = (
         "passes a record on spends the epsilon again: at vector scope the epsilon multiplies by up "
         "to the number of clusters."
     ),
-    *_INDIVIDUAL,
+    *INDIVIDUAL,
 )
 
 
@@ -137,12 +171,13 @@ def _promise_idp_ls(setting: Setting) -> Promise:
 
 def _promise_idp_cbls(setting: Setting) -> Promise:
     """Promise a share for every cluster at vector scope: each passes a record on."""
+    widened = (SIZES_FROM_DATA,) if setting.choices.exact_cells == "widen" else ()
     vector = sum((share * clusters for share, clusters in setting.shares), Fraction(0))
     return Promise(
         model=Model.INDIVIDUAL,
         epsilon=setting.epsilon,
         scopes=epsilon_scopes(setting.epsilon, vector, vector if setting.unlinked else None),
-        caveats=_IDP_CBLS,
+        caveats=(*_IDP_CBLS, *widened),
     )
 
 

@@ -10,17 +10,33 @@ against its own section II). The paper composes the queries of the clusters in p
 insensitive microaggregation one changed record can change every cluster by one record, so that
 holds while clusters stay as they are and no further. Sequential composition, the default here,
 scales the noise by the number of clusters and keeps its promise when they are formed anew.
+
+Beyond the paper, `sensitivity="vector"` scales the noise to how far the one record that each
+cluster passes on really moves its sums in this table, and to where a record with any values of
+the domain can arrive, which happens to one cluster only: far less noise for the same epsilon,
+as individual differential privacy. Statement and proof: docs/methods/kanon-dp.md.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from microveil.engines import Engine
+from microveil.joint_shifts import JointShifts, joint_shifts, least_scales, worst_loss
 from microveil.methods.base import Choices, Method, Promise, Setting, epsilon_scopes
 from microveil.methods.blocks import plan_blocks
-from microveil.methods.centroids import domain, noisy_centroids
+from microveil.methods.centroids import (
+    Represented,
+    domain,
+    joint_means,
+    noisy_centroids,
+    scaled_centroids,
+)
+from microveil.methods.idp2025 import INDIVIDUAL
 from microveil.partition import Partition
 from microveil.plans import AttributePlan, CentroidPlan
 from microveil.privacy import Model
@@ -28,6 +44,9 @@ from microveil.sensitivity import global_sensitivity
 from microveil.table import GridColumn
 
 __all__ = ["METHODS"]
+
+# How many times J widths over the share a scale by vector sensitivity may be.
+ROOM = 4
 
 
 def kanon_dp(
@@ -38,20 +57,82 @@ def kanon_dp(
 
 
 def _noisy(
-    column: GridColumn, partition: Partition, choices: Choices, engine: Engine
+    columns: Sequence[GridColumn], partition: Partition, choices: Choices, engine: Engine
+) -> list[CentroidPlan]:
+    block = _Block(
+        columns=tuple(column.values for column in columns),
+        partition=partition,
+        bounds=tuple(domain(column) for column in columns),
+    )
+    by_rule = _by_vector if choices.sensitivity == "vector" else _by_composition
+    return [
+        by_rule(
+            column,
+            joint_means(column, partition, engine),
+            choices,
+            _AttributeShifts(block=block, index=index),
+        )
+        for index, column in enumerate(columns)
+    ]
+
+
+def _by_composition(
+    column: GridColumn, means: Represented, choices: Choices, shifts: "_AttributeShifts"
 ) -> CentroidPlan:
-    sums = engine.sums(column.values, partition)
     sensitivity = np.int64(global_sensitivity(*domain(column)))
     share = choices.shares[column.attribute.name]
     sequential = choices.composition == "sequential"
-    return noisy_centroids(
+    grid_share = share / means.partition.n_clusters if sequential else share
+    return noisy_centroids(column, means, sensitivity, share, shifts, grid_share=grid_share)
+
+
+def _by_vector(
+    column: GridColumn, means: Represented, choices: Choices, shifts: "_AttributeShifts"
+) -> CentroidPlan:
+    share = choices.shares[column.attribute.name]
+    sizes = means.partition.sizes
+    return scaled_centroids(
         column,
-        partition,
-        sums,
-        sensitivity,
+        means,
+        shifts.largest,
+        least_scales(shifts.block.shifts, shifts.index, sizes, float(share)),
         share,
-        grid_share=share / partition.n_clusters if sequential else share,
+        shifts,
+        largest_cluster=int(sizes.max()),
+        room=ROOM * len(sizes),
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Block:
+    """Attributes whose clusters are formed together, and how far one record moves them."""
+
+    columns: tuple[NDArray[np.int64], ...]
+    partition: Partition
+    bounds: tuple[tuple[int, int], ...]
+
+    @cached_property
+    def shifts(self) -> JointShifts:
+        # Found when first asked for: a plan by composition needs it for its audit alone.
+        return joint_shifts(self.columns, self.partition.order, self.partition.sizes, self.bounds)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _AttributeShifts:
+    """The shifts of one attribute of a block."""
+
+    block: _Block
+    index: int
+
+    @property
+    def largest(self) -> NDArray[np.int64]:
+        """The largest change of each cluster's sum, in any role: int64 (n_clusters,)."""
+        changes: NDArray[np.int64] = self.block.shifts.staying[self.index]
+        return changes
+
+    def loss(self, scales: NDArray[np.float64]) -> float:
+        """Return the loss at vector scope, for scales of the noise on the sums."""
+        return worst_loss(self.block.shifts, self.index, scales)
 
 
 _SEQUENTIAL = (
@@ -67,6 +148,15 @@ _PARALLEL = (
         "formed anew it multiplies by up to their number. Sequential composition corrects this."
     ),
 )
+_VECTOR = (
+    (
+        "The scales of the noise were set to how far the sums of this table's clusters move when "
+        "one record is replaced by any other and the clusters are formed anew, so that the losses "
+        "of all clusters together stay within the epsilon. Scales belong to the custodian and must "
+        "not be published."
+    ),
+    INDIVIDUAL[0],
+)
 _BOUNDS_FROM_DATA = (
     (
         "Bounds read from the data let one record rescale everybody's distance: the clusters are "
@@ -79,7 +169,12 @@ def _promise(setting: Setting) -> Promise:
     """Promise by composition; at row scope once rows are shuffled and nothing is kept."""
     shares = setting.shares
     total = setting.epsilon
-    if setting.choices.composition == "sequential":
+    by_vector = setting.choices.sensitivity == "vector"
+    cluster: Fraction
+    caveats: tuple[str, ...]
+    if by_vector:
+        cluster, vector, caveats = total, total, _VECTOR
+    elif setting.choices.composition == "sequential":
         # With missing cells there may be fewer clusters than that, and less noise.
         cluster = sum(
             (share / (1 if setting.keeps_missing else most) for share, most in shares), Fraction(0)
@@ -99,8 +194,9 @@ def _promise(setting: Setting) -> Promise:
         )
     # Across blocks, rows show which records share clusters of two partitions.
     unlinked = setting.shuffled and not setting.keeps and len(setting.choices.blocks) == 1
+    individual = by_vector or setting.read_from_data
     return Promise(
-        model=Model.INDIVIDUAL if setting.read_from_data else Model.DIFFERENTIAL_PRIVACY,
+        model=Model.INDIVIDUAL if individual else Model.DIFFERENTIAL_PRIVACY,
         epsilon=total,
         scopes=epsilon_scopes(
             cluster, vector, vector if unlinked and not setting.read_from_data else None
@@ -118,6 +214,12 @@ METHODS = (
         " least {k}, and each value was replaced by its cluster's mean plus noise.",
         plan=kanon_dp,
         promise=_promise,
-        offers={"composition": ("sequential", "parallel"), "blocks": ()},
+        # By vector sensitivity: a cluster among equal records that no neighbour can change.
+        may_be_exact=True,
+        offers={
+            "composition": ("sequential", "parallel"),
+            "sensitivity": ("global", "vector"),
+            "blocks": (),
+        },
     ),
 )

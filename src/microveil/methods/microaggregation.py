@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from microveil.engines import Engine
 from microveil.methods.base import Choices, Method, PlanStep, Promise, Setting, each, epsilon_scopes
 from microveil.methods.blocks import plan_blocks
-from microveil.methods.centroids import plain_centroids
+from microveil.methods.centroids import joint_means, plain_centroids, plain_means
 from microveil.partition import Partition
 from microveil.plans import AttributePlan, CentroidPlan
 from microveil.privacy import Model
@@ -23,14 +23,14 @@ __all__ = ["METHODS"]
 
 def ranking(column: GridColumn, choices: Choices, engine: Engine) -> CentroidPlan:
     """Plan individual ranking: means of k records with consecutive values."""
-    partition, clusters = engine.cluster_by_rank(column.values, choices.k)
-    return plain_centroids(column, partition, clusters.sums)
+    ranked = engine.cluster_by_rank(column.values, choices.k)
+    return plain_centroids(column, plain_means(ranked))
 
 
 def optimal(column: GridColumn, choices: Choices, engine: Engine) -> CentroidPlan:
     """Plan optimal univariate microaggregation: the least sum of squares of any clusters."""
-    partition = engine.cluster_optimally(column.values, choices.k)
-    return plain_centroids(column, partition, engine.sums(column.values, partition))
+    ranked = engine.cluster_optimally(column.values, choices.k)
+    return plain_centroids(column, plain_means(ranked))
 
 
 def jointly(name: str) -> PlanStep:
@@ -45,10 +45,10 @@ def jointly(name: str) -> PlanStep:
 
 
 def _means(
-    column: GridColumn, partition: Partition, choices: Choices, engine: Engine
-) -> CentroidPlan:
+    columns: Sequence[GridColumn], partition: Partition, choices: Choices, engine: Engine
+) -> list[CentroidPlan]:
     del choices
-    return plain_centroids(column, partition, engine.sums(column.values, partition))
+    return [plain_centroids(column, joint_means(column, partition, engine)) for column in columns]
 
 
 _NOTHING = epsilon_scopes(None, None, None)

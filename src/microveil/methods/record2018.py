@@ -14,8 +14,8 @@ import numpy as np
 from microveil.engines import Engine, in_threads
 from microveil.methods.base import Choices, Method, Promise, Setting, epsilon_scopes
 from microveil.methods.blocks import plan_blocks
-from microveil.methods.centroids import domain, noisy_centroids
-from microveil.methods.idp2025 import dp_um, promise_dp_um
+from microveil.methods.centroids import domain, joint_means, noisy_centroids
+from microveil.methods.idp2025 import dp_um, globally_noisy, promise_dp_um
 from microveil.partition import Partition
 from microveil.plans import AttributePlan, CentroidPlan
 from microveil.privacy import Model
@@ -37,24 +37,30 @@ def record_dp(
 
 
 def _optimal(column: GridColumn, choices: Choices, engine: Engine) -> CentroidPlan:
+    share = choices.shares[column.attribute.name]
     if choices.partition == "optimal":
-        partition = engine.cluster_optimally(column.values, choices.k)
+        ranked = engine.cluster_optimally(column.values, choices.k)
     else:
         # Noise of scale width/(s share) on the mean of s records: 2 (width/share)**2 / s in all.
         lower, upper = domain(column)
-        scale = float(global_sensitivity(lower, upper) / choices.shares[column.attribute.name])
-        partition = engine.cluster_noise_aware(column.values, choices.k, 2 * scale**2)
-    return _noisy(column, partition, choices, engine)
+        scale = float(global_sensitivity(lower, upper) / share)
+        ranked = engine.cluster_noise_aware(column.values, choices.k, 2 * scale**2)
+    return globally_noisy(column, ranked, share)
 
 
 def _noisy(
-    column: GridColumn, partition: Partition, choices: Choices, engine: Engine
-) -> CentroidPlan:
-    sums = engine.sums(column.values, partition)
-    sensitivity = np.int64(global_sensitivity(*domain(column)))
-    return noisy_centroids(
-        column, partition, sums, sensitivity, choices.shares[column.attribute.name]
-    )
+    columns: Sequence[GridColumn], partition: Partition, choices: Choices, engine: Engine
+) -> list[CentroidPlan]:
+    return [
+        noisy_centroids(
+            column,
+            joint_means(column, partition, engine),
+            np.int64(global_sensitivity(*domain(column))),
+            choices.shares[column.attribute.name],
+            shifts=None,
+        )
+        for column in columns
+    ]
 
 
 _GIVEN = (

@@ -18,11 +18,14 @@ class Circumstances:
     chosen_from_data : bool
         Whether the columns to protect were left to a look at the table.
     exact_cells : str or None
-        "refuse" or "allow"; None where the method never publishes a cell exactly.
+        "refuse", "allow" or "widen"; None where the method never publishes a cell exactly.
     randomness : str or None
         "laplace", "other", or None where the method draws nothing.
     spends_epsilon : bool
     kept : tuple of str
+    advised : str or None
+        "data" where k or the method was chosen by the error expected on the table, "public"
+        where by public figures alone.
     """
 
     seeded: bool
@@ -35,6 +38,7 @@ class Circumstances:
     randomness: str | None
     spends_epsilon: bool
     kept: tuple[str, ...]
+    advised: str | None
 
 
 def conditions(
@@ -66,6 +70,17 @@ def conditions(
             "Which columns are protected was left to a look at the table: numeric ones, without "
             "those of all-different whole numbers, which are taken for identifiers. The claims "
             "take this choice as given; naming the attributes removes the condition."
+        )
+    if given.advised == "data":
+        notes.append(
+            "Parameters left to advice were chosen by the error to be expected on this table. They "
+            "are published and can tell something about it; the claims take them as given, the "
+            "same for this table and its neighbours, and are then individual differential privacy."
+        )
+    if given.advised == "public":
+        notes.append(
+            "k was chosen from public figures alone: the number of records, the bounds and the "
+            "budget. The choice reveals nothing."
         )
     notes.append(f"Method: {method}.")
     if not given.seeded:
@@ -145,6 +160,11 @@ def _handling(given: Circumstances) -> list[str]:
         notes.append(
             "Clusters of equal values need no noise by the method's rule and may be published "
             "exactly as they are; this was allowed."
+        )
+    if given.exact_cells == "widen":
+        notes.append(
+            "Clusters of equal values, which need no noise by the method's rule, were merged with "
+            "their neighbours until none was left."
         )
     if given.exact_cells == "refuse":
         notes.append("A release in which a cluster would come out exactly is refused.")

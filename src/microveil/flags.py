@@ -1,0 +1,200 @@
+"""The flags of a request, declared once for every command that takes one."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from microveil.errors import RequestError
+
+if TYPE_CHECKING:
+    from microveil.files import TextFormat
+
+__all__ = ["Decimal", "Encoding", "RequestFlags", "Separator", "takes_request", "text_format"]
+
+Separator = Annotated[str, typer.Option(help="What separates the fields of a CSV file.")]
+Decimal = Annotated[str, typer.Option(help="The decimal mark of a CSV file: . or ,")]
+Encoding = Annotated[str, typer.Option(help="The encoding of a CSV file.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestFlags:
+    """What the flags of a request say.
+
+    Attributes
+    ----------
+    arguments : dict
+        Of `protect`, None where a flag was not given.
+    recipe : Path or None
+    bounds_alpha : float or None
+    decimals_from_data : bool
+    text : TextFormat or None
+    """
+
+    arguments: dict[str, Any]
+    recipe: Path | None
+    bounds_alpha: float | None
+    decimals_from_data: bool
+    text: "TextFormat | None"
+
+
+def takes_request(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the flags of a request; it gets them as the argument ``request``."""
+    own = [p for p in inspect.signature(command).parameters.values() if p.name != "request"]
+    shared = list(inspect.signature(_request).parameters.values())
+    names = {parameter.name for parameter in shared}
+
+    def run(**given: Any) -> None:
+        flags = {name: given.pop(name) for name in names}
+        command(**given, request=_request(**flags))
+
+    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*own, *shared)]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    run.__annotations__ = {}
+    return run
+
+
+def text_format(separator: str, decimal: str, encoding: str) -> "TextFormat | None":
+    """Return how a CSV file is written; None leaves it to the file's name (.tsv has tabs)."""
+    from microveil.files import TextFormat
+
+    if (separator, decimal, encoding) == (",", ".", "utf-8"):
+        return None
+    separator = "\t" if separator == "\\t" else separator
+    return TextFormat(separator=separator, decimal=decimal, encoding=encoding)
+
+
+def _request(
+    *,
+    recipe: Annotated[Path | None, typer.Option(help="A recipe; flags override it.")] = None,
+    method: Annotated[
+        str | None, typer.Option(help="See microveil methods; auto takes the best for --scope.")
+    ] = None,
+    k: Annotated[
+        str | None, typer.Option("--k", help="Least records in a cluster; auto takes advice.")
+    ] = None,
+    epsilon: Annotated[str | None, typer.Option(help="The budget, above 0.")] = None,
+    scope: Annotated[
+        str | None,
+        typer.Option(help="What the epsilon must cover: cluster, vector or row. Else refused."),
+    ] = None,
+    attributes: Annotated[
+        list[str] | None, typer.Option(help="Columns, with commas or repeated.")
+    ] = None,
+    keep: Annotated[list[str] | None, typer.Option(help="Columns to release unprotected.")] = None,
+    bounds: Annotated[
+        list[str] | None, typer.Option(help="A column's domain: NAME=0:150000.")
+    ] = None,
+    bounds_from_data: Annotated[
+        float | None, typer.Option(help="Read bounds from the data, times this factor: a leak.")
+    ] = None,
+    resolution: Annotated[
+        list[str] | None, typer.Option(help="A column's step: NAME=0.01.")
+    ] = None,
+    resolution_from_data: Annotated[
+        bool, typer.Option("--resolution-from-data", help="Take the decimals seen in the data.")
+    ] = False,
+    outside: Annotated[str | None, typer.Option(help="error or clamp.")] = None,
+    missing: Annotated[str | None, typer.Option(help="error or keep.")] = None,
+    exact_cells: Annotated[str | None, typer.Option(help="refuse, allow or widen.")] = None,
+    partition: Annotated[
+        str | None,
+        typer.Option(
+            help="record-dp: mdav, ranking, optimal or noise-aware; idp-vector: ranking or "
+            "noise-aware."
+        ),
+    ] = None,
+    composition: Annotated[
+        str | None, typer.Option(help="kanon-dp: sequential or parallel.")
+    ] = None,
+    sensitivity: Annotated[str | None, typer.Option(help="kanon-dp: global or vector.")] = None,
+    blocks: Annotated[
+        list[str] | None,
+        typer.Option(help="Columns microaggregated together: A,B; repeated for each block."),
+    ] = None,
+    width: Annotated[
+        float | None, typer.Option(help="k-pram, k-noise: the width of an interval.")
+    ] = None,
+    every: Annotated[str | None, typer.Option(help="k-pram, k-noise: group or average.")] = None,
+    noise: Annotated[
+        str | None,
+        typer.Option(
+            help="k-noise: uniform, laplace, gaussian, triangular; k-pram: draw, permutation."
+        ),
+    ] = None,
+    budget: Annotated[
+        list[str] | None, typer.Option(help="A column's weight in epsilon: NAME=2.")
+    ] = None,
+    isotonic: Annotated[
+        bool | None,
+        typer.Option("--isotonic/--no-isotonic", help="Put noisy means in order: more linkage."),
+    ] = None,
+    shuffle: Annotated[
+        bool | None, typer.Option("--shuffle/--no-shuffle", help="Rows in random order.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Experiments only: protects nobody.")] = None,
+    separator: Separator = ",",
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
+) -> RequestFlags:
+    """Read the flags; their signature is what the command line shows."""
+    from microveil.publish import split_pairs
+
+    arguments = {
+        "method": method,
+        "k": _whole_or_auto(k),
+        "epsilon": epsilon,
+        "scope": scope,
+        "attributes": attributes or None,
+        "keep": keep or None,
+        "bounds": _ranges(split_pairs(bounds or (), "--bounds")) or None,
+        "resolution": split_pairs(resolution or (), "--resolution") or None,
+        "budget": split_pairs(budget or (), "--budget") or None,
+        "outside": outside,
+        "missing": missing,
+        "exact_cells": exact_cells,
+        "partition": partition,
+        "composition": composition,
+        "sensitivity": sensitivity,
+        "blocks": blocks or None,
+        "width": width,
+        "every": every,
+        "noise": noise,
+        "isotonic": isotonic,
+        "shuffle": shuffle,
+        "seed": seed,
+    }
+    return RequestFlags(
+        arguments=arguments,
+        recipe=recipe,
+        bounds_alpha=bounds_from_data,
+        decimals_from_data=resolution_from_data,
+        text=text_format(separator, decimal, encoding),
+    )
+
+
+def _whole_or_auto(k: str | None) -> int | str | None:
+    if k is None or k == "auto":
+        return k
+    try:
+        return int(k)
+    except ValueError:
+        raise RequestError(
+            "--k", "k is a whole number or auto", "pass for example --k 10"
+        ) from None
+
+
+def _ranges(pairs: dict[str, str]) -> dict[str, tuple[str, ...]]:
+    ranges = {}
+    for name, value in pairs.items():
+        parts = tuple(value.split(":"))
+        if len(parts) < 2:
+            raise RequestError(
+                f"--bounds {name}", "bounds are two values", f"write {name}=LOWER:UPPER"
+            )
+        ranges[name] = parts
+    return ranges

@@ -1,0 +1,110 @@
+"""`idp-vector`, this project's method: an epsilon that holds with the clusters formed anew.
+
+The winsorised means of `idp-cbls` under other scales. There each cluster's noise is scaled to
+what one record can change in it, and the loss adds up over the clusters that pass a record on.
+Here the scales share out one epsilon over all clusters, with the least expected noise that this
+allows, in closed form (METHODS section 5; statement and proof: docs/methods/idp-vector.md). The
+clusters are those of individual ranking, or are chosen together with the noise.
+"""
+
+import math
+
+import numpy as np
+
+from microveil.engines import Engine
+from microveil.methods.base import Choices, Method, Promise, Setting, each, epsilon_scopes
+from microveil.methods.centroids import scaled_centroids, winsorised_means
+from microveil.methods.idp2025 import INDIVIDUAL, SIZES_FROM_DATA
+from microveil.plans import CentroidPlan
+from microveil.privacy import Model
+from microveil.sensitivity import cluster_local_sensitivity
+from microveil.shifts import least_vector_scales, winsorised_shifts
+from microveil.table import GridColumn
+
+__all__ = ["METHODS", "idp_vector"]
+
+
+def idp_vector(column: GridColumn, choices: Choices, engine: Engine) -> CentroidPlan:
+    """Plan winsorised means with scales of least noise whose losses add up to the share."""
+    n_values = len(column.values)
+    share = choices.shares[column.attribute.name]
+    widen = choices.exact_cells == "widen"
+    if choices.partition == "noise-aware":
+        ranked = engine.cluster_vector_aware(
+            column.values,
+            choices.k,
+            float(share),
+            exact_allowed=choices.exact_cells == "allow",
+        )
+        largest_cluster = n_values
+    else:
+        ranked = engine.cluster_by_rank(column.values, choices.k, widen=widen)
+        largest_cluster = n_values if widen else min(n_values, 2 * choices.k - 1)
+    clusters = ranked.clusters
+    shifts = winsorised_shifts(clusters.smallest, clusters.largest)
+    return scaled_centroids(
+        column,
+        winsorised_means(ranked),
+        cluster_local_sensitivity(clusters.smallest, clusters.largest),
+        least_vector_scales(shifts, clusters.sizes, float(share)),
+        share,
+        shifts,
+        largest_cluster=largest_cluster,
+        room=_room(n_values, choices.k, largest_cluster),
+    )
+
+
+def _room(n_values: int, k: int, largest_cluster: int) -> int:
+    """How many times three widths over the share a scale can be, by public figures.
+
+    The largest shifts of J clusters add up to at most three times the range R of the values,
+    so by Hölder L <= (3 R)^(2/3) (J/k)^(1/3), and a scale, L (M s)^(1/3) / share with M <= 3 R,
+    is at most 3 R (J s/k)^(1/3) / share.
+    """
+    clusters = max(1, n_values // k)
+    return math.ceil(float(np.cbrt(clusters * largest_cluster / k))) + 1
+
+
+_IDP_VECTOR = (
+    (
+        "The scales of the noise are set so that the losses of all clusters together, when one "
+        "record leaves its cluster and every cluster between passes one on, stay within the "
+        "epsilon. Scales belong to the custodian and must not be published."
+    ),
+)
+
+
+def _promise(setting: Setting) -> Promise:
+    """Promise epsilon at vector scope, and so at cluster scope."""
+    choices, total = setting.choices, setting.epsilon
+    chosen = choices.partition == "noise-aware" or choices.exact_cells == "widen"
+    return Promise(
+        model=Model.INDIVIDUAL,
+        epsilon=total,
+        scopes=epsilon_scopes(total, total, total if setting.unlinked else None),
+        caveats=(
+            *_IDP_VECTOR,
+            *(INDIVIDUAL[:1] if chosen else INDIVIDUAL),
+            *((SIZES_FROM_DATA,) if chosen else ()),
+        ),
+    )
+
+
+METHODS = (
+    Method(
+        id="idp-vector",
+        title="univariate microaggregation of winsorised means, noise by the sensitivity of all "
+        "centroids together",
+        source="this project (docs/methods/idp-vector.md)",
+        deed="Records were grouped by rank, each attribute by itself, into clusters of at "
+        "least {k}, and each value was replaced by its cluster's mean plus noise, the "
+        "smallest and the largest value of a cluster set to their neighbours before.",
+        plan=each(idp_vector),
+        promise=_promise,
+        smallest_k=3,
+        needs_bounds=False,
+        orders_clusters=True,
+        may_be_exact=True,
+        offers={"partition": ("ranking", "noise-aware")},
+    ),
+)

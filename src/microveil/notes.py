@@ -1,0 +1,67 @@
+"""Warnings in words for whoever publishes; they never refuse, and may depend on the data."""
+
+from collections.abc import Sequence
+
+from microveil.plans import AttributePlan, CentroidPlan
+from microveil.request import Request
+from microveil.schema import Source
+
+__all__ = ["plan_notes"]
+
+
+def plan_notes(
+    request: Request, parts: Sequence[AttributePlan], left_out: Sequence[str]
+) -> tuple[str, ...]:
+    """Return what a person should know of a plan before publishing."""
+    notes = [*_of_request(request, parts, left_out), *map(_cost_of_widening, _widened(parts))]
+    exact = sum(part.exact_cells for part in parts)
+    if exact:
+        cells = sum(part.n_cells for part in parts)
+        notes.append(f"{exact} of {cells} cells are published exactly as they are.")
+    if request.seed is not None:
+        notes.append("Noise from a seed protects nobody: do not publish this release.")
+    return tuple(notes)
+
+
+def _of_request(
+    request: Request, parts: Sequence[AttributePlan], left_out: Sequence[str]
+) -> list[str]:
+    notes = []
+    if request.matrix and request.epsilon is not None and "matrix" in request.method.offers:
+        notes.append(
+            "Attributes with a transition matrix of their own spend what it spends, beside the "
+            "epsilon asked for: the guarantee holds the sum."
+        )
+    if request.unused:
+        notes.append(f"{request.method.id} has no use for: {', '.join(request.unused)}.")
+    if left_out:
+        notes.append(f"Not released: {', '.join(left_out)}.")
+    attributes = [part.attribute for part in parts]
+    read = [a.name for a in attributes if a.bounds and a.bounds.source is Source.DATA]
+    if read:
+        notes.append(
+            f"Bounds read from the data ({', '.join(read)}): the release shows them, and the "
+            "people who hold the largest and smallest values are not protected."
+        )
+    if request.isotonic:
+        notes.append(
+            "Isotonic regression invites linkage: rows that follow individuals show every "
+            "record's rank block, and an intruder who knows people's values can find far more "
+            "of them. Use it to publish distributions."
+        )
+    return notes
+
+
+def _widened(parts: Sequence[AttributePlan]) -> list[CentroidPlan]:
+    return [part for part in parts if isinstance(part, CentroidPlan) and part.widening]
+
+
+def _cost_of_widening(part: CentroidPlan) -> str:
+    before, total = part.widening, part.total_squares
+    assert before is not None  # noqa: S101 -- only widened plans come here
+    lost = [100 * squares / total for squares in (before.squares_before, float(part.within.sum()))]
+    return (
+        f"Clusters of equal values were merged with their neighbours in '{part.attribute.name}': "
+        f"{before.clusters_before} clusters became {part.n_clusters}, and clustering alone loses "
+        f"{lost[1]:.3g} % of the variance instead of {lost[0]:.3g} %."
+    )

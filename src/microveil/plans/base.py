@@ -1,0 +1,94 @@
+"""What the product asks of a plan for one attribute, whatever its kind."""
+
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.engines import Engine
+from microveil.noise import RandomSource
+from microveil.schema import Attribute, written
+from microveil.table import Numbers
+
+__all__ = ["AttributePlan", "Mask", "common_figures"]
+
+Mask = NDArray[np.bool_]
+
+
+class AttributePlan(Protocol):
+    """What the product asks of a plan, whatever its kind."""
+
+    @property
+    def attribute(self) -> Attribute:
+        """The attribute."""
+        ...
+
+    @property
+    def share(self) -> Fraction | None:
+        """Its part of epsilon; None where there is none."""
+        ...
+
+    @property
+    def missing(self) -> Mask | None:
+        """Records without a value in the release, bool (n_records,)."""
+        ...
+
+    @property
+    def n_clusters(self) -> int:
+        """The number of clusters."""
+        ...
+
+    @property
+    def exact_cells(self) -> int:
+        """Cells that noise was due for and that would come out as they are."""
+        ...
+
+    @property
+    def n_cells(self) -> int:
+        """Cells with a value."""
+        ...
+
+    @property
+    def vector_loss(self) -> float | None:
+        """The true loss at vector scope, over all neighbours; None where there is no bound."""
+        ...
+
+    @property
+    def total_squares(self) -> float:
+        """Squared distances of the values to their mean, in squared grid units."""
+        ...
+
+    def expected_error(self, *, isotonic: bool) -> float | None:
+        """Squared distance of released to original values that is to be expected, in all.
+
+        In squared grid units; None where values are categories without distances.
+        """
+        ...
+
+    def draw(self, source: RandomSource, engine: Engine, *, isotonic: bool) -> Numbers:
+        """Perturb, once."""
+        ...
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the custodian's figures: they depend on the data."""
+        ...
+
+
+def common_figures(plan: AttributePlan) -> dict[str, Any]:
+    """Return what the custodian is told of any plan."""
+    attribute = plan.attribute
+    bounds, kind = attribute.bounds, attribute.kind
+    told: list[Any] | None = None
+    if attribute.categories is not None:
+        told = list(attribute.categories)
+    elif bounds is not None:
+        told = [written(bounds.lower, kind), written(bounds.upper, kind)]
+    return {
+        "share": None if plan.share is None else str(plan.share),
+        "bounds": told,
+        "bounds_source": None if bounds is None else bounds.source.value,
+        "resolution": float(attribute.resolution),
+        "resolution_source": attribute.resolution_source.value,
+        "missing_cells": 0 if plan.missing is None else int(plan.missing.sum()),
+    }

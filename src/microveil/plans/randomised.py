@@ -1,0 +1,247 @@
+"""Plans by which every record is randomised on its own.
+
+Noise on every value, a draw inside the value's interval, and a draw by a transition matrix.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.engines import Engine
+from microveil.noise import RandomSource, continuous_noise, uniform
+from microveil.partition import Partition
+from microveil.plans.base import Mask, common_figures
+from microveil.risk.posterior_odds import posterior_odds
+from microveil.schema import Attribute, Cells
+from microveil.table import Numbers, spread
+from microveil.utility.expected_randomisation import (
+    expected_interval_error,
+    expected_noise_error,
+    expected_transition_error,
+)
+
+__all__ = ["IntervalPlan", "NoisePlan", "TransitionPlan"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Randomised:
+    """A plan by which every record is randomised on its own.
+
+    Attributes
+    ----------
+    attribute : Attribute
+    share : Fraction or None
+    missing : bool array (n_records,) or None
+    values : int64 array (n_present,)
+        In grid units.
+    """
+
+    attribute: Attribute
+    share: Fraction | None
+    missing: Mask | None
+    values: NDArray[np.int64]
+
+    @property
+    def n_clusters(self) -> int:
+        """The number of clusters: every record is one."""
+        return len(self.values)
+
+    @property
+    def n_cells(self) -> int:
+        """Cells with a value."""
+        return len(self.values)
+
+    @property
+    def exact_cells(self) -> int:
+        """No cell is left out of the randomisation."""
+        return 0
+
+    @property
+    def vector_loss(self) -> float | None:
+        """No bound: nothing is promised."""
+        return None
+
+    @property
+    def total_squares(self) -> float:
+        """Squared distances of the values to their mean, in squared grid units."""
+        distances = (self.values - self.values[0]).astype(np.float64)
+        return float(((distances - distances.mean()) ** 2).sum())
+
+    def _released(self, units: NDArray[np.int64]) -> Numbers:
+        bounds = self.attribute.grid_bounds
+        clamped = units if bounds is None else np.clip(units, *bounds)
+        values: Cells = clamped
+        if self.attribute.categories is None:
+            values = self.attribute.from_grid(clamped)
+        return Numbers(
+            values=spread(values, self.missing),
+            missing=self.missing,
+            categories=self.attribute.categories,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoisePlan(_Randomised):
+    """Noise of a law and spread on every value (k-noise).
+
+    Attributes
+    ----------
+    law : str
+        "uniform", "laplace", "gaussian" or "triangular".
+    delta : float
+        Half the width of an interval, in grid units; the noise has variance delta**2 / 3.
+    """
+
+    law: str
+    delta: float
+
+    def expected_error(self, *, isotonic: bool) -> float:
+        """Squared distance of released to original values that is to be expected, in all."""
+        del isotonic
+        return expected_noise_error(self.law, self.delta, self.values, self.attribute.grid_bounds)
+
+    def draw(self, source: RandomSource, engine: Engine, *, isotonic: bool) -> Numbers:
+        """Add noise to every value, round and clamp."""
+        del engine, isotonic
+        noise = continuous_noise(self.law, self.delta, len(self.values), source)
+        return self._released(self.values + np.rint(noise).astype(np.int64))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the custodian's figures: they depend on the data."""
+        return {
+            **common_figures(self),
+            "law": self.law,
+            "delta": self.delta * float(self.attribute.resolution),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntervalPlan(_Randomised):
+    """A draw among the values of the record's own interval (k-PRAM).
+
+    Attributes
+    ----------
+    partition : Partition
+        Intervals as clusters of the present records, in ascending order.
+    permute : bool
+        Permute the values within each interval instead of drawing with replacement.
+    """
+
+    partition: Partition
+    permute: bool
+
+    @property
+    def n_clusters(self) -> int:
+        """The number of intervals that hold records."""
+        return self.partition.n_clusters
+
+    @property
+    def exact_cells(self) -> int:
+        """Cells of intervals that hold one value only: they come out as they are."""
+        ends = np.cumsum(self.partition.sizes)
+        starts = ends - self.partition.sizes
+        in_order = self.values[self.partition.order]
+        alone = np.minimum.reduceat(in_order, starts) == np.maximum.reduceat(in_order, starts)
+        return int(self.partition.sizes[alone].sum())
+
+    def expected_error(self, *, isotonic: bool) -> float:
+        """Squared distance of released to original values that is to be expected, in all."""
+        del isotonic
+        return expected_interval_error(self.values[self.partition.order], self.partition.sizes)
+
+    def draw(self, source: RandomSource, engine: Engine, *, isotonic: bool) -> Numbers:
+        """Give every record a value of its interval."""
+        del engine, isotonic
+        sizes, order = self.partition.sizes, self.partition.order
+        if self.permute:
+            interval = np.repeat(np.arange(len(sizes)), sizes)
+            chosen = np.lexsort((source.words(len(order)), interval))
+        else:
+            starts = np.cumsum(sizes) - sizes
+            chosen = np.repeat(starts, sizes) + uniform(np.repeat(sizes, sizes), source)
+        drawn = np.empty_like(self.values)
+        drawn[order] = self.values[order[chosen]]
+        return self._released(drawn)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the custodian's figures: they depend on the data."""
+        return {
+            **common_figures(self),
+            "n_intervals": self.n_clusters,
+            "exact_cells": self.exact_cells,
+            "smallest_interval": int(self.partition.sizes.min()),
+            "largest_interval": int(self.partition.sizes.max()),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransitionPlan(_Randomised):
+    """A draw by the row of a transition matrix that belongs to the value (PRAM).
+
+    Attributes
+    ----------
+    weights : int64 array (n_categories, n_categories)
+        Row k holds whole numbers in proportion to the probabilities of l given k.
+    matrix_is_public : bool
+        False where it was made from the data.
+    """
+
+    weights: NDArray[np.int64]
+    matrix_is_public: bool
+
+    @property
+    def vector_loss(self) -> float | None:
+        """The largest log-ratio of two probabilities, from a category there is to any other."""
+        if not self.matrix_is_public or self.share is None:
+            return None
+        chances = self.weights / self.weights.sum(axis=1, keepdims=True)
+        there = np.unique(self._codes())
+        likeliest, unlikeliest = chances.max(axis=0), chances.min(axis=0)
+        if not (unlikeliest > 0).all():
+            return None
+        most = np.maximum(likeliest / chances[there], chances[there] / unlikeliest)
+        return math.log(float(most.max()))
+
+    def expected_error(self, *, isotonic: bool) -> float | None:
+        """Squared distance of released to original values; None for categories."""
+        del isotonic
+        if self.attribute.categories is not None:
+            return None
+        counts = np.bincount(self._codes(), minlength=len(self.weights))
+        return expected_transition_error(self.weights, counts)
+
+    def _codes(self) -> NDArray[np.int64]:
+        lower, _ = self.attribute.grid_bounds or (0, 0)
+        codes: NDArray[np.int64] = self.values - lower
+        return codes
+
+    def draw(self, source: RandomSource, engine: Engine, *, isotonic: bool) -> Numbers:
+        """Give every record a category by its row, exactly in proportion to the weights."""
+        del engine, isotonic
+        lower, _ = self.attribute.grid_bounds or (0, 0)
+        codes = self._codes()
+        edges = np.cumsum(self.weights, axis=1)
+        ticket = uniform(edges[codes, -1], source)
+        drawn = np.empty_like(codes)
+        for category in np.unique(codes):
+            of_it = codes == category
+            drawn[of_it] = np.searchsorted(edges[category], ticket[of_it], side="right")
+        return self._released(drawn + lower)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the custodian's figures: they depend on the data."""
+        rows = self.weights / self.weights.sum(axis=1, keepdims=True)
+        counts = np.bincount(self._codes(), minlength=len(rows))
+        return {
+            **common_figures(self),
+            "n_categories": len(self.weights),
+            "posterior_odds": posterior_odds(rows, counts).to_dict(),
+            "probability_to_stay": {
+                "smallest": float(rows.diagonal().min()),
+                "largest": float(rows.diagonal().max()),
+            },
+        }

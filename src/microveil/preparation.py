@@ -1,0 +1,201 @@
+"""From a request and a table to the columns to protect, in whole units of their grids."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from microveil.engines import in_threads
+from microveil.errors import DataError, RequestError
+from microveil.request import Request, read_bounds, read_categories, read_resolution
+from microveil.schema import Attribute, Bounds, Kind, Source
+from microveil.table import GridColumn, Table, likely_identifier, on_grid, open_table
+
+__all__ = ["Prepared", "prepare"]
+
+YES_NO = Bounds(lower=Fraction(0), upper=Fraction(1), source=Source.TYPE)
+# The dates that there are names for: 0001-01-01 to 9999-12-31.
+CALENDAR = Bounds(lower=Fraction(-719_162), upper=Fraction(2_932_896), source=Source.TYPE)
+# Beyond this many grid units nothing of a domain fits 64 bits.
+WIDEST = 1 << 61
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A table opened for a request.
+
+    Attributes
+    ----------
+    table : Table
+    columns : tuple of GridColumn
+        The attributes to protect, in the table's order.
+    left_out : tuple of str
+        Columns that are neither protected nor kept.
+    """
+
+    table: Table
+    columns: tuple[GridColumn, ...]
+    left_out: tuple[str, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the attributes to protect."""
+        return [column.attribute.name for column in self.columns]
+
+
+def prepare(
+    table: Any, request: Request, progress: Callable[[str], None] = lambda _step: None
+) -> Prepared:
+    """Open a table, choose its columns and put them on their grids.
+
+    Raises
+    ------
+    RequestError, DataError
+        If the request does not fit the table or a column breaks a rule.
+    """
+    opened = open_table(table)
+    names, left_out = _chosen(opened, request)
+    for name in request.keep:
+        opened.check_kept(name)
+    if opened.n_records < request.k:
+        raise DataError("table", "it has fewer records than k", "choose a smaller k")
+    attributes = [_attribute(opened, name, request) for name in names]
+
+    def gridded(attribute: Attribute) -> GridColumn:
+        progress(f"reading {attribute.name}")
+        return _column(opened, attribute, request)
+
+    columns = tuple(in_threads(gridded, attributes))
+    return Prepared(table=opened, columns=columns, left_out=tuple(left_out))
+
+
+def _chosen(table: Table, request: Request) -> tuple[list[str], list[str]]:
+    """Return the attributes to protect, in the table's order, and the columns left out."""
+    for name in (*(request.attributes or ()), *request.keep, *request.bounds, *request.resolution):
+        if name not in table.names:
+            raise RequestError(
+                f"column '{name}'",
+                "the table has no such column",
+                f"choose from {', '.join(table.names)}",
+            )
+    for name, kind in request.types.items():
+        if name not in table.names or table.kind(name) is not kind:
+            found = table.kind(name).value if name in table.names else "no such column"
+            raise DataError(
+                f"column '{name}'",
+                f"the recipe expects a {kind.value} column, the table has: {found}",
+                "mend the table or the recipe",
+            )
+    if request.attributes is not None:
+        # A recipe may name text with its categories, which only some methods protect.
+        skipped = {
+            name
+            for name, kind in request.types.items()
+            if kind is Kind.OTHER and not request.method.takes_categories
+        }
+        names = [name for name in table.names if name in request.attributes and name not in skipped]
+    else:
+        names = [
+            name
+            for name in table.names
+            if name not in request.keep
+            and table.kind(name).is_numeric
+            and not likely_identifier(table, name)
+        ]
+    if not names:
+        raise RequestError(
+            "attributes",
+            "there is no attribute to protect"
+            + (
+                ": numeric columns of all-different whole numbers are taken for identifiers"
+                if request.attributes is None
+                else ", in the list given or by the roles of the recipe"
+            ),
+            "name the attributes to protect",
+        )
+    return names, [name for name in table.names if name not in names and name not in request.keep]
+
+
+def _attribute(table: Table, name: str, request: Request) -> Attribute:
+    kind = table.kind(name)
+    if not kind.is_numeric:
+        if not request.method.takes_categories:
+            table.numbers(name)  # says why, in the words that fit
+        return _categorical(name, request)
+    resolution, source = Fraction(1), Source.TYPE
+    if name in request.resolution:
+        resolution, source = read_resolution(name, kind, request.resolution[name])
+    elif kind is Kind.DECIMAL:
+        raise RequestError(
+            f"attribute '{name}'",
+            "decimals need a declared resolution, the step to which values are rounded",
+            f"add --resolution {name}=0.01 (resolution={{{name!r}: 0.01}}); to take the decimals "
+            "seen in the data, which reveals them, ask for --resolution-from-data",
+        )
+    bounds = YES_NO if kind is Kind.BOOLEAN else None
+    if name in request.bounds:
+        bounds = read_bounds(name, kind, request.bounds[name])
+    elif bounds is None and request.method.needs_bounds:
+        raise RequestError(
+            f"attribute '{name}'",
+            f"{request.method.id} needs its bounds, the domain of its values as publicly known",
+            f"add {_example(name, kind)}; reading them from the data (--bounds-from-data 1.5) "
+            "shows the largest value to everybody, and gives none where all values are 0",
+        )
+    elif bounds is None and kind is Kind.DATE:
+        bounds = CALENDAR
+    attribute = Attribute(
+        name=name, kind=kind, resolution=resolution, resolution_source=source, bounds=bounds
+    )
+    if any(abs(bound) > WIDEST for bound in attribute.grid_bounds or ()):
+        raise RequestError(
+            f"bounds of '{name}'",
+            "they would not fit 64 bits at this resolution",
+            "declare tighter bounds or a coarser resolution",
+        )
+    return attribute
+
+
+def _example(name: str, kind: Kind) -> str:
+    if kind is Kind.DATE:
+        pair = ("1900-01-01", "2020-12-31")
+        return f"--bounds {name}={pair[0]}:{pair[1]} (bounds={{{name!r}: {pair}}})"
+    return f"--bounds {name}=0:100000 (bounds={{{name!r}: (0, 100_000)}})"
+
+
+def _categorical(name: str, request: Request) -> Attribute:
+    if name not in request.bounds:
+        raise RequestError(
+            f"attribute '{name}'",
+            f"{request.method.id} needs the list of categories that there are",
+            f"add --bounds {name}=North:South (bounds={{{name!r}: ['North', 'South']}})",
+        )
+    categories = read_categories(name, request.bounds[name])
+    return Attribute(
+        name=name,
+        kind=Kind.OTHER,
+        resolution=Fraction(1),
+        resolution_source=Source.TYPE,
+        bounds=Bounds(
+            lower=Fraction(0), upper=Fraction(len(categories) - 1), source=Source.DECLARED
+        ),
+        categories=categories,
+    )
+
+
+def _column(table: Table, attribute: Attribute, request: Request) -> GridColumn:
+    if attribute.categories is None:
+        numbers = table.numbers(attribute.name)
+    else:
+        numbers = table.codes(attribute.name, attribute.categories)
+    column = on_grid(
+        numbers,
+        attribute,
+        keep_missing=request.missing == "keep",
+        clamp=request.outside == "clamp",
+    )
+    if len(column.values) < request.k:
+        raise DataError(
+            attribute.place, "it has fewer values than k", "choose a smaller k or leave it out"
+        )
+    return column

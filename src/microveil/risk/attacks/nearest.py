@@ -1,0 +1,182 @@
+"""The released rows nearest to what an intruder knows, categories and numbers together.
+
+Numbers are compared in standard deviations of the original, categories are equal or not: a
+category that differs weighs as much as a number one deviation away. An attribute that is
+constant in the original counts as 0. Ties are exact equality of computed distances.
+"""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil._kernels import attacks as kernel
+from microveil._kernels import linkage
+from microveil.risk.record_linkage import LEAF_SIZE, _distinct, _reciprocal_variances
+
+__all__ = ["Rows", "in_threads", "own_distances", "standard_weights"]
+
+QUERIES_PER_TASK = 512
+
+
+def standard_weights(
+    original: NDArray[np.float64], is_category: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return what a squared difference in each attribute weighs: 1/variance, 1 for a category.
+
+    >>> standard_weights(np.array([[1.0, 0.0], [3.0, 1.0]]), np.array([False, True]))
+    array([0.5, 1. ])
+    """
+    return np.where(is_category, 1.0, _reciprocal_variances(original))
+
+
+def own_distances(
+    known: NDArray[np.float64],
+    released: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    is_category: NDArray[np.bool_],
+) -> NDArray[np.float64]:
+    """Return the squared distance of each person to the row of the same position.
+
+    The same operations in the same order as in the kernel, whose distances it is compared
+    with.
+    """
+    total = np.zeros(known.shape[0])
+    for x, y, weight, category in zip(known.T, released.T, weights, is_category, strict=True):
+        difference = x - y
+        total += np.where(x != y, weight, 0.0) if category else difference * difference * weight
+    return total
+
+
+def in_threads(
+    function: Callable[[slice], NDArray[Any]], n_queries: int, size: int = QUERIES_PER_TASK
+) -> NDArray[Any]:
+    """Join what a function gives for slices of the queries."""
+    slices = [slice(start, start + size) for start in range(0, max(n_queries, 1), size)]
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        return np.concatenate(list(threads.map(function, slices)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Rows:
+    """Released rows, arranged to find those nearest to a person.
+
+    Parameters
+    ----------
+    tree : tuple of arrays
+        As the kernels take it.
+    is_category : ndarray of bool, shape (n_attributes,)
+        Which attributes are categories.
+    members : ndarray of int64, shape (n_rows,)
+        Positions of the rows in the order of the tree, equal rows together.
+    starts : ndarray of int64, shape (n_distinct + 1,)
+        Where the rows that are equal to each distinct one begin.
+    """
+
+    tree: tuple[NDArray[Any], ...]
+    is_category: NDArray[np.bool_]
+    members: NDArray[np.int64]
+    starts: NDArray[np.int64]
+
+    @classmethod
+    def arrange(
+        cls,
+        released: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        is_category: NDArray[np.bool_],
+    ) -> "Rows":
+        """Arrange rows without missing values; O(n log n).
+
+        >>> Rows.arrange(np.array([[3.0], [1.0], [3.0]]), np.ones(1), np.array([False])).members
+        array([1, 0, 2])
+        """
+        distinct, which = _distinct(released)
+        # Codes of categories lie apart by more than 1: where to split, none should outweigh
+        # a number.
+        spread = np.where(is_category, np.maximum(np.ptp(distinct, axis=0), 1.0), 1.0)
+        order, blocks, leaf_starts, boxes = linkage.build_tree(
+            distinct, weights / spread**2, LEAF_SIZE
+        )
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        copies = np.bincount(which)[order]
+        return cls(
+            tree=(blocks, copies, leaf_starts, boxes, weights),
+            is_category=is_category,
+            members=np.argsort(place[which], kind="stable"),
+            starts=np.concatenate([[0], np.cumsum(copies)]),
+        )
+
+    def distances(
+        self,
+        known: NDArray[np.float64],
+        *,
+        limits: NDArray[np.float64] | None = None,
+        neighbours: int = 1,
+    ) -> NDArray[np.float64]:
+        """Return the squared distance from each person to the nearest row, or the k-th nearest.
+
+        Parameters
+        ----------
+        known : ndarray of float64, shape (n_people, n_attributes)
+            What the intruder knows.
+        limits : ndarray of float64, shape (n_people,), optional
+            Returned instead where they are less.
+        neighbours : int
+            Which nearest row, equal rows counted one by one.
+        """
+        known = np.ascontiguousarray(known)
+        reach = np.full(len(known), np.inf) if limits is None else limits
+        return in_threads(
+            lambda task: kernel.kth_least_distances(
+                self.tree, self.is_category, known[task], reach[task], neighbours
+            ),
+            len(known),
+        )
+
+    def count_at(
+        self,
+        known: NDArray[np.float64],
+        distances: NDArray[np.float64],
+        secrets: NDArray[np.float64] | None = None,
+        intervals: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.int64]:
+        """Count rows at exactly a distance, and those whose secret lies in an interval.
+
+        Parameters
+        ----------
+        known : ndarray of float64, shape (n_people, n_attributes)
+            What the intruder knows.
+        distances : ndarray of float64, shape (n_people,)
+            Squared, as computed.
+        secrets : ndarray of float64, shape (n_rows,), optional
+            One to a released row; without them every row counts.
+        intervals : ndarray of float64, shape (n_people, 2), optional
+            Ends included.
+
+        Returns
+        -------
+        ndarray of int64, shape (n_people, 2)
+            Rows, and rows with a secret in the person's interval.
+        """
+        known = np.ascontiguousarray(known)
+        in_tree = np.zeros(len(self.members)) if secrets is None else secrets[self.members]
+        group = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+        in_order = in_tree[np.lexsort([in_tree, group])]
+        ends = np.zeros((len(known), 2)) if intervals is None else intervals
+        return in_threads(
+            lambda task: kernel.count_at_distance(
+                self.tree,
+                self.is_category,
+                known[task],
+                distances[task],
+                in_order,
+                self.starts,
+                ends[task],
+            ),
+            len(known),
+        )

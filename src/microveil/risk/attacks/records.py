@@ -1,0 +1,125 @@
+"""The tables of an attack as matrices, and what all its attacks have in common."""
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["NO_CONTROL", "Records", "Setting"]
+
+NO_CONTROL = (
+    "no control group: success beyond the baseline includes what the population tells about anybody"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Records:
+    """A table of numbers and categories as a matrix.
+
+    Parameters
+    ----------
+    names : tuple[str, ...]
+        Of the attributes.
+    values : ndarray of float64, shape (n_records, n_attributes)
+        Categories as positions in one list for all tables of an attack; NaN where missing.
+    is_category : ndarray of bool, shape (n_attributes,)
+        Categories are equal or not; numbers are near or far.
+    """
+
+    names: tuple[str, ...]
+    values: NDArray[np.float64]
+    is_category: NDArray[np.bool_]
+
+    @property
+    def n_records(self) -> int:
+        """Number of records."""
+        return len(self.values)
+
+    def positions(self, names: Sequence[str]) -> list[int]:
+        """Return the columns of attributes, in the order they are named."""
+        return [self.names.index(name) for name in names]
+
+    def columns(self, names: Sequence[str]) -> NDArray[np.float64]:
+        """Return the values of attributes, shape (n_records, len(names))."""
+        return self.values[:, self.positions(names)]
+
+    def categorical(self, names: Sequence[str]) -> NDArray[np.bool_]:
+        """Return which of the named attributes are categories."""
+        return self.is_category[self.positions(names)]
+
+    def complete(self, names: Sequence[str]) -> NDArray[np.bool_]:
+        """Return which records miss none of the named attributes."""
+        absent: NDArray[np.bool_] = np.isnan(self.columns(names))
+        present: NDArray[np.bool_] = np.logical_not(np.any(absent, axis=1))
+        return present
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Setting:
+    """The tables under attack, and what all attacks on them have in common.
+
+    Parameters
+    ----------
+    original, protected : Records
+        With the same attributes.
+    control : Records or None
+        People drawn like those of the original, who are not in it.
+    n_attacks : int
+        How many people, at most, an attack is tried on where it is not tried on all.
+    tolerance : float
+        How near a guess has to come: in standard deviations of the original, or as a share
+        of all ranks.
+    neighbours : int
+        How many nearest rows an intruder takes into account for linkability.
+    confidence : float
+        Of all intervals.
+    seed : int
+        Decides who is attacked, and the baselines that draw.
+    """
+
+    original: Records
+    protected: Records
+    control: Records | None = None
+    n_attacks: int = 2000
+    tolerance: float = 0.05
+    neighbours: int = 1
+    confidence: float = 0.95
+    seed: int = 0
+
+    def generator(self, label: str) -> np.random.Generator:
+        """Return the randomness of one attack, whichever others are carried out."""
+        return np.random.default_rng([self.seed, zlib.crc32(label.encode())])
+
+    @property
+    def control_is(self) -> str:
+        """Who the control group is, or what it means that there is none."""
+        if self.control is None:
+            return NO_CONTROL
+        return "the same attack on people of the control group"
+
+    def people(
+        self, needed: Sequence[str], generator: np.random.Generator
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """Choose whom to attack: at most ``n_attacks`` records complete in what is needed.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_people, len(needed))
+            Values of people of the original.
+        ndarray of float64, shape (n_control, len(needed)), or None
+            Values of people of the control group, where there is one.
+        """
+        chosen = self._chosen(self.original, needed, generator)
+        if self.control is None:
+            return chosen, None
+        return chosen, self._chosen(self.control, needed, generator)
+
+    def _chosen(
+        self, records: Records, needed: Sequence[str], generator: np.random.Generator
+    ) -> NDArray[np.float64]:
+        candidates = records.columns(needed)[records.complete(needed)]
+        if len(candidates) <= self.n_attacks:
+            return candidates
+        return candidates[np.sort(generator.choice(len(candidates), self.n_attacks, replace=False))]
