@@ -19,10 +19,10 @@ from microveil.engines import LocalEngine
 from microveil.errors import stands_alone
 from microveil.planning import plan_prepared
 from microveil.plans import AttributePlan
-from microveil.preparation import prepare
 from microveil.recipe import merged, read_recipe
 from microveil.release import Plan
-from microveil.request import Arguments, Request
+from microveil.request import Arguments
+from microveil.weighing import settle
 
 __all__ = ["AttributeAudit", "Audit", "audit", "audit_of"]
 
@@ -153,11 +153,12 @@ def audit(
     >>> fees = {"FEE": np.array([1, 4, 6, 20, 30, 31, 35, 50])}
     >>> found = audit(fees, method="idp-cbls", k=4, epsilon=1, attributes="FEE").to_dict()
     >>> round(found["vector_scope"], 3), found["attributes"]["FEE"]["clusters"]
-    (1.658, 2)
+    (2.0, 2)
     """
     chosen = {} if recipe is None else read_recipe(recipe)
-    request = Request.of(merged(chosen, arguments))
-    return audit_of(plan_prepared(prepare(table, request), request, LocalEngine()))
+    engine = LocalEngine()
+    request, prepared = settle(table, merged(chosen, arguments), engine)
+    return audit_of(plan_prepared(prepared, request, engine))
 
 
 def audit_of(planned: Plan) -> Audit:

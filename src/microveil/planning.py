@@ -113,7 +113,7 @@ def refuse_exact(planned: Plan, request: Request) -> None:
     ExactCellsError
         With the attributes and how many of their cells.
     """
-    if request.exact_cells == "allow" or not _may_be_exact(request):
+    if request.exact_cells == "allow" or not request.method.may_be_exact:
         return
     found = [part for part in planned.attributes if part.exact_cells]
     if not found:
@@ -121,14 +121,6 @@ def refuse_exact(planned: Plan, request: Request) -> None:
     told = ", ".join(
         f"'{part.attribute.name}' {part.exact_cells} of {part.n_cells}" for part in found
     )
-    if request.sensitivity == "vector":
-        raise ExactCellsError(
-            f"cells of {told}",
-            "their clusters lie among equal records, no neighbour can change them, and by the "
-            "method's rule they would be published exactly as they are",
-            "choose a larger k, sensitivity='global', or allow it with exact_cells='allow' "
-            "(--exact-cells allow)",
-        )
     if request.exact_cells == "widen" or all(part.n_clusters == 1 for part in found):
         raise ExactCellsError(
             f"cells of {told}",
@@ -144,11 +136,6 @@ def refuse_exact(planned: Plan, request: Request) -> None:
         "merge them with their neighbours by exact_cells='widen' (--exact-cells widen), choose a "
         "larger k or another method, or allow it with exact_cells='allow' (--exact-cells allow)",
     )
-
-
-def _may_be_exact(request: Request) -> bool:
-    """Whether the method's rule can call for no noise at all, with the steps chosen."""
-    return request.method.may_be_exact and request.sensitivity != "global"
 
 
 def _promise(
@@ -190,7 +177,7 @@ def _guarantee(
         keeps_missing=request.missing == "keep",
         clamps=request.outside == "clamp" and any(a.bounds is not None for a in attributes),
         chosen_from_data=request.attributes is None,
-        exact_cells=request.exact_cells if _may_be_exact(request) else None,
+        exact_cells=request.exact_cells if method.may_be_exact else None,
         randomness=method.randomness,
         spends_epsilon=promise.epsilon is not None,
         kept=kept,

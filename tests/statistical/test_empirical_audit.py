@@ -412,16 +412,7 @@ def mv_empirical(table, **arguments):
     [
         *RANKED,
         *((method, {"attributes": ["A", "B"], **steps}) for method, steps in JOINT[:2]),
-        pytest.param(
-            "kanon-dp",
-            {"attributes": ["A", "B"], "sensitivity": "vector"},
-            marks=pytest.mark.xfail(
-                strict=False,
-                reason="its scales cover values that leave the record where its cluster is by "
-                "distance; with the partition held any value of the domain may come, and the "
-                "claim at cluster scope is too small",
-            ),
-        ),
+        ("kanon-dp", {"attributes": ["A", "B"], "sensitivity": "vector"}),
         ("record-dp", {"attributes": ["A", "B"]}),
         ("kanon-dp", {"attributes": ["A", "B"], "shuffle": True}),
         ("kanon-dp", {"attributes": ["A", "B"], "blocks": [["B"], ["A"]]}),

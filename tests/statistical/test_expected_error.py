@@ -11,10 +11,12 @@ from microveil.protect import draw
 
 N, RUNS = 240, 200
 BOUNDS = {"wide": (0, 4000), "narrow": (0, 60), "yes": (0, 1), "same": (0, 50), "price": (0, 90)}
+# An error so small that 200 runs may well never see it.
+RARE = 1e-3
 VARIED = ["wide", "narrow", "price"]
 CASES = [
     ("laplace", {}),
-    ("laplace", {"epsilon": 60}),
+    ("laplace", {"epsilon": 20}),
     ("dp-um", {}),
     ("dp-um", {"k": 60}),
     ("dp-um", {"epsilon": 0.01}),
@@ -73,7 +75,10 @@ def squared_errors(table, planned, runs):
 
 @pytest.mark.parametrize(("method", "steps"), CASES)
 def test_the_expected_error_is_that_of_200_releases(method, steps):
-    """Within 10 percent of their mean, or three of its standard errors, for every attribute."""
+    """Within 10 percent of their mean, or four of its standard errors, for every attribute.
+
+    Four, as 140 attributes are compared: the chance that one of them fails is under 1 percent.
+    """
     table = people()
     request = {
         "method": method, "k": 8, "epsilon": 2, "attributes": list(BOUNDS),
@@ -85,9 +90,9 @@ def test_the_expected_error_is_that_of_200_releases(method, steps):
     means, doubts = errors.mean(axis=0), errors.std(axis=0, ddof=1) / np.sqrt(RUNS)
     for part, mean, doubt in zip(planned.attributes, means, doubts, strict=True):
         told = expected[part.attribute.name].mean_squared_error
-        assert abs(told - mean) <= max(0.1 * mean, 3 * doubt, 1e-12)
+        assert abs(told - mean) <= max(0.1 * mean, 4 * doubt, RARE)
         # The runs must be able to tell: their own doubt stays well below what they measure.
-        assert doubt <= 0.12 * mean or mean < 1e-12
+        assert doubt <= 0.2 * mean or mean < RARE
 
 
 def test_a_constant_attribute_is_hopeless_under_noise_and_fine_without():

@@ -48,7 +48,7 @@ def test_what_follows_the_noise_sees_the_noisy_sum_alone(one, other, size, bits,
 
 @given(st.lists(st.integers(-50, 50), min_size=1), st.integers(1, 9))
 def test_without_noise_the_mean_comes_out(sums, size):
-    """Sensitivity 0 leaves the centroid, rounded to the grid (halves to even)."""
+    """Scale 0 leaves the centroid, rounded to the grid (halves to even)."""
     grid = NoiseGrid(bits=4, unit=16, lower=-1000, upper=1000)
     array = np.array(sums)
     means = perturbed_means(
@@ -59,10 +59,10 @@ def test_without_noise_the_mean_comes_out(sums, size):
 
 def test_means_are_clamped_to_the_domain():
     """However large the noise, nothing leaves the bounds, and both are reached."""
-    grid = NoiseGrid(bits=0, unit=2**50, lower=-3, upper=11)
+    grid = NoiseGrid(bits=0, unit=1, lower=-3, upper=11)
     sums = np.full(1000, 5)
     means = perturbed_means(
-        sums, np.ones_like(sums), np.ones_like(sums), grid, RandomSource.seeded(1)
+        sums, np.ones_like(sums), np.full_like(sums, 2**50), grid, RandomSource.seeded(1)
     )
     assert set(means.tolist()) == {-3, 11}
 

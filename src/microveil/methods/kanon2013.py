@@ -18,7 +18,7 @@ as individual differential privacy. Statement and proof: docs/methods/kanon-dp.m
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -40,7 +40,7 @@ from microveil.methods.idp2025 import INDIVIDUAL
 from microveil.partition import Partition
 from microveil.plans import AttributePlan, CentroidPlan
 from microveil.privacy import Model
-from microveil.sensitivity import global_sensitivity
+from microveil.sensitivity import global_sensitivity, local_sensitivity
 from microveil.table import GridColumn
 
 __all__ = ["METHODS"]
@@ -95,7 +95,7 @@ def _by_vector(
         column,
         means,
         shifts.largest,
-        least_scales(shifts.block.shifts, shifts.index, sizes, float(share)),
+        least_scales(shifts.block.in_any_cluster, shifts.index, sizes, float(share)),
         share,
         shifts,
         largest_cluster=int(sizes.max()),
@@ -116,6 +116,24 @@ class _Block:
         # Found when first asked for: a plan by composition needs it for its audit alone.
         return joint_shifts(self.columns, self.partition.order, self.partition.sizes, self.bounds)
 
+    @cached_property
+    def in_any_cluster(self) -> JointShifts:
+        """The shifts, with a record of any cluster replaced by any record of the domain.
+
+        At cluster scope the partition is held, so that a record which stays may take any
+        values, also such that the order would carry it elsewhere.
+        """
+        starts = np.cumsum(self.partition.sizes) - self.partition.sizes
+        staying = np.empty_like(self.shifts.staying)
+        for index, (column, (lower, upper)) in enumerate(
+            zip(self.columns, self.bounds, strict=True)
+        ):
+            ordered = column[self.partition.order]
+            smallest = np.minimum.reduceat(ordered, starts)
+            largest = np.maximum.reduceat(ordered, starts)
+            staying[index] = local_sensitivity(smallest, largest, lower, upper)
+        return replace(self.shifts, staying=staying)
+
 
 @dataclass(frozen=True, kw_only=True)
 class _AttributeShifts:
@@ -127,7 +145,7 @@ class _AttributeShifts:
     @property
     def largest(self) -> NDArray[np.int64]:
         """The largest change of each cluster's sum, in any role: int64 (n_clusters,)."""
-        changes: NDArray[np.int64] = self.block.shifts.staying[self.index]
+        changes: NDArray[np.int64] = self.block.in_any_cluster.staying[self.index]
         return changes
 
     def loss(self, scales: NDArray[np.float64]) -> float:
@@ -214,8 +232,6 @@ METHODS = (
         " least {k}, and each value was replaced by its cluster's mean plus noise.",
         plan=kanon_dp,
         promise=_promise,
-        # By vector sensitivity: a cluster among equal records that no neighbour can change.
-        may_be_exact=True,
         offers={
             "composition": ("sequential", "parallel"),
             "sensitivity": ("global", "vector"),

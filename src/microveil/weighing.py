@@ -1,0 +1,313 @@
+"""Weighing: the error to expect of a plan, and of the plans that might be made instead.
+
+The expected error is known in closed form before any noise is drawn; see
+`utility.expected_error`. Here requests are weighed by it, and what a request leaves to advice
+is chosen: on a stand-in that knows public figures alone where the method is differential
+privacy, else on the table itself, which the guarantee then says.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.engines import Engine, LocalEngine
+from microveil.errors import DataError, RequestError
+from microveil.methods import METHODS
+from microveil.planning import plan_prepared, refuse_exact
+from microveil.plans import AttributePlan
+from microveil.preparation import Prepared, prepare
+from microveil.privacy import Model
+from microveil.release import Plan
+from microveil.request import Advised, Request
+from microveil.schema import Kind, Source
+from microveil.table import GridColumn
+
+__all__ = [
+    "AUTO",
+    "Expectation",
+    "Option",
+    "SortedOnce",
+    "average",
+    "expectations",
+    "options",
+    "settle",
+]
+
+Whole = NDArray[np.int64]
+
+AUTO = "auto"
+# Least to greatest k on offer, each so many times the one before; the second for methods whose
+# plans take long.
+STEP, LONG_STEP = 1.4, 3.0
+# What may be best for some table: (method, its choices).
+CANDIDATES: tuple[tuple[str, Mapping[str, str]], ...] = (
+    ("laplace", {}),
+    ("dp-um", {}),
+    ("record-dp", {"partition": "noise-aware"}),
+    ("idp-vector", {"partition": "ranking"}),
+    ("idp-vector", {"partition": "noise-aware"}),
+    ("kanon-dp", {"composition": "sequential", "sensitivity": "global"}),
+    ("kanon-dp", {"sensitivity": "vector"}),
+    ("idp-ls", {}),
+    ("idp-cbls", {}),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """The error to expect of one attribute.
+
+    Attributes
+    ----------
+    mean_squared_error : float
+        In squared units of the attribute.
+    variance : float
+        Of the original, with n - 1.
+    hopeless : bool
+        Whether publishing the mean in every row would be nearer to the original.
+    """
+
+    mean_squared_error: float
+    variance: float
+    hopeless: bool
+
+    @property
+    def over_variance(self) -> float:
+        """The error over the variance: about 1 is as good as publishing the mean."""
+        if self.variance > 0:
+            return self.mean_squared_error / self.variance
+        return math.inf if self.mean_squared_error > 0 else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the expectation as plain values."""
+        ratio = self.over_variance
+        return {
+            "mean_squared_error": self.mean_squared_error,
+            "variance": self.variance,
+            "over_variance": ratio if math.isfinite(ratio) else None,
+            "hopeless": self.hopeless,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """A request that keeps epsilon at a scope, and the error to expect of it.
+
+    Attributes
+    ----------
+    method : str
+    choices : dict of str
+        Steps of the method, ``partition`` for example.
+    k : int or None
+    over_variance : float
+        Expected squared error over variance, mean over the attributes.
+    """
+
+    method: str
+    choices: Mapping[str, str]
+    k: int | None
+    over_variance: float
+
+    def __str__(self) -> str:
+        """Name the option in words."""
+        steps = [f"{name} {value}" for name, value in self.choices.items()]
+        size = [] if self.k is None else [f"k {self.k}"]
+        return ", ".join([self.method, *steps, *size])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the option as plain values."""
+        return {
+            "method": self.method,
+            **self.choices,
+            "k": self.k,
+            "over_variance": self.over_variance,
+        }
+
+
+def expectations(planned: Plan) -> dict[str, Expectation]:
+    """Return the error to expect of each attribute, but for categories."""
+    found = {
+        part.attribute.name: _expectation(part, isotonic=planned.isotonic)
+        for part in planned.attributes
+    }
+    return {name: entry for name, entry in found.items() if entry is not None}
+
+
+def _expectation(part: AttributePlan, *, isotonic: bool) -> Expectation | None:
+    error = part.expected_error(isotonic=isotonic)
+    if error is None:
+        return None
+    squared_unit = float(part.attribute.resolution) ** 2
+    total = part.total_squares
+    return Expectation(
+        mean_squared_error=error / part.n_cells * squared_unit,
+        variance=total / max(part.n_cells - 1, 1) * squared_unit,
+        hopeless=error > total,
+    )
+
+
+def settle(
+    table: Any,
+    asked: Mapping[str, Any],
+    engine: Engine,
+    progress: Callable[[str], None] = lambda _step: None,
+) -> tuple[Request, Prepared]:
+    """Make a request of arguments, choosing what they leave to advice."""
+    if asked.get("method") == AUTO:
+        return _settle_method(table, asked, engine, progress)
+    if asked.get("k") != AUTO:
+        request = Request.of(asked)
+        return request, prepare(table, request, progress)
+    method = METHODS.get(str(asked.get("method")))
+    probe = Request.of({**asked, "k": method.smallest_k if method else None})
+    prepared = prepare(table, probe, progress)
+    if not probe.method.needs_k or "k" in probe.unused:
+        return probe, prepared
+    guarantee = plan_prepared(prepared, probe, engine).guarantee
+    public = guarantee.model is Model.DIFFERENTIAL_PRIVACY
+    grounds = _stand_in(prepared) if public else prepared
+    sizes = _sizes(prepared, probe.method.smallest_k)
+    best = min(
+        _weighed(grounds, {**asked, "scope": None}, {}, sizes, engine),
+        key=lambda option: option.over_variance,
+        default=None,
+    )
+    if best is None:
+        raise RequestError(
+            "k", "no k at hand suits this request", "pass k, and read what is refused about it"
+        )
+    advised = Advised.PUBLIC if public else Advised.DATA
+    return replace(Request.of({**asked, "k": best.k}), advised=advised), prepared
+
+
+def _settle_method(
+    table: Any, asked: Mapping[str, Any], engine: Engine, progress: Callable[[str], None]
+) -> tuple[Request, Prepared]:
+    scope = asked.get("scope")
+    if scope is None:
+        raise RequestError(
+            "scope",
+            "method='auto' needs to know what the epsilon must cover",
+            "pass scope='cluster', 'vector' or 'row' (--scope vector)",
+        )
+    # Of all candidates this one asks for least.
+    probe = Request.of({**asked, "method": "idp-cbls", "k": METHODS["idp-cbls"].smallest_k})
+    prepared = prepare(table, probe, progress)
+    size = None if asked.get("k") in (None, AUTO) else asked["k"]
+    found = options(prepared, {**asked, "k": size}, str(scope), engine)
+    if not found:
+        raise RequestError(
+            "method",
+            f"no method at hand keeps this epsilon at {scope} scope for this request",
+            "declare bounds for every attribute, shuffle the rows, or ask for a weaker scope",
+        )
+    best = found[0]
+    chosen = {**asked, "method": best.method, **best.choices, "k": best.k}
+    return replace(Request.of(chosen), advised=Advised.DATA), prepared
+
+
+def options(
+    prepared: Prepared, asked: Mapping[str, Any], scope: str, engine: Engine
+) -> list[Option]:
+    """Weigh every candidate that keeps epsilon at a scope: each with its best k, best first."""
+    best: list[Option] = []
+    for name, steps in CANDIDATES:
+        if any(asked.get(step) not in (None, value) for step, value in steps.items()):
+            continue
+        method = METHODS[name]
+        if method.needs_bounds and not all(_bounded(column) for column in prepared.columns):
+            continue
+        sizes: Sequence[int | None] = [None]
+        if method.needs_k and asked.get("k") is not None:
+            sizes = [asked["k"]]
+        elif method.needs_k:
+            long = steps.get("sensitivity") == "vector"
+            sizes = _sizes(prepared, method.smallest_k, LONG_STEP if long else STEP)
+            # There k is only the least size, so a larger one can but cost.
+            sizes = sizes[:1] if steps.get("partition") == "noise-aware" else sizes
+        isotonic = bool(asked.get("isotonic")) and method.orders_clusters
+        own = {**asked, "method": name, "isotonic": isotonic, "scope": scope, "seed": None}
+        found = list(_weighed(prepared, own, steps, sizes, engine))
+        best += sorted(found, key=lambda option: option.over_variance)[:1]
+    return sorted(best, key=lambda option: option.over_variance)
+
+
+def _weighed(
+    prepared: Prepared,
+    asked: Mapping[str, Any],
+    steps: Mapping[str, str],
+    sizes: Sequence[int | None],
+    engine: Engine,
+) -> Iterator[Option]:
+    """Weigh a method at several k; what the request would be refused for is left out."""
+    for k in sizes:
+        try:
+            request = Request.of({**asked, **steps, "k": k})
+            planned = plan_prepared(prepared, request, engine)
+            refuse_exact(planned, request)
+        except (RequestError, DataError):
+            continue
+        expected = expectations(planned)
+        if expected:
+            yield Option(
+                method=request.method.id,
+                choices=steps,
+                k=k,
+                over_variance=average(expected),
+            )
+
+
+def _sizes(prepared: Prepared, smallest: int, step: float = STEP) -> list[int | None]:
+    """Each k on offer: from the least allowed to one single cluster."""
+    most = min(len(column.values) for column in prepared.columns)
+    sizes: list[int | None] = []
+    size = smallest
+    while size < most:
+        sizes.append(size)
+        size = max(size + 1, round(size * step))
+    return [*sizes, most] if most >= smallest else sizes
+
+
+def _bounded(column: GridColumn) -> bool:
+    """Whether a domain was declared (or read): the calendar alone is none."""
+    bounds, kind = column.attribute.bounds, column.attribute.kind
+    return bounds is not None and not (kind is Kind.DATE and bounds.source is Source.TYPE)
+
+
+def _stand_in(prepared: Prepared) -> Prepared:
+    """Make columns that know public figures alone: as many values, evenly over the bounds.
+
+    Each in an order of its own, so that clusters of several attributes are not those of one.
+    """
+    random = np.random.Generator(np.random.PCG64(0))
+    columns = []
+    for column in prepared.columns:
+        lower, upper = column.attribute.grid_bounds or (0, 0)
+        spread = np.rint(np.linspace(lower, upper, len(column.values))).astype(np.int64)
+        columns.append(replace(column, values=random.permutation(np.clip(spread, lower, upper))))
+    return replace(prepared, columns=tuple(columns))
+
+
+def average(expected: Mapping[str, Expectation]) -> float:
+    """Average error over variance, leaving out attributes without variance if others have it."""
+    varied = [entry for entry in expected.values() if entry.variance > 0]
+    ratios = [entry.over_variance for entry in varied or expected.values()]
+    return math.fsum(ratios) / len(ratios) if ratios else math.nan
+
+
+class SortedOnce(LocalEngine):
+    """An engine that remembers how a column is ranked, for plan after plan on it."""
+
+    def __init__(self) -> None:
+        # The column is kept beside its ranking, so that its id stays its own.
+        self._ranked: dict[int, tuple[Whole, tuple[NDArray[np.integer], Whole]]] = {}
+
+    def rank(self, values: Whole) -> tuple[NDArray[np.integer], Whole]:
+        """Rank one column, once."""
+        if id(values) not in self._ranked:
+            self._ranked[id(values)] = (values, super().rank(values))
+        return self._ranked[id(values)][1]
