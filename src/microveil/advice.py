@@ -40,6 +40,9 @@ __all__ = ["Advice", "advise", "settled_plan"]
 SCOPES = ("row", "vector", "cluster")  # the most demanding first
 # How many options a person is shown.
 SHOWN = 5
+# Of larger tables `protect` says that a request is hopeless, and leaves it to `advise` to find
+# what would be better: weighing takes far longer than protecting.
+WEIGHED_CELLS = 200_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,9 +152,19 @@ def advise(
     engine = SortedOnce()
     request, prepared = settle(table, asked, engine)
     planned = plan_prepared(prepared, request, engine)
-    advice = _advice(planned, expectations(planned), asked, prepared, request, engine)
-    linkage = invited_linkage(planned) if planned.isotonic else None
-    return replace(advice, linkage=linkage)
+    expected = expectations(planned)
+    return Advice(
+        asked=Option(
+            method=request.method.id,
+            choices=_choices(request),
+            k=request.k if request.method.needs_k else None,
+            over_variance=average(expected),
+        ),
+        scope=_kept_scope(planned),
+        expected=expected,
+        options=tuple(_options(planned, asked, prepared, engine)),
+        linkage=invited_linkage(planned) if planned.isotonic else None,
+    )
 
 
 def settled_plan(
@@ -200,39 +213,27 @@ def settled_plan(
         figures["isotonic_linkage"] = linkage.to_dict()
         notes.append(str(linkage))
     if any(entry.hopeless for entry in expected.values()):
-        progress("weighing")
-        advice = _advice(planned, expected, arguments, prepared, request, SortedOnce())
-        figures["advice"] = [option.to_dict() for option in advice.options]
-        notes.append(_warning(advice))
+        cells = sum(len(column.values) for column in prepared.columns)
+        found: list[Option] | None = None
+        if cells <= WEIGHED_CELLS:
+            progress("weighing")
+            found = _options(planned, arguments, prepared, SortedOnce())
+            figures["advice"] = [option.to_dict() for option in found]
+        notes.append(_warning(planned, expected, found))
     return replace(planned, notes=(*planned.notes, *notes), figures=figures)
 
 
-def _advice(
-    planned: Plan,
-    expected: Mapping[str, Expectation],
-    asked: Mapping[str, Any],
-    prepared: Prepared,
-    request: Request,
-    engine: Engine,
-) -> Advice:
+def _options(
+    planned: Plan, asked: Mapping[str, Any], prepared: Prepared, engine: Engine
+) -> list[Option]:
+    """Weigh what keeps the same epsilon at the scope that a plan keeps it at."""
     scope = _kept_scope(planned)
-    found: list[Option] = []
-    if scope is not None:
-        # What the request chose for its own method binds no other.
-        own = ("method", "k", "partition", "composition", "sensitivity")
-        free = {name: value for name, value in asked.items() if name not in own}
-        found = options(prepared, free, scope, engine)
-    return Advice(
-        asked=Option(
-            method=request.method.id,
-            choices=_choices(request),
-            k=request.k if request.method.needs_k else None,
-            over_variance=average(expected),
-        ),
-        scope=scope,
-        expected=expected,
-        options=tuple(found[:SHOWN]),
-    )
+    if scope is None:
+        return []
+    # What the request chose for its own method binds no other.
+    own = ("method", "k", "partition", "composition", "sensitivity")
+    free = {name: value for name, value in asked.items() if name not in own}
+    return options(prepared, free, scope, engine)[:SHOWN]
 
 
 def _choices(request: Request) -> dict[str, str]:
@@ -244,19 +245,23 @@ def _choices(request: Request) -> dict[str, str]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _warning(advice: Advice) -> str:
+def _warning(planned: Plan, expected: Mapping[str, Expectation], found: list[Option] | None) -> str:
+    """Say which attributes are hopeless, and of options that were looked for the best."""
     worst = ", ".join(
-        f"'{name}' ({advice.expected[name].over_variance:.3g} times the variance)"
-        for name in advice.hopeless
+        f"'{name}' ({entry.over_variance:.3g} times the variance)"
+        for name, entry in expected.items()
+        if entry.hopeless
     )
     note = f"To be expected: an error worse than publishing the mean in {worst}."
-    if not advice.options:
+    if found is None:
+        return f"{note} microveil inspect (microveil.advise) finds what would be better."
+    if not found:
         return note
-    best = advice.options[0]
+    best = found[0]
     figures = (
-        f"the least expected error for the same epsilon at {advice.scope} scope is that of {best}: "
-        f"{best.over_variance:.3g} of the variance on average, against "
-        f"{advice.asked.over_variance:.3g}"
+        f"the least expected error for the same epsilon at {_kept_scope(planned)} scope is that of "
+        f"{best}: {best.over_variance:.3g} of the variance on average, against "
+        f"{average(expected):.3g}"
     )
     if best.over_variance > 1:
         return f"{note} No method at hand does better than the mean: {figures}."

@@ -144,8 +144,7 @@ def audit(
     Notes
     -----
     O(n log n) for clusters by rank; for `kanon-dp` see `joint_shifts`. Losses are computed
-    in float64 from whole scales, with correctly rounded sums: to a few units in the last
-    place.
+    in float64 from whole scales, with pairwise sums: to a few units in the last place.
 
     Examples
     --------

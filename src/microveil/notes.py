@@ -59,6 +59,8 @@ def _widened(parts: Sequence[AttributePlan]) -> list[CentroidPlan]:
 def _cost_of_widening(part: CentroidPlan) -> str:
     before, total = part.widening, part.total_squares
     assert before is not None  # noqa: S101 -- only widened plans come here
+    if total == 0:
+        return f"All values of '{part.attribute.name}' are equal: merging clusters hides none."
     lost = [100 * squares / total for squares in (before.squares_before, float(part.within.sum()))]
     return (
         f"Clusters of equal values were merged with their neighbours in '{part.attribute.name}': "

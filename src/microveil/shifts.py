@@ -9,7 +9,6 @@ formed by several attributes together see `joint_shifts`.
 All in whole grid units of the attribute; changes are of sums, not of centroids.
 """
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -158,12 +157,12 @@ def least_vector_scales(shifts: RankedShifts, sizes: Whole, share: float) -> Sca
     array([16.,  0.])
     """
     largest = np.maximum(shifts.upwards, shifts.downwards).astype(np.float64)
-    weight = math.fsum(np.cbrt(largest**2 / sizes))
+    weight = float(np.sum(np.cbrt(largest**2 / sizes)))
     scales: Scales = weight * np.cbrt(largest * sizes) / share
     return scales * (shifts.loss(scales) / share)
 
 
 def _spent(changes: Whole, scales: Scales) -> float:
-    """Sum of changes over scales, correctly rounded: the figure of a certificate."""
+    """Sum of changes over scales: pairwise, so right to a few units in the last place."""
     moved = changes > 0
-    return math.fsum(changes[moved] / scales[moved])
+    return float(np.sum(changes[moved] / scales[moved]))

@@ -229,8 +229,8 @@ def options(
             sizes = _sizes(prepared, method.smallest_k, LONG_STEP if long else STEP)
             # There k is only the least size, so a larger one can but cost.
             sizes = sizes[:1] if steps.get("partition") == "noise-aware" else sizes
-        isotonic = bool(asked.get("isotonic")) and method.orders_clusters
-        own = {**asked, "method": name, "isotonic": isotonic, "scope": scope, "seed": None}
+        # Without isotonic regression: it would have to be simulated for each of them.
+        own = {**asked, "method": name, "isotonic": False, "scope": scope, "seed": None}
         found = list(_weighed(prepared, own, steps, sizes, engine))
         best += sorted(found, key=lambda option: option.over_variance)[:1]
     return sorted(best, key=lambda option: option.over_variance)

@@ -41,7 +41,7 @@ EXCESS = (1 / 6, -1 / 360, 1 / 15120, -1 / 604800, 1 / 23950080, -691 / 65383718
 # Simulated draws of isotonic regression, and its runs at least and at most: they keep both
 # the time and the standard error that `expected_isotonic_error` states.
 DRAWS = 1 << 25
-LEAST_RUNS, MOST_RUNS = 64, 4096
+LEAST_RUNS, MOST_RUNS = 64, 1024
 # A centroid without noise stays where it is; in the regression it gets this part of the least
 # scale, a weight 1e14 times the largest, so that one regression does for all stretches.
 FIXED = 1e-7
@@ -163,7 +163,7 @@ def expected_isotonic_error(
 
     Standard error: a few tenths of a percent as a rule; where scales lie far apart and most
     noise is clamped, 1 percent up to 20 thousand clusters and 4 percent at a million. A
-    million clusters take 64 runs, about five seconds; few clusters 4096 runs, some tenths of
+    million clusters take 64 runs, about five seconds; few clusters 1024 runs, a tenth of
     a second.
 
     Examples

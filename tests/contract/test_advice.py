@@ -1,0 +1,169 @@
+"""Advice before noise: what is hopeless, what would be better, and what choosing by it costs."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+import microveil as mv
+from microveil.plans import centroids
+from microveil.weighing import expectations
+
+N = 300
+RANDOM = np.random.Generator(np.random.PCG64(11))
+PEOPLE = {
+    "AGE": RANDOM.integers(18, 90, N),
+    "TAX": np.minimum(RANDOM.lognormal(7, 1, N), 40_000).astype(np.int64),
+}
+BOUNDS = {"AGE": (0, 120), "TAX": (0, 60_000)}
+ASKED = {"attributes": ["AGE", "TAX"], "bounds": BOUNDS, "epsilon": 1, "exact_cells": "allow"}
+
+
+def warning(release):
+    """The note about the expected error, if there is one."""
+    return next((note for note in release.notes if note.startswith("To be expected")), None)
+
+
+def test_a_hopeless_request_is_told_with_what_would_be_better():
+    """Attributes, figures, and the best request for the same epsilon and scope."""
+    told = warning(mv.protect(PEOPLE, method="dp-um", k=3, **ASKED))
+    assert "'TAX'" in told
+    assert "vector scope" in told
+    assert "idp-vector" in told
+    assert warning(mv.protect(PEOPLE, method="idp-cbls", k=20, **ASKED)) is None
+
+
+def test_options_keep_epsilon_at_the_scope_and_do_what_they_say():
+    """Each option, requested, is covered at the scope and has the error it was offered with."""
+    advice = mv.advise(PEOPLE, method="dp-um", k=3, **ASKED)
+    assert advice.scope == "vector"
+    errors = [option.over_variance for option in advice.options]
+    assert errors == sorted(errors)
+    for option in advice.options:
+        plan = mv.plan(PEOPLE, method=option.method, k=option.k, **option.choices, **ASKED)
+        scope = plan.guarantee.scopes.vector
+        assert scope.covered
+        assert scope.epsilon <= 1
+        ratios = [entry.over_variance for entry in expectations(plan).values()]
+        assert np.mean(ratios) == pytest.approx(option.over_variance)
+    assert errors[0] < advice.asked.over_variance
+    json.dumps(advice.to_dict(), allow_nan=False)
+    assert "Best for the same epsilon at vector scope" in advice.to_text()
+
+
+def test_a_larger_table_is_told_too_but_not_weighed():
+    """Weighing takes longer than protecting: beyond a size the note points to inspect."""
+    many = {"x": np.arange(250_000) % 977}
+    release = mv.protect(
+        many, method="laplace", epsilon=0.01, attributes="x", bounds={"x": (0, 999)}
+    )
+    assert "microveil inspect" in warning(release)
+
+
+@pytest.mark.parametrize("method", ["dp-um", "kanon-dp"])
+def test_k_left_to_advice_under_differential_privacy_knows_no_values(method):
+    """Any other values in the same bounds give the same k, and the guarantee stays dp."""
+    others = {"AGE": np.full(N, 3), "TAX": np.arange(N)}
+    guarantees = [
+        mv.plan(table, method=method, k="auto", **ASKED).guarantee for table in (PEOPLE, others)
+    ]
+    assert guarantees[0].k == guarantees[1].k > 3
+    assert guarantees[0].to_dict() == guarantees[1].to_dict()
+    assert guarantees[0].model == "dp"
+    assert any("public figures alone" in note for note in guarantees[0].notes)
+
+
+def test_k_left_to_advice_under_idp_is_the_best_on_offer_and_told():
+    """No k in its neighbourhood has less expected error by much; the guarantee says it chose."""
+    plan = mv.plan(PEOPLE, method="idp-vector", k="auto", **ASKED)
+    best = np.mean([entry.over_variance for entry in expectations(plan).values()])
+    for k in (3, 5, 10, 20, 40, 80, 150, 300):
+        other = mv.plan(PEOPLE, method="idp-vector", k=k, **ASKED)
+        assert best <= 1.1 * np.mean([e.over_variance for e in expectations(other).values()])
+    assert plan.guarantee.model == "idp"
+    assert any("left to advice" in note for note in plan.guarantee.notes)
+
+
+@pytest.mark.parametrize("scope", ["cluster", "vector", "row"])
+def test_a_method_left_to_advice_covers_the_scope_as_idp(scope):
+    """With epsilon at that scope; never called differential privacy, as the data chose."""
+    guarantee = mv.protect(PEOPLE, method="auto", k="auto", scope=scope, **ASKED).guarantee
+    found = getattr(guarantee.scopes, scope)
+    assert found.covered
+    assert found.epsilon <= 1
+    assert guarantee.model == "idp"
+    assert any("left to advice" in note for note in guarantee.notes)
+
+
+def test_left_to_advice_without_a_scope_or_a_way_is_refused():
+    """Rule, place, remedy."""
+    with pytest.raises(mv.RequestError, match="needs to know what the epsilon must cover"):
+        mv.protect(PEOPLE, method="auto", **ASKED)
+    without = {**ASKED, "bounds": None}
+    with pytest.raises(mv.RequestError, match="declare bounds"):
+        mv.protect(PEOPLE, method="auto", scope="row", **without)
+    with pytest.raises(mv.RequestError, match="does not keep this epsilon at vector scope"):
+        mv.protect(PEOPLE, method="idp-cbls", k=5, scope="vector", **ASKED)
+    with pytest.raises(mv.RequestError, match="must be one of cluster, vector, row"):
+        mv.protect(PEOPLE, method="auto", scope="all", **ASKED)
+
+
+def test_the_manifest_carries_audit_and_expected_error_and_the_guarantee_does_not():
+    """The custodian's figures stay the custodian's."""
+    release = mv.protect(PEOPLE, method="idp-cbls", k=20, **ASKED)
+    manifest = release.manifest.to_dict()
+    audit = mv.audit(PEOPLE, method="idp-cbls", k=20, **ASKED).to_dict()
+    assert manifest["audit"] == audit
+    assert set(manifest["expected_error"]) == {"AGE", "TAX"}
+    published = json.dumps(release.guarantee.to_dict()) + release.guarantee.statement()
+    assert f"{audit['vector_scope']:.4f}"[:5] not in published
+
+
+def test_isotonic_regression_is_told_with_the_linkage_it_invites():
+    """By value and by rank, with it and without, beside chance: in notes, manifest, advice."""
+    asked = {"method": "idp-cbls", "k": 10, "isotonic": True, **ASKED}
+    release = mv.protect(PEOPLE, **asked)
+    told = next(note for note in release.notes if note.startswith("Measured on trial draws"))
+    for word in ("by value", "by rank", "without it", "by chance"):
+        assert word in told
+    found = release.manifest.to_dict()["isotonic_linkage"]
+    assert found["by_rank_isotonic"] > found["by_rank"]
+    assert "Measured on trial draws" in mv.advise(PEOPLE, **asked).to_text()
+
+
+def test_widening_leaves_no_exact_cell_and_says_its_cost():
+    """Clusters of equal values are merged; counted in the notes; all equal is refused."""
+    ties = {"x": np.repeat([0, 0, 0, 5, 9, 9, 30], 40), "y": np.arange(280)}
+    asked = {"method": "idp-cbls", "k": 10, "epsilon": 1, "attributes": ["x"]}
+    with pytest.raises(mv.ExactCellsError, match="widen"):
+        mv.protect(ties, **asked)
+    release = mv.protect(ties, exact_cells="widen", **asked)
+    assert any("28 clusters became" in note for note in release.notes)
+    assert (
+        mv.audit(ties, exact_cells="widen", **asked).to_dict()["attributes"]["x"]["exact_cells"]
+        == 0
+    )
+    assert any("merged with their neighbours" in note for note in release.guarantee.notes)
+    with pytest.raises(mv.ExactCellsError, match="all values are equal"):
+        mv.protect({"x": np.full(30, 4)}, exact_cells="widen", **asked)
+
+
+def test_dates_and_decimals_can_be_left_to_advice():
+    """Whatever the type, with declared bounds."""
+    days = pl.DataFrame(
+        {"day": pl.Series(range(10_000, 10_300)).cast(pl.Date), "fee": np.arange(300) / 4}
+    )
+    release = mv.protect(
+        days, method="auto", k="auto", scope="vector", epsilon=2, attributes=["day", "fee"],
+        bounds={"day": ("1990-01-01", "2010-12-31"), "fee": (0, 100)}, resolution={"fee": 0.25},
+    )  # fmt: skip
+    assert release.data.schema["day"] == pl.Date
+
+
+def test_the_error_of_very_many_clusters_is_found_on_some(monkeypatch):
+    """The gravest and a sample of the others give the figure of all."""
+    part = mv.plan(PEOPLE, method="laplace", **ASKED).attributes[1]
+    whole = part.expected_error(isotonic=False)
+    monkeypatch.setattr(centroids, "SAMPLED", 100)
+    assert part.expected_error(isotonic=False) == pytest.approx(whole, rel=0.01)
