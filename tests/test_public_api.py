@@ -7,9 +7,9 @@ import types
 import microveil as mv
 
 NAMES = [
-    "Advice", "Assessment", "AttackReport", "Audit", "DataError", "EmpiricalAudit",
+    "Advice", "Assessment", "AttackReport", "Audit", "Comparison", "DataError", "EmpiricalAudit",
     "ExactCellsError", "FileError", "MicroveilError", "Plan", "Release", "RequestError",
-    "advise", "assess", "attack", "audit", "bounds_from_data", "empirical_audit",
+    "advise", "assess", "attack", "audit", "bounds_from_data", "compare", "empirical_audit",
     "invented_people", "methods", "partition", "plan", "protect", "resolution_from_data",
 ]  # fmt: skip
 OPTIONAL = ("pandas", "pyarrow", "sklearn", "statsmodels", "matplotlib", "pyspark", "opendp")

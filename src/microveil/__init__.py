@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from microveil.assessment import Assessment
     from microveil.attack import attack
     from microveil.audit import Audit, audit
+    from microveil.compare import Comparison, compare
     from microveil.datasets import invented_people
     from microveil.empirical import EmpiricalAudit, empirical_audit
     from microveil.errors import DataError, ExactCellsError, FileError, MicroveilError, RequestError
@@ -41,6 +42,7 @@ _HOMES = {
     "Assessment": "assessment",
     "AttackReport": "risk.attacks",
     "Audit": "audit",
+    "Comparison": "compare",
     "DataError": "errors",
     "EmpiricalAudit": "empirical",
     "ExactCellsError": "errors",
@@ -54,6 +56,7 @@ _HOMES = {
     "attack": "attack",
     "audit": "audit",
     "bounds_from_data": "table",
+    "compare": "compare",
     "empirical_audit": "empirical",
     "invented_people": "datasets",
     "methods": "methods",
@@ -68,6 +71,7 @@ __all__ = [
     "Assessment",
     "AttackReport",
     "Audit",
+    "Comparison",
     "DataError",
     "EmpiricalAudit",
     "ExactCellsError",
@@ -81,6 +85,7 @@ __all__ = [
     "attack",
     "audit",
     "bounds_from_data",
+    "compare",
     "empirical_audit",
     "invented_people",
     "methods",

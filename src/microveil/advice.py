@@ -17,7 +17,7 @@ from typing import Any, Unpack
 
 from microveil.audit import audit_of
 from microveil.engines import Engine, LocalEngine
-from microveil.errors import stands_alone
+from microveil.errors import ExactCellsError, stands_alone
 from microveil.invited_linkage import InvitedLinkage, invited_linkage
 from microveil.planning import keeps, plan_prepared, refuse_exact
 from microveil.preparation import Prepared
@@ -61,6 +61,8 @@ class Advice:
         The best first; each method with its best k.
     linkage : InvitedLinkage or None
         Where isotonic regression was asked for.
+    refused : str or None
+        Why `protect` would refuse the request, exact cells for example.
     """
 
     asked: Option
@@ -68,6 +70,7 @@ class Advice:
     expected: Mapping[str, Expectation]
     options: tuple[Option, ...]
     linkage: InvitedLinkage | None = None
+    refused: str | None = None
 
     @property
     def hopeless(self) -> tuple[str, ...]:
@@ -81,6 +84,7 @@ class Advice:
             "scope": self.scope,
             "expected": {name: entry.to_dict() for name, entry in self.expected.items()},
             "hopeless": list(self.hopeless),
+            "refused": self.refused,
             "options": [option.to_dict() for option in self.options],
             "isotonic_linkage": None if self.linkage is None else self.linkage.to_dict(),
         }
@@ -97,6 +101,8 @@ class Advice:
             verdict = "  worse than publishing the mean" if entry.hopeless else ""
             lines.append(f"{name:{width}}  {entry.over_variance:14.4g}{verdict}")
         lines += [f"{'mean':{width}}  {self.asked.over_variance:14.4g}", ""]
+        if self.refused is not None:
+            lines += [f"But protect would refuse it. {self.refused}.", ""]
         if self.options:
             lines.append(f"Best for the same epsilon at {self.scope} scope:")
             lines += [f"  {option.over_variance:10.4g}  {option}" for option in self.options]
@@ -156,6 +162,7 @@ def advise(
     return Advice(
         asked=Option(
             method=request.method.id,
+            model=planned.guarantee.model.in_words,
             choices=_choices(request),
             k=request.k if request.method.needs_k else None,
             over_variance=average(expected),
@@ -164,6 +171,7 @@ def advise(
         expected=expected,
         options=tuple(_options(planned, asked, prepared, engine)),
         linkage=invited_linkage(planned) if planned.isotonic else None,
+        refused=_refusal(planned, request),
     )
 
 
@@ -207,6 +215,18 @@ def settled_plan(
     expected = expectations(planned)
     figures["expected_error"] = {name: entry.to_dict() for name, entry in expected.items()}
     notes = []
+    if request.advised is not None:
+        chosen = ", ".join(
+            [
+                request.method.id,
+                *(f"{step} {value}" for step, value in _choices(request).items()),
+                f"k {request.k}",
+            ]
+        )
+        notes.append(
+            f"Left to advice, chosen: {chosen}; expected error {average(expected):.3g} of the "
+            "variance, mean over the attributes."
+        )
     if request.isotonic:
         progress("linking trial draws")
         linkage = invited_linkage(planned)
@@ -236,6 +256,14 @@ def _options(
     return options(prepared, free, scope, engine)[:SHOWN]
 
 
+def _refusal(planned: Plan, request: Request) -> str | None:
+    try:
+        refuse_exact(planned, request)
+    except ExactCellsError as error:
+        return str(error).rstrip(".")
+    return None
+
+
 def _choices(request: Request) -> dict[str, str]:
     given = {
         name: getattr(request, name)
@@ -249,6 +277,8 @@ def _warning(planned: Plan, expected: Mapping[str, Expectation], found: list[Opt
     """Say which attributes are hopeless, and of options that were looked for the best."""
     worst = ", ".join(
         f"'{name}' ({entry.over_variance:.3g} times the variance)"
+        if entry.variance > 0
+        else f"'{name}' (all its values are equal)"
         for name, entry in expected.items()
         if entry.hopeless
     )
@@ -258,6 +288,8 @@ def _warning(planned: Plan, expected: Mapping[str, Expectation], found: list[Opt
     if not found:
         return note
     best = found[0]
+    if best.over_variance >= 0.999 * average(expected):
+        return f"{note} Nothing at hand does better for the same epsilon and scope."
     figures = (
         f"the least expected error for the same epsilon at {_kept_scope(planned)} scope is that of "
         f"{best}: {best.over_variance:.3g} of the variance on average, against "

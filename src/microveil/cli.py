@@ -18,6 +18,7 @@ from microveil.flags import (
     Separator,
     takes_request,
     text_format,
+    whole_or_auto,
 )
 
 __all__ = ["app", "main"]
@@ -101,12 +102,13 @@ def inspect(
     """Look at a table: write a recipe to fill in, or say what to expect of a request."""
     from microveil.publish import advise_file, inspect_file
 
-    if request.recipe is not None or request.arguments["epsilon"] is not None:
+    asked = (request.arguments["method"], request.arguments["epsilon"], request.recipe)
+    if any(argument is not None for argument in asked):
         if output is not None:
             raise RequestError(
                 "--output",
                 "a look at what to expect of a request writes no recipe",
-                "leave it out, or leave out --recipe and --epsilon",
+                "leave it out, or leave out --recipe, --method and --epsilon",
             )
         with _progress() as progress:
             advice = advise_file(data, **_request_arguments(request), progress=progress)
@@ -221,6 +223,37 @@ def assess(
 
 
 @app.command()
+@takes_request
+def compare(
+    data: Data,
+    methods: Annotated[
+        list[str],
+        typer.Option(help="Ids with commas or repeated, with steps: idp-vector:partition=ranking."),
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the results.")],
+    runs: Annotated[int, typer.Option(help="How often each is drawn.")] = 10,
+    jobs: Annotated[int | None, typer.Option(help="Threads; by default one a processor.")] = None,
+    *,
+    request: RequestFlags,
+) -> None:
+    """Compare methods on a table: --k and --epsilon take lists and ranges, 3,5,10:100:10."""
+    from microveil.publish import compare_file
+
+    with _counted_progress() as progress:
+        answer = compare_file(
+            data,
+            output,
+            methods=[part for entry in methods for part in entry.split(",")],
+            runs=runs,
+            jobs=jobs,
+            progress=progress,
+            **_request_arguments(request, of_one=False),
+        )
+    typer.echo(answer)
+    typer.echo(f"Results: {output}. They depend on the data: for the custodian only.")
+
+
+@app.command()
 def attack(
     original: Annotated[Path, typer.Argument(help="The table before.")],
     protected: Annotated[Path, typer.Argument(help="The table after, record by record.")],
@@ -283,13 +316,16 @@ def methods() -> None:
         typer.echo(f"{'':16} {entry['source']}")
 
 
-def _request_arguments(request: RequestFlags) -> dict[str, Any]:
+def _request_arguments(request: RequestFlags, *, of_one: bool = True) -> dict[str, Any]:
+    """Return what a request asks, of one release or of many (--k is a list then)."""
+    k = request.arguments["k"]
     return {
         "recipe": request.recipe,
         "bounds_alpha": request.bounds_alpha,
         "decimals_from_data": request.decimals_from_data,
         "text": request.text,
         **request.arguments,
+        "k": whole_or_auto(k) if of_one else k,
     }
 
 
@@ -310,3 +346,23 @@ def _progress() -> Iterator[Callable[[str], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("starting", total=None)
         yield lambda step: bar.update(task, description=step)
+
+
+@contextmanager
+def _counted_progress() -> Iterator[Callable[[int, int, float | None], None]]:
+    """Show runs done and the time left on a terminal, nothing in a pipe."""
+    if not sys.stderr.isatty():
+        yield lambda _done, _total, _left: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+
+        def told(done: int, total: int, left: float | None) -> None:
+            left_told = "" if left is None else f"about {left:.0f} s left"
+            bar.update(task, completed=done, total=total, description=left_told)
+
+        yield told

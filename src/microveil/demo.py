@@ -14,6 +14,7 @@ from microveil.errors import FileError
 from microveil.files import TextFormat, check_absent, read_file, write_data
 from microveil.protect import protect
 from microveil.release import Release
+from microveil.report import demonstration_report, key_figures
 from microveil.table import bounds_from_data, resolution_from_data
 
 __all__ = ["run_demo"]
@@ -45,8 +46,8 @@ def run_demo(
     Parameters
     ----------
     folder : Path
-        Gets one release folder (and its custodian's) for each method, and original.csv where
-        the people are invented.
+        Gets one release folder (and its custodian's) for each method, report.html on both,
+        and original.csv where the people are invented.
     data : Path, optional
         A file of the user's. Its bounds and decimals are then read off the data.
     text : TextFormat or None
@@ -80,7 +81,15 @@ def run_demo(
                 exact_percent=_exact_percent(release),
             )
         )
+    progress("writing the report")
+    page = demonstration_report(
+        {method: (o.release, o.assessment) for method, o in zip(METHODS, outcomes, strict=True)},
+        people,
+        lead=f"{people.height} {_who(invented=data is None)}, protected in two ways.",
+        invented=data is None,
+    )
     folder.mkdir(parents=True, exist_ok=True)
+    (folder / "report.html").write_text(page, encoding="utf-8")
     for method, outcome in zip(METHODS, outcomes, strict=True):
         outcome.release.write(folder / method, overwrite=overwrite, text=text)
     if data is None:
@@ -117,7 +126,7 @@ def _told(
     people: polars.DataFrame, outcomes: list[Outcome], folder: Path, *, invented: bool
 ) -> list[str]:
     names = [terms.attribute.name for terms in outcomes[0].release.guarantee.attributes]
-    who = "invented people; none of them exists" if invented else "records of your file"
+    who = _who(invented=invented)
     lines = [
         (
             f"{people.height} {who}. {len(names)} attributes protected in two ways, each with a "
@@ -135,8 +144,16 @@ def _told(
             ),
             "",
         ]
-    lines += [*_figures(outcomes), "", *_lesson(folder, invented=invented)]
-    return lines
+    lines += [*_figures(outcomes), "", *_lesson(folder, invented=invented), ""]
+    for method, outcome in zip(METHODS, outcomes, strict=True):
+        lines.append(f"{method}, the three numbers that matter:")
+        figures = key_figures(outcome.release, outcome.assessment)
+        lines += [f"  {figure}" for figure in figures]
+    return [*lines, "", f"The report: {folder / 'report.html'}"]
+
+
+def _who(*, invented: bool) -> str:
+    return "invented people; none of them exists" if invented else "records of your file"
 
 
 def _one_person(people: polars.DataFrame, outcomes: list[Outcome], names: list[str]) -> list[str]:

@@ -13,7 +13,15 @@ from microveil.errors import RequestError
 if TYPE_CHECKING:
     from microveil.files import TextFormat
 
-__all__ = ["Decimal", "Encoding", "RequestFlags", "Separator", "takes_request", "text_format"]
+__all__ = [
+    "Decimal",
+    "Encoding",
+    "RequestFlags",
+    "Separator",
+    "takes_request",
+    "text_format",
+    "whole_or_auto",
+]
 
 Separator = Annotated[str, typer.Option(help="What separates the fields of a CSV file.")]
 Decimal = Annotated[str, typer.Option(help="The decimal mark of a CSV file: . or ,")]
@@ -146,7 +154,7 @@ def _request(
 
     arguments = {
         "method": method,
-        "k": _whole_or_auto(k),
+        "k": k,
         "epsilon": epsilon,
         "scope": scope,
         "attributes": attributes or None,
@@ -177,7 +185,8 @@ def _request(
     )
 
 
-def _whole_or_auto(k: str | None) -> int | str | None:
+def whole_or_auto(k: str | None) -> int | str | None:
+    """Read --k where one is asked for."""
     if k is None or k == "auto":
         return k
     try:

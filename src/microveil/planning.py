@@ -167,6 +167,7 @@ def _guarantee(
     table: Table, request: Request, parts: tuple[AttributePlan, ...], promise: Promise
 ) -> Guarantee:
     method = request.method
+    title = promise.title or method.title
     attributes = [part.attribute for part in parts]
     kept = tuple(name for name in table.names if name in request.keep)
     seeded = request.seed is not None and (method.randomness is not None or request.shuffle)
@@ -186,8 +187,8 @@ def _guarantee(
     nothing = Scope.none()
     return Guarantee(
         method=method.id,
-        title=method.title,
-        source=method.source,
+        title=title,
+        source=promise.source or method.source,
         deed=method.deed.format(k=request.k),
         model=promise.model,
         epsilon=promise.epsilon,
@@ -197,5 +198,5 @@ def _guarantee(
         attributes=tuple(AttributeTerms(attribute=p.attribute, share=p.share) for p in parts),
         randomness="seeded" if seeded else "os",
         kept=kept,
-        notes=conditions(f"{method.id}, {method.title}", attributes, given, promise.caveats),
+        notes=conditions(f"{method.id}, {title}", attributes, given, promise.caveats),
     )

@@ -12,12 +12,14 @@ from microveil.assess import assess
 from microveil.assessment import Assessment
 from microveil.attack import attack
 from microveil.audit import Audit, audit
+from microveil.compare import compare
 from microveil.empirical import EmpiricalAudit, empirical_audit
 from microveil.errors import FileError, RequestError, stands_alone
 from microveil.files import SourceFile, TextFormat, check_absent, read_file
 from microveil.protect import draw
 from microveil.recipe import merged, propose_recipe, read_recipe
 from microveil.release import Release
+from microveil.report import custodian_report
 from microveil.risk.attacks import AttackReport
 from microveil.schema import Kind
 from microveil.table import bounds_from_data, resolution_from_data
@@ -27,6 +29,7 @@ __all__ = [
     "assess_files",
     "attack_files",
     "audit_file",
+    "compare_file",
     "inspect_file",
     "protect_file",
     "resolve_names",
@@ -34,6 +37,8 @@ __all__ = [
 ]
 
 Progress = Callable[[str], None]
+# Of larger tables no report is made unasked: an assessment takes far longer than protecting.
+REPORTED_RECORDS = 50_000
 LISTS = ("attributes", "keep")
 
 
@@ -97,8 +102,17 @@ def protect_file(
             input={"name": source.path.name, "sha256": source.digest}
         ),
     )
+    report = None
+    if source.frame.height <= REPORTED_RECORDS:
+        progress("writing the report")
+        report = custodian_report(release, source.frame)
     release.write(
-        folder, format=source.format, text=source.text, overwrite=overwrite, progress=progress
+        folder,
+        format=source.format,
+        text=source.text,
+        report=report,
+        overwrite=overwrite,
+        progress=progress,
     )
     return release
 
@@ -132,6 +146,36 @@ def advise_file(
     source, asked = _asked(path, progress=progress, **_apart(arguments))
     progress("weighing")
     return advise(source.frame, **asked)
+
+
+@stands_alone
+def compare_file(
+    path: str | Path,
+    folder: str | Path,
+    *,
+    methods: Sequence[str],
+    runs: int,
+    jobs: int | None,
+    progress: Callable[[int, int, float | None], None],
+    **arguments: Any,
+) -> str:
+    """Compare methods on the table of a file, results in a folder; returns the answer in words.
+
+    Of the arguments those of `protect_file`, but for ``method``; ``k`` and ``epsilon`` are
+    lists, or text with ranges.
+    """
+    source, asked = _asked(path, progress=lambda _step: None, **_apart(arguments))
+    asked.pop("method", None)
+    found = compare(
+        source.frame,
+        methods=methods,
+        runs=runs,
+        jobs=jobs,
+        folder=folder,
+        progress=progress,
+        **asked,
+    )
+    return found.answer
 
 
 def _asked(

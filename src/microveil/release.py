@@ -135,13 +135,15 @@ class Release:
         *,
         format: Literal["csv", "parquet"] = "csv",  # noqa: A002 -- the plain word for it
         text: TextFormat | None = None,
+        report: str | None = None,
         overwrite: bool = False,
         progress: Callable[[str], None] = lambda _step: None,
     ) -> tuple[Path, Path]:
         """Write the release: what may be published to ``folder``, the rest beside it.
 
         ``folder`` gets data.csv or data.parquet, guarantee.json and guarantee.md;
-        ``folder``-custodian (mode 0700) gets manifest.json. Both appear whole or not at all.
+        ``folder``-custodian (mode 0700) gets manifest.json, and report.html where there is a
+        report. Both appear whole or not at all.
 
         Parameters
         ----------
@@ -149,6 +151,8 @@ class Release:
         format : {"csv", "parquet"}
         text : TextFormat, optional
             Separator, decimal mark and encoding of a CSV file.
+        report : str, optional
+            The custodian's page, see `report.custodian_report`.
         overwrite : bool
             Replace an earlier release.
         progress : callable
@@ -174,6 +178,8 @@ class Release:
             (public / "guarantee.md").write_text(self.guarantee.statement(), encoding="utf-8")
             manifest = self.manifest.with_entries(output={"name": name, "sha256": digest})
             _write_json(custodian / "manifest.json", manifest.to_dict())
+            if report is not None:
+                (custodian / "report.html").write_text(report, encoding="utf-8")
 
         return write_folders(Path(folder), fill, overwrite=overwrite)
 

@@ -44,6 +44,8 @@ STEPS = (
 
 # A resolution beyond this, or below one part of it, leaves no values between.
 LARGEST_STEP = 10**18
+# Far beyond any meaning, within what is computed without overflow.
+LARGEST_EPSILON = Fraction(10**100)
 
 
 class Advised(StrEnum):
@@ -236,9 +238,14 @@ def _epsilon(value: Any, method: Method) -> Fraction | None:
         raise RequestError(
             "epsilon", "this method draws noise and needs a budget", "pass epsilon=1"
         )
-    return as_fraction(
+    epsilon = as_fraction(
         value, "epsilon", "epsilon must be a finite number above 0", "pass for example epsilon=1"
     )
+    if not 1 / LARGEST_EPSILON <= epsilon <= LARGEST_EPSILON:
+        raise RequestError(
+            "epsilon", "epsilon must be between 1e-100 and 1e100", "pass for example epsilon=1"
+        )
+    return epsilon
 
 
 def _step(name: str, given: Mapping[str, Any], method: Method) -> str | None:

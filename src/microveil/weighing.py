@@ -40,6 +40,8 @@ __all__ = [
 Whole = NDArray[np.int64]
 
 AUTO = "auto"
+# Steps that a request may choose, and that no option may then pass over.
+STEPS_CHOSEN = ("partition", "composition", "sensitivity")
 # Least to greatest k on offer, each so many times the one before; the second for methods whose
 # plans take long.
 STEP, LONG_STEP = 1.4, 3.0
@@ -100,6 +102,8 @@ class Option:
     Attributes
     ----------
     method : str
+    model : str
+        The privacy model of its guarantee, in words.
     choices : dict of str
         Steps of the method, ``partition`` for example.
     k : int or None
@@ -108,6 +112,7 @@ class Option:
     """
 
     method: str
+    model: str
     choices: Mapping[str, str]
     k: int | None
     over_variance: float
@@ -116,12 +121,13 @@ class Option:
         """Name the option in words."""
         steps = [f"{name} {value}" for name, value in self.choices.items()]
         size = [] if self.k is None else [f"k {self.k}"]
-        return ", ".join([self.method, *steps, *size])
+        return f"{', '.join([self.method, *steps, *size])}; {self.model}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the option as plain values."""
         return {
             "method": self.method,
+            "model": self.model,
             **self.choices,
             "k": self.k,
             "over_variance": self.over_variance,
@@ -163,7 +169,14 @@ def settle(
         request = Request.of(asked)
         return request, prepare(table, request, progress)
     method = METHODS.get(str(asked.get("method")))
-    probe = Request.of({**asked, "k": method.smallest_k if method else None})
+    if method is not None and method.needs_k and not method.needs_epsilon:
+        raise RequestError(
+            "k",
+            f"{method.id} draws no noise for a budget, and so loses least at the least k, where "
+            "it hides nothing",
+            "choose k yourself",
+        )
+    probe = Request.of({**asked, "k": method.smallest_k if method else None, "scope": None})
     prepared = prepare(table, probe, progress)
     if not probe.method.needs_k or "k" in probe.unused:
         return probe, prepared
@@ -172,7 +185,7 @@ def settle(
     grounds = _stand_in(prepared) if public else prepared
     sizes = _sizes(prepared, probe.method.smallest_k)
     best = min(
-        _weighed(grounds, {**asked, "scope": None}, {}, sizes, engine),
+        _weighed(grounds, asked, {}, sizes, engine),
         key=lambda option: option.over_variance,
         default=None,
     )
@@ -247,6 +260,8 @@ def _weighed(
     for k in sizes:
         try:
             request = Request.of({**asked, **steps, "k": k})
+            if any(asked.get(step) and step in request.unused for step in STEPS_CHOSEN):
+                continue  # a step that was asked for is not to be passed over
             planned = plan_prepared(prepared, request, engine)
             refuse_exact(planned, request)
         except (RequestError, DataError):
@@ -255,6 +270,7 @@ def _weighed(
         if expected:
             yield Option(
                 method=request.method.id,
+                model=planned.guarantee.model.in_words,
                 choices=steps,
                 k=k,
                 over_variance=average(expected),

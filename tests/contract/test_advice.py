@@ -167,3 +167,53 @@ def test_the_error_of_very_many_clusters_is_found_on_some(monkeypatch):
     whole = part.expected_error(isotonic=False)
     monkeypatch.setattr(centroids, "SAMPLED", 100)
     assert part.expected_error(isotonic=False) == pytest.approx(whole, rel=0.01)
+
+
+@pytest.mark.parametrize("method", ["mdav", "v-mdav", "ranking", "optimal", "k-pram", "k-noise"])
+def test_without_a_budget_k_is_not_left_to_advice(method):
+    """The least error would be that of k = 1, which hides nothing."""
+    with pytest.raises(mv.RequestError, match="choose k yourself"):
+        mv.protect(PEOPLE, method=method, k="auto", attributes=["AGE", "TAX"])
+
+
+def test_k_left_to_advice_finds_the_k_that_keeps_a_scope():
+    """One single cluster keeps its epsilon at vector scope even by idp-cbls."""
+    guarantee = mv.plan(PEOPLE, method="idp-cbls", k="auto", scope="vector", **ASKED).guarantee
+    assert guarantee.k > N // 2
+    assert guarantee.scopes.vector.epsilon == 1
+
+
+def test_what_was_chosen_is_told_and_a_model_is_always_named():
+    """The method, its steps, k and the expected error; a weaker model is not passed over."""
+    release = mv.protect(PEOPLE, method="auto", k="auto", scope="vector", **ASKED)
+    chosen = next(note for note in release.notes if note.startswith("Left to advice"))
+    assert release.guarantee.method in chosen
+    assert f"k {release.guarantee.k}" in chosen
+    told = warning(mv.protect(PEOPLE, method="dp-um", k=3, **ASKED))
+    assert "individual differential privacy" in told
+    assert all(option.model for option in mv.advise(PEOPLE, method="dp-um", k=3, **ASKED).options)
+
+
+def test_a_step_asked_for_is_not_passed_over():
+    """With a partition that no candidate offers nothing is chosen in its place."""
+    with pytest.raises(mv.RequestError, match="no method at hand"):
+        mv.protect(PEOPLE, method="auto", scope="cluster", partition="mdav", **ASKED)
+
+
+def test_advice_says_what_protect_would_refuse_and_never_recommends_the_request_itself():
+    """Exact cells are told; nothing better is told as nothing better."""
+    ties = {"x": np.repeat([1, 5], 60), "same": np.full(120, 7)}
+    asked = {"epsilon": 1, "attributes": ["x"], "bounds": {"x": (0, 9), "same": (0, 9)}}
+    advice = mv.advise(ties, method="idp-cbls", k=10, **asked)
+    assert "published exactly" in advice.refused
+    assert "protect would refuse" in advice.to_text()
+    asked = {**asked, "attributes": ["same"], "epsilon": 1e-3}
+    told = warning(mv.protect(ties, method="dp-um", k=120, **asked))
+    assert "all its values are equal" in told
+
+
+@pytest.mark.parametrize("epsilon", ["1e400", "1e-400", 1e150])
+def test_epsilons_beyond_all_meaning_are_refused(epsilon):
+    """An error of ours, not an overflow."""
+    with pytest.raises(mv.RequestError, match="between"):
+        mv.protect(PEOPLE, method="dp-um", k=5, **{**ASKED, "epsilon": epsilon})

@@ -43,7 +43,7 @@ def test_protect_writes_two_folders_and_says_so(folder):
     assert done.returncode == 0, done.stderr
     assert sorted(os.listdir(folder)) == ["out", "out-custodian", "people.csv"]
     assert sorted(os.listdir(folder / "out")) == ["data.csv", "guarantee.json", "guarantee.md"]
-    assert os.listdir(folder / "out-custodian") == ["manifest.json"]
+    assert sorted(os.listdir(folder / "out-custodian")) == ["manifest.json", "report.html"]
     assert stat.S_IMODE((folder / "out-custodian").stat().st_mode) == 0o700
     data = pl.read_csv(folder / "out" / "data.csv")
     assert data.columns == ["REGION", "AGE", "INCOME"]
@@ -280,6 +280,7 @@ def test_demo_runs_twice_and_explains(folder):
         "idp-cbls",
         "idp-cbls-custodian",
         "original.csv",
+        "report.html",
     } == set(os.listdir(folder / "shown"))
     done = run("demo", "-o", "shown", folder=folder)
     assert done.returncode == 2

@@ -102,12 +102,16 @@ class Promise:
     scopes : Scopes
     caveats : tuple of str
         What it does not give, in sentences.
+    title, source : str or None
+        Of the method as chosen, where that is not its own.
     """
 
     model: Model
     epsilon: Fraction | None
     scopes: Scopes
     caveats: tuple[str, ...] = ()
+    title: str | None = None
+    source: str | None = None
 
 
 class PlanStep(Protocol):

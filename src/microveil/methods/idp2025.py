@@ -104,7 +104,10 @@ INDIVIDUAL = (
     ),
     (
         "Cluster sizes can be counted in the release; they follow from the number of records "
-        "with a value and k alone. Reconstruction attacks on individual differential privacy "
+        "with a value and k alone."
+    ),
+    (
+        "Reconstruction attacks on individual differential privacy "
         "through many queries are known (Protivash, Durrell, Kifer, Ding and Zhang 2024)."
     ),
 )
@@ -171,13 +174,15 @@ def _promise_idp_ls(setting: Setting) -> Promise:
 
 def _promise_idp_cbls(setting: Setting) -> Promise:
     """Promise a share for every cluster at vector scope: each passes a record on."""
-    widened = (SIZES_FROM_DATA,) if setting.choices.exact_cells == "widen" else ()
+    caveats = _IDP_CBLS
+    if setting.choices.exact_cells == "widen":
+        caveats = (_IDP_CBLS[0], INDIVIDUAL[0], INDIVIDUAL[2], SIZES_FROM_DATA)
     vector = sum((share * clusters for share, clusters in setting.shares), Fraction(0))
     return Promise(
         model=Model.INDIVIDUAL,
         epsilon=setting.epsilon,
         scopes=epsilon_scopes(setting.epsilon, vector, vector if setting.unlinked else None),
-        caveats=(*_IDP_CBLS, *widened),
+        caveats=caveats,
     )
 
 

@@ -173,7 +173,11 @@ _VECTOR = (
         "of all clusters together stay within the epsilon. Scales belong to the custodian and must "
         "not be published."
     ),
-    INDIVIDUAL[0],
+    *INDIVIDUAL,
+)
+_VECTOR_TITLE = (
+    "insensitive microaggregation of all attributes, noise by the sensitivity of all centroids "
+    "together"
 )
 _BOUNDS_FROM_DATA = (
     (
@@ -209,6 +213,7 @@ def _promise(setting: Setting) -> Promise:
             epsilon=total,
             scopes=scopes,
             caveats=(*_BOUNDS_FROM_DATA, *caveats),
+            title=_VECTOR_TITLE if by_vector else None,
         )
     # Across blocks, rows show which records share clusters of two partitions.
     unlinked = setting.shuffled and not setting.keeps and len(setting.choices.blocks) == 1
@@ -220,6 +225,8 @@ def _promise(setting: Setting) -> Promise:
             cluster, vector, vector if unlinked and not setting.read_from_data else None
         ),
         caveats=caveats,
+        title=_VECTOR_TITLE if by_vector else None,
+        source="this project, on the clusters of KANON-2013" if by_vector else None,
     )
 
 

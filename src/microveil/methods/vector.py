@@ -84,7 +84,7 @@ def _promise(setting: Setting) -> Promise:
         scopes=epsilon_scopes(total, total, total if setting.unlinked else None),
         caveats=(
             *_IDP_VECTOR,
-            *(INDIVIDUAL[:1] if chosen else INDIVIDUAL),
+            *((INDIVIDUAL[0], INDIVIDUAL[2]) if chosen else INDIVIDUAL),
             *((SIZES_FROM_DATA,) if chosen else ()),
         ),
     )
@@ -95,7 +95,7 @@ METHODS = (
         id="idp-vector",
         title="univariate microaggregation of winsorised means, noise by the sensitivity of all "
         "centroids together",
-        source="this project (docs/methods/idp-vector.md)",
+        source="this project",
         deed="Records were grouped by rank, each attribute by itself, into clusters of at "
         "least {k}, and each value was replaced by its cluster's mean plus noise, the "
         "smallest and the largest value of a cluster set to their neighbours before.",

@@ -163,8 +163,8 @@ def _handling(given: Circumstances) -> list[str]:
         )
     if given.exact_cells == "widen":
         notes.append(
-            "Clusters of equal values, which need no noise by the method's rule, were merged with "
-            "their neighbours until none was left."
+            "No cluster holds equal values only, which would need no noise by the method's rule: "
+            "such clusters were merged with their neighbours or kept out of the partition."
         )
     if given.exact_cells == "refuse":
         notes.append("A release in which a cluster would come out exactly is refused.")

@@ -196,7 +196,7 @@ def _factor(epsilon: float) -> str:
         return "over a million"
     with localcontext() as context:
         context.prec, context.rounding = (3 if epsilon >= 0.1 else 5), ROUND_CEILING
-        return str(+Decimal(repr(math.exp(epsilon))))
+        return f"{+Decimal(repr(math.exp(epsilon))):f}"
 
 
 def _count(number: int, noun: str) -> str:

@@ -1,0 +1,18 @@
+"""Comparison: methods x k x epsilon x runs on one table, and what does best.
+
+::
+
+    grid        what is compared: cells and the seeds of their runs
+    tasks       cells with their requests checked and the table read
+    running     plans, draws and measures, in threads, with memory (remembering) and clock
+    rows        the tidy table
+    store       the folder that a comparison grows in
+    results     means with intervals; frontier and answer
+    map         the risk-utility map as figures; drawing, as a picture
+"""
+
+from microveil.compare.comparing import compare
+from microveil.compare.map import Panel, Point, Series, risk_utility_map
+from microveil.compare.results import Comparison
+
+__all__ = ["Comparison", "Panel", "Point", "Series", "compare", "risk_utility_map"]

@@ -1,0 +1,205 @@
+"""The verb: methods, k, epsilons and runs compared on a table."""
+
+import json
+import os
+import secrets
+from collections.abc import Iterable, Mapping
+from contextlib import closing, nullcontext
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from microveil.compare.grid import SEED_BITS, Grid, read_grid
+from microveil.compare.results import Comparison
+from microveil.compare.running import Progress, carried_out
+from microveil.compare.store import Store, described, opened
+from microveil.compare.tasks import Task, digest_of, tasks_of
+from microveil.errors import MicroveilError, RequestError, stands_alone
+from microveil.recipe import merged, read_recipe
+
+__all__ = ["compare"]
+
+# What the grid goes through, or decides by itself.
+OF_THE_GRID = ("method", "k", "epsilon", "seed")
+
+
+@stands_alone
+def compare(
+    table: Any,
+    *,
+    methods: str | Iterable[str],
+    k: Any = (),
+    epsilon: Any = (),
+    runs: int = 10,
+    seed: int | None = None,
+    jobs: int | None = None,
+    folder: str | Path | None = None,
+    progress: Progress | None = None,
+    recipe: str | Path | Mapping[str, Any] | None = None,
+    **arguments: Any,
+) -> Comparison:
+    """Compare methods on a table: what each loses, and what an intruder could still link.
+
+    Every method is planned once for each k and epsilon and drawn ``runs`` times. Nothing is
+    released: only figures come out, and they depend on the data.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame, polars.DataFrame, pyarrow.Table or dict of numpy arrays
+        One record (row) per person.
+    methods : str or sequence of str
+        Ids, see `methods`, with steps where wanted: "idp-vector:partition=noise-aware".
+    k : int, str or sequence of int
+        Text may hold inclusive ranges: "3,5,10:100:10". Methods without clusters have none.
+    epsilon : float, str or sequence of float
+        Likewise; 0.1 is taken as exactly 1/10.
+    runs : int
+        How often each is drawn; once where nothing is random.
+    seed : int, optional
+        By default a fresh one, or that of the comparison in ``folder``; it is recorded. Each
+        run's own seed follows from it and from the names of method, steps, k, epsilon and run
+        alone.
+    jobs : int, optional
+        How many threads; by default as many as there are processors.
+    folder : str or Path, optional
+        Where results go as they come. A comparison that was begun there is continued.
+    progress : callable, optional
+        Told the runs done, the runs in all, and the seconds left (None before that is known).
+    recipe : str, Path or dict, optional
+        A recipe file or its contents; its method, k, epsilon and seed are passed over.
+    **arguments
+        The other arguments of `protect`, ``bounds`` for example, for every cell alike.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    MicroveilError
+        If the grid or its arguments break a rule, if no cell at all can be planned, or if the
+        folder holds something else. Cells that are refused one by one are rows that say why.
+
+    Notes
+    -----
+    Each column is ranked once. A run costs its draws and three record linkages, near
+    O(n log n) each. With ``shuffle`` the guarantee is that of shuffled rows; loss and linkage
+    are measured by who a row belongs to, so that no order enters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ages = {"AGE": np.arange(20, 80)}
+    >>> found = compare(
+    ...     ages,
+    ...     methods=["laplace", "dp-um"],
+    ...     k=[3, 10],
+    ...     epsilon=[1],
+    ...     runs=5,
+    ...     seed=1,
+    ...     attributes="AGE",
+    ...     bounds={"AGE": (0, 120)},
+    ... )
+    >>> found
+    Comparison(3 cells, 15 runs)
+    >>> found.summary["scope"].to_list()
+    ['row', 'vector', 'vector']
+    """
+    given = _given(arguments, {} if recipe is None else read_recipe(recipe))
+    grid = read_grid(methods, k, epsilon, runs, given)
+    n_jobs = _checked_jobs(jobs)
+    path = None if folder is None else Path(folder)
+    seed = _seed(seed, path)
+    tasks = tasks_of(table, grid.cells, given)
+    description = _description(grid, seed, tasks, given)
+    with nullcontext(None) if path is None else opened(path, description) as store:
+        rows = _rows(tasks, seed, n_jobs, progress or _silent, store)
+        found = Comparison.of(rows, description)
+        if path is not None:
+            found.write_beside(path)
+    return found
+
+
+def _rows(
+    tasks: list[Task], seed: int, jobs: int, progress: Progress, store: Store | None
+) -> list[dict[str, Any]]:
+    """Return every row: those that a folder holds, and the others carried out."""
+    if store is None:
+        return list(carried_out(tasks, set(), seed, jobs, progress))
+    done = {(row["cell"], row["run"]) for row in store.rows if row["refused"] is None}
+    refused = {row["cell"] for row in store.rows if row["refused"] is not None}
+    for task in tasks:
+        if task.cell.number in refused:
+            done |= {(task.cell.number, run) for run in range(1, task.cell.runs + 1)}
+    with closing(carried_out(tasks, done, seed, jobs, progress)) as fresh:
+        try:
+            for row in fresh:
+                store.add(row)
+        finally:
+            store.save()
+    return store.rows
+
+
+def _given(arguments: Mapping[str, Any], recipe: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments that hold for every cell."""
+    for name in OF_THE_GRID:
+        if name in arguments:
+            raise RequestError(
+                f"argument '{name}'", "methods are compared, not one method", "pass methods=[...]"
+            )
+    given = merged({n: v for n, v in recipe.items() if n not in OF_THE_GRID}, arguments)
+    # An iterator would be used up by the first cell.
+    return {
+        name: list(value) if hasattr(value, "__next__") else value for name, value in given.items()
+    }
+
+
+def _seed(seed: Any, folder: Path | None) -> int:
+    if seed is None:
+        begun = None if folder is None else described(folder)
+        found = None if begun is None else begun.get("seed")
+        return found if isinstance(found, int) else secrets.randbits(SEED_BITS)
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
+        raise RequestError("seed", "a seed is a whole number", "pass seed=1, or leave it out")
+    return int(seed)
+
+
+def _checked_jobs(jobs: Any) -> int:
+    if jobs is None:
+        return os.cpu_count() or 1
+    if isinstance(jobs, bool) or not isinstance(jobs, int | np.integer) or jobs < 1:
+        raise RequestError("jobs", "jobs must be a whole number of 1 or more", "pass jobs=2")
+    return int(jobs)
+
+
+def _description(
+    grid: Grid, seed: int, tasks: list[Task], given: Mapping[str, Any]
+) -> dict[str, Any]:
+    reading = next(task.ready[1] for task in tasks if not isinstance(task.ready, MicroveilError))
+    told: dict[str, Any] = {
+        "schema": 1,
+        "microveil": version("microveil"),
+        **grid.to_dict(),
+        "seed": seed,
+        "attributes": list(reading.names),
+        "n_records": len(reading.original),
+        "table": digest_of(tasks),
+        "arguments": {name: given[name] for name in sorted(given)},
+    }
+    plain: dict[str, Any] = json.loads(json.dumps(told, default=_plain))
+    return plain
+
+
+def _plain(value: Any) -> Any:
+    """Write what JSON does not know: numbers of numpy, fractions, dates."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, set | frozenset):
+        return sorted(value)  # in no order of its own
+    return list(value) if isinstance(value, Iterable) else str(value)
+
+
+def _silent(done: int, total: int, seconds_left: float | None) -> None:
+    """Tell nobody."""

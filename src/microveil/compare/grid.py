@@ -1,0 +1,357 @@
+"""What is compared: methods with their steps, times k, times epsilon, times runs.
+
+A cell is one request. Its seeds follow from its name and from nothing else, so that it comes
+out the same whatever else is in the grid, in whatever order and on however many threads.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from microveil.errors import RequestError
+from microveil.methods import METHODS, Method
+from microveil.privacy import as_fraction, exact_number
+
+__all__ = ["Cell", "Choice", "Grid", "read_choice", "read_epsilons", "read_grid", "read_sizes"]
+
+# Steps with a list of values that a method offers.
+OFFERED = ("partition", "composition", "sensitivity", "every", "noise")
+# A grid beyond this is a slip of the keyboard.
+MOST_VALUES = 10_000
+# No k or epsilon beyond this, or below one part of it, is meant.
+LARGEST = Fraction(10**15)
+SEED_BITS = 63
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A method, with the steps that were chosen for it.
+
+    Attributes
+    ----------
+    method : Method
+    steps : tuple of (str, str)
+        Name and value of each, in the order of their names.
+    """
+
+    method: Method
+    steps: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def written_steps(self) -> str:
+        """The steps as they are written behind a method's id: "partition=optimal"."""
+        return ":".join(f"{name}={value}" for name, value in self.steps)
+
+    def __str__(self) -> str:
+        """Write the choice as it is asked for."""
+        return ":".join([self.method.id, *([self.written_steps] if self.steps else [])])
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of `protect` that the choice stands for."""
+        given: dict[str, Any] = dict(self.steps)
+        if "isotonic" in given:
+            given["isotonic"] = given["isotonic"] == "true"
+        if "width" in given:
+            given["width"] = exact_number(given["width"])
+        return {"method": self.method.id, **given}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One request of the grid.
+
+    Attributes
+    ----------
+    number : int
+        Its place in the grid, from 0.
+    choice : Choice
+    k : int or None
+        None where the method has no use for it.
+    epsilon : Fraction or None
+        None where the method spends none.
+    runs : int
+        How often it is drawn: once where nothing is random.
+    """
+
+    number: int
+    choice: Choice
+    k: int | None
+    epsilon: Fraction | None
+    runs: int
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the cell as arguments of `protect`."""
+        return {**self.choice.arguments(), "k": self.k, "epsilon": self.epsilon}
+
+    def seed(self, seed: int, run: int) -> int | None:
+        """Return the seed of a run, from 1, below 2**63; None where nothing is drawn.
+
+        `protect` with this seed draws the very table that the run measured.
+        """
+        if self.choice.method.randomness is None:
+            return None
+        epsilon = None if self.epsilon is None else str(self.epsilon)
+        method, steps = self.choice.method.id, self.choice.steps
+        name = json.dumps(["microveil compare", seed, method, steps, self.k, epsilon, run])
+        digest = hashlib.sha256(name.encode()).digest()
+        return int.from_bytes(digest[:8]) >> (64 - SEED_BITS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """Everything that is to be compared.
+
+    Attributes
+    ----------
+    choices : tuple of Choice
+    sizes : tuple of int
+        Each k, ascending.
+    epsilons : tuple of Fraction
+        Ascending.
+    runs : int
+    cells : tuple of Cell
+        By choice, then k, then epsilon.
+    """
+
+    choices: tuple[Choice, ...]
+    sizes: tuple[int, ...]
+    epsilons: tuple[Fraction, ...]
+    runs: int
+    cells: tuple[Cell, ...]
+
+    @property
+    def total(self) -> int:
+        """How many runs there are in all."""
+        return sum(cell.runs for cell in self.cells)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the grid as plain values."""
+        return {
+            "methods": [str(choice) for choice in self.choices],
+            "k": list(self.sizes),
+            "epsilon": [str(epsilon) for epsilon in self.epsilons],
+            "runs": self.runs,
+        }
+
+
+def read_grid(
+    methods: Any, k: Any, epsilon: Any, runs: Any, arguments: Mapping[str, Any] | None = None
+) -> Grid:
+    """Make a grid of what a user gave.
+
+    Parameters
+    ----------
+    methods : str or sequence of str
+        Ids, with steps where wanted: "idp-vector:partition=noise-aware". Text is split at commas.
+    k : int, str or sequence of int
+        Text may hold inclusive ranges: "3,5,10:100:10".
+    epsilon : float, str or sequence of float
+        Likewise; 0.1 is taken as exactly 1/10.
+    runs : int
+    arguments : dict, optional
+        Those that hold for every cell: a width makes k idle.
+
+    Raises
+    ------
+    RequestError
+        If a method, step or number is not one, or one that is needed is missing.
+
+    Examples
+    --------
+    >>> grid = read_grid("laplace,dp-um", "3,10:20:5", [0.1, 1], 10)
+    >>> [(str(cell.choice), cell.k, str(cell.epsilon)) for cell in grid.cells][:3]
+    [('laplace', None, '1/10'), ('laplace', None, '1'), ('dp-um', 3, '1/10')]
+    >>> grid.sizes, grid.total
+    ((3, 10, 15, 20), 100)
+    """
+    texts = methods.split(",") if isinstance(methods, str) else _listed(methods, "methods")
+    choices = tuple({str(choice): choice for choice in map(read_choice, texts)}.values())
+    if not choices:
+        raise RequestError("methods", "there is nothing to compare", "pass methods=['dp-um']")
+    sizes, epsilons = read_sizes(k), read_epsilons(epsilon)
+    if isinstance(runs, bool) or not isinstance(runs, int | np.integer) or runs < 1:
+        raise RequestError("runs", "runs must be a whole number of 1 or more", "pass runs=10")
+    cells: list[Cell] = []
+    for choice in choices:
+        repeats = 1 if choice.method.randomness is None else int(runs)
+        for size in _sizes_of(choice, sizes, arguments or {}):
+            for budget in _epsilons_of(choice, epsilons):
+                cells.append(
+                    Cell(number=len(cells), choice=choice, k=size, epsilon=budget, runs=repeats)
+                )
+    return Grid(choices=choices, sizes=sizes, epsilons=epsilons, runs=int(runs), cells=tuple(cells))
+
+
+def read_choice(text: Any) -> Choice:
+    """Read a method with its steps.
+
+    Raises
+    ------
+    RequestError
+        If there is no such method, or it does not offer the step.
+
+    Examples
+    --------
+    >>> str(read_choice("kanon-dp:sensitivity=vector"))
+    'kanon-dp:sensitivity=vector'
+    """
+    name, *steps = str(text).strip().split(":")
+    if name not in METHODS:
+        raise RequestError(
+            f"method '{name}'", "there is no such method", f"choose from {', '.join(METHODS)}"
+        )
+    method = METHODS[name]
+    read: dict[str, str] = {}
+    for step in steps:
+        key, _, value = step.partition("=")
+        if key in read:
+            raise RequestError(f"method '{text}'", f"{key} is given twice", "give it once")
+        values = _offers(method, key)
+        fits = _is_above_0(value) if key == "width" and values else value in values
+        if not fits:
+            told = f"one of {', '.join(values)}" if values else _steps_of(method)
+            raise RequestError(
+                f"step '{step}' of {name}",
+                "the method does not offer it" if not values else "it has no such value",
+                f"pass {told}",
+            )
+        read[key] = value
+    return Choice(method=method, steps=tuple(sorted(read.items())))
+
+
+def read_sizes(given: Any) -> tuple[int, ...]:
+    """Read every k: whole numbers, or text with inclusive ranges; ascending, each once.
+
+    Raises
+    ------
+    RequestError
+        If one is no whole number of 1 or more, or a range has no end.
+
+    Examples
+    --------
+    >>> read_sizes("3,5,10:40:10")
+    (3, 5, 10, 20, 30, 40)
+    """
+    rule, remedy = "k must be a whole number of 1 or more", "pass for example k='3,5,10:100:10'"
+    numbers = _numbers(given, "k", rule, remedy)
+    if any(number.denominator != 1 for number in numbers):
+        raise RequestError("k", rule, remedy)
+    return tuple(int(number) for number in numbers)
+
+
+def read_epsilons(given: Any) -> tuple[Fraction, ...]:
+    """Read every epsilon as the exact decimal it is written as; ascending, each once.
+
+    Raises
+    ------
+    RequestError
+        If one is no finite number above 0, or a range has no end.
+
+    Examples
+    --------
+    >>> [str(epsilon) for epsilon in read_epsilons("0.1:0.3:0.1,1")]
+    ['1/10', '1/5', '3/10', '1']
+    """
+    return _numbers(
+        given,
+        "epsilon",
+        "epsilon must be a finite number above 0",
+        "pass for example epsilon='0.01,0.1,1'",
+    )
+
+
+def _numbers(given: Any, place: str, rule: str, remedy: str) -> tuple[Fraction, ...]:
+    def read(value: Any) -> Fraction:
+        number = as_fraction(value, place, rule, remedy)
+        if not 1 / LARGEST <= number <= LARGEST:
+            rule_of_size = f"it must lie between {float(1 / LARGEST):g} and {float(LARGEST):g}"
+            raise RequestError(place, rule_of_size, remedy)
+        return number
+
+    if isinstance(given, str):
+        parts = [part.strip() for part in given.split(",")]
+        numbers = [number for part in parts for number in _range(part, place, read)]
+    else:
+        numbers = [read(value) for value in _listed(given, place)]
+    return tuple(sorted(set(numbers)))
+
+
+def _range(text: str, place: str, read: Callable[[str], Fraction]) -> list[Fraction]:
+    """Read "5", "3:5" in steps of 1, or "10:100:10": the end belongs to it where it is met."""
+    start, *rest = (read(part) for part in text.split(":"))
+    if not rest:
+        return [start]
+    end, step = (*rest, Fraction(1))[:2]
+    if len(rest) > 2 or end < start or (end - start) / step >= MOST_VALUES:
+        raise RequestError(
+            place,
+            "a range is START:END or START:END:STEP, END is not below START, and it holds at most "
+            f"{MOST_VALUES} values",
+            "pass for example 10:100:10",
+        )
+    return [start + i * step for i in range((end - start) // step + 1)]
+
+
+def _listed(given: Any, place: str) -> list[Any]:
+    if given is None:
+        return []
+    if isinstance(given, Iterable):
+        return list(given)
+    if place == "methods":
+        raise RequestError(place, "methods are named by text", "pass methods=['dp-um']")
+    return [given]
+
+
+def _offers(method: Method, step: str) -> tuple[str, ...]:
+    """Return the values that a step of a method may take, none where it has no such step."""
+    if step in OFFERED:
+        return method.offers.get(step, ())
+    if step == "width" and "width" in method.offers:
+        return ("a number above 0",)
+    if step == "exact_cells" and method.may_be_exact:
+        return ("refuse", "allow", "widen")
+    if step == "isotonic" and method.orders_clusters:
+        return ("true", "false")
+    return ()
+
+
+def _is_above_0(text: str) -> bool:
+    try:
+        return exact_number(text) > 0
+    except ValueError:
+        return False
+
+
+def _steps_of(method: Method) -> str:
+    steps = (*OFFERED, "width", "exact_cells", "isotonic")
+    offered = [step for step in steps if _offers(method, step)]
+    return f"steps out of {', '.join(offered)}" if offered else "it without steps"
+
+
+def _sizes_of(
+    choice: Choice, sizes: tuple[int, ...], arguments: Mapping[str, Any]
+) -> tuple[int | None, ...]:
+    method = choice.method
+    given = {**arguments, **dict(choice.steps)}
+    by_width = "width" in method.offers and given.get("width") is not None
+    if not method.needs_k or by_width:
+        return (None,)
+    if not sizes:
+        raise RequestError("k", f"{method.id} forms clusters and needs k", "pass k=[3, 10, 100]")
+    return sizes
+
+
+def _epsilons_of(choice: Choice, epsilons: tuple[Fraction, ...]) -> tuple[Fraction | None, ...]:
+    method = choice.method
+    if not method.needs_epsilon or (method.takes_categories and not epsilons):
+        return (None,)
+    if not epsilons:
+        raise RequestError(
+            "epsilon", f"{method.id} draws noise and needs a budget", "pass epsilon=[0.1, 1]"
+        )
+    return epsilons

@@ -1,0 +1,195 @@
+"""The risk-utility map: information loss against a risk, as figures for whoever draws them.
+
+A panel holds what guarantees the same: one scope, one epsilon. All panels share their axes.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars
+
+from microveil.compare.answer import GROUP_WORDS, RISK_WORDS
+from microveil.compare.measuring import CHANCE, LOSS, RISKS
+from microveil.compare.results import Comparison
+from microveil.compare.rows import GROUPS
+from microveil.errors import RequestError
+
+__all__ = ["Panel", "Point", "Series", "risk_utility_map"]
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """One cell: its means over runs with their 95 % intervals, in percent.
+
+    Attributes
+    ----------
+    cell : int
+    k : int or None
+    loss, risk : float
+    loss_interval, risk_interval : (float, float) or None
+        None for a single run.
+    on_frontier : bool
+    """
+
+    cell: int
+    k: int | None
+    loss: float
+    risk: float
+    loss_interval: Interval | None
+    risk_interval: Interval | None
+    on_frontier: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the point as plain values."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """One method with its steps, over k ascending.
+
+    Attributes
+    ----------
+    name : str
+    model : str
+        As in `Guarantee.to_dict`.
+    points : tuple of Point
+    """
+
+    name: str
+    model: str
+    points: tuple[Point, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the series as plain values."""
+        return {
+            "name": self.name,
+            "model": self.model,
+            "points": [point.to_dict() for point in self.points],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panel:
+    """What guarantees the same.
+
+    Attributes
+    ----------
+    scope : {"row", "vector", "cluster", "none"}
+    epsilon : float or None
+    title : str
+    risk : str
+        The measure on the other axis.
+    chance : float or None
+        What blind guessing links, in percent.
+    series : tuple of Series
+    """
+
+    scope: str
+    epsilon: float | None
+    title: str
+    risk: str
+    chance: float | None
+    series: tuple[Series, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the panel as plain values."""
+        return {
+            "scope": self.scope,
+            "epsilon": self.epsilon,
+            "title": self.title,
+            "risk": self.risk,
+            "risk_in_words": RISK_WORDS[self.risk],
+            "chance": self.chance,
+            "series": [series.to_dict() for series in self.series],
+        }
+
+
+def risk_utility_map(
+    comparison: Comparison, risk: str = "record_linkage_standardised"
+) -> tuple[Panel, ...]:
+    """Lay a comparison out as a risk-utility map.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    risk : {"record_linkage", "record_linkage_standardised", "record_linkage_by_rank"}
+
+    Returns
+    -------
+    tuple of Panel
+        By scope, the most demanding first, then by epsilon. Cells without a figure are left out.
+
+    Raises
+    ------
+    RequestError
+        If there is no such risk.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from microveil.compare import compare
+    >>> found = compare({"AGE": np.arange(20, 80)}, methods="mdav", k=[3, 5], attributes="AGE")
+    >>> [(panel.title, len(panel.series[0].points)) for panel in risk_utility_map(found)]
+    [('No epsilon', 2)]
+    """
+    if risk not in RISKS:
+        raise RequestError(
+            f"risk '{risk}'", "there is no such risk", f"choose from {', '.join(RISKS)}"
+        )
+    kept = comparison.frontier.filter(polars.col("risk") == risk)["cell"].to_list()
+    cells = comparison.summary.filter(
+        polars.col(LOSS).is_not_null() & polars.col(risk).is_not_null()
+    ).to_dicts()
+    panels = []
+    for scope in GROUPS:
+        own = [row for row in cells if row["scope"] == scope]
+        for epsilon in sorted({row["epsilon"] for row in own}, key=lambda e: e or 0.0):
+            rows = [row for row in own if row["epsilon"] == epsilon]
+            panels.append(_panel(scope, epsilon, risk, rows, set(kept)))
+    return tuple(panels)
+
+
+def _panel(
+    scope: str, epsilon: float | None, risk: str, rows: list[dict[str, Any]], kept: set[int]
+) -> Panel:
+    choices = dict.fromkeys((row["method"], row["steps"], row["model"]) for row in rows)
+    return Panel(
+        scope=scope,
+        epsilon=epsilon,
+        title=GROUP_WORDS[scope] + ("" if epsilon is None else f", epsilon {epsilon:g}"),
+        risk=risk,
+        chance=rows[0][CHANCE],
+        series=tuple(
+            Series(
+                name=":".join(part for part in (method, steps) if part),
+                model=model,
+                points=tuple(
+                    _point(row, risk, kept)
+                    for row in sorted(rows, key=lambda row: row["k"] or 0)
+                    if (row["method"], row["steps"], row["model"]) == (method, steps, model)
+                ),
+            )
+            for method, steps, model in choices
+        ),
+    )
+
+
+def _point(row: Mapping[str, Any], risk: str, kept: set[int]) -> Point:
+    return Point(
+        cell=row["cell"],
+        k=row["k"],
+        loss=row[LOSS],
+        risk=row[risk],
+        loss_interval=_interval(row, LOSS),
+        risk_interval=_interval(row, risk),
+        on_frontier=row["cell"] in kept,
+    )
+
+
+def _interval(row: Mapping[str, Any], measure: str) -> Interval | None:
+    low, high = row[f"{measure}_low"], row[f"{measure}_high"]
+    return None if low is None else (low, high)

@@ -1,0 +1,195 @@
+"""What a comparison found: every run, each cell's mean with its interval, and words."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars
+
+from microveil.compare.answer import answer_of
+from microveil.compare.frontier import frontier_of
+from microveil.compare.measuring import CHANCE, MEASURES, RISKS
+from microveil.compare.rows import FACTS, NAMES, as_table
+from microveil.compare.store import opened, written_whole
+
+__all__ = ["Comparison", "mean_with_interval", "summary_of"]
+
+CONFIDENCE = 0.95
+ENDS = ("", "_low", "_high")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Comparison:
+    """Methods, k, epsilons and runs compared on one table.
+
+    Every figure depends on the data: it is for the custodian, not for publication.
+
+    Attributes
+    ----------
+    description : dict
+        What was compared, as plain values: methods, k, epsilon, runs, seed, attributes,
+        other arguments, and a digest of the table.
+    table : polars.DataFrame
+        One row for every run, by cell and run. A cell that was refused has one row whose
+        ``refused`` says why. Columns: see docs/compare.md.
+    summary : polars.DataFrame
+        One row for every cell: for each measure the mean over runs, and the 95 % interval of
+        that mean in ``_low`` and ``_high``.
+    frontier : polars.DataFrame
+        Cells that no other one of the same guarantee beats in information loss and a risk.
+    answer : str
+        What does best, in words.
+    """
+
+    description: Mapping[str, Any]
+    table: polars.DataFrame
+    summary: polars.DataFrame
+    frontier: polars.DataFrame
+    answer: str
+
+    @classmethod
+    def of(cls, rows: Iterable[Mapping[str, Any]], description: Mapping[str, Any]) -> "Comparison":
+        """Make a comparison of the rows of its runs."""
+        table = as_table(rows)
+        summary = summary_of(table)
+        frontier = frontier_of(summary)
+        return cls(
+            description=dict(description),
+            table=table,
+            summary=summary,
+            frontier=frontier,
+            answer=answer_of(summary, frontier, description),
+        )
+
+    def __repr__(self) -> str:
+        """Name the comparison without its figures: notebooks print it."""
+        runs = self.table["run"].drop_nulls().len()
+        return f"Comparison({self.summary.height} cells, {runs} runs)"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return summary, frontier and answer as JSON knows them: no NaN, no infinity."""
+        return {
+            "schema": 1,
+            "description": dict(self.description),
+            "summary": _plain_rows(self.summary),
+            "frontier": _plain_rows(self.frontier),
+            "answer": self.answer,
+        }
+
+    def write(self, folder: str | Path) -> Path:
+        """Write the comparison to a folder that only its owner can open.
+
+        The folder gets results.parquet (every run), comparison.json (what was compared),
+        summary.csv, frontier.csv and answer.md, each of them whole or not at all.
+
+        Parameters
+        ----------
+        folder : str or Path
+            New, empty, or of this comparison.
+
+        Returns
+        -------
+        Path
+
+        Raises
+        ------
+        FileError
+            If the folder holds something else or cannot be written.
+        """
+        path = Path(folder)
+        with opened(path, self.description) as store:
+            store.rows = self.table.to_dicts()
+            store.save()
+            self.write_beside(path)
+        return path
+
+    def write_beside(self, folder: Path) -> None:
+        """Write what follows from the results into their folder."""
+        for name, table in (("summary.csv", self.summary), ("frontier.csv", self.frontier)):
+            _write_text(folder / name, table.write_csv())
+        _write_text(folder / "answer.md", self.answer)
+
+
+def summary_of(table: polars.DataFrame) -> polars.DataFrame:
+    """Take the mean of every cell over its runs, with a 95 % interval.
+
+    Parameters
+    ----------
+    table : polars.DataFrame
+        See `Comparison.table`.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row for every cell. The interval is Student's, cut off where a measure cannot be:
+        at 0, and a percentage of links at 100. One run has none; where nothing is drawn at
+        random it is the figure itself.
+    """
+    names = [*NAMES, *FACTS, "runs", *(m + end for m in MEASURES for end in ENDS), CHANCE]
+    names.append("refused")
+    schema: dict[str, Any] = {name: table.schema.get(name, polars.Float64) for name in names}
+    schema["runs"] = polars.Int64
+    cells = table.partition_by("cell", maintain_order=True)
+    return polars.DataFrame([_summarised(cell) for cell in cells], schema=schema)
+
+
+def _summarised(cell: polars.DataFrame) -> dict[str, Any]:
+    runs = cell.filter(polars.col("run").is_not_null())
+    refusals = cell["refused"].drop_nulls().to_list()
+    first = (cell if runs.is_empty() else runs).row(0, named=True)
+    found = {name: first[name] for name in (*NAMES, *FACTS)}
+    found |= {"runs": runs.height, CHANCE: first[CHANCE]}
+    found["refused"] = refusals[0] if refusals else None
+    drawn = first["seed"] is not None
+    for measure in MEASURES:
+        figures = runs[measure].drop_nulls().to_numpy()
+        highest = 100.0 if measure in RISKS else math.inf
+        ends = mean_with_interval(figures, drawn=drawn, highest=highest)
+        found |= dict(zip((measure + end for end in ENDS), ends, strict=True))
+    return found
+
+
+def mean_with_interval(
+    figures: np.ndarray[Any, np.dtype[np.float64]], *, drawn: bool, highest: float
+) -> tuple[float | None, float | None, float | None]:
+    """Return the mean of some runs and the ends of its 95 % interval, None where undefined.
+
+    Examples
+    --------
+    >>> mean_with_interval(np.array([1.0, 3.0]), drawn=True, highest=10.0)
+    (2.0, 0.0, 10.0)
+    >>> mean_with_interval(np.array([1.0]), drawn=True, highest=10.0)
+    (1.0, None, None)
+    >>> mean_with_interval(np.array([1.0]), drawn=False, highest=10.0)
+    (1.0, 1.0, 1.0)
+    """
+    from scipy.special import stdtrit
+
+    n_runs = len(figures)
+    if not n_runs:
+        return None, None, None
+    mean = float(np.mean(figures))
+    if not drawn:
+        return mean, mean, mean
+    if n_runs == 1 or not math.isfinite(mean):
+        return mean, None, None
+    quantile = float(stdtrit(n_runs - 1, (1 + CONFIDENCE) / 2))
+    half = quantile * float(np.std(figures, ddof=1)) / math.sqrt(n_runs)
+    return mean, max(0.0, mean - half), min(highest, mean + half)
+
+
+def _plain_rows(table: polars.DataFrame) -> list[dict[str, Any]]:
+    return [
+        {
+            name: None if isinstance(value, float) and not math.isfinite(value) else value
+            for name, value in row.items()
+        }
+        for row in table.to_dicts()
+    ]
+
+
+def _write_text(path: Path, text: str) -> None:
+    written_whole(path, lambda part: part.write_text(text, encoding="utf-8"))

@@ -1,0 +1,142 @@
+"""The tidy table of a comparison: one row for every run, its measures as columns.
+
+A cell that was refused has one row that says why, without a run and without measures.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars
+
+from microveil.audit import audit_of
+from microveil.compare.grid import Cell
+from microveil.compare.measuring import CHANCE, MEASURES
+from microveil.planning import keeps
+from microveil.release import Plan
+
+__all__ = [
+    "FACTS",
+    "GROUPS",
+    "NAMES",
+    "NO_SCOPE",
+    "SCHEMA",
+    "Facts",
+    "as_table",
+    "refused_row",
+    "run_row",
+]
+
+SCOPES = ("row", "vector", "cluster")  # the most demanding first
+# Releases that keep no epsilon at all are a group of their own.
+NO_SCOPE = "none"
+GROUPS = (*SCOPES, NO_SCOPE)
+
+# What names a cell, what it guarantees, and what one run of it gave.
+NAMES: dict[str, Any] = {
+    "cell": polars.Int64,
+    "method": polars.String,
+    "steps": polars.String,
+    "k": polars.Int64,
+    "epsilon": polars.Float64,
+}
+FACTS: dict[str, Any] = {
+    "scope": polars.String,
+    "model": polars.String,
+    "cluster_epsilon": polars.Float64,
+    "vector_epsilon": polars.Float64,
+    "row_epsilon": polars.Float64,
+    "vector_loss": polars.Float64,
+    "exact_cells": polars.Int64,
+    "n_cells": polars.Int64,
+}
+SCHEMA: dict[str, Any] = {
+    **NAMES,
+    **FACTS,
+    "run": polars.Int64,
+    "seed": polars.Int64,
+    **dict.fromkeys((*MEASURES, CHANCE), polars.Float64),
+    "refused": polars.String,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What a cell guarantees and what is known of it before any noise.
+
+    Attributes
+    ----------
+    scope : {"row", "vector", "cluster", "none"}
+        The most demanding scope at which the cell keeps its epsilon.
+    epsilon : float or None
+        What was asked for; where nothing was, what a matrix of the user's own spends.
+    model : str
+        As in `Guarantee.to_dict`.
+    cluster_epsilon, vector_epsilon, row_epsilon : float or None
+        The published bounds; None where the scope is not covered.
+    vector_loss : float or None
+        The exact loss at vector scope, which depends on the data; None where nothing bounds it.
+    exact_cells, n_cells : int
+        Cells that noise was due for and that come out as they are, and all cells.
+    """
+
+    scope: str
+    epsilon: float | None
+    model: str
+    cluster_epsilon: float | None
+    vector_epsilon: float | None
+    row_epsilon: float | None
+    vector_loss: float | None
+    exact_cells: int
+    n_cells: int
+
+    @classmethod
+    def of(cls, planned: Plan, cell: Cell) -> "Facts":
+        """Read the facts off a plan."""
+        promised = planned.promised
+        epsilon = cell.epsilon if cell.epsilon is not None else planned.guarantee.epsilon
+        kept = next((s for s in SCOPES if epsilon is not None and keeps(promised, s, epsilon)), "")
+        return cls(
+            scope=kept or NO_SCOPE,
+            epsilon=None if epsilon is None else float(epsilon),
+            model=planned.guarantee.model.value,
+            cluster_epsilon=promised.cluster.epsilon,
+            vector_epsilon=promised.vector.epsilon,
+            row_epsilon=promised.row.epsilon,
+            vector_loss=audit_of(planned).vector_scope,
+            exact_cells=sum(part.exact_cells for part in planned.attributes),
+            n_cells=sum(part.n_cells for part in planned.attributes),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the facts as the columns of a row."""
+        return {name: getattr(self, name) for name in FACTS}
+
+
+def run_row(
+    cell: Cell, facts: Facts, run: int, seed: int | None, figures: Mapping[str, float | None]
+) -> dict[str, Any]:
+    """Make the row of a run."""
+    known = {**_named(cell), **facts.to_dict(), "epsilon": facts.epsilon}
+    return {**known, "run": run, "seed": seed, **figures}
+
+
+def refused_row(cell: Cell, reason: str) -> dict[str, Any]:
+    """Make the row of a cell that was refused."""
+    return {**_named(cell), "refused": reason}
+
+
+def as_table(rows: Iterable[Mapping[str, Any]]) -> polars.DataFrame:
+    """Lay rows out as the tidy table: in the order of the grid, whatever order they came in."""
+    whole = [{name: row.get(name) for name in SCHEMA} for row in rows]
+    return polars.DataFrame(whole, schema=SCHEMA).sort("cell", "run")
+
+
+def _named(cell: Cell) -> dict[str, Any]:
+    return {
+        "cell": cell.number,
+        "method": cell.choice.method.id,
+        "steps": cell.choice.written_steps,
+        "k": cell.k,
+        "epsilon": None if cell.epsilon is None else float(cell.epsilon),
+    }

@@ -1,0 +1,199 @@
+"""Carrying a comparison out: each cell planned once and drawn many times, side by side.
+
+The table is put on its grids once and every column ranked once. The work is done in threads:
+sorting and the kernels let go of the interpreter, and nothing has to be sent anywhere. Whatever
+threads do what, and whatever was done in an earlier process, a run is the same: its seed is its
+name's.
+"""
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from microveil.compare.clock import Clock
+from microveil.compare.grid import Cell
+from microveil.compare.measuring import Matrix, matrix_of, measured
+from microveil.compare.remembering import RememberingEngine
+from microveil.compare.rows import Facts, refused_row, run_row
+from microveil.compare.tasks import Reading, Task
+from microveil.engines import LocalEngine
+from microveil.errors import MicroveilError
+from microveil.noise import RandomSource
+from microveil.planning import plan_prepared, refuse_exact
+from microveil.release import Plan
+
+__all__ = ["Progress", "carried_out"]
+
+# Told the runs done, the runs in all, and the seconds left (None before that is known).
+Progress = Callable[[int, int, float | None], None]
+Row = dict[str, Any]
+
+# Enough tasks for each thread that none is idle for long at the end.
+TASKS_PER_JOB = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Outcome:
+    """What became of some runs: one run's row, or that of a cell that is refused."""
+
+    choice: str
+    row: Row
+    runs: int
+    seconds: float
+
+
+class _Planned:
+    """A cell that is planned when it is first asked for, once, whoever asks."""
+
+    def __init__(self, task: Task, engine: RememberingEngine) -> None:
+        self._task, self._engine = task, engine
+        self._lock = threading.Lock()
+        self._found: tuple[Plan, Facts, Reading] | MicroveilError | None = None
+
+    def found(self) -> tuple[Plan, Facts, Reading]:
+        with self._lock:
+            if self._found is None:
+                try:
+                    self._found = self._plan()
+                except MicroveilError as error:
+                    self._found = error
+        if isinstance(self._found, MicroveilError):
+            raise self._found
+        return self._found
+
+    def _plan(self) -> tuple[Plan, Facts, Reading]:
+        cell, ready = self._task.cell, self._task.ready
+        if isinstance(ready, MicroveilError):
+            raise ready
+        request, reading = ready
+        planned = plan_prepared(reading.prepared, request, self._engine)
+        refuse_exact(planned, request)
+        return planned, Facts.of(planned, cell), reading
+
+
+def carried_out(
+    tasks: Sequence[Task],
+    done: set[tuple[int, int]],
+    seed: int,
+    jobs: int,
+    progress: Progress,
+) -> Generator[Row]:
+    """Carry out what is not done yet; yield rows as they come, in any order.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+    done : set of (int, int)
+        Cell and run of what is there already.
+    seed : int
+    jobs : int
+        How many threads.
+    progress : callable
+        Told after each run, in the caller's thread.
+    """
+    total = sum(task.cell.runs for task in tasks)
+    left = [
+        (task, runs)
+        for task in tasks
+        if (runs := [r for r in range(1, task.cell.runs + 1) if (task.cell.number, r) not in done])
+    ]
+    remaining = sum(len(runs) for _, runs in left)
+    progress(total - remaining, total, None)
+    if not left:
+        return
+    clock = Clock(_by_choice(left))
+    refused: set[int] = set()
+    for outcome in _side_by_side(left, seed, jobs):
+        remaining -= outcome.runs
+        clock.took(outcome.choice, outcome.runs, outcome.seconds)
+        # A cell whose runs were dealt out to several threads is refused to each of them.
+        if "run" in outcome.row or outcome.row["cell"] not in refused:
+            yield outcome.row
+        if "run" not in outcome.row:
+            refused.add(outcome.row["cell"])
+        progress(total - remaining, total, clock.seconds_left())
+
+
+def _by_choice(left: Iterable[tuple[Task, list[int]]]) -> dict[str, int]:
+    runs: dict[str, int] = {}
+    for task, numbers in left:
+        choice = str(task.cell.choice)
+        runs[choice] = runs.get(choice, 0) + len(numbers)
+    return runs
+
+
+def _side_by_side(
+    left: Sequence[tuple[Task, list[int]]], seed: int, jobs: int
+) -> Iterator[_Outcome]:
+    """Deal the work out to threads; yield what they hand in."""
+    handed_in: queue.SimpleQueue[_Outcome | BaseException] = queue.SimpleQueue()
+    stop = threading.Event()
+    engine = RememberingEngine()
+    parts = max(1, -(-jobs * TASKS_PER_JOB // len(left)))
+
+    def work(task: Task, plan: _Planned, runs: Sequence[int]) -> None:
+        try:
+            for outcome in _worked(task.cell, plan, runs, seed):
+                handed_in.put(outcome)
+                if stop.is_set():
+                    return
+        except BaseException as error:  # noqa: BLE001 -- it is raised where rows are awaited
+            handed_in.put(error)
+
+    remaining = sum(len(runs) for _, runs in left)
+    pool = ThreadPoolExecutor(jobs)
+    try:
+        for task, runs in sorted(left, key=lambda item: _turn(item[0].cell)):
+            plan = _Planned(task, engine)
+            for part in range(parts):
+                if runs[part::parts]:
+                    pool.submit(work, task, plan, runs[part::parts])
+        while remaining:
+            outcome = handed_in.get()
+            if isinstance(outcome, BaseException):
+                raise outcome
+            remaining -= outcome.runs
+            yield outcome
+    finally:
+        stop.set()
+        pool.shutdown(cancel_futures=True)
+
+
+def _turn(cell: Cell) -> tuple[int, str, int]:
+    """Go through epsilon before k, so that what depends on k alone is at hand."""
+    return (cell.k or 0, str(cell.choice), cell.number)
+
+
+def _worked(cell: Cell, plan: _Planned, runs: Sequence[int], seed: int) -> Iterator[_Outcome]:
+    choice, left = str(cell.choice), len(runs)
+    start = time.perf_counter()
+    try:
+        planned, facts, reading = plan.found()
+        for run in runs:
+            run_seed = cell.seed(seed, run)
+            figures = measured(reading.original, _drawn(planned, run_seed, reading.names))
+            row = run_row(cell, facts, run, run_seed, figures)
+            end = time.perf_counter()
+            left -= 1
+            yield _Outcome(choice=choice, row=row, runs=1, seconds=end - start)
+            start = end
+    except MicroveilError as error:
+        row = refused_row(cell, str(error))
+        seconds = time.perf_counter() - start
+        yield _Outcome(choice=choice, row=row, runs=left, seconds=seconds)
+
+
+def _drawn(planned: Plan, seed: int | None, names: Sequence[str]) -> Matrix:
+    """Draw the noise of a plan as `protect` does for this seed; the order of rows stays."""
+    source = RandomSource.seeded(seed or 0)  # nothing is drawn from it without a seed
+    streams = source.spawn(len(planned.attributes))
+    engine = LocalEngine()
+    drawn = {
+        part.attribute.name: part.draw(stream, engine, isotonic=planned.isotonic)
+        for part, stream in zip(planned.attributes, streams, strict=True)
+    }
+    return matrix_of([drawn[name] for name in names])

@@ -1,0 +1,142 @@
+"""From cells to tasks: requests checked, and the table read once for all that read it alike."""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from microveil.compare.grid import Cell
+from microveil.compare.measuring import Matrix, matrix_of
+from microveil.errors import DataError, MicroveilError
+from microveil.preparation import Prepared, prepare
+from microveil.request import Request
+from microveil.table import Numbers
+
+__all__ = ["Reading", "Task", "digest_of", "tasks_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Reading:
+    """A table on its grids, and what runs are measured by.
+
+    Attributes
+    ----------
+    prepared : Prepared
+    names : tuple of str
+        The numeric attributes to protect.
+    original : float64 array (n_records, n_attributes)
+        Their values as they are in the table, NaN where missing.
+    """
+
+    prepared: Prepared
+    names: tuple[str, ...]
+    original: Matrix
+
+    @classmethod
+    def of(cls, prepared: Prepared) -> "Reading":
+        """Read the values of a prepared table.
+
+        Raises
+        ------
+        DataError
+            If no attribute is numeric.
+        """
+        columns = [c for c in prepared.columns if c.attribute.kind.is_numeric]
+        if not columns:
+            raise DataError(
+                "attributes",
+                "there is no numeric attribute among them to measure by",
+                "name one among the attributes to protect",
+            )
+        names = tuple(column.attribute.name for column in columns)
+        cells = [
+            Numbers(
+                values=prepared.table.numbers(column.attribute.name).values, missing=column.missing
+            )
+            for column in columns
+        ]
+        return cls(prepared=prepared, names=names, original=matrix_of(cells))
+
+    @property
+    def fewest_values(self) -> int:
+        """Of any attribute: the largest k there can be."""
+        return min(len(column.values) for column in self.prepared.columns)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A cell, with what it needs to be planned, or why it cannot be."""
+
+    cell: Cell
+    ready: tuple[Request, Reading] | MicroveilError
+
+
+Readings = dict[tuple[bool, bool], Reading | MicroveilError]
+
+
+def tasks_of(table: Any, cells: Sequence[Cell], arguments: Mapping[str, Any]) -> list[Task]:
+    """Check every cell's request and read the table for it.
+
+    Raises
+    ------
+    MicroveilError
+        If no cell can be planned: the first refusal. Then the request itself is at fault.
+    """
+    readings: Readings = {}
+    # What needs bounds comes first: what it reads serves the others too.
+    order = sorted(cells, key=lambda cell: not cell.choice.method.needs_bounds)
+    found = {cell.number: _task(table, cell, arguments, readings) for cell in order}
+    tasks = [found[cell.number] for cell in cells]
+    refusals = [task.ready for task in tasks if isinstance(task.ready, MicroveilError)]
+    if len(refusals) == len(tasks):
+        raise refusals[0]
+    return tasks
+
+
+def digest_of(tasks: Iterable[Task]) -> str:
+    """Return a SHA-256 of all that the tasks read: values, domains and grids."""
+    digest = hashlib.sha256()
+    seen: set[int] = set()
+    for task in tasks:
+        if isinstance(task.ready, MicroveilError) or id(task.ready[1]) in seen:
+            continue
+        reading = task.ready[1]
+        seen.add(id(reading))
+        for column in reading.prepared.columns:
+            digest.update(repr(column.attribute).encode())
+            digest.update(np.ascontiguousarray(column.values).data)
+            if column.missing is not None:
+                digest.update(np.packbits(column.missing).data)
+        digest.update(np.ascontiguousarray(reading.original).data)
+    return digest.hexdigest()
+
+
+def _task(table: Any, cell: Cell, arguments: Mapping[str, Any], readings: Readings) -> Task:
+    try:
+        request = Request.of({**arguments, **cell.arguments()})
+        reading = _read(table, request, readings)
+        if request.k > reading.fewest_values:
+            prepare(table, request)  # says why, in the words that fit
+    except MicroveilError as error:
+        return Task(cell=cell, ready=error)
+    return Task(cell=cell, ready=(request, reading))
+
+
+def _read(table: Any, request: Request, readings: Readings) -> Reading:
+    """Read a table as a method needs it, unless that was done, or done for stricter needs."""
+    method = request.method
+    stricter = readings.get((True, method.takes_categories))
+    if isinstance(stricter, Reading):
+        return stricter
+    key = (method.needs_bounds, method.takes_categories)
+    if key not in readings:
+        try:
+            readings[key] = Reading.of(prepare(table, replace(request, k=1)))
+        except MicroveilError as error:
+            readings[key] = error
+    found = readings[key]
+    if isinstance(found, MicroveilError):
+        raise found
+    return found

@@ -1,0 +1,16 @@
+"""Reports: one HTML page that opens from disk, for the custodian or for the public."""
+
+from microveil.report.key_figures import KeyFigure, key_figures
+from microveil.report.pages import custodian_report, demonstration_report, publishable_report
+from microveil.report.risk_utility import MapPoint, Spread, risk_utility_section
+
+__all__ = [
+    "KeyFigure",
+    "MapPoint",
+    "Spread",
+    "custodian_report",
+    "demonstration_report",
+    "key_figures",
+    "publishable_report",
+    "risk_utility_section",
+]

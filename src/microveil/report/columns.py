@@ -1,0 +1,180 @@
+"""One attribute before and after, as arrays to draw from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.errors import DataError
+from microveil.privacy import AttributeTerms
+from microveil.report.wording import named
+from microveil.schema import Kind, Source
+from microveil.table import Table
+
+__all__ = ["CategoryColumn", "Column", "NumberColumn", "columns_of"]
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class NumberColumn:
+    """An attribute of numbers, before and after.
+
+    Attributes
+    ----------
+    name : str
+    kind : Kind
+    unit : str or None
+        What the numbers count, where somebody said.
+    step : float or None
+        Of the grid that released values lie on.
+    original : float64 array (n_records,) or None
+        NaN where missing; None on a page to be published.
+    protected : float64 array (n_records,)
+        NaN where missing.
+    """
+
+    name: str
+    kind: Kind
+    unit: str | None
+    step: float | None
+    original: Float | None
+    protected: Float
+
+    @property
+    def axis_title(self) -> str:
+        """The attribute with its unit."""
+        unit = "date" if self.kind is Kind.DATE else self.unit or "units as in the data"
+        return f"{named(self.name, 26)} ({named(unit, 22)})"
+
+    @property
+    def sides(self) -> tuple[tuple[str, Float], ...]:
+        """The values present, by side: "original", where it may be shown, and "protected"."""
+        both = (("original", self.original), ("protected", self.protected))
+        return tuple(
+            (side, values[~np.isnan(values)]) for side, values in both if values is not None
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CategoryColumn:
+    """An attribute of categories, before and after.
+
+    Attributes
+    ----------
+    name : str
+    categories : tuple of str
+        In the order in which they are drawn.
+    original : float64 array (n_categories,) or None
+        Shares of all records; None on a page to be published.
+    protected : float64 array (n_categories,)
+    """
+
+    name: str
+    categories: tuple[str, ...]
+    original: Float | None
+    protected: Float
+
+
+Column = NumberColumn | CategoryColumn
+
+
+def columns_of(
+    terms: tuple[AttributeTerms, ...],
+    protected: Table,
+    original: Table | None,
+    units: Mapping[str, str],
+) -> tuple[Column, ...]:
+    """Return the protected attributes of a release, in the order of its guarantee.
+
+    Parameters
+    ----------
+    terms : tuple of AttributeTerms
+    protected : Table
+    original : Table or None
+        None for a page to be published: nothing is then taken from anywhere but the release,
+        a step that was read off the original included.
+    units : dict of str
+        By attribute.
+
+    Raises
+    ------
+    DataError
+        If the original is not the table that was protected.
+    """
+    return tuple(_column(entry, protected, original, units) for entry in terms)
+
+
+def _column(
+    terms: AttributeTerms, protected: Table, original: Table | None, units: Mapping[str, str]
+) -> Column:
+    attribute = terms.attribute
+    name = attribute.name
+    if original is not None and name not in original.names:
+        raise DataError(
+            attribute.place, "the original table has no such column", "pass the table protected"
+        )
+    if attribute.kind is Kind.OTHER:
+        after = protected.words(name)
+        return _categories(name, None if original is None else original.words(name), after)
+    before = None if original is None else _numbers(original, name)
+    if attribute.kind is Kind.BOOLEAN:
+        return _yes_no(name, before, _numbers(protected, name))
+    told = original is not None or attribute.resolution_source is not Source.DATA
+    return NumberColumn(
+        name=name,
+        kind=attribute.kind,
+        unit=units.get(name),
+        step=_step(attribute.resolution) if told else None,
+        original=before,
+        protected=_numbers(protected, name),
+    )
+
+
+def _step(resolution: Fraction) -> float:
+    return float(resolution)
+
+
+def _numbers(table: Table, name: str) -> Float:
+    numbers = table.numbers(name)
+    values = numbers.values.astype(np.float64)
+    if numbers.missing is not None:
+        values[numbers.missing] = np.nan
+    values[np.isinf(values)] = np.nan
+    return values
+
+
+def _categories(name: str, before: NDArray[Any] | None, after: NDArray[Any]) -> CategoryColumn:
+    """Count categories; the commonest come first."""
+    words = after if before is None else np.concatenate([before, after])
+    categories, codes = np.unique(words, return_inverse=True)
+    split = len(words) - len(after)
+    counts = [
+        np.bincount(part, minlength=len(categories)) for part in (codes[:split], codes[split:])
+    ]
+    order = np.argsort(-counts[1 if before is None else 0], kind="stable")
+    return CategoryColumn(
+        name=name,
+        categories=tuple(str(categories[k]) or "(missing)" for k in order),
+        original=None if before is None else counts[0][order] / max(1, split),
+        protected=counts[1][order] / max(1, len(after)),
+    )
+
+
+def _yes_no(name: str, before: Float | None, after: Float) -> CategoryColumn:
+    def shares(values: Float) -> Float:
+        counts = [np.sum(values == 1), np.sum(values == 0), np.sum(np.isnan(values))]
+        return np.array(counts) / max(1, len(values))
+
+    original, protected = None if before is None else shares(before), shares(after)
+    missing = protected[2] > 0 or (original is not None and original[2] > 0)
+    count = 3 if missing else 2
+    return CategoryColumn(
+        name=name,
+        categories=("yes", "no", "(missing)")[:count],
+        original=None if original is None else original[:count],
+        protected=protected[:count],
+    )

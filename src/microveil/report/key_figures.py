@@ -1,0 +1,133 @@
+"""The three numbers that matter: what is promised, what it cost, what could still be found."""
+
+from dataclasses import dataclass
+
+from microveil.assessment import LINKAGE_LABELS, Assessment
+from microveil.privacy import Guarantee, Model
+from microveil.release import Release
+from microveil.report.wording import number, rounded_up
+
+__all__ = ["KeyFigure", "key_figures"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyFigure:
+    """A figure that never stands without its meaning.
+
+    Attributes
+    ----------
+    name, value, meaning : str
+        Plain text.
+    """
+
+    name: str
+    value: str
+    meaning: str
+
+    def __str__(self) -> str:
+        """Write the figure as a line for a terminal."""
+        return f"{self.name}: {self.value} ({self.meaning})"
+
+
+def key_figures(
+    release: Release, assessment: Assessment | None
+) -> tuple[KeyFigure, KeyFigure, KeyFigure]:
+    """Return guarantee, information loss and record linkage of a release.
+
+    Parameters
+    ----------
+    release : Release
+    assessment : Assessment or None
+        Of this release. They depend on the original: figures for the custodian.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import microveil as mv
+    >>> people = {"AGE": np.array([23, 35, 31, 62, 58, 47])}
+    >>> release = mv.protect(people, method="mdav", k=3, attributes="AGE")
+    >>> for figure in key_figures(release, mv.assess(people, release.data)):
+    ...     print(figure.name, figure.value)
+    promised k = 3, no epsilon
+    information loss 16.2 %
+    records found again 33.3 %
+    """
+    return _promised(release.guarantee), _lost(assessment), _found(assessment)
+
+
+def _promised(guarantee: Guarantee) -> KeyFigure:
+    name = "promised"
+    if guarantee.randomness == "seeded":
+        return KeyFigure(name=name, value="nothing", meaning="drawn from a seed: protects nobody")
+    if guarantee.epsilon is None:
+        if guarantee.model is Model.K_ANONYMITY:
+            return KeyFigure(
+                name=name,
+                value=f"k = {guarantee.k}, no epsilon",
+                meaning=f"every record is like {guarantee.k - 1 if guarantee.k else 0} others",
+            )
+        return KeyFigure(name=name, value="nothing formal", meaning="no epsilon, no k-anonymity")
+    scopes = guarantee.scopes.to_dict()
+    epsilon = float(guarantee.epsilon)
+    kept = [
+        scope for scope, held in scopes.items() if held["covered"] and held["epsilon"] <= epsilon
+    ]
+    if not kept:
+        return KeyFigure(
+            name=name, value="no scope at the epsilon asked for", meaning=_rest(scopes, "")
+        )
+    widest = kept[-1]
+    return KeyFigure(
+        name=name,
+        value=f"epsilon {rounded_up(epsilon)} at {widest} scope",
+        meaning=_rest(scopes, widest) or "the widest scope",
+    )
+
+
+def _rest(scopes: dict[str, dict[str, float | None]], widest: str) -> str:
+    """Say what holds at the scopes wider than the one named."""
+    names = list(scopes)
+    told = []
+    for name in names[names.index(widest) + 1 if widest else 0 :]:
+        held = scopes[name]
+        told.append(
+            f"{name} scope: epsilon {rounded_up(held['epsilon'])}"
+            if held["covered"]
+            else f"{name} scope: not covered"
+        )
+    return "; ".join(told)
+
+
+def _lost(assessment: Assessment | None) -> KeyFigure:
+    name, meaning = "information loss", "0 is unchanged, 100 % as if only means were published"
+    if assessment is None or assessment.paired is None:
+        why = (
+            "needs numbers" if assessment is None else "needs records in the order of the original"
+        )
+        return KeyFigure(name=name, value="not measured", meaning=why)
+    loss = number(assessment.paired.information_loss, 3)
+    return KeyFigure(name=name, value=f"{loss} %", meaning=meaning)
+
+
+def _found(assessment: Assessment | None) -> KeyFigure:
+    """Take the distance that finds the most: which one an intruder uses is not ours to choose."""
+    name = "records found again"
+    linked = {} if assessment is None or assessment.paired is None else assessment.paired.linkage
+    found = {form: linkage for form, linkage in linked.items() if linkage is not None}
+    if not found:
+        return KeyFigure(
+            name=name, value="not measured", meaning="needs complete records in the same order"
+        )
+    form = max(found, key=lambda name: found[name].percent)
+    return KeyFigure(
+        name=name,
+        value=f"{number(found[form].percent, 3)} %",
+        meaning=(
+            f"by who knows all original values of the protected attributes, distances "
+            f"{_in_words(form)}; by chance {number(found[form].baseline_by_chance, 2)} %"
+        ),
+    )
+
+
+def _in_words(form: str) -> str:
+    return {"raw units": "in raw units"}.get(LINKAGE_LABELS[form], LINKAGE_LABELS[form])

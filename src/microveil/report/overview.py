@@ -1,0 +1,87 @@
+"""What was released and what it guarantees: the first that the page says."""
+
+from dataclasses import replace
+
+from microveil.privacy import Guarantee
+from microveil.report.key_figures import KeyFigure, key_figures
+from microveil.report.markdown import from_markdown
+from microveil.report.markup import Markup, element, fragment
+from microveil.report.sections import Section, Subject
+from microveil.report.tables import table
+from microveil.report.wording import NOTHING, plural
+
+__all__ = ["figures_list", "guarantee_section", "released_section"]
+
+
+def released_section(subject: Subject) -> Section:
+    """Say what was released, by three numbers and column by column."""
+    release = subject.release
+    guarantee = release.guarantee
+    identifier = subject.identify("released")
+    intro = element(
+        "p",
+        f"A table of {plural(guarantee.n_records, 'record')}, protected by ",
+        element("code", guarantee.method),
+        f", {guarantee.title}.",
+    )
+    notes = [
+        element(f"h{subject.level + 1}", "Before it is published"),
+        element("ul", (element("li", note) for note in release.notes)),
+    ]
+    return Section(
+        identifier=identifier,
+        title="What was released",
+        body=fragment(
+            intro,
+            figures_list(key_figures(release, subject.assessment)),
+            notes if release.notes else None,
+            _columns_table(subject),
+        ),
+    )
+
+
+def figures_list(figures: tuple[KeyFigure, ...]) -> Markup:
+    """Write figures large, each with its name and its meaning."""
+    return element(
+        "dl",
+        (
+            element(
+                "div",
+                element("dt", figure.name),
+                element("dd", element("strong", figure.value)),
+                element("dd", figure.meaning),
+            )
+            for figure in figures
+        ),
+        class_="figures",
+    )
+
+
+def _columns_table(subject: Subject) -> Markup:
+    guarantee = subject.release.guarantee
+    protected = [
+        (terms.attribute.name, "protected", terms.attribute.kind.value)
+        for terms in guarantee.attributes
+    ]
+    kept = [(name, "released as it is, unprotected", NOTHING) for name in guarantee.kept]
+    left_out = [(name, "not released", NOTHING) for name in subject.not_released]
+    return table(
+        "Columns of the original, and what became of them",
+        ("column", "what became of it", "kind of values"),
+        [*protected, *kept, *left_out],
+        identifier=subject.identify("columns-table"),
+        words=True,
+    )
+
+
+def guarantee_section(guarantee: Guarantee, *, level: int, prefix: str) -> Section:
+    """Say what the guarantee says, in its own words."""
+    # A line break in a column's name must not start a new paragraph.
+    notes = tuple(" ".join(note.split()) for note in guarantee.notes)
+    statement = replace(guarantee, notes=notes).statement()
+    return Section(
+        identifier=f"{prefix}guarantee1",
+        title="What this release guarantees",
+        body=from_markdown(statement, level=level, prefix=f"{prefix}guarantee"),
+        heads_itself=True,
+    )

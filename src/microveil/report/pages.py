@@ -1,0 +1,289 @@
+"""The pages: for the custodian, for the public, and for a demonstration of several methods."""
+
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from typing import Any
+
+from microveil.assess import assess
+from microveil.assessment import Assessment
+from microveil.empirical import EmpiricalAudit
+from microveil.errors import DataError, stands_alone
+from microveil.privacy import Guarantee
+from microveil.release import Release
+from microveil.report.attributes import attributes_section
+from microveil.report.columns import columns_of
+from microveil.report.key_figures import key_figures
+from microveil.report.measures import correlations_section, loss_section, moments_table
+from microveil.report.overview import guarantee_section, released_section
+from microveil.report.page import Part, page
+from microveil.report.provenance import provenance_section
+from microveil.report.risks import audit_section, risks_section
+from microveil.report.sections import Section, Subject
+from microveil.report.tables import table
+from microveil.risk.attacks import AttackReport
+from microveil.table import open_table
+
+__all__ = ["custodian_report", "demonstration_report", "publishable_report"]
+
+# What keeps a page under a megabyte: points in pictures of ranks take some 14 letters each, and
+# an attribute drawn fully some 15,000 beside.
+MOST_POINTS, LEAST_POINTS, POINTS_IN_ALL = 2000, 200, 18_000
+MOST_PICTURED = 30
+WARNING = (
+    "For the custodian only. This page shows figures of the original data: do not publish it, and "
+    "keep it as the original is kept."
+)
+INVENTED = (
+    "The people on this page are invented. On real data it would be for the custodian only: it "
+    "shows figures of the original."
+)
+
+
+@stands_alone
+def custodian_report(
+    release: Release,
+    original: Any,
+    assessment: Assessment | None = None,
+    *,
+    attacks: AttackReport | None = None,
+    empirical: Sequence[EmpiricalAudit] = (),
+    units: Mapping[str, str] | None = None,
+) -> str:
+    """Write the page that tells a release's custodian all there is to know of it.
+
+    Parameters
+    ----------
+    release : Release
+        Digests of files are shown where its manifest holds them.
+    original : pandas.DataFrame, polars.DataFrame, pyarrow.Table or dict of numpy arrays
+        The table that was protected.
+    assessment : Assessment, optional
+        Of this release; made here where it is not given.
+    attacks : AttackReport, optional
+    empirical : sequence of EmpiricalAudit
+    units : dict of str, optional
+        What an attribute's numbers count, by attribute: "EUR", "years".
+
+    Returns
+    -------
+    str
+        One page of HTML, below a megabyte, that depends on the original.
+
+    Raises
+    ------
+    MicroveilError
+        If the original is not the table that was protected.
+
+    Notes
+    -----
+    O(n log n) time for each attribute, beside what an assessment takes; a few columns of
+    memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import microveil as mv
+    >>> people = {"AGE": np.array([23, 35, 31, 62, 58, 47])}
+    >>> release = mv.protect(people, method="mdav", k=3, attributes="AGE")
+    >>> "Information loss" in custodian_report(release, people)
+    True
+    """
+    subject = _subject(
+        release, original, assessment, attacks=attacks, empirical=tuple(empirical), units=units
+    )
+    return page(
+        f"Custodian's report on a release by {release.guarantee.method}",
+        warning=WARNING,
+        parts=[Part(sections=_sections(subject))],
+        closing=_made_by(),
+    )
+
+
+@stands_alone
+def publishable_report(release: Release, *, units: Mapping[str, str] | None = None) -> str:
+    """Write the page that may go with a release: its guarantee and its distributions.
+
+    Nothing is taken from the manifest, the notes or the original: whoever has the release and
+    its guarantee could have written this page.
+
+    Parameters
+    ----------
+    release : Release
+    units : dict of str, optional
+        What an attribute's numbers count, by attribute.
+
+    Returns
+    -------
+    str
+        One page of HTML, below a megabyte.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import microveil as mv
+    >>> people = {"AGE": np.array([23, 35, 31, 62, 58, 47])}
+    >>> release = mv.protect(people, method="mdav", k=3, attributes="AGE")
+    >>> "for the custodian" in publishable_report(release).lower()
+    False
+    """
+    guarantee = release.guarantee
+    columns = columns_of(guarantee.attributes, open_table(release.data), None, units or {})
+    return page(
+        f"A release by {guarantee.method}, and what it guarantees",
+        warning=_unpublishable(guarantee),
+        parts=[
+            Part(
+                sections=(
+                    guarantee_section(guarantee, level=2, prefix=""),
+                    attributes_section(
+                        columns,
+                        n_records=guarantee.n_records,
+                        most_pictured=2 * MOST_PICTURED,
+                        most_points=None,
+                    ),
+                )
+            )
+        ],
+        closing=_made_by(),
+    )
+
+
+@stands_alone
+def demonstration_report(
+    releases: Mapping[str, tuple[Release, Assessment]],
+    original: Any,
+    *,
+    lead: str,
+    invented: bool = False,
+    units: Mapping[str, str] | None = None,
+) -> str:
+    """Write a page on several releases of one table, side by side and then each by itself.
+
+    Parameters
+    ----------
+    releases : dict of (Release, Assessment)
+        By title, in the order in which they are told; at least one.
+    original : data frame
+        As for `custodian_report`.
+    lead : str
+        What the table is, and what is shown.
+    invented : bool
+        Whether nobody in the table exists, so that there is nothing to keep from anybody.
+    units : dict of str, optional
+
+    Returns
+    -------
+    str
+        One page of HTML, below a megabyte, that depends on the original.
+    """
+    parts = [Part(sections=(_side_by_side(releases),))]
+    for place, (title, (release, assessment)) in enumerate(releases.items()):
+        subject = _subject(
+            release, original, assessment, units=units, among=len(releases), prefix=f"r{place}-"
+        )
+        parts.append(Part(title=title, identifier=f"r{place}", sections=_sections(subject)))
+    return page(
+        "A demonstration: one table, protected in several ways",
+        warning=INVENTED if invented else WARNING,
+        lead=lead,
+        parts=parts,
+        closing=_made_by(),
+    )
+
+
+def _subject(
+    release: Release,
+    original: Any,
+    assessment: Assessment | None,
+    *,
+    attacks: AttackReport | None = None,
+    empirical: tuple[EmpiricalAudit, ...] = (),
+    units: Mapping[str, str] | None,
+    among: int = 1,
+    prefix: str = "",
+) -> Subject:
+    before, after = open_table(original), open_table(release.data)
+    if before.n_records != release.guarantee.n_records:
+        raise DataError(
+            "original table",
+            "it must have as many records as were protected",
+            "pass the table that was protected",
+        )
+    terms = release.guarantee.attributes
+    pictured = max(1, min(MOST_PICTURED // among, len(terms)))
+    points = max(LEAST_POINTS, min(MOST_POINTS, POINTS_IN_ALL // (pictured * among)))
+    return Subject(
+        release=release,
+        columns=columns_of(terms, after, before, units or {}),
+        assessment=_assessed(release, original) if assessment is None else assessment,
+        attacks=attacks,
+        empirical=empirical,
+        not_released=tuple(name for name in before.names if name not in after.names),
+        prefix=prefix,
+        level=2 if among == 1 else 3,
+        most_points=points,
+        most_pictured=pictured,
+    )
+
+
+def _assessed(release: Release, original: Any) -> Assessment | None:
+    """Assess a release, where it holds numbers that were protected."""
+    attributes = [terms.attribute for terms in release.guarantee.attributes]
+    if not any(attribute.kind.is_numeric for attribute in attributes):
+        return None
+    shuffled = bool(release.manifest.to_dict().get("parameters", {}).get("shuffle"))
+    names = [
+        attribute.name for attribute in attributes if attribute.kind.is_numeric or not shuffled
+    ]
+    return assess(original, release.data, names, paired=not shuffled)
+
+
+def _sections(subject: Subject) -> tuple[Section, ...]:
+    paired = subject.assessment is not None and subject.assessment.paired is not None
+    return (
+        released_section(subject),
+        guarantee_section(subject.release.guarantee, level=subject.level, prefix=subject.prefix),
+        attributes_section(
+            subject.columns,
+            n_records=subject.release.guarantee.n_records,
+            most_pictured=subject.most_pictured,
+            most_points=subject.most_points if paired else None,
+            prefix=subject.prefix,
+            level=subject.level,
+            summary=moments_table(subject),
+        ),
+        correlations_section(subject),
+        loss_section(subject),
+        risks_section(subject),
+        audit_section(subject),
+        provenance_section(subject),
+    )
+
+
+def _side_by_side(releases: Mapping[str, tuple[Release, Assessment]]) -> Section:
+    """Set the key figures of all releases beside one another."""
+    found = [key_figures(release, assessment) for release, assessment in releases.values()]
+    return Section(
+        identifier="side-by-side",
+        title="Side by side",
+        body=table(
+            "The three numbers that matter, and what they mean",
+            ("figure", *releases),
+            (
+                [figures[0].name, *(f"{figure.value} ({figure.meaning})" for figure in figures)]
+                for figures in zip(*found, strict=True)
+            ),
+            identifier="side-by-side-table",
+            words=True,
+        ),
+    )
+
+
+def _unpublishable(guarantee: Guarantee) -> str | None:
+    if guarantee.randomness == "seeded":
+        return "This release was drawn from a seed and protects nobody: do not publish it."
+    return None
+
+
+def _made_by() -> str:
+    return f"Made by microveil {version('microveil')}. This page loads nothing and runs nothing."

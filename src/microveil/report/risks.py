@@ -1,0 +1,297 @@
+"""What an intruder could still find, never without a baseline; and the audit."""
+
+from typing import Any
+
+from microveil.assessment import LINKAGE_LABELS
+from microveil.report.axes import Axis
+from microveil.report.canvas import LEGEND_HEIGHT, WIDTH, Frame, legend, path, picture
+from microveil.report.markup import Markup, element, fragment
+from microveil.report.sections import Section, Subject
+from microveil.report.tables import table
+from microveil.report.wording import NOTHING, number, percent, rounded_up
+from microveil.risk.attacks import AttackOutcome
+from microveil.risk.record_linkage import RecordLinkage
+
+__all__ = ["audit_section", "risks_section"]
+
+LEFT, RIGHT, ROW = 96.0, 20.0, 34.0
+
+
+def risks_section(subject: Subject) -> Section:
+    """Tabulate linkage, odds of categories, neighbours and attacks, each beside its baseline."""
+    assessment = subject.assessment
+    linkage = {} if assessment is None or assessment.paired is None else assessment.paired.linkage
+    found = {LINKAGE_LABELS[form]: linked for form, linked in linkage.items() if linked is not None}
+    return Section(
+        identifier=subject.identify("risks"),
+        title="Risks, beside what chance would find",
+        body=fragment(
+            element(
+                "p",
+                "A low figure is no promise: it speaks of one attack, and another may do better. "
+                "What is promised stands in the guarantee.",
+            ),
+            _linkage(subject, found)
+            if found
+            else element(
+                "p",
+                "Record linkage was not measured: it needs complete records of numbers, in the "
+                "order of the original.",
+            ),
+            _odds_table(subject),
+            _neighbours_table(subject),
+            _attacks(subject),
+        ),
+    )
+
+
+def _linkage(subject: Subject, found: dict[str, RecordLinkage]) -> Markup:
+    some = next(iter(found.values()))
+    drawn = element(
+        "figure",
+        _linkage_plot(subject.identify("linkage"), found),
+        element("figcaption", "Record linkage by three distances; bars are 95 % intervals"),
+    )
+    return fragment(
+        element(
+            "p",
+            "An intruder who knows the original values of all protected attributes takes each "
+            f"released record to the nearest original. Of {some.n_records:,} complete records "
+            "so many are found again:",
+        ),
+        element("div", drawn, class_="pictures"),
+        table(
+            "Record linkage, percent of the records",
+            ("distance", "found", "95 % interval", "by chance"),
+            (
+                [
+                    label,
+                    number(linked.percent, 3),
+                    " to ".join(number(end, 3) for end in linked.interval),
+                    number(linked.baseline_by_chance, 2),
+                ]
+                for label, linked in found.items()
+            ),
+            identifier=subject.identify("linkage-table"),
+        ),
+    )
+
+
+def _linkage_plot(identifier: str, found: dict[str, RecordLinkage]) -> Markup:
+    height = ROW * len(found)
+    frame = Frame(
+        left=LEFT,
+        top=LEGEND_HEIGHT + 4,
+        width=WIDTH - LEFT - RIGHT,
+        height=height,
+        across=Axis(
+            title="records found again, %",
+            lower=0.0,
+            upper=100.0,
+            ticks=tuple((float(at), str(at)) for at in range(0, 101, 20)),
+        ),
+        upward=Axis(title="", lower=0.0, upper=1.0, ticks=()),
+    )
+    rows = []
+    for place, (label, linked) in enumerate(found.items()):
+        y = frame.top + ROW * (place + 0.5)
+        low, high = (frame.x(end) for end in linked.interval)
+        chance = frame.x(linked.baseline_by_chance)
+        rows += [
+            element("text", label, x=LEFT - 8, y=y + 4, class_="end"),
+            path([(low, y), (high, y)], "line protected"),
+            *[path([(end, y - 4), (end, y + 4)], "outline protected") for end in (low, high)],
+            element("circle", cx=frame.x(linked.percent), cy=y, r=3.0, class_="dot protected"),
+            path([(chance, y - 11), (chance, y + 11)], "line wide original"),
+        ]
+    return picture(
+        identifier,
+        "Records found again by record linkage, and by chance",
+        " ".join(
+            f"By distances {label}: {number(linked.percent, 3)} %, by chance "
+            f"{number(linked.baseline_by_chance, 2)} %."
+            for label, linked in found.items()
+        ),
+        frame.bottom + 44,
+        legend([("dot protected", "found"), ("line wide original", "by chance")], LEFT),
+        frame.axes(),
+        fragment(rows),
+    )
+
+
+def _odds_table(subject: Subject) -> Markup | None:
+    """Tabulate posterior odds: those observed, or else those that the method's matrix gives."""
+    compared = subject.measured.get("categories") or {
+        name: figures
+        for name, figures in subject.manifest.get("attributes", {}).items()
+        if "posterior_odds" in figures
+    }
+    if not compared:
+        return None
+    return table(
+        "Categories: how many are unchanged, and the posterior odds that a category seen is the "
+        "original one",
+        ("attribute", "unchanged, %", "largest odds"),
+        (
+            [
+                name,
+                percent(figures.get("share_kept")),
+                "unbounded: some category is certain"
+                if figures["posterior_odds"]["largest_infinite"]
+                else number(figures["posterior_odds"]["largest"], 4),
+            ]
+            for name, figures in compared.items()
+        ),
+        identifier=subject.identify("odds-table"),
+    )
+
+
+def _neighbours_table(subject: Subject) -> Markup | None:
+    counted = subject.measured.get("neighbourhoods")
+    if not counted:
+        return None
+    return table(
+        "Neighbours within an interval of half width delta: the fewest that any record has",
+        ("attribute", "delta", "in the original", "expected", "in the release"),
+        (
+            [
+                name,
+                number(figures["delta"]),
+                *(
+                    number((figures.get(side) or {}).get("min"), 3)
+                    for side in ("original", "expected", "observed")
+                ),
+            ]
+            for name, figures in counted.items()
+        ),
+        identifier=subject.identify("neighbours-table"),
+    )
+
+
+def _attacks(subject: Subject) -> Markup:
+    report = subject.attacks
+    if report is None:
+        return element("p", "No further attacks were carried out for this page.")
+    notes = [*report.notes]
+    notes += [f"Not carried out: {name}: {why}" for name, why in report.not_carried_out.items()]
+    return fragment(
+        table(
+            f"Attacks, percent of those tried with {number(100 * report.confidence)} % intervals; "
+            "risk is what goes beyond the control, or the baseline where there is none",
+            ("attack", "tried", "success", "baseline", "control", "risk", "beats its baseline"),
+            (_attack_row(outcome) for outcome in report.outcomes),
+            identifier=subject.identify("attacks-table"),
+        ),
+        element("ul", (element("li", note) for note in notes)) if notes else None,
+    )
+
+
+def _attack_row(outcome: AttackOutcome) -> list[str]:
+    figures = outcome.to_dict()
+    about = "" if outcome.secret is None else f" of {outcome.secret}"
+    return [
+        outcome.attack + about,
+        f"{outcome.n_attacks:,}",
+        *(_rate(figures[name]) for name in ("success", "baseline", "control", "risk")),
+        "yes" if outcome.beats_baseline else "no: no better than guessing",
+    ]
+
+
+def _rate(figures: dict[str, Any] | None) -> str:
+    if figures is None or figures["rate"] is None:
+        return NOTHING
+    low, high = figures["interval"]
+    exact = figures["n"] is None
+    told = percent(figures["rate"])
+    return told if exact else f"{told} ({percent(low)} to {percent(high)})"
+
+
+def audit_section(subject: Subject) -> Section:
+    """Tabulate what the release really spends at vector scope, and what runs have shown."""
+    audit = subject.manifest.get("audit")
+    body = (
+        element("p", "This release carries no audit.")
+        if not audit
+        else fragment(_audit_words(subject, audit), _audit_table(subject, audit))
+    )
+    return Section(
+        identifier=subject.identify("audit"),
+        title="Audit: what is really spent at vector scope",
+        body=fragment(body, _empirical(subject)),
+    )
+
+
+def _audit_words(subject: Subject, audit: dict[str, Any]) -> Markup:
+    vector = subject.release.guarantee.scopes.vector
+    published = f"an epsilon of {rounded_up(vector.epsilon)}" if vector.covered else "nothing"
+    total = audit["vector_scope"]
+    found = "finds no bound" if total is None else f"finds {rounded_up(total)}"
+    return element(
+        "p",
+        "The true loss is what one record, replaced by any other, can change with the clusters "
+        "formed anew; it depends on the data, so it is not published. The guarantee publishes "
+        f"{published} at vector scope; the audit {found} for this table. Exact cells are those "
+        "that noise was due for and that come out as they are.",
+    )
+
+
+def _audit_table(subject: Subject, audit: dict[str, Any]) -> Markup:
+    entries = audit["attributes"]
+    shares = [entry["share"] for entry in entries.values() if entry["share"] is not None]
+    rows = [
+        [
+            name,
+            _share(entry["share"]),
+            _loss(entry["vector_scope"]),
+            f"{entry['clusters']:,}",
+            f"{entry['exact_cells']:,}",
+        ]
+        for name, entry in entries.items()
+    ]
+    rows.append(
+        [
+            "all together",
+            _share(sum(shares) if shares else None),
+            _loss(audit["vector_scope"]),
+            "",
+            f"{sum(entry['exact_cells'] for entry in entries.values()):,}",
+        ]
+    )
+    return table(
+        "Share of epsilon and true loss, by attribute",
+        ("attribute", "share of epsilon", "true loss", "clusters", "exact cells"),
+        rows,
+        identifier=subject.identify("audit-table"),
+    )
+
+
+def _share(share: float | None) -> str:
+    return "none" if share is None else rounded_up(share)
+
+
+def _loss(loss: float | None) -> str:
+    return "no bound" if loss is None else rounded_up(loss)
+
+
+def _empirical(subject: Subject) -> Markup | None:
+    if not subject.empirical:
+        return None
+    rows = [
+        [
+            f"{found.attribute}, {scope} scope",
+            "not covered" if finding.claimed is None else rounded_up(finding.claimed),
+            _loss(finding.exact),
+            f"at least {number(finding.lower_bound, 4)}",
+            f"{found.runs:,}",
+            "CONTRADICTED" if finding.contradicts else "not contradicted, which proves nothing",
+        ]
+        for found in subject.empirical
+        for scope, finding in found.scopes.items()
+    ]
+    return table(
+        "Lower bounds on epsilon that runs have shown, each at the confidence of "
+        f"{number(100 * subject.empirical[0].confidence)} %",
+        ("attribute and scope", "claimed", "exact audit", "shown", "runs", "the claim is"),
+        rows,
+        identifier=subject.identify("empirical-table"),
+    )

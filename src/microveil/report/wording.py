@@ -1,0 +1,119 @@
+"""Numbers and names as the page shows them."""
+
+import datetime
+import math
+from decimal import ROUND_CEILING, Decimal, localcontext
+
+from microveil.schema import EPOCH, Kind
+
+__all__ = ["NOTHING", "named", "number", "percent", "plural", "rounded_up", "shown", "tick"]
+
+NOTHING = "–"
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+LARGEST_WRITTEN_OUT = 1e7
+SMALLEST_WRITTEN_OUT = 1e-4
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """Write a figure with so many significant digits.
+
+    >>> number(12345.678), number(0.0), number(1.5e-7), number(None)
+    ('12,350', '0', '1.5×10⁻⁷', '–')
+    """
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    if value == 0:
+        return "0"
+    size = abs(value)
+    if size >= LARGEST_WRITTEN_OUT or size < SMALLEST_WRITTEN_OUT:
+        mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+        if "." in mantissa:
+            mantissa = mantissa.rstrip("0").rstrip(".")
+        return _signed(f"{mantissa}×10{str(int(exponent)).translate(SUPERSCRIPTS)}")
+    decimals = digits - 1 - math.floor(math.log10(size))
+    rounded = round(value, decimals)
+    text = f"{rounded:,.{max(decimals, 0)}f}"
+    return _signed(text.rstrip("0").rstrip(".") if "." in text else text)
+
+
+def rounded_up(value: float | None) -> str:
+    """Write an epsilon or a loss with six digits, never less than it is.
+
+    >>> rounded_up(0.1234561), rounded_up(1.0)
+    ('0.123457', '1')
+    """
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    with localcontext() as context:
+        context.prec, context.rounding = 6, ROUND_CEILING
+        return number(float(+Decimal(repr(value))), 6)
+
+
+def percent(share: float | None) -> str:
+    """Write a share between 0 and 1 in percent, with one decimal or three digits.
+
+    >>> percent(0.5), percent(0.12345), percent(0.00012345)
+    ('50', '12.3', '0.0123')
+    """
+    return number(None if share is None else 100 * share, digits=3)
+
+
+def shown(value: float | None, kind: Kind) -> str:
+    """Write a value of an attribute.
+
+    >>> shown(1234567.0, Kind.WHOLE), shown(31, Kind.DATE), shown(1.0, Kind.BOOLEAN)
+    ('1,234,567', '1970-02-01', 'yes')
+    """
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    if kind is Kind.BOOLEAN and value in {0, 1}:
+        return "yes" if value else "no"
+    if kind is Kind.DATE:
+        return _date(value)
+    if value == round(value) and abs(value) < 1e15:
+        return _signed(f"{round(value):,}")
+    return number(value, digits=7)
+
+
+def tick(value: float, kind: Kind, step: float) -> str:
+    """Write a number at an axis, with the decimals that its step calls for.
+
+    >>> tick(0.30000000000000004, Kind.DECIMAL, 0.1), tick(2e9, Kind.WHOLE, 1e9)
+    ('0.3', '2×10⁹')
+    """
+    if kind is Kind.DATE:
+        return _date(value)
+    if abs(value) >= LARGEST_WRITTEN_OUT or step < SMALLEST_WRITTEN_OUT:
+        return number(value, digits=5)
+    decimals = max(0, -math.floor(math.log10(step) + 1e-9))
+    return _signed(f"{value:,.{decimals}f}")
+
+
+def named(name: str, width: int = 40) -> str:
+    """Shorten a name where its full form stands elsewhere.
+
+    >>> named("a name of many letters", 12)
+    'a name of m…'
+    """
+    return name if len(name) <= width else name[: width - 1] + "…"
+
+
+def plural(count: int, noun: str) -> str:
+    """Write a count and its noun.
+
+    >>> plural(1, "record"), plural(1080, "record")
+    ('1 record', '1,080 records')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _date(days: float) -> str:
+    try:
+        return (EPOCH + datetime.timedelta(days=round(days))).isoformat()
+    except OverflowError:  # beyond the year 9999
+        return f"day {round(days):,}"
+
+
+def _signed(text: str) -> str:
+    """Use the minus sign, which is as wide as a digit and read aloud as one."""
+    return text.replace("-", "\u2212")

@@ -1,0 +1,554 @@
+"""Propensity: how well a model tells the protected records from the original ones.
+
+Both tables are put together, a logistic regression estimates for every record the
+probability of being a protected one, and the propensity mean squared error says how far
+these probabilities are from what a coin of the same shares would give: 0 where the model
+sees no difference (Woo, Reiter, Oganian and Karr 2009; Snoke, Raab, Nowok, Dibben and
+Slavkovic 2018).
+
+The null distribution is a yardstick and no test. It is that of records drawn anew from a
+correct model of the data; masked records were made from the original ones, one by one, and
+keep much of their very sampling error. A ratio below 1 is therefore usual, and no proof of
+a correct model.
+
+A logistic regression compares what its terms are: the attributes themselves compare means
+only, which every microaggregation keeps. Squares and products compare variances and
+covariances too.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+
+from microveil.errors import DataError, RequestError
+from microveil.utility.moments import LARGEST_VALUE
+
+__all__ = [
+    "Attributes",
+    "Basis",
+    "LogisticFit",
+    "Propensity",
+    "basis_of",
+    "checked_attributes",
+    "complete_records",
+    "fit_logistic",
+    "indicators",
+    "propensity",
+]
+
+Attributes = dict[str, NDArray[Any]]
+# More terms than this are a mistake, such as a column of names, and would fill the memory.
+MOST_TERMS = 1000
+# Newton's method needs 5 to 10 steps where there is a solution. Where a term tells some
+# records for certain there is none: log odds then grow by about 1 in every step, for ever.
+MOST_STEPS = 25
+SMALLEST_STEP = 1e-8
+
+
+def checked_attributes(table: Mapping[str, ArrayLike], place: str) -> Attributes:
+    """Return columns as numbers or as text.
+
+    Parameters
+    ----------
+    table : mapping of array_like, each of shape (n_records,)
+        Columns by name: numbers (NaN or None is a missing cell), truth values, or text
+        (empty or None is a missing cell).
+    place : str
+        What to call the table in an error.
+
+    Returns
+    -------
+    dict of ndarray, each of shape (n_records,)
+        float64, or text.
+
+    Raises
+    ------
+    DataError
+        If there is no column or no record, columns differ in length, are neither numbers
+        nor text, or hold a number beyond 1e140 in size.
+
+    Examples
+    --------
+    >>> checked_attributes({"AGE": [31, None], "SEX": ["f", "m"]}, "original data")
+    {'AGE': array([31., nan]), 'SEX': array(['f', 'm'], dtype='<U1')}
+    """
+    columns = {name: _checked(values, f"{place}, '{name}'") for name, values in table.items()}
+    lengths = {len(column) for column in columns.values()}
+    if len(lengths) != 1 or lengths == {0}:
+        raise DataError(
+            place,
+            "it needs at least one record and one attribute, and columns of one length",
+            "pass arrays of shape (n_records,) by name",
+        )
+    return columns
+
+
+def _checked(values: ArrayLike, place: str) -> NDArray[Any]:
+    try:
+        column = _typed(np.asarray(values))
+    except (TypeError, ValueError):
+        column = np.empty((0, 0))
+    if column.ndim != 1:
+        raise DataError(
+            place, "a column must be numbers or text", "pass an array of shape (n_records,)"
+        )
+    if column.dtype.kind == "f" and np.any(np.abs(column) > LARGEST_VALUE):
+        raise DataError(
+            place,
+            "values must be finite and at most 1e140 in size",
+            "leave such records out, or mark the cells as missing",
+        )
+    return column
+
+
+def _typed(column: NDArray[Any]) -> NDArray[Any]:
+    """Return text as text and anything else as float64, if it can be."""
+    if column.dtype.kind in "UT":
+        return column.astype(np.str_)
+    if column.dtype.kind not in "biufO":
+        raise TypeError
+    if column.dtype.kind == "O" and all(isinstance(v, str | None) for v in column.tolist()):
+        return np.array([value or "" for value in column.tolist()], dtype=np.str_)
+    return column.astype(np.float64)
+
+
+def complete_records(columns: Attributes) -> NDArray[np.bool_]:
+    """Tell which records have no missing cell.
+
+    Parameters
+    ----------
+    columns : dict of ndarray, each of shape (n_records,)
+        As `checked_attributes` returns them.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_records,)
+
+    Examples
+    --------
+    >>> complete_records(checked_attributes({"A": [1, None, 3], "B": ["x", "y", ""]}, "data"))
+    array([ True, False, False])
+    """
+    present = [
+        column != "" if column.dtype.kind == "U" else ~np.isnan(column)
+        for column in columns.values()
+    ]
+    complete: NDArray[np.bool_] = np.logical_and.reduce(present)
+    return complete
+
+
+def indicators(column: NDArray[Any], categories: ArrayLike) -> NDArray[np.float64]:
+    """Return a column of 0 and 1 for every category.
+
+    Parameters
+    ----------
+    column : ndarray, shape (n_records,)
+        Text or numbers.
+    categories : array_like, shape (n_categories,)
+
+    Returns
+    -------
+    ndarray of float64, shape (n_records, n_categories)
+
+    Examples
+    --------
+    >>> indicators(np.array(["f", "m", "f"]), ["f", "m"])
+    array([[1., 0.],
+           [0., 1.],
+           [1., 0.]])
+    """
+    equal: NDArray[np.bool_] = column[:, np.newaxis] == np.asarray(categories)
+    return equal.astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Basis:
+    """An orthonormal basis of the columns of a design, which may be collinear.
+
+    Parameters
+    ----------
+    directions : ndarray of float64, shape (n_records, rank)
+        Orthonormal columns.
+    to_coefficients : ndarray of float64, shape (n_terms, rank)
+        Design times this is the directions.
+    identified : ndarray of bool, shape (n_terms,)
+        Whether the data determine the coefficient of the term; those of collinear terms
+        they do not.
+    """
+
+    directions: NDArray[np.float64]
+    to_coefficients: NDArray[np.float64]
+    identified: NDArray[np.bool_]
+
+    @property
+    def rank(self) -> int:
+        """How many directions there are."""
+        return int(self.directions.shape[1])
+
+
+def basis_of(design: NDArray[np.float64]) -> Basis:
+    """Decompose a design by its singular values, columns scaled to one size.
+
+    Parameters
+    ----------
+    design : ndarray of float64, shape (n_records, n_terms)
+
+    Returns
+    -------
+    Basis
+
+    Notes
+    -----
+    O(n_records n_terms^2) time, two copies of the design.
+
+    Examples
+    --------
+    >>> collinear = np.array([[1.0, 2.0, 1.0], [1.0, 2.0, 3.0], [1.0, 2.0, 5.0]])
+    >>> basis = basis_of(collinear)
+    >>> basis.rank, basis.identified
+    (2, array([False, False,  True]))
+    """
+    scales = np.abs(design).max(axis=0)
+    scales[scales == 0] = 1.0
+    left, sizes, right = np.linalg.svd(design / scales, full_matrices=False)
+    kept = sizes > sizes[0] * max(design.shape) * np.finfo(np.float64).eps
+    rows = right[kept]
+    return Basis(
+        directions=left[:, kept],
+        to_coefficients=(rows / sizes[kept, np.newaxis]).T / scales[:, np.newaxis],
+        # A term is determined if no combination of terms that vanishes contains it.
+        identified=np.sum(rows**2, axis=0) > 1 - 1e-8,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LogisticFit:
+    """A logistic regression in the directions of a basis.
+
+    Parameters
+    ----------
+    weights : ndarray of float64, shape (rank,)
+        Of the directions; coefficients are ``basis.to_coefficients @ weights``.
+    covariance : ndarray of float64, shape (rank, rank)
+        Of the weights: the inverse of the observed information.
+    probabilities : ndarray of float64, shape (n_records,)
+        Fitted.
+    converged : bool
+        False where no finite coefficients fit best: some records are told for certain.
+    """
+
+    weights: NDArray[np.float64]
+    covariance: NDArray[np.float64]
+    probabilities: NDArray[np.float64]
+    converged: bool
+
+
+def fit_logistic(basis: Basis, outcome: NDArray[np.float64]) -> LogisticFit:
+    """Fit a logistic regression by Newton's method.
+
+    Parameters
+    ----------
+    basis : Basis
+        Of the design.
+    outcome : ndarray of float64, shape (n_records,)
+        0 or 1.
+
+    Returns
+    -------
+    LogisticFit
+
+    Notes
+    -----
+    A step that would worsen the fit is halved. O(n_records rank^2) time for each step.
+
+    Examples
+    --------
+    >>> fit = fit_logistic(basis_of(np.ones((4, 1))), np.array([0.0, 0.0, 0.0, 1.0]))
+    >>> fit.probabilities.round(6), fit.converged
+    (array([0.25, 0.25, 0.25, 0.25]), True)
+    """
+    directions, signs = basis.directions, 1 - 2 * outcome
+    weights, log_odds = np.zeros(basis.rank), np.zeros(len(outcome))
+    loss, converged = float(np.logaddexp(0, signs * log_odds).sum()), False
+    for _ in range(MOST_STEPS):
+        probabilities = expit(log_odds)
+        step = _information_inverse(directions, probabilities) @ (
+            directions.T @ (outcome - probabilities)
+        )
+        for _ in range(MOST_STEPS):
+            moved = directions @ (weights + step)
+            worse = float(np.logaddexp(0, signs * moved).sum())
+            if worse <= loss + 1e-12 * loss:
+                break
+            step /= 2
+        largest = float(np.abs(moved - log_odds).max())
+        weights, log_odds, loss = weights + step, moved, worse
+        converged = largest <= SMALLEST_STEP * (1 + float(np.abs(log_odds).max()))
+        if converged:
+            break
+    probabilities = expit(log_odds)
+    return LogisticFit(
+        weights=weights,
+        covariance=_information_inverse(directions, probabilities),
+        probabilities=probabilities,
+        converged=converged,
+    )
+
+
+def _information_inverse(
+    directions: NDArray[np.float64], probabilities: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    spread = probabilities * (1 - probabilities)
+    information = directions.T @ (spread[:, np.newaxis] * directions)
+    return np.asarray(np.linalg.pinv(information, hermitian=True), dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Propensity:
+    """How well a logistic regression tells protected from original records.
+
+    Parameters
+    ----------
+    pmse : float
+        Mean squared difference of the fitted probabilities from the share c of protected
+        records: from 0, no difference seen, to c(1 - c), every record told.
+    expected, standard_deviation : float
+        Of the pMSE where the protected records are an independent synthetic sample from a
+        correct model fitted to the original: (p - 1)(1 - c)^2 c / N and
+        sqrt(2(p - 1)) (1 - c)^2 c / N, Snoke et al. (2018); a yardstick, see the module.
+    n_original, n_protected : int
+        Records compared; N is their sum.
+    n_left_out : int
+        Records with a missing cell, of both tables together.
+    n_parameters : int
+        p, the rank of the model, intercept included.
+    order : int
+        1: attributes; 2: also squares of numbers and products of attributes.
+    converged : bool
+        False where some records were told for certain.
+    n_permutations : int
+        Times that membership was dealt out at random.
+    permuted_mean, permuted_standard_deviation : float
+        Of the pMSE then; NaN without permutations. Two independent samples of one
+        population are expected to give this, 1/(1 - c) times ``expected``.
+    share_of_permutations_above : float
+        How often membership at random gave as high a pMSE, the actual one counted in.
+    """
+
+    pmse: float
+    expected: float
+    standard_deviation: float
+    n_original: int
+    n_protected: int
+    n_left_out: int
+    n_parameters: int
+    order: int
+    converged: bool
+    n_permutations: int = 0
+    permuted_mean: float = math.nan
+    permuted_standard_deviation: float = math.nan
+    share_of_permutations_above: float = math.nan
+
+    @property
+    def ratio(self) -> float:
+        """The pMSE in multiples of its null expectation; NaN where nothing varies."""
+        return self.pmse / self.expected if self.expected else math.nan
+
+    @property
+    def standardised(self) -> float:
+        """Its distance from the null expectation in null standard deviations."""
+        if not self.standard_deviation:
+            return math.nan
+        return (self.pmse - self.expected) / self.standard_deviation
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as JSON knows them; what is undefined is None.
+
+        Returns
+        -------
+        dict
+            ``descriptive`` is always true: masked records are no independent sample.
+        """
+        figures = {
+            "pmse": self.pmse,
+            "null_expected": self.expected,
+            "null_standard_deviation": self.standard_deviation,
+            "ratio": self.ratio,
+            "standardised": self.standardised,
+            "permuted_mean": self.permuted_mean,
+            "permuted_standard_deviation": self.permuted_standard_deviation,
+            "share_of_permutations_above": self.share_of_permutations_above,
+        }
+        return {
+            "descriptive": True,
+            **{name: None if math.isnan(value) else value for name, value in figures.items()},
+            "n_permutations": self.n_permutations,
+            "n_parameters": self.n_parameters,
+            "order": self.order,
+            "n_original": self.n_original,
+            "n_protected": self.n_protected,
+            "n_left_out": self.n_left_out,
+            "converged": self.converged,
+        }
+
+
+def propensity(
+    original: Mapping[str, ArrayLike],
+    protected: Mapping[str, ArrayLike],
+    *,
+    order: int = 2,
+    permutations: int = 0,
+    seed: int = 0,
+) -> Propensity:
+    """Measure how well a logistic regression tells protected from original records.
+
+    Records need not be paired, nor be as many.
+
+    Parameters
+    ----------
+    original, protected : mapping of array_like, each of shape (n_records,)
+        The same attributes of both tables: numbers, or text for categories. Records with
+        a missing cell are left out.
+    order : {1, 2}
+        1: attributes alone, which compares means and shares. 2: also squares of numbers
+        and products of attributes, which compares variances and covariances.
+    permutations : int
+        How often to deal membership out at random for a second null distribution; 0 for
+        none, 200 for a mean within a few percent.
+    seed : int
+        Of the permutations.
+
+    Returns
+    -------
+    Propensity
+
+    Raises
+    ------
+    RequestError
+        If order or permutations are out of range.
+    DataError
+        If the attributes differ, a table has no complete record, or there are more than
+        1000 terms or as many as records.
+
+    Notes
+    -----
+    O(N p^2) time for each fit of p terms, O(N p) memory. Snoke et al. interact the
+    attributes only; the squares are ours, as noise and microaggregation show in variances.
+
+    Examples
+    --------
+    >>> original = {"AGE": [31.0, 42.0, 57.0, 64.0], "SEX": ["f", "m", "m", "f"]}
+    >>> round(propensity(original, original, order=1).pmse, 12)
+    0.0
+    """
+    if order not in {1, 2}:
+        raise RequestError("order", "it must be 1 or 2", "pass order=2 to compare variances too")
+    if permutations < 0:
+        raise RequestError("permutations", "it must be 0 or more", "pass permutations=200")
+    tables = (
+        checked_attributes(original, "original data"),
+        checked_attributes(
+            {name: protected[name] for name in original if name in protected}, "protected data"
+        ),
+    )
+    pooled, member, n_left_out = _pooled(*tables)
+    basis = basis_of(_design(pooled, order))
+    share, n_records = float(member.mean()), len(member)
+    fit = fit_logistic(basis, member)
+    pmse = float(np.mean((fit.probabilities - share) ** 2))
+    null_unit = (1 - share) ** 2 * share / n_records
+    generator = np.random.default_rng(seed)
+    permuted = [
+        float(np.mean((fit_logistic(basis, dealt).probabilities - share) ** 2))
+        for dealt in (generator.permutation(member) for _ in range(permutations))
+    ]
+    above = sum(value >= pmse for value in permuted)
+    return Propensity(
+        pmse=pmse,
+        expected=(basis.rank - 1) * null_unit,
+        standard_deviation=math.sqrt(2 * (basis.rank - 1)) * null_unit,
+        n_original=int(n_records - member.sum()),
+        n_protected=int(member.sum()),
+        n_left_out=n_left_out,
+        n_parameters=basis.rank,
+        order=order,
+        converged=fit.converged,
+        n_permutations=permutations,
+        permuted_mean=float(np.mean(permuted)) if permuted else math.nan,
+        permuted_standard_deviation=(
+            float(np.std(permuted, ddof=1)) if permutations > 1 else math.nan
+        ),
+        share_of_permutations_above=(above + 1) / (permutations + 1) if permuted else math.nan,
+    )
+
+
+def _pooled(
+    original: Attributes, protected: Attributes
+) -> tuple[Attributes, NDArray[np.float64], int]:
+    """Put complete records together, and say which are protected and how many are left out."""
+    for name, column in original.items():
+        if name not in protected or column.dtype.kind != protected[name].dtype.kind:
+            raise DataError(
+                f"column '{name}'",
+                "both tables must have it, as numbers or as text",
+                "compare the attributes that both have",
+            )
+    complete = [complete_records(table) for table in (original, protected)]
+    counts = [int(present.sum()) for present in complete]
+    if 0 in counts:
+        raise DataError(
+            "original and protected data",
+            "each must have a record without a missing cell",
+            "leave attributes with many missing cells out",
+        )
+    pooled = {
+        name: np.concatenate([column[complete[0]], protected[name][complete[1]]])
+        for name, column in original.items()
+    }
+    member = np.repeat([0.0, 1.0], counts)
+    return pooled, member, len(complete[0]) + len(complete[1]) - len(member)
+
+
+def _design(pooled: Attributes, order: int) -> NDArray[np.float64]:
+    """Return intercept, attributes and, at order 2, their squares and products."""
+    levels = {name: np.unique(col) for name, col in pooled.items() if col.dtype.kind == "U"}
+    widths = [len(levels[name]) - 1 if name in levels else 1 for name in pooled]
+    n_terms = 1 + sum(widths)
+    if order == 2:
+        n_terms += len(pooled) - len(levels) + sum(a * b for a, b in combinations(widths, 2))
+    n_records = len(next(iter(pooled.values())))
+    if n_terms > MOST_TERMS or n_terms >= n_records:
+        raise DataError(
+            "attributes",
+            f"a model of their order must have at most {MOST_TERMS} terms, and fewer than records",
+            "pass order=1, or leave out attributes with many categories",
+        )
+    blocks = [
+        indicators(column, levels[name][1:])
+        if name in levels
+        else _standardised(column)[:, np.newaxis]
+        for name, column in pooled.items()
+    ]
+    terms = [np.ones((n_records, 1)), *blocks]
+    if order == 2:
+        terms += [
+            block**2 for name, block in zip(pooled, blocks, strict=True) if name not in levels
+        ]
+        for a, b in combinations(blocks, 2):
+            terms.append((a[:, :, np.newaxis] * b[:, np.newaxis, :]).reshape(n_records, -1))
+    return np.hstack(terms)
+
+
+def _standardised(column: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a column of mean 0 and size 1: the model is the same, its terms less collinear."""
+    centred = column - column.mean()
+    spread = float(centred.std())
+    # A constant's computed mean can miss it by a rounding, which is no spread.
+    constant = column.min() == column.max() or spread == 0
+    return np.zeros_like(column) if constant else centred / spread

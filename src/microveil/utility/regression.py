@@ -1,0 +1,611 @@
+"""Regression before and after: the same model fitted to both tables.
+
+The confidence intervals of every coefficient are laid over one another (Karr, Kohnen,
+Oganian, Reiter and Sanil 2006). The overlap of an interval [l, u] with another [l', u'] is
+
+    1/2 [ (min(u, u') - max(l, l')) / (u - l)  +  (min(u, u') - max(l, l')) / (u' - l') ]:
+
+the share that both have in common, averaged over the two. It is 1 for equal intervals. Where
+they are disjoint it is left negative, the more so the farther apart they are, as Snoke, Raab,
+Nowok, Dibben and Slavkovic (2018) do; counted as 0 it is `overlap_from_zero`.
+
+The intervals from the protected table are those of an analyst who takes it for the original:
+they know nothing of noise or clusters.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, permutations
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from microveil.errors import DataError, RequestError
+from microveil.utility.propensity import (
+    Attributes,
+    Basis,
+    basis_of,
+    checked_attributes,
+    complete_records,
+    fit_logistic,
+    indicators,
+)
+
+__all__ = [
+    "CoefficientComparison",
+    "CoefficientEstimate",
+    "Factor",
+    "Formula",
+    "RegressionComparison",
+    "compare_regressions",
+    "interval_overlap",
+    "parse_formula",
+]
+
+MOST_COEFFICIENTS = 1000
+WORD = r"[^\W\d][\w.]*"
+NAME = rf"(?:`[^`]+`|{WORD})"
+FACTOR = rf"(?:C\(\s*{NAME}\s*\)|{NAME})"
+ITEM = rf"(?:[01]|{FACTOR}(?:\s*[:*]\s*{FACTOR})*)"
+FORMULA = re.compile(rf"\s*({NAME})\s*~\s*([-+]?\s*{ITEM}(?:\s*[-+]\s*{ITEM})*)\s*")
+REMEDY = 'write it as "Y ~ A + B + A:B", C(A) for categories, `quotes` around names of two words'
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """An attribute within a term.
+
+    Parameters
+    ----------
+    name : str
+        Of the attribute.
+    categorical : bool
+        Whether its numbers stand for categories; text always does.
+    """
+
+    name: str
+    categorical: bool = False
+
+    def __str__(self) -> str:
+        name = self.name if re.fullmatch(WORD, self.name) else f"`{self.name}`"
+        return f"C({name})" if self.categorical else name
+
+
+Term = tuple[Factor, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Formula:
+    """A linear model: an outcome, and terms that are products of attributes.
+
+    Parameters
+    ----------
+    outcome : str
+        Name of the attribute that is explained.
+    terms : tuple of tuple of Factor
+        Single attributes first, then products of two, and so on.
+    intercept : bool
+        Whether the model has a constant.
+    """
+
+    outcome: str
+    terms: tuple[Term, ...]
+    intercept: bool = True
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The attributes needed, the outcome first."""
+        names = (factor.name for term in self.terms for factor in term)
+        return tuple(dict.fromkeys((self.outcome, *names)))
+
+    def __str__(self) -> str:
+        terms = [":".join(map(str, term)) for term in self.terms]
+        constant = ([] if terms else ["1"]) if self.intercept else ["0"]
+        return f"{Factor(self.outcome)} ~ {' + '.join([*constant, *terms])}"
+
+
+def parse_formula(text: str) -> Formula:
+    """Read a formula in the notation of Wilkinson and Rogers (1973), as R has it.
+
+    Parameters
+    ----------
+    text : str
+        ``Y ~ A + B``; ``A:B`` is the product, ``A*B`` is ``A + B + A:B``, ``C(A)`` takes the
+        numbers of A for categories, ``0`` or ``-1`` leaves the intercept out. A name that is
+        more than a word stands in backquotes.
+
+    Returns
+    -------
+    Formula
+
+    Raises
+    ------
+    RequestError
+        If it cannot be read, has no term, or the outcome explains itself.
+
+    Examples
+    --------
+    >>> str(parse_formula("TAX ~ INCOME*C(SEX) - 1"))
+    'TAX ~ 0 + INCOME + C(SEX) + INCOME:C(SEX)'
+    >>> parse_formula("quality ~ `fixed acidity`").attributes
+    ('quality', 'fixed acidity')
+    """
+    found = FORMULA.fullmatch(text)
+    if found is None:
+        raise RequestError("formula", "it cannot be read", REMEDY)
+    intercept = True
+    terms: dict[frozenset[Factor], Term] = {}
+    for sign, item in re.findall(rf"([-+]?)\s*({ITEM})", found[2]):
+        if item in {"0", "1"}:
+            intercept = (item == "1") == (sign != "-")
+        elif sign == "-":
+            raise RequestError("formula", "nothing but 1 can be taken away", REMEDY)
+        else:
+            for term in _expanded(item):
+                terms.setdefault(frozenset(term), term)
+    formula = Formula(
+        outcome=found[1].strip("`"),
+        terms=tuple(sorted(terms.values(), key=len)),
+        intercept=intercept,
+    )
+    if not (terms or intercept) or formula.outcome in (f.name for t in formula.terms for f in t):
+        raise RequestError("formula", "it needs terms, and none with the outcome in it", REMEDY)
+    return formula
+
+
+def _expanded(item: str) -> list[Term]:
+    """Return the one term of A:B, or all that A*B stands for; : binds closer than *."""
+    parts: list[Term] = [()]
+    for written, operator in re.findall(rf"({FACTOR})\s*([:*]?)", item):
+        categorical = re.fullmatch(r"C\(\s*(.*?)\s*\)", written)
+        name = categorical[1] if categorical else written
+        parts[-1] = (*parts[-1], Factor(name.strip("`"), categorical is not None))
+        if operator == "*":
+            parts.append(())
+    return [
+        tuple(dict.fromkeys(factor for part in chosen for factor in part))
+        for size in range(1, len(parts) + 1)
+        for chosen in combinations(parts, size)
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoefficientEstimate:
+    """A coefficient fitted to one table; NaN where the table does not determine it.
+
+    Parameters
+    ----------
+    value, standard_error : float
+        In units of the outcome, or of its log odds, by unit of the term.
+    interval : tuple[float, float]
+        Confidence interval.
+    """
+
+    value: float
+    standard_error: float
+    interval: tuple[float, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the estimate as JSON knows it: None instead of NaN.
+
+        >>> estimate = CoefficientEstimate(value=1.0, standard_error=0.5, interval=(0.0, 2.0))
+        >>> estimate.to_dict()
+        {'value': 1.0, 'standard_error': 0.5, 'interval': [0.0, 2.0]}
+        """
+        return {
+            "value": _plain(self.value),
+            "standard_error": _plain(self.standard_error),
+            "interval": [_plain(end) for end in self.interval],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoefficientComparison:
+    """A coefficient before and after.
+
+    Parameters
+    ----------
+    term : str
+        Its term; of categories also which, the first of the original's being the reference.
+    original, protected : CoefficientEstimate
+        From either table.
+    """
+
+    term: str
+    original: CoefficientEstimate
+    protected: CoefficientEstimate
+
+    @property
+    def overlap(self) -> float:
+        """Overlap of the intervals, 1 where equal, negative where disjoint; NaN if undefined."""
+        return interval_overlap(self.original.interval, self.protected.interval)
+
+    @property
+    def overlap_from_zero(self) -> float:
+        """The same with disjoint intervals counted as 0."""
+        return max(0.0, self.overlap) if not math.isnan(self.overlap) else math.nan
+
+    @property
+    def standardised_difference(self) -> float:
+        """Protected less original value, in the original's standard errors."""
+        if not self.original.standard_error > 0:
+            return math.nan
+        return (self.protected.value - self.original.value) / self.original.standard_error
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as JSON knows it."""
+        return {
+            "term": self.term,
+            "original": self.original.to_dict(),
+            "protected": self.protected.to_dict(),
+            "overlap": _plain(self.overlap),
+            "overlap_from_zero": _plain(self.overlap_from_zero),
+            "standardised_difference": _plain(self.standardised_difference),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegressionComparison:
+    """A regression before and after; for the custodian, as it shows the original's.
+
+    Parameters
+    ----------
+    formula : Formula
+        What was fitted.
+    logistic : bool
+        Whether as log odds of an outcome of 0 and 1; otherwise by least squares.
+    confidence : float
+        Of every interval.
+    n_original, n_protected : int
+        Records without a missing cell in the attributes of the formula: those fitted.
+    n_left_out : int
+        The others, of both tables together.
+    coefficients : tuple of CoefficientComparison
+        In the order of the formula.
+    """
+
+    formula: Formula
+    logistic: bool
+    confidence: float
+    n_original: int
+    n_protected: int
+    n_left_out: int
+    coefficients: tuple[CoefficientComparison, ...]
+
+    @property
+    def mean_overlap(self) -> float:
+        """Mean overlap over all coefficients; NaN if one of them is undefined."""
+        return float(np.mean([found.overlap for found in self.coefficients]))
+
+    @property
+    def mean_overlap_from_zero(self) -> float:
+        """The same with disjoint intervals counted as 0."""
+        return float(np.mean([found.overlap_from_zero for found in self.coefficients]))
+
+    @property
+    def undetermined(self) -> tuple[str, ...]:
+        """Terms whose overlap is undefined, as a table does not determine the coefficient."""
+        return tuple(found.term for found in self.coefficients if math.isnan(found.overlap))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as JSON knows it; what is undefined is None."""
+        return {
+            "formula": str(self.formula),
+            "model": "logistic" if self.logistic else "least squares",
+            "confidence": self.confidence,
+            "n_original": self.n_original,
+            "n_protected": self.n_protected,
+            "n_left_out": self.n_left_out,
+            "mean_overlap": _plain(self.mean_overlap),
+            "mean_overlap_from_zero": _plain(self.mean_overlap_from_zero),
+            "undetermined": list(self.undetermined),
+            "coefficients": [found.to_dict() for found in self.coefficients],
+        }
+
+
+def interval_overlap(one: tuple[float, float], other: tuple[float, float]) -> float:
+    """Average the shares that two intervals have in common (Karr et al. 2006).
+
+    Parameters
+    ----------
+    one, other : tuple[float, float]
+        Lower and upper end.
+
+    Returns
+    -------
+    float
+        1 for equal intervals; below 0 for disjoint ones (Snoke et al. 2018); NaN where an
+        end is missing, or an interval has no width and the other is not equal.
+
+    Examples
+    --------
+    >>> interval_overlap((0, 4), (2, 4)), interval_overlap((0, 1), (3, 4))
+    (0.75, -2.0)
+    """
+    if any(math.isnan(end) for end in (*one, *other)):
+        return math.nan
+    if one == other:
+        return 1.0
+    widths = one[1] - one[0], other[1] - other[0]
+    common = min(one[1], other[1]) - max(one[0], other[0])
+    if min(widths) <= 0:
+        return math.nan
+    return (common / widths[0] + common / widths[1]) / 2
+
+
+def compare_regressions(
+    original: Mapping[str, ArrayLike],
+    protected: Mapping[str, ArrayLike],
+    formula: str | Formula,
+    *,
+    logistic: bool = False,
+    confidence: float = 0.95,
+) -> RegressionComparison:
+    """Fit the same regression to both tables and compare its coefficients.
+
+    Records need not be paired, nor be as many.
+
+    Parameters
+    ----------
+    original, protected : mapping of array_like, each of shape (n_records,)
+        Columns by name, at least those of the formula: numbers, or text for categories.
+        Records with a missing cell in one of these are left out.
+    formula : str or Formula
+        As `parse_formula` reads it. An attribute of categories becomes a 0/1 term for each,
+        without the first where the model has what they sum to: the coding of R, and where R
+        has collinear terms that of patsy.
+    logistic : bool
+        Fit log odds by maximum likelihood, for an outcome of 0 and 1; otherwise least
+        squares.
+    confidence : float
+        Between 0 and 1. Intervals are Student's for least squares, Wald's for log odds.
+
+    Returns
+    -------
+    RegressionComparison
+        A coefficient that a table does not determine (collinear terms, a category that it
+        does not have, records told for certain) has neither value nor overlap.
+
+    Raises
+    ------
+    RequestError
+        If the formula cannot be read, or the confidence is not between 0 and 1.
+    DataError
+        If an attribute is missing, is text in one table and numbers in the other, the
+        outcome is text, or not 0 and 1 where it must be, or there are more terms than
+        records.
+
+    Notes
+    -----
+    O(n p^2) time and O(n p) memory for p coefficients.
+
+    Examples
+    --------
+    >>> people = {"AGE": [20.0, 30.0, 40.0, 50.0], "TAX": [1.0, 3.0, 4.0, 6.0]}
+    >>> found = compare_regressions(people, people, "TAX ~ AGE")
+    >>> round(found.coefficients[1].original.value, 6), found.mean_overlap
+    (0.16, 1.0)
+    """
+    if not 0 < confidence < 1:
+        raise RequestError("confidence", "it must lie between 0 and 1", "pass confidence=0.95")
+    model = formula if isinstance(formula, Formula) else parse_formula(formula)
+    tables = [
+        _needed(table, model, place)
+        for table, place in ((original, "original data"), (protected, "protected data"))
+    ]
+    complete = [complete_records(table) for table in tables]
+    before, after = (
+        {name: column[kept] for name, column in table.items()}
+        for table, kept in zip(tables, complete, strict=True)
+    )
+    columns = _columns(model, _levels(model, before, after))
+    fitted = [
+        _estimates(model, columns, table, place, logistic=logistic, confidence=confidence)
+        for table, place in ((before, "original data"), (after, "protected data"))
+    ]
+    return RegressionComparison(
+        formula=model,
+        logistic=logistic,
+        confidence=confidence,
+        n_original=int(complete[0].sum()),
+        n_protected=int(complete[1].sum()),
+        n_left_out=int(sum((~kept).sum() for kept in complete)),
+        coefficients=tuple(
+            CoefficientComparison(term=term, original=one, protected=other)
+            for (term, _), one, other in zip(columns, *fitted, strict=True)
+        ),
+    )
+
+
+def _needed(table: Mapping[str, ArrayLike], formula: Formula, place: str) -> Attributes:
+    """Return the columns of the formula, checked."""
+    for name in formula.attributes:
+        if name not in table:
+            raise DataError(
+                place, f"it has no column '{name}'", "name columns that both tables have"
+            )
+    columns = checked_attributes({name: table[name] for name in formula.attributes}, place)
+    if columns[formula.outcome].dtype.kind == "U":
+        raise DataError(
+            f"{place}, '{formula.outcome}'",
+            "the outcome of a regression must be numbers",
+            "write categories of the outcome as 0 and 1",
+        )
+    return columns
+
+
+# A coefficient's factors, each with the category that its 0/1 term stands for, or None.
+Column = tuple[tuple[str, Any], ...]
+
+
+def _columns(formula: Formula, levels: Mapping[Factor, list[Any]]) -> list[tuple[str, Column]]:
+    """Return the coefficients with their names."""
+    spanned: set[frozenset[Factor]] = {frozenset()} if formula.intercept else set()
+    columns: list[tuple[str, Column]] = [("Intercept", ())] if formula.intercept else []
+    for term in formula.terms:
+        for coding in _codings(term, levels, spanned):
+            made: list[tuple[str, Column]] = [("", ())]
+            for factor, in_full in coding.items():
+                coded = levels.get(factor, [None])
+                coded = coded if in_full else coded[1:]
+                if len(columns) + len(made) * len(coded) > MOST_COEFFICIENTS:
+                    raise DataError(
+                        f"term {':'.join(map(str, term))}",
+                        f"a model may have at most {MOST_COEFFICIENTS} coefficients",
+                        "leave out attributes with many categories",
+                    )
+                made = [
+                    (f"{name}:{_label(factor, level)}", (*column, (factor.name, level)))
+                    for name, column in made
+                    for level in coded
+                ]
+            columns += [(name[1:], column) for name, column in made]
+    return columns
+
+
+def _codings(
+    term: Term, levels: Mapping[Factor, list[Any]], spanned: set[frozenset[Factor]]
+) -> list[dict[Factor, bool]]:
+    """Say which factors of a term need a 0/1 column for all categories, not all but one.
+
+    In full, a factor stands for the term with it and the term without it. So each product
+    within the term that no column spans yet starts with all but one category, and products
+    that differ by one factor are merged, that factor then in full.
+    """
+    numbers = {factor: True for factor in term if factor not in levels}
+    categories = [factor for factor in term if factor in levels]
+    codings = []
+    for size in range(len(categories) + 1):
+        for chosen in combinations(categories, size):
+            product = frozenset(numbers) | set(chosen)
+            if product not in spanned:
+                spanned.add(product)
+                codings.append(dict.fromkeys(chosen, False))
+    merged = True
+    while merged:
+        merged = False
+        for short, long in permutations(codings, 2):
+            added = [factor for factor in long if factor not in short]
+            if len(added) == 1 and long == {**short, added[0]: False}:
+                long[added[0]] = True
+                codings.remove(short)
+                merged = True
+                break
+    return [
+        {
+            factor: coding.get(factor, True)
+            for factor in term
+            if factor in numbers or factor in coding
+        }
+        for coding in codings
+    ]
+
+
+def _levels(formula: Formula, before: Attributes, after: Attributes) -> dict[Factor, list[Any]]:
+    """Return the categories of every factor that has them, the original's first."""
+    levels = {}
+    for factor in {factor for term in formula.terms for factor in term}:
+        one, other = before[factor.name], after[factor.name]
+        if one.dtype.kind != other.dtype.kind:
+            raise DataError(
+                f"column '{factor.name}'",
+                "it must be text in both tables or numbers in both",
+                "write it the same way in both",
+            )
+        if factor.categorical or one.dtype.kind == "U":
+            # The first is the reference, so it must occur in the original.
+            known = np.unique(one).tolist()
+            levels[factor] = known + sorted(set(np.unique(other).tolist()) - set(known))
+    return levels
+
+
+def _label(factor: Factor, level: Any) -> str:
+    if level is None:
+        return str(factor)
+    return f"{factor}={level if isinstance(level, str) else format(level, '.15g')}"
+
+
+def _design(
+    columns: Sequence[tuple[str, Column]], table: Attributes, n: int
+) -> NDArray[np.float64]:
+    """Multiply the factors of every coefficient."""
+    design = np.ones((n, len(columns)))
+    for j, (_, column) in enumerate(columns):
+        for name, level in column:
+            values = table[name] if level is None else indicators(table[name], [level])[:, 0]
+            design[:, j] *= values
+    return design
+
+
+def _estimates(
+    formula: Formula,
+    columns: Sequence[tuple[str, Column]],
+    table: Attributes,
+    place: str,
+    *,
+    logistic: bool,
+    confidence: float,
+) -> list[CoefficientEstimate]:
+    """Fit the model to one table."""
+    outcome = table[formula.outcome]
+    if len(outcome) <= len(columns):
+        raise DataError(
+            place,
+            "a regression needs more complete records than coefficients",
+            "leave terms out of the formula",
+        )
+    if logistic and not np.isin(outcome, (0, 1)).all():
+        raise DataError(
+            f"{place}, '{formula.outcome}'",
+            "the outcome of a logistic regression must be 0 or 1",
+            "fit it by least squares, or publish the outcome as categories",
+        )
+    basis = basis_of(_design(columns, table, len(outcome)))
+    freedom = len(outcome) - basis.rank
+    values, errors = (_log_odds if logistic else _least_squares)(basis, outcome)
+    tail = (1 + confidence) / 2
+    width = float(special.ndtri(tail) if logistic else special.stdtrit(freedom, tail))
+    return [
+        CoefficientEstimate(
+            value=float(value),
+            standard_error=float(error),
+            interval=(float(value - width * error), float(value + width * error)),
+        )
+        for value, error in zip(values, errors, strict=True)
+    ]
+
+
+def _least_squares(
+    basis: Basis, outcome: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return coefficients and their standard errors, NaN where not determined."""
+    weights = basis.directions.T @ outcome
+    residual = outcome - basis.directions @ weights
+    variance = residual @ residual / (len(outcome) - basis.rank)
+    errors = np.sqrt(variance * np.sum(basis.to_coefficients**2, axis=1))
+    return _determined(basis, basis.to_coefficients @ weights, errors)
+
+
+def _log_odds(
+    basis: Basis, outcome: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the same for log odds; all NaN where no finite coefficients fit best."""
+    fit = fit_logistic(basis, outcome)
+    spread = (basis.to_coefficients @ fit.covariance) * basis.to_coefficients
+    errors = np.sqrt(spread.sum(axis=1)) if fit.converged else np.full(len(spread), np.nan)
+    return _determined(basis, basis.to_coefficients @ fit.weights, errors)
+
+
+def _determined(
+    basis: Basis, values: NDArray[np.float64], errors: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    known = basis.identified & ~np.isnan(errors)
+    return np.where(known, values, np.nan), np.where(known, errors, np.nan)
+
+
+def _plain(value: float) -> float | None:
+    return value if math.isfinite(value) else None

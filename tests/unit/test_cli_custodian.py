@@ -1,0 +1,97 @@
+"""The custodian's commands: audit, attack, inspect with a request, compare."""
+
+import json
+import os
+import subprocess
+import sys
+
+import polars as pl
+import pytest
+
+import microveil as mv
+
+AGE_TAX = [
+    "--attributes", "AGE,TAX", "--bounds", "AGE=0:120", "--bounds", "TAX=0:200000",
+    "--resolution", "TAX=1",
+]  # fmt: skip
+
+
+def run(*arguments, folder):
+    """Run microveil in a folder, as from a shell, in a pipe."""
+    return subprocess.run(
+        [sys.executable, "-m", "microveil", *map(str, arguments)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ,
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with people.csv, others.csv and a release."""
+    path = tmp_path_factory.mktemp("people")
+    mv.invented_people(300, seed=1).write_csv(path / "people.csv")
+    mv.invented_people(200, seed=2).write_csv(path / "others.csv")
+    done = run("protect", "people.csv", "--method", "auto", "--k", "auto", "--scope", "vector",
+               "--epsilon", "1", *AGE_TAX, "-o", "out", folder=path)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "note: Left to advice, chosen: " in done.stderr
+    return path
+
+
+def test_audit_prints_one_json_object_of_the_contracts_keys(folder):
+    """Keys of the contract and nothing else on standard output."""
+    asked = ("--method", "idp-cbls", "--k", "10", "--epsilon", "1", *AGE_TAX)
+    done = run("audit", "people.csv", *asked, "--json", folder=folder)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert set(found) == {"attributes", "vector_scope"}
+    assert set(found["attributes"]) == {"AGE", "TAX"}
+    keys = {"share", "vector_scope", "exact_cells", "clusters"}
+    assert all(set(entry) == keys for entry in found["attributes"].values())
+    told = run("audit", "people.csv", *asked, "--runs", "500", folder=folder)
+    assert told.returncode == 0, told.stderr
+    assert "true loss" in told.stdout
+    assert "Lower bounds on epsilon" in told.stdout
+
+
+def test_attack_says_success_beside_baseline_and_control(folder):
+    """As text and as JSON; unknown columns are refused."""
+    asked = ("people.csv", "out/data.csv", "--known", "AGE", "--secret", "TAX")
+    done = run("attack", *asked, "--control", "others.csv", folder=folder)
+    assert done.returncode == 0, done.stderr
+    for word in ("success", "baseline", "control", "risk"):
+        assert word in done.stdout
+    parsed = json.loads(run("attack", *asked, "--json", folder=folder).stdout)
+    assert parsed
+    refused = run("attack", *asked[:2], "--known", "NOTHING", folder=folder)
+    assert refused.returncode == 2
+    assert refused.stderr.count("\n") == 1
+
+
+def test_inspect_with_a_request_says_what_to_expect(folder):
+    """Figures by attribute and what would be better; without a request it writes a recipe."""
+    asked = ("--method", "dp-um", "--k", "5", "--epsilon", "0.1", *AGE_TAX)
+    done = run("inspect", "people.csv", *asked, folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert "worse than publishing the mean" in done.stdout
+    assert "Best for the same epsilon at vector scope" in done.stdout
+    both = run("inspect", "people.csv", *asked, "-o", "recipe.toml", folder=folder)
+    assert both.returncode == 2
+    assert not (folder / "recipe.toml").exists()
+
+
+def test_compare_writes_results_and_continues(folder):
+    """A second call adds nothing; another grid in the same folder is refused."""
+    asked = ("compare", "people.csv", "--methods", "laplace,dp-um", "--k", "5:20:15", "--epsilon",
+             "1", "--runs", "2", "--seed", "3", *AGE_TAX, "-o", "results")  # fmt: skip
+    first = run(*asked, folder=folder)
+    assert first.returncode == 0, first.stderr
+    assert "What does best" in first.stdout
+    table = pl.read_parquet(folder / "results" / "results.parquet")
+    assert run(*asked, folder=folder).returncode == 0
+    assert pl.read_parquet(folder / "results" / "results.parquet").equals(table)
+    other = run(*asked, "--exact-cells", "allow", "--runs", "4", folder=folder)
+    assert other.returncode == 2

@@ -1,0 +1,73 @@
+"""The remembering engine gives what the plain one gives, and does it once."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from microveil.compare import remembering
+from microveil.compare.remembering import RememberingEngine
+from microveil.engines import LocalEngine
+
+COLUMNS = [np.random.Generator(np.random.PCG64(i)).integers(0, 50, 60) for i in range(3)]
+
+
+def test_it_gives_what_the_plain_engine_gives():
+    """Rankings and partitions are those of the local engine, column by column and k by k."""
+    engine, plain = RememberingEngine(), LocalEngine()
+    for _ in range(2):
+        for column in COLUMNS:
+            for mine, theirs in zip(engine.rank(column), plain.rank(column), strict=True):
+                assert np.array_equal(mine, theirs)
+        for k in (3, 5):
+            for name in ("mdav", "v-mdav"):
+                for columns in (COLUMNS, COLUMNS[:2]):
+                    mine = engine.cluster_jointly(name, columns, k, [(0, 50)] * len(columns))
+                    theirs = plain.cluster_jointly(name, columns, k, [(0, 50)] * len(columns))
+                    assert np.array_equal(mine.labels, theirs.labels)
+
+
+def test_threads_wait_for_what_one_is_at_work_on(monkeypatch):
+    """Eight threads that ask for the same ranking get one, made once."""
+    calls = []
+
+    def slow(self, values):
+        calls.append(threading.get_ident())
+        time.sleep(0.05)
+        return rank(self, values)
+
+    rank = LocalEngine.rank
+    monkeypatch.setattr(LocalEngine, "rank", slow)
+    engine, found = RememberingEngine(), []
+    threads = [
+        threading.Thread(target=lambda: found.append(engine.rank(COLUMNS[0]))) for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(calls) == 1
+    assert all(one is found[0] for one in found)
+
+
+def test_a_failure_is_everybodys(monkeypatch):
+    """Who waited for what could not be made is told the same error."""
+
+    def broken(_self, _values):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(LocalEngine, "rank", broken)
+    engine = RememberingEngine()
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            engine.rank(COLUMNS[0])
+
+
+def test_memory_is_bounded(monkeypatch):
+    """No more partitions of several attributes are kept than said."""
+    monkeypatch.setattr(remembering, "JOINT", 2)
+    engine = RememberingEngine()
+    for k in range(2, 9):
+        engine.cluster_jointly("mdav", COLUMNS, k, [(0, 50)] * 3)
+    assert len(engine._joint) == 2

@@ -1,0 +1,128 @@
+"""A grid is read exactly, and the seed of a run is its name's."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from microveil.compare.grid import read_choice, read_epsilons, read_grid, read_sizes
+from microveil.errors import RequestError
+
+
+@given(start=st.integers(1, 300), step=st.integers(1, 50), count=st.integers(0, 30))
+def test_a_range_holds_its_end_in_exact_decimals(start, step, count):
+    """START:END:STEP holds every START + i STEP up to END, END itself included."""
+    end = start + count * step
+    expected = tuple(Fraction(start + i * step, 100) for i in range(count + 1))
+    text = ":".join(f"{part / 100:.2f}" for part in (start, end, step))
+    assert read_epsilons(text) == expected
+    short = f"{start / 100:.2f}:{(end + step - 1) / 100:.2f}:{step / 100:.2f}"
+    assert read_epsilons(short) == expected
+
+
+def test_lists_and_ranges_mix_in_any_order():
+    """The same numbers make the same grid, however they are written."""
+    expected = (3, 5, 10, 20, 30)
+    assert read_sizes("10:30:10, 5,3,3") == expected
+    assert read_sizes([30, 20, 10, 5, 3]) == expected
+    assert read_sizes("3:5:2,10,20,30") == expected
+    assert read_sizes(7) == read_sizes("7") == (7,)
+    assert read_sizes("2:4") == (2, 3, 4)
+    assert read_epsilons([0.1, 1]) == read_epsilons("1,0.1") == (Fraction(1, 10), Fraction(1))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "3,,5", "a", "5:3", "1:2:0", "1:2:-1", "1:2:3:4", "1:2:", ":2", "0", "-3", "1e999",
+     "1e-999", "1:1000000", "nan", "1_0", "1/2"],
+)  # fmt: skip
+def test_what_is_no_list_of_numbers_is_refused(text):
+    """A slip in a list of k or epsilon is an error that shows how it is written."""
+    for read in (read_sizes, read_epsilons):
+        with pytest.raises(RequestError, match="pass for example"):
+            read(text)
+
+
+@pytest.mark.parametrize("given", ["2.5", "3:4:0.5", [2.5], [True], [None], ["x"]])
+def test_k_is_a_whole_number(given):
+    """A k of 2.5, or no number at all, is refused."""
+    with pytest.raises(RequestError, match=r"^k: "):
+        read_sizes(given)
+
+
+def test_steps_are_read_in_any_order():
+    """A choice is named the same in whatever order its steps are written."""
+    one = read_choice("kanon-dp:sensitivity=global:composition=sequential")
+    other = read_choice("kanon-dp:composition=sequential:sensitivity=global")
+    assert str(one) == str(other) == "kanon-dp:composition=sequential:sensitivity=global"
+    assert one.arguments() == {
+        "method": "kanon-dp", "composition": "sequential", "sensitivity": "global",
+    }  # fmt: skip
+    isotonic = read_choice("dp-um:isotonic=true").arguments()["isotonic"]
+    assert isotonic is True
+    assert read_choice("k-noise:width=2.5").arguments()["width"] == Fraction(5, 2)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["nothing", "", "dp-um:partition=ranking", "idp-vector:partition=mdav", "idp-vector:partition",
+     "idp-vector:nothing=1", "laplace:isotonic=true", "dp-um:exact_cells=allow",
+     "idp-cbls:isotonic=yes", "k-noise:width=0", "k-noise:width=wide",
+     "idp-vector:partition=ranking:partition=ranking", "dp-um:k=5"],
+)  # fmt: skip
+def test_a_step_that_a_method_does_not_offer_is_refused(text):
+    """What would be passed over silently is refused instead."""
+    with pytest.raises(RequestError, match=r"method|step"):
+        read_choice(text)
+
+
+def test_cells_leave_out_what_a_method_has_no_use_for():
+    """No k without clusters, no epsilon without a budget, one run where nothing is random."""
+    grid = read_grid("laplace,mdav,dp-um,k-noise:width=3", "3,5", "1,2", 4)
+    found = {}
+    for cell in grid.cells:
+        found.setdefault(cell.choice.method.id, []).append((cell.k, cell.epsilon, cell.runs))
+    assert found == {
+        "laplace": [(None, 1, 4), (None, 2, 4)],
+        "mdav": [(3, None, 1), (5, None, 1)],
+        "dp-um": [(3, 1, 4), (3, 2, 4), (5, 1, 4), (5, 2, 4)],
+        "k-noise": [(None, None, 4)],
+    }
+    assert grid.total == 8 + 2 + 16 + 4
+    assert [cell.number for cell in grid.cells] == list(range(9))
+    by_argument = read_grid("k-noise", (), (), 4, {"width": 3})
+    assert [cell.k for cell in by_argument.cells] == [None]
+
+
+@pytest.mark.parametrize(
+    ("methods", "k", "epsilon", "runs", "place"),
+    [([], 3, 1, 2, "methods"), (7, 3, 1, 2, "methods"), ("dp-um", (), 1, 2, "k"),
+     ("dp-um", 3, (), 2, "epsilon"), ("dp-um", 3, 1, 0, "runs"), ("dp-um", 3, 1, True, "runs"),
+     ("dp-um", 3, 1, 2.0, "runs")],
+)  # fmt: skip
+def test_a_grid_that_lacks_something_is_refused(methods, k, epsilon, runs, place):
+    """What every cell would lack is an error of the grid."""
+    with pytest.raises(RequestError) as refusal:
+        read_grid(methods, k, epsilon, runs)
+    assert refusal.value.place == place
+
+
+def test_seeds_follow_from_names_alone():
+    """A run has the same seed in every grid that holds it, and no other run has it."""
+    small = read_grid("dp-um", "5", "1", 2)
+    large = read_grid("laplace,idp-vector:partition=noise-aware,dp-um", "3:9:2", "0.1,1,2", 3)
+
+    def seeds(grid, seed=7):
+        return {
+            (str(cell.choice), cell.k, cell.epsilon, run): cell.seed(seed, run)
+            for cell in grid.cells
+            for run in range(1, cell.runs + 1)
+        }
+
+    few, many = seeds(small), seeds(large)
+    assert few.items() <= many.items()
+    assert len({*many.values(), *seeds(large, 8).values()}) == 2 * len(many)
+    assert all(0 <= seed < 1 << 63 for seed in many.values())
+    assert few["dp-um", 5, Fraction(1), 1] == 2662070987166245866
+    assert read_grid("mdav", 3, (), 1).cells[0].seed(7, 1) is None

@@ -1,0 +1,222 @@
+"""A comparison that was stopped, however it was stopped, ends as one that was not."""
+
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars
+import pytest
+from polars.testing import assert_frame_equal
+
+from microveil.compare import Comparison, compare, comparing, running, store
+from microveil.errors import FileError
+
+FILES = {"results.parquet", "comparison.json", "summary.csv", "frontier.csv", "answer.md", ".lock"}
+GRID = {"methods": "laplace,dp-um,idp-cbls", "k": [2, 3, 8], "epsilon": [0.5, 2], "runs": 6}
+REQUEST = {"attributes": ["AGE"], "bounds": {"AGE": (0, 120)}, "exact_cells": "allow"}
+# Writes after every run, and says so.
+PROCESS = """
+import sys
+from pathlib import Path
+sys.path.insert(0, {tests!r})
+from test_compare_resume import GRID, REQUEST, people
+from microveil.compare import compare, store
+store.EVERY, store.PART_OF_TIME = 0.0, 1e9
+compare(people(), **GRID, **REQUEST, seed=4, jobs=2, folder={folder!r},
+        progress=lambda done, total, left: print(done, total, flush=True))
+"""
+
+
+def people():
+    random = np.random.Generator(np.random.PCG64(8))
+    return {"AGE": random.integers(18, 90, 50)}
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return compare(people(), **GRID, **REQUEST, seed=4)
+
+
+def started(folder):
+    code = PROCESS.format(tests=str(Path(__file__).parent), folder=str(folder))
+    return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+
+
+@pytest.mark.parametrize("runs", [1, 23, 61])
+def test_a_killed_comparison_continues_to_the_same_table(whole, tmp_path, runs):
+    """Killed at any point, it leaves whole rows, goes on from there, and ends the same."""
+    folder = tmp_path / "compared"
+    process = started(folder)
+    for line in process.stdout:
+        done, total = map(int, line.split())
+        if done >= runs:
+            break
+    process.send_signal(signal.SIGKILL)
+    process.stdout.close()
+    assert process.wait() == -signal.SIGKILL
+    left = polars.read_parquet(folder / "results.parquet")
+    there = whole.table.join(left, on=["cell", "run"], how="semi", nulls_equal=True)
+    assert_frame_equal(left, there.sort("cell", "run"), check_exact=True)
+    assert left["run"].count() >= done - 12
+    told = []
+    found = compare(
+        people(), **GRID, **REQUEST, folder=folder, progress=lambda *now: told.append(now)
+    )
+    assert done <= told[0][0] < total
+    assert told[-1][:2] == (total, total)
+    assert_frame_equal(found.table, whole.table, check_exact=True)
+    assert (found.answer, found.description) == (whole.answer, whole.description)
+    assert_frame_equal(polars.read_parquet(folder / "results.parquet"), whole.table)
+    assert {path.name for path in folder.iterdir()} <= FILES | {".results.parquet.part"}
+
+
+@pytest.mark.parametrize("step", ["write_bytes", "_sync", "replace"])
+def test_a_write_that_is_cut_short_leaves_what_was_there(whole, tmp_path, monkeypatch, step):
+    """Between writing, syncing and renaming, the file of results is the earlier one, whole."""
+
+    class Cut(BaseException):
+        pass
+
+    folder, saves = tmp_path / "compared", []
+
+    def cut(at):
+        def cutting(path, *args):
+            if "results" in str(path):
+                saves.append(path)
+                if len(saves) == 4:
+                    raise Cut
+            return at(path, *args)
+
+        return cutting
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "EVERY", 0.0)
+        patch.setattr(store, "PART_OF_TIME", 1e9)
+        owner = store if step == "_sync" else Path
+        patch.setattr(owner, step, cut(getattr(owner, step)))
+        # What saves at the end is cut as well: as if the process were gone.
+        patch.setattr(store.Store, "save", once_cut(store.Store.save, saves))
+        with pytest.raises(Cut):
+            compare(people(), **GRID, **REQUEST, seed=4, folder=folder)
+    left = polars.read_parquet(folder / "results.parquet")
+    assert left.height == 3
+    found = compare(people(), **GRID, **REQUEST, folder=folder)
+    assert_frame_equal(found.table, whole.table, check_exact=True)
+
+
+def once_cut(save, saves):
+    return lambda self: save(self) if len(saves) < 4 else None
+
+
+def test_a_finished_comparison_is_read_back(whole, tmp_path, monkeypatch):
+    """What is done is not done again: nothing is planned and nothing drawn."""
+    written = whole.write(tmp_path / "compared")
+    monkeypatch.setattr(running, "plan_prepared", None)
+    told = []
+    found = compare(
+        people(), **GRID, **REQUEST, folder=written, progress=lambda *now: told.append(now)
+    )
+    assert told == [(whole.table["run"].count() + 12, whole.table["run"].count() + 12, None)]
+    assert_frame_equal(found.table, whole.table, check_exact=True)
+
+
+def test_the_folder_holds_everything_and_only_its_owner_opens_it(whole, tmp_path):
+    """Results, description, summary, frontier and answer, in a folder of mode 0700."""
+    folder = tmp_path / "compared"
+    compare(people(), **GRID, **REQUEST, seed=4, folder=folder)
+    assert {path.name for path in folder.iterdir()} == FILES
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert json.loads((folder / "comparison.json").read_text()) == whole.description
+    assert_frame_equal(polars.read_csv(folder / "summary.csv").select("cell", "information_loss"),
+                       whole.summary.select("cell", "information_loss"))  # fmt: skip
+    assert (folder / "answer.md").read_text() == whole.answer
+    also = whole.write(tmp_path / "also")
+    for name in FILES - {"results.parquet", ".lock"}:
+        assert (also / name).read_bytes() == (folder / name).read_bytes()
+    assert whole.write(folder) == folder
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [({"seed": 5}, "its seed"), ({"runs": 7}, "its number of runs"), ({"k": [2, 3]}, "list of k"),
+     ({"epsilon": 1}, "list of epsilon"), ({"methods": "dp-um"}, "its methods"),
+     ({"bounds": {"AGE": (0, 130)}}, "its table"), ({"exact_cells": "widen"}, "other arguments"),
+     ({"table": {"AGE": people()["AGE"][::-1]}}, "its table"),
+     ({"attributes": ["SIZE"], "bounds": {"SIZE": (0, 120)},
+       "table": {"SIZE": people()["AGE"]}}, "its attributes")],
+)  # fmt: skip
+def test_a_folder_of_another_comparison_is_refused(whole, tmp_path, changes, told):
+    """Grid, seed, table and arguments must be those that were begun; nothing is changed."""
+    folder = whole.write(tmp_path / "compared")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    asked = {"table": people(), **GRID, **REQUEST, "seed": 4, **changes}
+    with pytest.raises(FileError, match=told) as refusal:
+        compare(asked.pop("table"), **asked, folder=folder)
+    assert "choose another folder" in refusal.value.remedy
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_another_version_does_not_continue(whole, tmp_path, monkeypatch):
+    """Rows of two versions, which may draw differently, do not stand in one table."""
+    folder = whole.write(tmp_path / "compared")
+    monkeypatch.setattr(comparing, "version", lambda _name: "0.0.0")
+    with pytest.raises(FileError, match="version of microveil"):
+        compare(people(), **GRID, **REQUEST, seed=4, folder=folder)
+
+
+def test_a_folder_with_something_else_is_refused(tmp_path):
+    """Nobody's files are mixed with results, and nothing is added to them."""
+    (tmp_path / "letter.txt").write_text("dear")
+    with pytest.raises(FileError, match="something else"):
+        compare(people(), **GRID, **REQUEST, folder=tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} <= {"letter.txt", ".lock"}
+    with pytest.raises(FileError, match="must be writable"):
+        compare(people(), **GRID, **REQUEST, folder=tmp_path / "letter.txt")
+    with pytest.raises(FileError, match="must be writable"):
+        compare(people(), **GRID, **REQUEST, folder=tmp_path / "missing" / "compared")
+
+
+def test_two_processes_do_not_write_at_once(whole, tmp_path):
+    """While one process is at work in a folder, another is refused; afterwards it is not."""
+    folder = whole.write(tmp_path / "compared")
+    lock = os.open(folder / ".lock", os.O_RDWR)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    with pytest.raises(FileError, match="another process"):
+        compare(people(), **GRID, **REQUEST, folder=folder)
+    os.close(lock)
+    compare(people(), **GRID, **REQUEST, folder=folder)
+
+
+@pytest.mark.parametrize("name", ["results.parquet", "comparison.json"])
+def test_spoilt_files_are_refused(whole, tmp_path, name):
+    """A file that somebody cut or replaced is told by name, not guessed at."""
+    folder = whole.write(tmp_path / "compared")
+    (folder / name).write_bytes((folder / name).read_bytes()[:-40])
+    with pytest.raises(FileError, match=name):
+        compare(people(), **GRID, **REQUEST, folder=folder)
+    polars.DataFrame({"cell": [1]}).write_parquet(folder / "results.parquet")
+    (folder / "comparison.json").write_text(json.dumps(whole.description))
+    with pytest.raises(FileError, match=r"results\.parquet"):
+        compare(people(), **GRID, **REQUEST, folder=folder)
+
+
+def test_an_interrupt_keeps_what_was_done(whole, tmp_path):
+    """Ctrl-C writes the runs that are done before it ends the work."""
+    folder = tmp_path / "compared"
+
+    def progress(done, _total, _left):
+        if done >= 20:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        compare(people(), **GRID, **REQUEST, seed=4, folder=folder, progress=progress)
+    rows = polars.read_parquet(folder / "results.parquet")
+    assert 15 <= rows.height <= 20
+    found = compare(people(), **GRID, **REQUEST, folder=folder)
+    assert isinstance(found, Comparison)
+    assert_frame_equal(found.table, whole.table, check_exact=True)

@@ -1,0 +1,555 @@
+"""The pages as a browser and a screen reader get them."""
+
+import datetime
+import itertools
+import re
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from html.parser import HTMLParser
+from importlib import resources
+
+import numpy as np
+import polars
+import pytest
+
+import microveil as mv
+from microveil.demo import METHODS, K
+from microveil.empirical import EmpiricalAudit, ScopeFinding
+from microveil.errors import DataError
+from microveil.release import Manifest
+from microveil.report import (
+    MapPoint,
+    Spread,
+    custodian_report,
+    demonstration_report,
+    publishable_report,
+    risk_utility_section,
+)
+from microveil.report.page import Part, page
+
+EMPTY = {"meta", "circle", "line", "path", "rect", "use", "br"}
+HOSTILE = '<script>alert("1")</script>'
+LONG = "wide_" * 40
+NAMES = (HOSTILE, "a|b **x** `c`\n# d", LONG, "SINCE", "YES", "CONSTANT", "MISSING")
+
+
+@dataclass
+class Node:
+    tag: str
+    attributes: dict
+    children: list = field(default_factory=list)
+
+    def all(self, *tags):
+        """Return every element below this one, in order."""
+        for child in self.children:
+            if isinstance(child, Node):
+                if not tags or child.tag in tags:
+                    yield child
+                yield from child.all(*tags)
+
+    @property
+    def text(self):
+        return "".join(c if isinstance(c, str) else c.text for c in self.children)
+
+
+class Reader(HTMLParser):
+    """Reads a page into elements, and fails where one is not closed."""
+
+    def __init__(self):
+        super().__init__()
+        self.root = Node("root", {})
+        self.open = [self.root]
+
+    def handle_starttag(self, tag, attrs):
+        assert len(dict(attrs)) == len(attrs)
+        node = Node(tag, dict(attrs))
+        self.open[-1].children.append(node)
+        if tag not in EMPTY:
+            self.open.append(node)
+
+    def handle_startendtag(self, tag, attrs):
+        self.open[-1].children.append(Node(tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop().tag == tag
+
+    def handle_data(self, data):
+        self.open[-1].children.append(data)
+
+
+def read(html):
+    reader = Reader()
+    reader.feed(html)
+    reader.close()
+    assert reader.open == [reader.root]
+    return reader.root
+
+
+def hostile_table(n=120):
+    random = np.random.default_rng(5)
+    days = random.integers(0, 9000, n).tolist()
+    return polars.DataFrame(
+        {
+            HOSTILE: random.integers(0, 100, n),
+            NAMES[1]: random.normal(0, 1, n).round(3),
+            LONG: random.lognormal(8, 2, n).round(2),
+            "SINCE": [datetime.date(1990, 1, 1) + datetime.timedelta(days=d) for d in days],
+            "YES": random.random(n) < 0.3,
+            "CONSTANT": [5] * n,
+            "MISSING": [None if i % 7 == 0 else i % 60 for i in range(n)],
+            "TEXT": random.choice(["x<b>", "z & w"], n),
+        }
+    )
+
+
+BOUNDS = {
+    HOSTILE: (0, 100),
+    NAMES[1]: (-10, 10),
+    LONG: (0, 10_000_000),
+    "SINCE": ("1980-01-01", "2020-01-01"),
+    "YES": (0, 1),
+    "CONSTANT": (0, 10),
+    "MISSING": (0, 60),
+}
+ASKED = {
+    "bounds": BOUNDS,
+    "resolution": {NAMES[1]: 0.001, LONG: 0.01},
+    "attributes": NAMES,
+    "keep": ["TEXT"],
+    "missing": "keep",
+}
+
+
+@pytest.fixture(scope="module")
+def people():
+    return mv.invented_people(300)
+
+
+@pytest.fixture(scope="module")
+def demonstrated(people):
+    releases = {}
+    for method in METHODS:
+        release = mv.protect(
+            people,
+            method=method,
+            k=K,
+            epsilon=1,
+            exact_cells="allow",
+            attributes=["AGE", "INCOME"],
+            keep=["REGION"],
+            bounds={"AGE": (16, 110), "INCOME": (0, 400_000)},
+            resolution={"INCOME": 0.01},
+        )
+        releases[method] = (release, mv.assess(people, release.data, ["AGE", "INCOME"]))
+    return releases
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    table = hostile_table()
+    release = mv.protect(table, method="idp-cbls", k=5, epsilon=1, exact_cells="allow", **ASKED)
+    return table, release
+
+
+@pytest.fixture(scope="module")
+def pages(people, demonstrated, hostile):
+    table, release = hostile
+    shuffled = mv.protect(table, method="dp-um", k=5, epsilon=9, shuffle=True, **ASKED)
+    words = mv.protect(
+        table, method="pram", epsilon=2, attributes=["TEXT"], bounds={"TEXT": ["x<b>", "z & w"]}
+    )
+    ranked = mv.protect(people, method="ranking", k=5, attributes=["AGE", "VISITS"])
+    return {
+        "custodian": custodian_report(demonstrated["idp-cbls"][0], people),
+        "demonstration": demonstration_report(demonstrated, people, lead="Invented people."),
+        "hostile": custodian_report(release, table, units={LONG: "<EUR>"}),
+        "shuffled": custodian_report(shuffled, table),
+        "words": custodian_report(words, table),
+        "no epsilon": custodian_report(ranked, people),
+        "seeded": publishable_report(
+            mv.protect(table, method="laplace", epsilon=1, seed=1, **ASKED)
+        ),
+        "publishable": publishable_report(release),
+        "map": page("Map", warning=None, closing="", parts=[Part(sections=(small_map(),))]),
+    }
+
+
+def spread(value):
+    return Spread(value=value, lower=0.9 * value, upper=1.1 * value)
+
+
+def small_map():
+    points = [
+        MapPoint(
+            panel=panel,
+            method=f"method {m}",
+            label=f"k {k}",
+            loss=spread(5.0 * k * (m + 1)),
+            risk=spread(90.0 / k),
+            on_frontier=m == 0,
+        )
+        for panel in ("row scope", "cluster scope")
+        for m in range(9)
+        for k in (2, 5)
+    ]
+    return risk_utility_section(points, loss_title="loss, %", risk_title="linked, %")
+
+
+KINDS = (
+    "custodian",
+    "demonstration",
+    "hostile",
+    "shuffled",
+    "words",
+    "no epsilon",
+    "seeded",
+    "publishable",
+    "map",
+)
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def html(request, pages):
+    return pages[request.param]
+
+
+@pytest.fixture(scope="module")
+def root(html):
+    return read(html)
+
+
+def test_a_page_says_its_language_and_title_and_fits_its_window(root):
+    """Language, title, character set and width are given; a heading repeats the title."""
+    (document,) = root.all("html")
+    (title,) = (node for node in root.all("title") if "id" not in node.attributes)
+    (heading,) = root.all("h1")
+    metas = [meta.attributes for meta in root.all("meta")]
+    assert document.attributes["lang"] == "en"
+    assert title.text == heading.text
+    assert {"charset": "utf-8"} in metas
+    assert any(meta.get("name") == "viewport" for meta in metas)
+
+
+def test_a_page_runs_nothing_and_loads_nothing(root, html):
+    """There is no script, no handler, no style or address from outside, and a policy says so."""
+    assert not [*root.all("script", "iframe", "img", "link", "object", "form", "base", "image")]
+    for node in root.all():
+        assert not [name for name in node.attributes if name.startswith("on")]
+        for name in ("src", "href", "action"):
+            assert node.attributes.get(name, "#").startswith("#")
+    assert not re.search(r"url\(|@import|https?:|//", html.split("</style>")[0])
+    policies = [meta for meta in root.all("meta") if "http-equiv" in meta.attributes]
+    assert policies[0].attributes["content"].startswith("default-src 'none'")
+
+
+def test_identifiers_are_unique_and_references_lead_somewhere(root):
+    """No two elements share an id, and every link and label names one that exists."""
+    identifiers = [node.attributes["id"] for node in root.all() if "id" in node.attributes]
+    assert len(identifiers) == len(set(identifiers))
+    assert all(re.fullmatch(r"[a-zA-Z][\w-]*", identifier) for identifier in identifiers)
+    for node in root.all():
+        named = node.attributes.get("aria-labelledby", "").split()
+        if "href" in node.attributes:
+            named.append(node.attributes["href"][1:])
+        assert set(named) <= set(identifiers)
+
+
+def test_headings_go_down_one_level_at_a_time(root):
+    """A reader who moves from heading to heading misses none and finds none empty."""
+    headings = [*root.all("h1", "h2", "h3", "h4", "h5", "h6")]
+    levels = [int(node.tag[1]) for node in headings]
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+    assert all(node.text.strip() for node in headings)
+
+
+def test_landmarks_are_there_and_have_names_of_their_own(root):
+    """Header, navigation, main and footer come once; sections are told apart by their names."""
+    assert [len([*root.all(tag)]) for tag in ("header", "nav", "main", "footer")] == [1] * 4
+    labels = [node.attributes["aria-labelledby"] for node in root.all("section")]
+    by_id = {node.attributes["id"]: node.text for node in root.all() if "id" in node.attributes}
+    spoken = [" ".join(by_id[part] for part in label.split()) for label in labels]
+    assert len(spoken) == len(set(spoken))
+    (body,) = root.all("body")
+    assert body.children[0].attributes["href"] == "#main"
+
+
+def test_every_table_says_what_it_holds(root):
+    """Each has a caption, heads with scopes, rows of one length, and can be scrolled by keys."""
+    regions = [node for node in root.all("div") if node.attributes.get("class") == "scroll"]
+    assert len(regions) == len([*root.all("table")])
+    for region in regions:
+        assert region.attributes["tabindex"] == "0"
+        (table,) = region.all("table")
+        assert table.children[0].tag == "caption"
+        assert table.children[0].text.strip()
+        rows = [*table.all("tr")]
+        assert {len(row.children) for row in rows} == {len(rows[0].children)}
+        assert all(cell.attributes["scope"] == "col" for cell in rows[0].children)
+        assert all(cell.text.strip() for cell in rows[0].children)
+        assert all(row.children[0].attributes.get("scope") == "row" for row in rows[1:])
+
+
+def test_every_picture_says_in_words_what_it_shows(root):
+    """Each has a title, a description and a caption; the numbers are in a table."""
+    for figure in root.all("figure"):
+        (picture,) = figure.all("svg")
+        assert picture.attributes["role"] == "img"
+        title, description = picture.children[0], picture.children[1]
+        assert (title.tag, description.tag) == ("title", "desc")
+        assert picture.attributes["aria-labelledby"] == " ".join(
+            (title.attributes["id"], description.attributes["id"])
+        )
+        assert title.text
+        assert description.text.endswith(".")
+        assert len([*figure.all("figcaption")]) == 1
+
+
+def test_pictures_stay_within_their_frames(root):
+    """No shape is drawn outside the view, and none at a place that is no number."""
+    for picture in root.all("svg"):
+        width, height = map(float, picture.attributes["viewbox"].split()[2:])
+        for shape in picture.all("path", "circle", "rect"):
+            told = " ".join(str(value) for name, value in shape.attributes.items() if name != "id")
+            assert "nan" not in told
+            assert "inf" not in told
+        for shape in picture.all("circle"):
+            assert -1 <= float(shape.attributes["cx"]) <= width + 1
+            assert -1 <= float(shape.attributes["cy"]) <= height + 1
+        for shape in picture.all("path"):
+            turns = re.findall(r"([MLHV])(-?[\d.]+)(?: (-?[\d.]+))?", shape.attributes["d"])
+            across = [float(first) for letter, first, _ in turns if letter != "V"]
+            upward = [
+                float(first if letter == "V" else second)
+                for letter, first, second in turns
+                if letter != "H"
+            ]
+            assert all(-1 <= x <= width + 1 for x in across)
+            assert all(-1 <= y <= height + 1 for y in upward)
+
+
+def test_names_of_columns_are_text_and_nothing_else(pages):
+    """A column named as a script, a heading or a table shows under its very name."""
+    for kind in ("hostile", "shuffled", "publishable"):
+        root = read(pages[kind])
+        headings = [node.text for node in root.all("h3")]
+        for name in NAMES:
+            assert name.replace("\n", " ") in headings
+        assert "d" not in headings
+
+
+def test_a_page_of_many_attributes_stays_below_a_megabyte():
+    """A hundred attributes with long names and 3000 records make no page that is too large."""
+    random = np.random.default_rng(8)
+    names = [f"attribute {place:03} {'x' * 50}" for place in range(100)]
+    table = {name: random.normal(0, 1, 3000).round(3) for name in names}
+    release = mv.protect(
+        table,
+        method="idp-cbls",
+        k=10,
+        epsilon=1,
+        exact_cells="allow",
+        bounds=dict.fromkeys(names, (-9, 9)),
+        resolution=dict.fromkeys(names, 0.001),
+    )
+    assert len(custodian_report(release, table).encode()) < 1_000_000
+    assert len(publishable_report(release).encode()) < 1_000_000
+
+
+def test_the_custodians_page_holds_every_part(demonstrated, people):
+    """Figures of the release, assessment, audit and manifest are on the page."""
+    release, assessment = demonstrated["idp-cbls"]
+    manifest = release.manifest.with_entries(
+        input={"name": "people.csv", "sha256": "0123abcd"},
+        output={"name": "data.csv", "sha256": "4567ef"},
+    )
+    finding = ScopeFinding(claimed=1.0, lower_bound=0.625, exact=None)
+    html = custodian_report(
+        replace(release, manifest=manifest),
+        people,
+        assessment,
+        empirical=[
+            EmpiricalAudit(attribute="AGE", runs=4321, confidence=0.95, scopes={"row": finding})
+        ],
+        units={"INCOME": "EUR a year"},
+    )
+    text = read(html).text
+    told = release.manifest.to_dict()
+    figures = assessment.to_dict()
+    linked = figures["record_linkage_by_rank"]
+    wanted = [
+        "not released",
+        *release.notes,
+        *release.guarantee.notes,
+        f"{figures['information_loss']:.4g}",
+        f"{linked:.3g} %",
+        f"{told['audit']['attributes']['AGE']['exact_cells']:,}",
+        "0123abcd",
+        "4567ef",
+        told["versions"]["numba"],
+        "EUR a year",
+        "at least 0.625",
+        "4,321",
+    ]
+    assert [entry for entry in wanted if entry not in text] == []
+
+
+def test_attacks_stand_beside_their_baselines(people):
+    """Each outcome of an attack report is a row with success, baseline and risk."""
+    release = mv.protect(people, method="ranking", k=5, attributes=["AGE", "VISITS"])
+    attacks = mv.attack(people, release.data, seed=1)
+    root = read(custodian_report(release, people, attacks=attacks))
+    (caption,) = (n for n in root.all("caption") if n.attributes.get("id") == "attacks-table")
+    table = next(t for t in root.all("table") if t.children[0] is caption)
+    rows = [[cell.text for cell in row.children] for row in table.all("tr")]
+    assert len(rows) == 1 + len(attacks.outcomes)
+    for row, outcome in zip(rows[1:], attacks.outcomes, strict=True):
+        assert row[0].startswith(outcome.attack)
+        assert row[1] == f"{outcome.n_attacks:,}"
+
+
+def test_another_table_is_refused(people):
+    """A page does not set a release against a table that was not protected."""
+    release = mv.protect(people, method="ranking", k=5, attributes=["AGE"])
+    with pytest.raises(DataError, match="as many records"):
+        custodian_report(release, people.head(100))
+    with pytest.raises(DataError, match="no such column"):
+        custodian_report(release, people.rename({"AGE": "YEARS"}))
+
+
+def test_a_shuffled_release_is_not_compared_record_by_record(pages):
+    """Without a common order there is no picture of ranks, no loss and no linkage."""
+    text = read(pages["shuffled"]).text
+    assert "Spearman" not in text
+    assert "random order" in text
+    assert "Record linkage was not measured" in text
+
+
+def whiskers(root):
+    (picture,) = (
+        node for node in root.all("svg") if node.attributes["aria-labelledby"].startswith("linkage")
+    )
+    return picture
+
+
+def test_each_interval_is_drawn_in_the_row_of_its_own_distance(pages):
+    """The ends of an interval lie as high as the figure that they belong to."""
+    picture = whiskers(read(pages["custodian"]))
+    dots = [n for n in picture.all("circle") if n.attributes["class"] == "dot protected"][1:]
+    heights = [float(dot.attributes["cy"]) for dot in dots]
+    ends = [
+        re.findall(r" (-?[\d.]+)", node.attributes["d"])
+        for node in picture.all("path")
+        if node.attributes["class"] == "outline protected"
+    ]
+    middles = [sum(map(float, pair)) / 2 for pair in ends]
+    assert len(set(heights)) == 3
+    assert middles == pytest.approx(np.repeat(heights, 2).tolist(), abs=0.11)
+
+
+def test_a_seeded_release_says_that_it_protects_nobody(pages):
+    """Its publishable page opens with the warning."""
+    assert "protects nobody: do not publish" in read(pages["seeded"]).text
+
+
+MARK = "73737373"
+
+
+def test_the_publishable_page_takes_nothing_from_the_custodians_figures(hostile):
+    """With a marked manifest and marked notes the page is the same, letter by letter."""
+    _, release = hostile
+    marked = replace(
+        release,
+        manifest=Manifest(contents=marked_values(release.manifest.to_dict())),
+        notes=(f"{MARK} cells",),
+    )
+    assert publishable_report(marked) == publishable_report(release)
+    assert MARK not in publishable_report(marked)
+
+
+def marked_values(contents):
+    if isinstance(contents, dict):
+        return {name: marked_values(value) for name, value in contents.items()}
+    return MARK
+
+
+def test_the_publishable_page_keeps_what_was_read_from_the_data(people):
+    """Bounds and steps that were read off the original are neither shown nor used."""
+    ages = people.select("AGE", "INCOME")
+    release = mv.protect(
+        ages,
+        method="dp-um",
+        k=5,
+        epsilon=1,
+        bounds=mv.bounds_from_data(ages, 1.5),
+        resolution=mv.resolution_from_data(ages),
+    )
+    terms = tuple(
+        replace(
+            entry,
+            attribute=replace(
+                entry.attribute,
+                resolution=Fraction(1, 100_000),
+                bounds=replace(
+                    entry.attribute.bounds, lower=Fraction(-73737373), upper=Fraction(73737373)
+                ),
+            )
+            if entry.attribute.name == "INCOME"
+            else entry.attribute,
+        )
+        for entry in release.guarantee.attributes
+    )
+    marked = replace(release, guarantee=replace(release.guarantee, attributes=terms))
+    assert publishable_report(marked) == publishable_report(release)
+
+
+def test_the_publishable_page_shows_no_value_of_the_original(demonstrated, people):
+    """Of all original values that are not in the release, none is on the page."""
+    release, _ = demonstrated["laplace"]
+    text = read(publishable_report(release)).text
+    hidden = {f"{value:,.2f}" for value in people["INCOME"]} - {
+        f"{value:,.2f}" for value in release.data["INCOME"]
+    }
+    assert len(hidden) > 250
+    assert [value for value in hidden if value in text] == []
+    for word in ("original and", "audit", "expected", "exact cells", "clusters formed anew;"):
+        assert word not in text.lower().replace("the original table", "")
+
+
+def colours():
+    """Return the colours of each scheme by name."""
+    style = resources.files("microveil.report").joinpath("style.css").read_text(encoding="utf-8")
+    blocks = re.findall(r":root \{(.*?)\}", style, flags=re.DOTALL)
+    assert len(blocks) == 3
+    return {
+        scheme: dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block))
+        for scheme, block in zip(("light", "dark", "print"), blocks, strict=True)
+    }
+
+
+def contrast(one, other):
+    """Return the contrast of two colours as WCAG 2 defines it, 1 to 21."""
+
+    def luminance(colour):
+        parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    brighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
+    return (brighter + 0.05) / (darker + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark", "print"])
+def test_colours_can_be_told_from_their_ground(scheme):
+    """Words reach a contrast of 4.5, lines and marks one of 3, in every scheme."""
+    colour = colours()[scheme]
+    for word, grounds in {
+        "text": ("page", "raised", "p1", "p2", "p3", "p4", "m1", "m2", "m3", "m4"),
+        "quiet": ("page", "raised"),
+        "link": ("page",),
+        "warning": ("raised",),
+    }.items():
+        for ground in grounds:
+            assert contrast(colour[word], colour[ground]) >= 4.5, (word, ground)
+    for mark in ("rule", "original", "protected", *(f"s{n}" for n in range(8))):
+        assert contrast(colour[mark], colour["page"]) >= 3, mark

@@ -1,0 +1,324 @@
+"""The parts of a page: markup, numbers, axes, bins, distribution functions and ranks."""
+
+import html
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy import stats
+
+import microveil as mv
+from microveil.report import MapPoint, Spread, key_figures, risk_utility_section
+from microveil.report.axes import LETTER_WIDTH, bent_axis, linear_axis, share_axis
+from microveil.report.columns import NumberColumn, columns_of
+from microveil.report.distributions import (
+    QUANTILES,
+    bend,
+    distribution_function,
+    histogram,
+    quantiles,
+    rank_agreement,
+)
+from microveil.report.markdown import from_markdown
+from microveil.report.markup import Markup, element, fragment, readable
+from microveil.report.wording import number, percent, rounded_up, shown
+from microveil.schema import Kind
+from microveil.table import open_table
+
+FINITE = st.floats(-1e9, 1e9, allow_subnormal=False)
+WHOLE = st.integers(-10_000, 10_000)
+
+
+def column(original, protected=None, kind=Kind.DECIMAL, step=None):
+    before = None if original is None else np.asarray(original, dtype=np.float64)
+    after = before if protected is None else np.asarray(protected, dtype=np.float64)
+    return NumberColumn(name="A", kind=kind, unit=None, step=step, original=before, protected=after)
+
+
+@given(st.text(), st.text())
+def test_text_comes_out_of_markup_as_it_went_in(text, value):
+    """Whatever the text, its element holds no other element, and reads as the text did."""
+    written = element("td", text, title=value)
+    inner = written.removeprefix("<td").removesuffix("</td>")
+    attribute, _, told = inner.partition('">')
+    assert html.unescape(told) == readable(text)
+    assert html.unescape(attribute.removeprefix(' title="')) == readable(value)
+    assert not set("<>") & set(told)
+    assert not set('<>"') & set(attribute.removeprefix(' title="'))
+
+
+def test_markup_is_not_escaped_twice():
+    """Markup goes in as it stands; text beside it is escaped."""
+    assert fragment(Markup("<b>"), "&", [None, "<", 3]) == "<b>&amp;&lt;3"
+
+
+def test_a_statement_keeps_its_tables_and_pipes():
+    """A cell with an escaped pipe stays one cell, and the first cell of a row heads it."""
+    text = "# T\n\n| a | b |\n|---|---|\n| x\\|y | **no** |\n\nend\n\n- one\n- two\n"
+    written = from_markdown(text, level=2, prefix="g")
+    assert '<th scope="row">x|y</th><td><strong>no</strong></td>' in written
+    assert written.endswith("<p>end</p><ul><li>one</li><li>two</li></ul>")
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False, min_value=1e-300, max_value=1e300))
+def test_numbers_are_written_near_their_value(value):
+    """Four significant digits, whichever form they take."""
+    told = number(value).replace(",", "").replace("\u2212", "-")
+    if "×" in told:
+        mantissa, power = told.split("×10")
+        digits = power.translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789"))
+        told = f"{mantissa}e{digits}"
+    assert float(told) == pytest.approx(value, rel=6e-4)
+
+
+@given(st.floats(1e-4, 9e6))
+def test_an_epsilon_is_never_understated(epsilon):
+    """What is written is at least the number, and at most a millionth part above it."""
+    told = float(rounded_up(epsilon).replace(",", ""))
+    assert epsilon <= told <= epsilon * (1 + 1.1e-5)
+
+
+def test_what_is_not_there_is_told():
+    """Missing figures are a dash, dates and yes or no are words."""
+    assert number(math.nan) == percent(None) == shown(None, Kind.WHOLE) == "–"
+    assert shown(-1, Kind.DATE) == "1969-12-31"
+    assert shown(1e9, Kind.DATE).startswith("day ")
+    assert shown(0, Kind.BOOLEAN) == "no"
+
+
+@given(FINITE, FINITE, st.sampled_from([Kind.DECIMAL, Kind.WHOLE, Kind.DATE]))
+def test_ticks_lie_within_the_range_and_apart(low, high, kind):
+    """Every tick is in the range, in order, and no label runs into the next."""
+    if kind is Kind.DATE:
+        low, high = max(low, -700_000), min(high, 2_000_000)
+    assume(high - low > 1e-6 * max(abs(low), abs(high)) and high - low > 1e-3)
+    axis = linear_axis("a", low, high, kind, 280.0)
+    places = [axis.place(value, 0, 280) for value, _ in axis.ticks]
+    assert places == sorted(places)
+    assert all(-1e-6 <= place <= 280 + 1e-6 for place in places)
+    if len(places) > 3:
+        room = LETTER_WIDTH * max(len(label) for _, label in axis.ticks)
+        assert min(np.diff(places)) >= room * 0.98
+
+
+@given(st.floats(1e-9, 1.0))
+def test_an_axis_of_shares_begins_at_nought_and_holds_the_most(most):
+    """Bars are compared by their length, so the axis starts at 0; its last tick is its end."""
+    axis = share_axis("%", most)
+    assert axis.lower == 0 == axis.ticks[0][0]
+    assert axis.upper >= most * (1 - 1e-6)
+    assert axis.ticks[-1][0] == pytest.approx(axis.upper)
+
+
+@given(st.lists(FINITE, min_size=2, max_size=30), st.sampled_from([0.01, 1.0, 1000.0]))
+def test_a_bent_axis_keeps_the_order(values, threshold):
+    """Larger values lie farther along, on either side of 0."""
+    ordered = np.sort(np.array(values))
+    assume(ordered[-1] > ordered[0])
+    axis = bent_axis("a", ordered[0], ordered[-1], threshold, Kind.DECIMAL, 280.0)
+    assert np.all(np.diff(axis.places(ordered, 0, 280)) >= 0)
+    assert all(axis.lower <= value <= axis.upper for value, _ in axis.ticks)
+
+
+@given(
+    st.lists(WHOLE, min_size=1, max_size=80),
+    st.lists(WHOLE, min_size=1, max_size=80),
+    st.sampled_from([(Kind.WHOLE, None), (Kind.DECIMAL, 0.01), (Kind.DECIMAL, None)]),
+)
+def test_every_record_is_in_one_bin(before, after, terms):
+    """The shares of each side, open bins included, add up to 1 and count what lies there."""
+    kind, step = terms
+    scale = 0.01 if kind is Kind.DECIMAL else 1.0
+    bins = histogram(column(np.array(before) * scale, np.array(after) * scale, kind, step))
+    for side, values in (("original", before), ("protected", after)):
+        scaled = np.array(values) * scale
+        assert bins.shares[side].sum() + bins.below[side] + bins.above[side] == pytest.approx(1)
+        assert bins.below[side] == np.mean(scaled < bins.edges[0])
+        middle = (scaled >= bins.edges[0]) & (scaled <= bins.edges[-1])
+        assert bins.shares[side].sum() == pytest.approx(np.mean(middle))
+    assert len(bins.edges) - 1 <= 60
+
+
+@given(st.lists(WHOLE, min_size=1, max_size=80), st.sampled_from([1.0, 0.01, 5.0]))
+def test_every_bin_holds_equally_many_values_of_the_grid(values, step):
+    """No value of the grid lies on an edge, and widths are one multiple of the step."""
+    kind = Kind.WHOLE if step == 1.0 else Kind.DECIMAL
+    bins = histogram(column(np.array(values) * step, kind=kind, step=step))
+    in_steps = bins.edges / step
+    assert np.allclose(np.abs(in_steps - np.round(in_steps)), 0.5, atol=1e-4)
+    widths = np.diff(in_steps)
+    assert np.allclose(widths, np.round(widths[0]))
+
+
+def test_few_values_have_a_bin_each():
+    """Household sizes are not lumped together, and none is left to an open bin."""
+    bins = histogram(column([1] * 90 + [2] * 9 + [12], kind=Kind.WHOLE))
+    assert bins.edges.tolist() == [edge + 0.5 for edge in range(13)]
+    assert bins.shares["original"][11] == 0.01
+    assert not bins.is_open_above
+
+
+def test_far_values_go_to_an_open_bin():
+    """One enormous income does not squeeze all others into one bin."""
+    incomes = np.append(np.linspace(0, 1000, 999), 1e7)
+    bins = histogram(column(incomes))
+    assert bins.edges[-1] < 1100
+    assert bins.above["original"] == 0.001
+    assert np.count_nonzero(bins.shares["original"]) > 10
+    assert bend(column(incomes)) == 100.0
+    assert bend(column(incomes[:-1])) is None
+
+
+def test_without_values_there_is_no_histogram():
+    """A column that is all missing is said to be, not drawn."""
+    assert histogram(column([math.nan, math.nan])) is None
+
+
+@pytest.mark.parametrize("value", [0.0, 5.0, -1e140, 1e-300, 1e15])
+def test_a_constant_has_one_bin(value):
+    """A single value is drawn, however large or small."""
+    bins = histogram(column([value] * 3))
+    assert bins.shares["original"].sum() == 1
+    assert np.all(np.diff(bins.edges) > 0)
+
+
+@given(st.lists(WHOLE, min_size=1, max_size=600))
+def test_the_distribution_function_is_exact_where_it_is_drawn(values):
+    """At every value drawn it is the share at or below; the least and largest are drawn."""
+    data = np.array(values, dtype=np.float64)
+    points, shares = distribution_function(data)
+    assert len(points) <= 160
+    assert np.all(np.diff(points) > 0)
+    assert (points[0] == data.min()) or len(np.unique(data)) > 160
+    assert points[-1] == data.max()
+    assert shares.tolist() == [np.mean(data <= point) for point in points]
+
+
+@given(st.lists(FINITE, min_size=1, max_size=60))
+def test_quantiles_are_values_of_the_data(values):
+    """Each is in the data, at least its share lies at or below it, and less lies below."""
+    data = np.array(values)
+    for level, value in zip(QUANTILES, quantiles(data), strict=True):
+        assert value in data
+        assert np.mean(data <= value) >= level - 1e-9
+        assert np.mean(data < value) <= level + 1e-9
+
+
+@given(st.lists(st.tuples(WHOLE, WHOLE), min_size=2, max_size=80))
+def test_ranks_agree_with_those_of_scipy(pairs):
+    """Ranks are average ranks in percent, and their correlation is Spearman's."""
+    before, after = (np.array(side, dtype=np.float64) for side in zip(*pairs, strict=True))
+    ranks = rank_agreement(column(before, after))
+    expected = 100 * (stats.rankdata(before) - 1) / (len(before) - 1)
+    assert ranks.before == pytest.approx(expected)
+    if np.ptp(before) and np.ptp(after):
+        assert ranks.correlation == pytest.approx(stats.spearmanr(before, after).statistic)
+    else:
+        assert math.isnan(ranks.correlation)
+    sums = ranks.fifths.sum(axis=1)
+    assert np.all(np.isnan(sums) | np.isclose(sums, 1))
+
+
+def test_the_fifths_tell_where_records_went():
+    """An order kept is a diagonal; an order reversed the other one."""
+    order = np.arange(100.0)
+    assert rank_agreement(column(order)).fifths.tolist() == np.eye(5).tolist()
+    assert rank_agreement(column(order, -order)).fifths.tolist() == np.eye(5)[::-1].tolist()
+
+
+def test_records_missing_on_one_side_have_no_rank():
+    """Ranks are compared among the records present on both sides."""
+    ranks = rank_agreement(column([1, 2, math.nan, 4], [1, 2, 3, math.nan]))
+    assert ranks.before.tolist() == [0, 100]
+    assert rank_agreement(column([1, math.nan], [math.nan, 2])) is None
+
+
+def protected(method, **asked):
+    people = mv.invented_people(200)
+    release = mv.protect(people, method=method, attributes=["AGE", "VISITS"], **asked)
+    return release, mv.assess(people, release.data, ["AGE", "VISITS"])
+
+
+BOUNDS = {"AGE": (16, 110), "VISITS": (0, 100)}
+
+
+@pytest.mark.parametrize(
+    ("method", "asked", "value", "meaning"),
+    [
+        ("laplace", {"epsilon": 0.1, "bounds": BOUNDS}, "epsilon 0.1 at row scope", "widest"),
+        (
+            "idp-cbls",
+            {"epsilon": 1, "k": 10, "bounds": BOUNDS, "exact_cells": "allow"},
+            "epsilon 1 at cluster scope",
+            "vector scope: epsilon 20; row scope: not covered",
+        ),
+        ("laplace", {"epsilon": 1, "bounds": BOUNDS, "seed": 1}, "nothing", "seed"),
+        ("mdav", {"k": 5}, "k = 5, no epsilon", "4 others"),
+        ("ranking", {"k": 5}, "nothing formal", "no epsilon, no k-anonymity"),
+    ],
+)
+def test_the_promise_is_that_of_the_widest_scope(method, asked, value, meaning):
+    """The first key figure names the widest scope that keeps epsilon, and what lies beyond."""
+    promised, _, _ = key_figures(*protected(method, **asked))
+    assert promised.value == value
+    assert meaning in promised.meaning
+
+
+def test_loss_and_linkage_are_those_of_the_assessment():
+    """The worst of the three linkages is told, with its chance."""
+    release, assessment = protected("ranking", k=5)
+    _, lost, found = key_figures(release, assessment)
+    figures = assessment.to_dict()
+    forms = ("record_linkage", "record_linkage_standardised", "record_linkage_by_rank")
+    assert lost.value == f"{number(figures['information_loss'], 3)} %"
+    assert found.value == f"{number(max(figures[form] for form in forms), 3)} %"
+    assert "by chance 0.5 %" in found.meaning
+    assert str(lost).startswith("information loss: ")
+
+
+def test_without_pairs_loss_and_linkage_are_not_made_up():
+    """A shuffled release has neither."""
+    release, _ = protected("ranking", k=5)
+    people = mv.invented_people(200)
+    unpaired = mv.assess(people, release.data, ["AGE"], paired=False)
+    assert [figure.value for figure in key_figures(release, unpaired)[1:]] == ["not measured"] * 2
+    assert [figure.value for figure in key_figures(release, None)[1:]] == ["not measured"] * 2
+
+
+def test_scopes_never_share_a_panel():
+    """Points of each scope are drawn in a picture of their own, on the same axes."""
+    points = [
+        MapPoint(
+            panel=scope,
+            method="m",
+            label=f"k {k}",
+            loss=Spread(value=k, lower=k, upper=k),
+            risk=Spread(value=9 / k, lower=9 / k, upper=9 / k),
+            on_frontier=True,
+        )
+        for scope, k in (("row", 1.0), ("cluster", 2.0), ("row", 3.0), ("cluster", 90.0))
+    ]
+    body = risk_utility_section(points, loss_title="loss", risk_title="risk").body
+    pictures = body.split("<svg")[1:]
+    assert len(pictures) == 2
+    assert [picture.count('class="mark full') for picture in pictures] == [3, 3]
+    labels = [
+        [part.partition("</text>")[0] for part in picture.split('class="middle">')[1:]]
+        for picture in pictures
+    ]
+    assert labels[0] == labels[1]
+
+
+def test_fractions_become_steps():
+    """The step of the grid is the attribute's resolution."""
+    people = {"A": np.array([0.25, 0.5, 1.0, 2.0, 2.25, 3.0])}
+    release = mv.protect(people, method="ranking", k=3, resolution={"A": 0.25})
+    (drawn,) = columns_of(
+        release.guarantee.attributes, open_table(release.data), open_table(people), {"A": "m"}
+    )
+    assert Fraction(drawn.step) == Fraction(1, 4)
+    assert drawn.axis_title == "A (m)"
+    assert drawn.original.tolist() == people["A"].tolist()
