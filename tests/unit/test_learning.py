@@ -153,6 +153,9 @@ def test_the_majority_class_is_the_baseline():
     assert [compared.n_test for compared in found.classes] == [n_x, 34 - n_x]
     assert found.classes[0].majority == pytest.approx(2 * n_x / (34 + n_x))
     assert found.classes[1].majority == 0
+    late = np.array(["x"] * 50 + ["y"] * 50)
+    task = classification_task(table, late, estimator=TREE)
+    assert task.majority().tolist() == [[0, 0], [34, 0]]
 
 
 def test_protected_records_are_only_trained_on_and_original_ones_tested():

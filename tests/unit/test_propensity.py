@@ -210,6 +210,7 @@ def test_records_with_a_missing_cell_are_left_out_and_counted():
     holed["A"][5] = math.nan
     text_holed = text.copy()
     text_holed[[5, 9]] = ""
+    with_none = [None if word == "" else word for word in text_holed.tolist()]
     kept = np.delete(np.arange(60), [5, 9])
     found = propensity({**original, "G": text}, {**holed, "G": text_holed})
     expected = propensity(
@@ -218,6 +219,7 @@ def test_records_with_a_missing_cell_are_left_out_and_counted():
     )
     assert (found.n_original, found.n_protected, found.n_left_out) == (60, 58, 2)
     assert found.pmse == pytest.approx(expected.pmse)
+    assert found == propensity({**original, "G": text}, {**holed, "G": with_none})
 
 
 @given(st.integers(0, 10**6), st.integers(2, 6))
@@ -247,6 +249,29 @@ def test_the_fit_of_rare_members_and_far_values_converges():
     )
     design[0, 1] = 1e6
     assert fit_logistic(basis_of(design), member).converged
+
+
+def test_the_fit_converges_where_full_steps_overshoot():
+    """A few far values throw Newton's steps farther each time; halved, they end at the best fit."""
+    records = np.array(
+        [
+            (-2, 0.11), (240, -14), (-1, -0.0017), (-0.049, -0.59), (8.3, 0.98), (4.6, -3.4),
+            (-0.59, -0.024), (-76, -6.3), (0.0005, -270), (0.24, 1.9), (0.57, 0.21),
+        ]
+    )  # fmt: skip
+    outcome = np.array([1.0, 1, 1, 1, 0, 0, 1, 0, 0, 1, 0])
+    basis = basis_of(np.column_stack([np.ones(11), records]))
+    fit = fit_logistic(basis, outcome)
+    assert fit.converged
+    assert basis.directions.T @ (outcome - fit.probabilities) == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("value", [0.1, 1e-300, 1e140, -7.3e15])
+def test_constants_are_no_parameters_whatever_their_rounding(value):
+    """The computed mean of equal values may miss them by a rounding."""
+    for n in (5, 7, 10, 49):
+        table = {"A": np.arange(float(n)), "E": np.full(n, value)}
+        assert propensity(table, table).n_parameters == 3
 
 
 @pytest.mark.parametrize(

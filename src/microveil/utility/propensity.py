@@ -549,6 +549,4 @@ def _standardised(column: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return a column of mean 0 and size 1: the model is the same, its terms less collinear."""
     centred = column - column.mean()
     spread = float(centred.std())
-    # A constant's computed mean can miss it by a rounding, which is no spread.
-    constant = column.min() == column.max() or spread == 0
-    return np.zeros_like(column) if constant else centred / spread
+    return np.zeros_like(column) if spread == 0 else centred / spread
