@@ -2,7 +2,7 @@
 
 import sys
 
-from benchmarks import partitions, protect, sampler, start
+from benchmarks import compare, partitions, protect, sampler, start, vector_aware
 from benchmarks.measure import printed
 
 CASES = {
@@ -12,6 +12,8 @@ CASES = {
     "start": start.starts,
     "mdav": partitions.joint,
     "optimal": partitions.univariate,
+    "vector-aware": vector_aware.vector_aware,
+    "compare": compare.grid,
 }
 
 names = sys.argv[1:] or list(CASES)

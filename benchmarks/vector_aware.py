@@ -29,8 +29,6 @@ def vector_aware() -> list[Row]:
             runs=3,
             wanted="(at most 4 s)",
         )
-        for name, column in (
-            (name, column.astype(np.int64)) for name, column in columns.items()
-        )
+        for name, column in ((name, column.astype(np.int64)) for name, column in columns.items())
         for share in (0.01, 1.0, 100.0)
     ]

@@ -134,11 +134,10 @@ def test_few_candidates_find_nearly_what_all_find(name, share, exact_allowed, mo
     assert measured(values, few, share) <= 1.02 * measured(values, every, share)
 
 
-@given(tables(40), shares, st.integers(-FAR, FAR), st.integers(2, 1000), st.booleans())
+@given(tables(40), shares, st.integers(-FAR, FAR), st.integers(2, 2**41), st.booleans())
 def test_neither_origin_nor_unit_matters(values, share, shift, factor, exact_allowed):
     """A constant added, or a whole number multiplied by, leaves the sizes as they are."""
-    values = [value % 10**12 for value in values]
-    values = np.array(sorted(values))
+    values = np.array(sorted(value % 2**20 for value in values))
     sizes = vector_aware_sizes(values, 3, share, exact_allowed=exact_allowed).tolist()
     for others in (values + shift, values * factor):
         found = vector_aware_sizes(others, 3, share, exact_allowed=exact_allowed)
@@ -195,7 +194,7 @@ def test_clusters_of_equal_values_cost_nothing(n):
     assert plain.allowed(values, joined.tolist(), exact_allowed=False)
 
 
-def test_one_far_value_stays_alone_with_its_like():
+def test_near_values_are_told_apart_beside_far_ones():
     """Near values are told apart although another is a billion times farther away."""
     values = np.array([0, 0, 1, 1000, 1001, 1001, 10**12, 10**12, 10**12 + 1])
     assert vector_aware_sizes(values, 3, 1.0).tolist() == [3, 3, 3]
@@ -204,42 +203,74 @@ def test_one_far_value_stays_alone_with_its_like():
 @given(tables(30), st.integers(3, 5), st.booleans(), st.data())
 def test_paths_are_the_shortest(values, k, exact_allowed, data):
     """The kernel's path costs what the plain dynamic programme finds, multiplier by multiplier."""
-    assume(len(values) >= k)
+    n = len(values)
+    assume(n >= k)
     values = [value - values[0] for value in values]
     unit = 10.0 ** data.draw(st.integers(-3, 3)) * values[-1] ** (4 / 3)
     weights = np.array(data.draw(st.lists(st.floats(0, 1), min_size=6, max_size=6)))
     weights = weights.reshape(3, 2) * unit
-    n = len(values)
-    places = np.arange(n + 1)
-    pieces, ends = np.empty((2, n)), np.empty((6, n + 1))
+    places = np.array(sorted({0, n, *data.draw(st.sets(st.integers(0, n)))}))
+    last = len(places) - 1
+    pieces, ends = np.empty((2, last)), np.empty((6, last + 1))
     in_order = np.array(values, dtype=float)
     kernel.measure(in_order, places, pieces, ends)
-    before = np.zeros((2, n + 1), dtype=np.int32)
-    kernel.shortest_paths(
-        places, pieces, ends, np.full(n + 1, n), k, exact_allowed, weights, before
-    )
-    for path, (whole, upward, downward) in zip(before, weights.T.tolist(), strict=True):
+    before = np.zeros((2, last + 1), dtype=np.int32)
+    reach = np.full(last + 1, last)
+    kernel.shortest_paths(places, pieces, ends, reach, k, exact_allowed, weights, before)
+    for path, three in zip(before, weights.T.tolist(), strict=True):
         totals, again, cuts = np.empty(4), np.empty(4), np.empty(n + 1, dtype=np.int64)
         n_runs = kernel.path_totals(places, pieces, ends, path, totals, cuts)
         cuts = cuts[n_runs::-1].copy()
+        assert set(cuts.tolist()) <= set(places.tolist())
         assert plain.allowed(values, np.diff(cuts).tolist(), exact_allowed=exact_allowed)
         kernel.cut_totals(in_order, cuts, again)
         assert again == pytest.approx(totals, rel=1e-12)
-        found = totals @ [1, whole, upward, downward]
-        least = plain.shortest_path(
-            values, k, (whole, upward, downward), exact_allowed=exact_allowed
-        )
-        assert found == pytest.approx(least, rel=1e-11)
+        least = plain.shortest_path(values, k, three, places.tolist(), exact_allowed=exact_allowed)
+        assert totals @ [1, *three] == pytest.approx(least, rel=1e-11)
 
 
-@given(tables(60), shares, st.booleans())
-def test_the_kernel_names_the_best_fixed_size(values, share, exact_allowed):
-    """Sums of squares from running sums are good enough to tell sizes apart."""
-    n, k = len(values), 3
+@given(tables(40), st.integers(3, 4), shares, st.booleans())
+def test_where_sweeps_end_no_single_change_helps(values, k, share, exact_allowed):
+    """No split, joining or new cut has a smaller objective; no sweep ever has a larger one."""
+    n = len(values)
+    assume(n >= k)
     in_order = np.array([value - values[0] for value in values], dtype=float)
-    sums = np.empty((n + 1, 4))
+    cuts = np.array([0, n])
+    objective = plain.objective(values, [n], share)
+    for _ in range(50):
+        totals, better = np.empty(4), np.empty(n // k + 2, dtype=np.int64)
+        kernel.cut_totals(in_order, cuts, totals)
+        noise = 2 / share**2
+        n_runs = kernel.sweep(in_order, cuts, k, exact_allowed, noise, totals, better)
+        cuts = better[: n_runs + 1].copy()
+        swept = plain.objective(values, np.diff(cuts).tolist(), share)
+        assert swept <= objective * (1 + ROUNDING)
+        if swept >= objective * (1 - ROUNDING):
+            break
+        objective = swept
+    for sizes in plain.single_changes(np.diff(cuts).tolist(), k):
+        if plain.allowed(values, sizes, exact_allowed=exact_allowed):
+            assert plain.objective(values, sizes, share) >= swept * (1 - 2 * ROUNDING)
+
+
+def best_fixed_size(values, k, share, exact_allowed, known):
+    """The kernel's answer."""
+    in_order = np.array([value - values[0] for value in values], dtype=float)
+    sums = np.empty((len(values) + 1, 4))
     kernel.running_sums(in_order, sums)
-    size = kernel.best_fixed_size(in_order, sums, k, exact_allowed, 2 / share**2, math.inf)
+    return kernel.best_fixed_size(in_order, sums, k, exact_allowed, 2 / share**2, known)
+
+
+# Sums of the values beyond 2**53, of squares beyond 2**106: clusters that part the islands.
+parted = st.lists(st.integers(0, 9), min_size=12, max_size=12).map(
+    lambda values: sorted(value + 7 * 10**14 * (nth // 4) for nth, value in enumerate(values))
+)
+
+
+@given(st.one_of(tables(60), parted), shares, st.booleans())
+def test_the_kernel_names_the_best_fixed_size(values, share, exact_allowed):
+    """If it is below what is known, and told apart from it by a millionth."""
+    n, k = len(values), 3
     objectives = {
         size: plain.objective(values, others, share)
         for size in range(k, n // 2 + 1)
@@ -247,9 +278,38 @@ def test_the_kernel_names_the_best_fixed_size(values, share, exact_allowed):
             values, others := ranking_sizes(n, size).tolist(), exact_allowed=exact_allowed
         )
     }
+    size = best_fixed_size(values, k, share, exact_allowed, math.inf)
     assert (size > 0) == bool(objectives)
     if objectives:
-        assert objectives[size] <= min(objectives.values()) * (1 + ROUNDING)
+        least = min(objectives.values())
+        assert objectives[size] <= least * (1 + ROUNDING)
+        assert best_fixed_size(values, k, share, exact_allowed, least * (1 - 1e-6)) == 0
+        above = best_fixed_size(values, k, share, exact_allowed, least * (1 + 1e-6))
+        assert (above > 0) == (least > 0)
+
+
+@pytest.mark.parametrize("name", data_sets(3))
+@pytest.mark.parametrize("share", [1, 1000])
+def test_a_search_that_finds_nothing_leaves_the_best_fixed_size(name, share, monkeypatch):
+    """The bound by fixed sizes does not rest on the search."""
+    monkeypatch.setattr(module, "_scan", lambda _, __, best: [best])
+    monkeypatch.setattr(module, "_swept", lambda _, best, __: best)
+    monkeypatch.setattr(module, "_ROUNDS", 0)
+    for n in (100, 2500):
+        values = data_sets(n)[name]
+        ours = measured(values, vector_aware_sizes(values, 3, share), share)
+        fixed = [measured(values, ranking_sizes(n, size), share) for size in range(3, n + 1)]
+        assert ours == pytest.approx(min(fixed), rel=ROUNDING)
+
+
+def test_multipliers_are_the_derivatives_of_the_noise():
+    """At a partition whose upwards total is the larger: of noise L U^2 for L and for U."""
+    problem = module._Problem(values=np.arange(3.0), k=3, noise=0.3, exact_allowed=True)
+    found = module._Found(
+        cuts=np.array([0, 3]), totals=np.array([1.0, 5.0, 4.0, 3.0]), objective=1.0, upwards=1.0
+    )
+    weights = module._around(problem, found, (1.0,), 0.0).weights[:, 0]
+    assert weights == pytest.approx([0.3 * 4**2, 0.3 * 5 * 2 * 4, 0])
 
 
 @given(st.floats(1e-250, 1e250))

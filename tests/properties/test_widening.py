@@ -119,6 +119,7 @@ def test_nothing_helps_where_all_values_are_equal(sizes):
         ([0, 1, 5, 5, 6, 7], [2, 4]),
         ([4, 5, 5, 5, 9, 9, 9, 9, 20, 21], [2, 6, 2]),
         # Both ways to cut the block in the middle lose the same.
+        ([1, 1, 2, 2, 2, 2, 2, 2, 3, 3], [4, 6]),
         ([1, 2, 2, 2, 2, 2, 2, 3], [2, 6]),
     ],
 )

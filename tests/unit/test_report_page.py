@@ -338,6 +338,27 @@ def test_names_of_columns_are_text_and_nothing_else(pages):
         assert "d" not in headings
 
 
+@pytest.mark.parametrize(
+    "kept",
+    [
+        "PLACE\n\n## Everything is safe\n\n- safe",
+        "# Everything is safe",
+        "- safe",
+        "| safe |",
+    ],
+)
+def test_a_name_starts_no_heading_and_no_list(kept):
+    """A column kept under a name of that kind is told in the sentence that it belongs to."""
+    table = {"AGE": np.arange(30), kept: np.array(["a", "b", "c"] * 10)}
+    release = mv.protect(table, method="ranking", k=3, attributes=["AGE"], keep=[kept])
+    root = read(publishable_report(release))
+    headings = [node.text for node in root.all("h2", "h3", "h4")]
+    assert not [heading for heading in headings if "safe" in heading]
+    assert not [item for item in root.all("li") if item.text.startswith("safe")]
+    (told,) = (node.text for node in root.all("p") if "exactly as in the original" in node.text)
+    assert kept.replace("\n", " ") in told
+
+
 def test_a_page_of_many_attributes_stays_below_a_megabyte():
     """A hundred attributes with long names and 3000 records make no page that is too large."""
     random = np.random.default_rng(8)

@@ -5,6 +5,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import polars
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -123,6 +124,12 @@ def test_a_bent_axis_keeps_the_order(values, threshold):
     assert all(axis.lower <= value <= axis.upper for value, _ in axis.ticks)
 
 
+def test_what_lies_beyond_an_axis_is_drawn_at_its_end():
+    """No mark leaves the frame."""
+    axis = linear_axis("a", 0.0, 10.0, Kind.DECIMAL, 280.0)
+    assert axis.places(np.array([-5.0, 5.0, 99.0]), 0, 100).tolist() == [0, 50, 100]
+
+
 @given(
     st.lists(WHOLE, min_size=1, max_size=80),
     st.lists(WHOLE, min_size=1, max_size=80),
@@ -170,6 +177,7 @@ def test_far_values_go_to_an_open_bin():
     assert np.count_nonzero(bins.shares["original"]) > 10
     assert bend(column(incomes)) == 100.0
     assert bend(column(incomes[:-1])) is None
+    assert bend(column(incomes, kind=Kind.DATE)) is None
 
 
 def test_without_values_there_is_no_histogram():
@@ -310,6 +318,17 @@ def test_scopes_never_share_a_panel():
         for picture in pictures
     ]
     assert labels[0] == labels[1]
+
+
+def test_missing_cells_are_no_values():
+    """A missing whole number is not drawn as 0."""
+    people = polars.DataFrame({"A": [5, None, 7, 8, 9, 9, None, 6]})
+    release = mv.protect(people, method="ranking", k=3, attributes=["A"], missing="keep")
+    (drawn,) = columns_of(
+        release.guarantee.attributes, open_table(release.data), open_table(people), {}
+    )
+    assert [values.min() for _, values in drawn.sides] == [5, 6]
+    assert [len(values) for _, values in drawn.sides] == [6, 6]
 
 
 def test_fractions_become_steps():

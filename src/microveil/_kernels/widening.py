@@ -97,12 +97,55 @@ def find_blocks(in_order, starts, blocks):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
+def end_with_block(starts, mixed, end, size, above, best, before):
+    """Let groups begin with a cluster of several values and end in the block behind it."""
+    first = mixed + 1
+    for cut in range(first + 1, end + 1):
+        count = float(starts[cut] - starts[first])
+        loss = best[mixed] + count * size / (count + size) * above * above
+        if loss < best[cut]:
+            best[cut] = loss
+            before[cut] = mixed
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def end_with_mixed(starts, low, mixed, above, best, before):
+    """Let a group begin in a block and end with the cluster of several values behind it."""
+    size = float(starts[mixed + 1] - starts[mixed])
+    for cut in range(low, mixed):
+        count = float(starts[mixed] - starts[cut])
+        loss = best[cut] + count * size / (count + size) * above * above
+        if loss < best[mixed + 1]:
+            best[mixed + 1] = loss
+            before[mixed + 1] = cut
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def write_sizes(starts, before, sizes):
+    """Write the sizes of the groups, given where each begins; return how many they are."""
+    n_groups = 0
+    end = starts.shape[0] - 1
+    while end > 0:
+        n_groups += 1
+        end = before[end]
+    end = starts.shape[0] - 1
+    for group in range(n_groups - 1, -1, -1):
+        sizes[group] = starts[end] - starts[before[end]]
+        end = before[end]
+    return n_groups
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
 def least_joining(in_order, starts, sizes):
     """Write the sizes of the groups that lose least; return how many they are.
 
+    ``best`` and ``before`` hold, for every cluster, what the groups up to its beginning lose
+    at least and where the last of them begins; without any group that holds several values,
+    one group takes all.
+
     Parameters
     ----------
-    in_order : uint64 array (n_records,), ascending, not all equal
+    in_order : uint64 array (n_records,), ascending
     starts : int64 array (n_clusters + 1,), the rank at which each cluster begins, and n
     sizes : int64 array (n_clusters,), written
     """
@@ -116,24 +159,14 @@ def least_joining(in_order, starts, sizes):
         first, end = blocks[block], blocks[block + 1]
         value = in_order[starts[first]]
         constant = value == in_order[starts[end] - 1]
-        low = (first, first)
-        lower = value
-        if block > 0:
-            low = (blocks[block - 1], first)
-            lower = in_order[starts[low[0]]]
+        low = (blocks[max(block - 1, 0)], first)
+        lower = in_order[starts[low[0]]]
         low_constant = block > 0 and lower == in_order[starts[first] - 1]
         if not constant:
-            # Alone, or with a part of the block before it.
             if low_constant:
-                size = float(starts[end] - starts[first])
                 above = float(value - lower)
                 above += mean_above_first(in_order, starts[first], starts[end])
-                for cut in range(low[0], first):
-                    below = float(starts[first] - starts[cut])
-                    loss = best[cut] + below * size / (below + size) * above * above
-                    if loss < best[end]:
-                        best[end] = loss
-                        before[end] = cut
+                end_with_mixed(starts, low[0], first, above, best, before)
             if best[first] < best[end]:
                 best[end] = best[first]
                 before[end] = first
@@ -156,21 +189,6 @@ def least_joining(in_order, starts, sizes):
                 )  # fmt: skip
         if low_constant:
             join_blocks(starts, low, (first, end), 0.0, 0.0, 0.0, above, best, before)
-            continue
-        for cut in range(first + 1, end + 1):
-            count = float(starts[cut] - starts[first])
-            loss = best[low[0]] + count * size / (count + size) * above * above
-            if loss < best[cut]:
-                best[cut] = loss
-                before[cut] = low[0]
-
-    n_groups = 0
-    end = n_clusters
-    while end > 0:
-        n_groups += 1
-        end = before[end]
-    end = n_clusters
-    for group in range(n_groups - 1, -1, -1):
-        sizes[group] = starts[end] - starts[before[end]]
-        end = before[end]
-    return n_groups
+        else:
+            end_with_block(starts, low[0], end, size, above, best, before)
+    return write_sizes(starts, before, sizes)

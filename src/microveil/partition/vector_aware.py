@@ -145,11 +145,12 @@ def vector_aware(
 
     Measured: of 2500 tables of 6 to 12 records, against all partitions, 99.96 % at the
     optimum, the worst 0.08 % above. The search of many records against that over all pairs,
-    MEASURED. Where clusters of equal values are forbidden and
-    values are few, both may miss the optimum by several percent.
+    on 2000 to 8000 records of seven shapes and the Census attributes, shares 0.01 to 1000:
+    the median equal, 99 % within 1 %, the worst 2.7 % above. Where clusters of equal values
+    are forbidden and values are few, either may end several percent above the other.
 
-    O(n log n) time, about 1 to 3 s for a million records; memory of about ten columns, and
-    thirty where most positions are candidates. Values are taken as float64 distances to the
+    O(n log n) time, about 0.3 to 3 s for a million records; memory of 6 columns, and up to 31
+    where most positions are candidates. Values are taken as float64 distances to the
     least: what differs by less than 2^-53 of the range counts as equal. Only operations that
     IEEE 754 rounds are used, so every machine cuts alike.
 

@@ -8,9 +8,7 @@ from microveil._kernels import widening as kernel
 __all__ = ["widened_sizes"]
 
 
-def widened_sizes(
-    in_order: NDArray[np.integer], sizes: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def widened_sizes(in_order: NDArray[np.integer], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Join neighbouring clusters, at the least loss, until none holds equal values only.
 
     A cluster of equal values has the cluster-based local sensitivity 0 and would be
@@ -47,12 +45,9 @@ def widened_sizes(
     >>> widened_sizes(np.array([4, 5, 5, 5, 5, 5, 6, 9]), np.array([2, 2, 2, 2]))
     array([6, 2])
     """
-    n_records = len(in_order)
     # Modulo 2**64 the distance to the least value is right, whatever the signs are.
     distances = in_order.astype(np.uint64)
     distances -= distances[0]
-    if distances[-1] == 0:
-        return np.array([n_records], dtype=np.int64)
     starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
     joined = np.empty(len(sizes), dtype=np.int64)
     n_groups = kernel.least_joining(distances, starts, joined)

@@ -18,7 +18,7 @@ Tick = tuple[float, str]
 LETTER_WIDTH = 7.2  # of a digit in a wide typeface, in units of the picture
 LABEL_GAP = 6.0
 DAYS_IN_YEAR = 365.2425
-YEAR_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+YEAR_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

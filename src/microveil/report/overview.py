@@ -76,9 +76,12 @@ def _columns_table(subject: Subject) -> Markup:
 
 def guarantee_section(guarantee: Guarantee, *, level: int, prefix: str) -> Section:
     """Say what the guarantee says, in its own words."""
-    # A line break in a column's name must not start a new paragraph.
+    # A column's name must start neither a paragraph, by a line break, nor a heading or a list.
     notes = tuple(" ".join(note.split()) for note in guarantee.notes)
-    statement = replace(guarantee, notes=notes).statement()
+    kept = tuple(
+        f" {name}" if name.startswith(("#", "-", "|")) else name for name in guarantee.kept
+    )
+    statement = replace(guarantee, notes=notes, kept=kept).statement()
     return Section(
         identifier=f"{prefix}guarantee1",
         title="What this release guarantees",
