@@ -7,7 +7,7 @@ import statistics
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from microveil._kernels import vector_aware as kernel
@@ -161,6 +161,7 @@ def test_values_up_to_two_to_the_61_do_not_overflow(values, share, exact_allowed
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=3, max_size=20))
+@example([0.0, 0.0, 1.0, 6.6e231, 6.6e231, 6.6e231])
 def test_floats_of_any_magnitude(values):
     """Sizes are valid for floats too."""
     sizes = vector_aware(values, 3, 1.0).sizes

@@ -270,8 +270,10 @@ def _wide(problem: _Problem, best: _Found) -> _Multipliers:
     sizes = (problem.k, n)
     known = [best, *(_measured(problem, _cuts(ranking_sizes(n, size))) for size in sizes)]
     marginal = [problem.noise * found.totals[1] ** 2 for found in known if found.totals[1] > 0]
-    span = math.frexp(max(marginal) / min(marginal))[1] + 10
-    weights = np.ldexp(np.full((3, span), min(marginal)), np.arange(span) - 5)
+    # A wider range comes from differences of values that are nothing beside the others.
+    least = max(min(marginal), max(marginal) * 2.0**-64)
+    span = math.frexp(max(marginal) / least)[1] + 10
+    weights = np.ldexp(np.full((3, span), least), np.arange(span) - 5)
     return _Multipliers(weights=weights, upwards=np.full(span, 0.5))
 
 

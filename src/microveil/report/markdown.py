@@ -77,10 +77,11 @@ def _table(caption: str, lines: list[str], identifier: str) -> Markup:
 
 def _cells(line: str) -> list[str]:
     inner = CELL_END.split(line)[1:-1]
-    return [cell.strip().replace("\\|", "|") for cell in inner]
+    return [cell.strip() for cell in inner]
 
 
 def _inline(text: str) -> Markup:
+    text = text.replace("\\|", "|")  # statements escape it in every name
     parts: list[Markup | str] = []
     end = 0
     for mark in MARKS.finditer(text):
