@@ -147,7 +147,8 @@ def test_work_is_done_once(monkeypatch):
     monkeypatch.setattr(LocalEngine, "rank", counted("rank", LocalEngine.rank))
     joint = counted("joint", LocalEngine.cluster_jointly)
     monkeypatch.setattr(LocalEngine, "cluster_jointly", joint)
-    methods = "laplace,dp-um,idp-ls,idp-cbls,record-dp:partition=mdav"
+    # What needs no bounds comes first and is read as strictly as the others.
+    methods = "idp-cbls,laplace,dp-um,idp-ls,record-dp:partition=mdav"
     compare(people(), **{**GRID, "methods": methods, "epsilon": "0.5:3:0.5"}, **REQUEST, jobs=4)
     assert counts == {"prepare": 1, "plan": 6 + 4 * 12, "rank": 2, "joint": 2}
 
@@ -253,17 +254,26 @@ def test_progress_is_told_run_by_run():
     assert told[-1][2] == 0
 
 
-def test_an_error_in_the_callers_progress_ends_the_work():
-    """What the caller raises comes out, and no thread is left at work."""
+def test_an_error_in_the_callers_progress_ends_the_work(monkeypatch):
+    """What the caller raises comes out; no thread is left at work, and little done after it."""
+    measured = []
 
     def progress(done, _total, _left):
         if done == 5:
             raise KeyboardInterrupt
 
+    def counted(original, protected):
+        measured.append(1)
+        return measure(original, protected)
+
+    measure = running.measured
+    monkeypatch.setattr(running, "measured", counted)
     before = threading.active_count()
+    grid = {**GRID, "methods": "dp-um", "k": 5, "epsilon": 1, "runs": 1000}
     with pytest.raises(KeyboardInterrupt):
-        compare(people(), **GRID, **REQUEST, progress=progress)
+        compare(people(), **grid, **REQUEST, progress=progress, jobs=2)
     assert threading.active_count() == before
+    assert len(measured) < 500
 
 
 def test_a_fault_of_ours_is_not_taken_for_a_refusal(monkeypatch):
@@ -335,6 +345,18 @@ def test_frames_of_every_kind_give_the_same():
     )
     assert plain.description == frame.description
     assert_frame_equal(plain.table, frame.table, check_exact=True)
+
+
+def test_the_digest_is_of_all_that_is_protected():
+    """Another value in a column of categories, which no measure sees, is another table."""
+
+    def digest(places):
+        table = {"SICK": np.arange(20) % 2 == 0, "PLACE": np.array(places * 10)}
+        request = {"attributes": ["SICK", "PLACE"], "bounds": {"PLACE": ["a", "b"]}}
+        found = compare(table, methods="pram", epsilon=1, runs=1, seed=1, **request)
+        return found.description["table"]
+
+    assert digest(["a", "b"]) == digest(["a", "b"]) != digest(["a", "a"])
 
 
 def test_a_recipe_serves(tmp_path):

@@ -51,13 +51,12 @@ def _files(manifest: dict[str, Any]) -> list[tuple[Child, Child]]:
     rows: list[tuple[Child, Child]] = [
         ("made at (UTC)", str(manifest.get("created", "")).replace("T", " "))
     ]
-    for entry, what in (("input", "original"), ("output", "release")):
+    for entry, what, otherwise in (
+        ("input", "original", "not a file"),
+        ("output", "release", "in manifest.json, once the release is written"),
+    ):
         file = manifest.get(entry)
-        told = (
-            fragment(file["name"], ", ", element("code", file["sha256"]))
-            if file
-            else "no digest recorded"
-        )
+        told = fragment(file["name"], ", ", element("code", file["sha256"])) if file else otherwise
         rows.append((what, told))
     return rows
 
