@@ -269,7 +269,7 @@ def test_an_error_in_the_callers_progress_ends_the_work(monkeypatch):
     measure = running.measured
     monkeypatch.setattr(running, "measured", counted)
     before = threading.active_count()
-    grid = {**GRID, "methods": "dp-um", "k": 5, "epsilon": 1, "runs": 1000}
+    grid = {**GRID, "methods": "dp-um", "k": 5, "epsilon": 1, "runs": 4000}
     with pytest.raises(KeyboardInterrupt):
         compare(people(), **grid, **REQUEST, progress=progress, jobs=2)
     assert threading.active_count() == before
@@ -314,6 +314,7 @@ def test_intervals_are_students(found):
             assert row[f"{measure}_low"] == pytest.approx(max(0, low), rel=1e-9)
             assert row[f"{measure}_high"] == pytest.approx(min(top, high), rel=1e-9)
     assert mean_with_interval(np.array([]), drawn=True, highest=1.0) == (None, None, None)
+    assert mean_with_interval(np.array([90.0, 100.0]), drawn=True, highest=100.0)[2] == 100
     infinite = np.array([np.inf, 1.0])
     assert mean_with_interval(infinite, drawn=True, highest=np.inf) == (np.inf, None, None)
 

@@ -126,8 +126,8 @@ def vector_aware(
     Notes
     -----
     Exact: the objective is never above that of a ranking by any fixed size of k or more, or
-    of one single cluster (but for rounding, of about 1e-12 of it). Everything else is a
-    search; no guarantee depends on how good it is.
+    of one single cluster, but for rounding: 1e-9 of it, and 1e-30 of the squared range for
+    each record. Everything else is a search; no guarantee depends on how good it is.
 
     With noise = 2/share^2, U the larger of the sums of A_j/(M_j s_j)^(1/3) and of
     B_j/(M_j s_j)^(1/3), M_j = s_j S_j, and L the same sum of M_j, the noise in the objective
@@ -159,7 +159,7 @@ def vector_aware(
     >>> values = [70, 1, 3, 72, 2, 71, 4]
     >>> vector_aware(values, k=3, share=5.0).labels
     array([1, 0, 0, 1, 0, 1, 0])
-    >>> vector_aware(values, k=3, share=0.01).sizes
+    >>> vector_aware([1, 2, 3, 4, 5, 6, 7], k=3, share=0.01).sizes
     array([7])
     """
     whole = isinstance(k, int | np.integer) and not isinstance(k, bool)
