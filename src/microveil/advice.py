@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from microveil.audit import audit_of
-from microveil.engines import Engine, LocalEngine
+from microveil.engines import Engine, LocalEngine, RememberingEngine
 from microveil.errors import ExactCellsError, stands_alone
 from microveil.invited_linkage import InvitedLinkage, invited_linkage
 from microveil.planning import keeps, plan_prepared, refuse_exact
@@ -28,7 +28,6 @@ from microveil.weighing import (
     AUTO,
     Expectation,
     Option,
-    SortedOnce,
     average,
     expectations,
     options,
@@ -155,7 +154,7 @@ def advise(
     (('AGE',), 'vector')
     """
     asked = merged({} if recipe is None else read_recipe(recipe), arguments)
-    engine = SortedOnce()
+    engine = RememberingEngine()
     request, prepared = settle(table, asked, engine)
     planned = plan_prepared(prepared, request, engine)
     expected = expectations(planned)
@@ -203,7 +202,7 @@ def settled_plan(
     """
     engine = LocalEngine()
     if AUTO in (arguments.get("k"), arguments.get("method")):
-        engine = SortedOnce()
+        engine = RememberingEngine()
         progress("weighing")
     request, prepared = settle(table, arguments, engine, progress)
     planned = plan_prepared(prepared, request, engine, progress)
@@ -237,7 +236,7 @@ def settled_plan(
         found: list[Option] | None = None
         if cells <= WEIGHED_CELLS:
             progress("weighing")
-            found = _options(planned, arguments, prepared, SortedOnce())
+            found = _options(planned, arguments, prepared, RememberingEngine())
             figures["advice"] = [option.to_dict() for option in found]
         notes.append(_warning(planned, expected, found))
     return replace(planned, notes=(*planned.notes, *notes), figures=figures)

@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from microveil.engines import Engine, LocalEngine
+from microveil.engines import Engine
 from microveil.errors import DataError, RequestError
 from microveil.methods import METHODS
 from microveil.planning import plan_prepared, refuse_exact
@@ -30,14 +29,11 @@ __all__ = [
     "AUTO",
     "Expectation",
     "Option",
-    "SortedOnce",
     "average",
     "expectations",
     "options",
     "settle",
 ]
-
-Whole = NDArray[np.int64]
 
 AUTO = "auto"
 # Steps that a request may choose, and that no option may then pass over.
@@ -313,17 +309,3 @@ def average(expected: Mapping[str, Expectation]) -> float:
     varied = [entry for entry in expected.values() if entry.variance > 0]
     ratios = [entry.over_variance for entry in varied or expected.values()]
     return math.fsum(ratios) / len(ratios) if ratios else math.nan
-
-
-class SortedOnce(LocalEngine):
-    """An engine that remembers how a column is ranked, for plan after plan on it."""
-
-    def __init__(self) -> None:
-        # The column is kept beside its ranking, so that its id stays its own.
-        self._ranked: dict[int, tuple[Whole, tuple[NDArray[np.integer], Whole]]] = {}
-
-    def rank(self, values: Whole) -> tuple[NDArray[np.integer], Whole]:
-        """Rank one column, once."""
-        if id(values) not in self._ranked:
-            self._ranked[id(values)] = (values, super().rank(values))
-        return self._ranked[id(values)][1]

@@ -5,12 +5,9 @@ import polars as pl
 import pytest
 
 import microveil as mv
-from microveil.utility.learning import (
-    classification_task,
-    compare_classification,
-    f_measures,
-    threshold_classes,
-)
+from microveil.utility.classification import classification_task, threshold_classes
+from microveil.utility.f_measure import f_measures
+from microveil.utility.learning import compare_classification
 
 pytestmark = pytest.mark.reference
 ATTRIBUTES = [

@@ -247,7 +247,9 @@ def test_missing_values_leave_people_out_and_are_counted():
     table = people(generator, 100)
     holes = {**table, "AGE": table["AGE"].copy()}
     holes["AGE"][:7] = np.nan
-    found = by_attack(attack(holes, table, known=["AGE", "WEIGHT"]))
+    others = people(generator, 50)
+    found = by_attack(attack(holes, table, control=others, known=["AGE", "WEIGHT"]))
+    assert found["membership inference"][0].n_left_out == 7
     assert found["record linkage by distance"][0].n_left_out == 7
     assert found["record linkage by distance"][0].success.value == 1.0
     assert found["record linkage by distance"][0].baseline.value == 1 / 93

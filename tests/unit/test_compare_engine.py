@@ -2,13 +2,12 @@
 
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
 
-from microveil.compare import remembering
-from microveil.compare.remembering import RememberingEngine
-from microveil.engines import LocalEngine
+from microveil.engines import LocalEngine, RememberingEngine, remembering
 
 COLUMNS = [np.random.Generator(np.random.PCG64(i)).integers(0, 50, 60) for i in range(3)]
 
@@ -71,3 +70,32 @@ def test_memory_is_bounded(monkeypatch):
     for k in range(2, 9):
         engine.cluster_jointly("mdav", COLUMNS, k, [(0, 50)] * 3)
     assert len(engine._joint) == 2
+
+
+def test_columns_that_come_and_go_are_never_taken_for_one_another(monkeypatch):
+    """A new column may lie where an old one lay: it still gets its own ranking and partition."""
+    monkeypatch.setattr(remembering, "JOINT", 2)
+    engine, plain = RememberingEngine(), LocalEngine()
+    for seed in range(20):
+        column = np.random.Generator(np.random.PCG64(seed)).integers(0, 50, 40)
+        assert np.array_equal(engine.rank(column)[0], plain.rank(column)[0])
+        # As where records with a missing value are left out, plan by plan.
+        columns = [column[5:].copy(), column[:-5].copy()]
+        mine = engine.cluster_jointly("mdav", columns, 3, [(0, 50)] * 2)
+        theirs = plain.cluster_jointly("mdav", columns, 3, [(0, 50)] * 2)
+        assert np.array_equal(mine.labels, theirs.labels)
+        del column, columns
+
+
+def test_columns_are_let_go_with_their_partition(monkeypatch):
+    """Columns that were made for one plan are not kept for ever."""
+    monkeypatch.setattr(remembering, "JOINT", 2)
+    engine = RememberingEngine()
+    columns = [COLUMNS[0].copy()]
+    kept = weakref.ref(columns[0])
+    engine.cluster_jointly("mdav", columns, 3, [(0, 50)])
+    del columns
+    assert kept() is not None
+    for k in (3, 4):
+        engine.cluster_jointly("mdav", COLUMNS, k, [(0, 50)] * 3)
+    assert kept() is None

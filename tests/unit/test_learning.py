@@ -20,14 +20,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from microveil.errors import DataError, RequestError
-from microveil.utility.learning import (
-    classification_task,
-    compare_classification,
-    confusion_matrix,
-    f_measures,
-    mean_over_seeds,
-    threshold_classes,
-)
+from microveil.utility.classification import classification_task, threshold_classes
+from microveil.utility.f_measure import confusion_matrix, f_measures, mean_over_seeds
+from microveil.utility.learning import compare_classification
 
 TREE = DecisionTreeClassifier(max_features=1)
 

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from microveil.errors import DataError, MicroveilError, RequestError
-from microveil.risk.neighbourhoods import (
+from microveil.risk.neighbour_counts import (
     NOISE_LAWS,
     expected_neighbours,
-    neighbourhoods,
     observed_neighbours,
     original_neighbours,
     simulated_neighbours,
 )
+from microveil.risk.neighbourhoods import neighbourhoods
 from reference import neighbourhoods as plain
 
 eighths = st.integers(-80, 80).map(lambda number: number / 8)

@@ -12,7 +12,8 @@ from sklearn.preprocessing import PolynomialFeatures
 
 from microveil.errors import DataError, RequestError
 from microveil.partition import ranking
-from microveil.utility.propensity import basis_of, fit_logistic, propensity
+from microveil.utility.design import basis_of, fit_logistic
+from microveil.utility.propensity import propensity
 
 
 def people(n, seed=0):

@@ -13,12 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microveil.errors import DataError, RequestError
-from microveil.utility.regression import (
-    Factor,
-    compare_regressions,
-    interval_overlap,
-    parse_formula,
-)
+from microveil.utility.formula import Factor, parse_formula
+from microveil.utility.regression import compare_regressions, interval_overlap
 
 FORMULAS = [
     "Y ~ A",

@@ -14,13 +14,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+from microveil.compare.analysing import Analyst
 from microveil.compare.clock import Clock
 from microveil.compare.grid import Cell
 from microveil.compare.measuring import Matrix, matrix_of, measured
-from microveil.compare.remembering import RememberingEngine
 from microveil.compare.rows import Facts, refused_row, run_row
 from microveil.compare.tasks import Reading, Task
-from microveil.engines import LocalEngine
+from microveil.engines import LocalEngine, RememberingEngine
 from microveil.errors import MicroveilError
 from microveil.noise import RandomSource
 from microveil.planning import plan_prepared, refuse_exact
@@ -78,6 +78,7 @@ class _Planned:
 def carried_out(
     tasks: Sequence[Task],
     done: set[tuple[int, int]],
+    analyst: Analyst,
     seed: int,
     jobs: int,
     progress: Progress,
@@ -89,6 +90,8 @@ def carried_out(
     tasks : sequence of Task
     done : set of (int, int)
         Cell and run of what is there already.
+    analyst : Analyst
+        Says what is measured, and makes the user's own analyses.
     seed : int
     jobs : int
         How many threads.
@@ -107,7 +110,7 @@ def carried_out(
         return
     clock = Clock(_by_choice(left))
     refused: set[int] = set()
-    for outcome in _side_by_side(left, seed, jobs):
+    for outcome in _side_by_side(left, analyst, seed, jobs):
         remaining -= outcome.runs
         clock.took(outcome.choice, outcome.runs, outcome.seconds)
         # A cell whose runs were dealt out to several threads is refused to each of them.
@@ -127,7 +130,7 @@ def _by_choice(left: Iterable[tuple[Task, list[int]]]) -> dict[str, int]:
 
 
 def _side_by_side(
-    left: Sequence[tuple[Task, list[int]]], seed: int, jobs: int
+    left: Sequence[tuple[Task, list[int]]], analyst: Analyst, seed: int, jobs: int
 ) -> Iterator[_Outcome]:
     """Deal the work out to threads; yield what they hand in."""
     handed_in: queue.SimpleQueue[_Outcome | BaseException] = queue.SimpleQueue()
@@ -137,7 +140,7 @@ def _side_by_side(
 
     def work(task: Task, plan: _Planned, runs: Sequence[int]) -> None:
         try:
-            for outcome in _worked(task.cell, plan, runs, seed):
+            for outcome in _worked(task.cell, plan, analyst, runs, seed):
                 handed_in.put(outcome)
                 if stop.is_set():
                     return
@@ -168,14 +171,18 @@ def _turn(cell: Cell) -> tuple[int, str, int]:
     return (cell.k or 0, str(cell.choice), cell.number)
 
 
-def _worked(cell: Cell, plan: _Planned, runs: Sequence[int], seed: int) -> Iterator[_Outcome]:
+def _worked(
+    cell: Cell, plan: _Planned, analyst: Analyst, runs: Sequence[int], seed: int
+) -> Iterator[_Outcome]:
     choice, left = str(cell.choice), len(runs)
     start = time.perf_counter()
     try:
         planned, facts, reading = plan.found()
         for run in runs:
             run_seed = cell.seed(seed, run)
-            figures = measured(reading.original, _drawn(planned, run_seed, reading.names))
+            drawn = _drawn(planned, run_seed, reading.names)
+            figures = measured(reading.original, drawn, linkage=analyst.measures.linkage)
+            figures |= analyst.figures(drawn, run)
             row = run_row(cell, facts, run, run_seed, figures)
             end = time.perf_counter()
             left -= 1

@@ -114,13 +114,17 @@ def _promise_univariate(setting: Setting) -> Promise:
     )
 
 
+_DONE_JOINTLY = (
+    "Records that are alike in all attributes of a block were grouped into clusters of at least "
+    "{k}, and each value was replaced by its cluster's mean."
+)
+
 METHODS = (
     Method(
         id="mdav",
         title="microaggregation by maximum distance to average vector (MDAV)",
         source="Domingo-Ferrer and Torra 2005",
-        deed="Records that are alike in all attributes of a block were grouped into clusters"
-        " of at least {k}, and each value was replaced by its cluster's mean.",
+        deed=_DONE_JOINTLY,
         randomness=None,
         plan=jointly("mdav"),
         promise=_promise_joint,
@@ -132,8 +136,7 @@ METHODS = (
         id="mdav-insensitive",
         title="microaggregation by insensitive MDAV",
         source="KANON-2013 Definitions 4 and 5",
-        deed="Records that are alike in all attributes of a block were grouped into clusters"
-        " of at least {k}, and each value was replaced by its cluster's mean.",
+        deed=_DONE_JOINTLY,
         randomness=None,
         plan=jointly("mdav-insensitive"),
         promise=_promise_joint,
@@ -144,8 +147,7 @@ METHODS = (
         id="v-mdav",
         title="microaggregation in clusters of variable size (V-MDAV)",
         source="Solanas and Martinez-Balleste 2006",
-        deed="Records that are alike in all attributes of a block were grouped into clusters"
-        " of at least {k}, and each value was replaced by its cluster's mean.",
+        deed=_DONE_JOINTLY,
         randomness=None,
         plan=jointly("v-mdav"),
         promise=_promise_joint,

@@ -22,6 +22,12 @@ from numpy.typing import NDArray
 
 from microveil._kernels import linkage
 from microveil.errors import DataError
+from microveil.risk.distances import (
+    LEAF_SIZE,
+    average_ranks,
+    distinct_records,
+    reciprocal_variances,
+)
 
 __all__ = [
     "RecordLinkage",
@@ -33,11 +39,6 @@ __all__ = [
 
 # Squares of numbers up to this, summed over any table, stay finite.
 LARGEST_VALUE = 1e140
-# Smaller variances have no exact reciprocal in float64: the attribute counts as constant.
-SMALLEST_VARIANCE = float(np.finfo(np.float64).tiny)
-# Records to a leaf: 16 to 128 differ little where the tree prunes; where it cannot, fewer
-# and longer leaves make better use of vector instructions.
-LEAF_SIZE = 64
 QUERIES_PER_TASK = 2048
 NORMAL_QUANTILE = 1.959963984540054  # of 0.975
 
@@ -136,7 +137,7 @@ def record_linkage_standardised(
     100.0
     """
     original, protected = _checked(original, protected)
-    return _summarised(_counted(original, protected, _reciprocal_variances(original)))
+    return _summarised(_counted(original, protected, reciprocal_variances(original)))
 
 
 def record_linkage_by_rank(
@@ -173,7 +174,7 @@ def record_linkage_by_rank(
     100.0
     """
     original, protected = _checked(original, protected)
-    ranks = _average_ranks(original), _average_ranks(protected)
+    ranks = average_ranks(original), average_ranks(protected)
     return _summarised(_counted(*ranks, np.ones(original.shape[1])))
 
 
@@ -237,42 +238,6 @@ def _checked(
     return original, protected
 
 
-def _reciprocal_variances(original: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return 1/variance per attribute, 0 for a constant one."""
-    constant = original.min(axis=0) == original.max(axis=0)
-    weights = np.zeros(original.shape[1])
-    if original.shape[0] > 1:
-        variances = original.var(axis=0, ddof=1)
-        usable = ~constant & (variances >= SMALLEST_VARIANCE)
-        weights[usable] = 1.0 / variances[usable]
-    return weights
-
-
-def _average_ranks(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Replace values by their ranks from 1 within the attribute, ties by their average."""
-    ranks = np.empty(matrix.shape)
-    for attribute, values in enumerate(matrix.T):
-        _, which, sizes = np.unique(values, return_inverse=True, return_counts=True)
-        ranks[:, attribute] = (np.cumsum(sizes) - (sizes - 1) / 2)[which]
-    return ranks
-
-
-def _distinct(
-    matrix: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Return the distinct records, and for each record which of them it is.
-
-    (numpy.unique along an axis does the same several times slower.)
-    """
-    order = np.lexsort(matrix.T[::-1])
-    ordered = matrix[order]
-    is_new = np.ones(matrix.shape[0], dtype=np.bool_)
-    np.any(ordered[1:] != ordered[:-1], axis=1, out=is_new[1:])
-    which = np.empty(matrix.shape[0], dtype=np.intp)
-    which[order] = np.cumsum(is_new) - 1
-    return ordered[is_new], which
-
-
 def _own_distances(
     original: NDArray[np.float64],
     protected: NDArray[np.float64],
@@ -301,10 +266,10 @@ def _counted(
     lies a nearer original, and none of them is linked, or the set G.
     """
     own = _own_distances(original, protected, weights)
-    queries, which_query = _distinct(protected)
+    queries, which_query = distinct_records(protected)
     radii = np.full(queries.shape[0], np.inf)
     np.minimum.at(radii, which_query, own)
-    records, which_record = _distinct(original)
+    records, which_record = distinct_records(original)
     order, blocks, leaf_starts, boxes = linkage.build_tree(records, weights, LEAF_SIZE)
     tree = blocks, np.bincount(which_record)[order], leaf_starts, boxes, weights
 

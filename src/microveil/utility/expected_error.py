@@ -14,7 +14,7 @@ number of known tails: P(Y - g >= m) = exp(-(g + m - 1/2 - c)/t)/2 for m from 1 
 likewise below. Both moments of Y - g are sums of such tails, which have closed forms.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,11 +117,9 @@ def expected_centroid_error(
     582
     """
     errors = np.empty(len(centroids))
-    for start in range(0, len(errors), BATCH):
-        batch = slice(start, start + BATCH)
-        part = offsets[batch], sizes[batch], centroids[batch]
-        upwards, downwards = _added_by_noise(*part, scales[batch], lower, upper)
-        errors[batch] = _without_noise(within[batch], *part) + upwards + downwards
+    for batch, upwards, downwards in _batches(offsets, sizes, centroids, scales, lower, upper):
+        settled = _without_noise(within[batch], offsets[batch], sizes[batch], centroids[batch])
+        errors[batch] = settled + upwards + downwards
     return errors
 
 
@@ -180,10 +178,8 @@ def expected_isotonic_error(
     if not np.any(scales > 0):
         return float(exact)
     known = np.zeros(2)
-    for start in range(0, len(centroids), BATCH):
-        batch = slice(start, start + BATCH)
-        part = offsets[batch], sizes[batch], centroids[batch], scales[batch]
-        known += [added.sum() for added in _added_by_noise(*part, lower, upper)]
+    for _, *added in _batches(offsets, sizes, centroids, scales, lower, upper):
+        known += [part.sum() for part in added]
     ordered, alone = _simulated(offsets, sizes, centroids, scales, lower, upper, in_order)
     # The share of either part that the regression takes off, by least squares. Where no run
     # moved a centroid it is 0, and the closed form remains.
@@ -251,6 +247,16 @@ def _added_by_noise(
     below = laplace_tail_sums(scales, 0.5 + rest, np.maximum(rounded - float(lower), 0.0))
     linear = 2 * (sizes * rest + offsets)
     return sizes * above[1] - linear * above[0], sizes * below[1] + linear * below[0]
+
+
+def _batches(
+    offsets: Float, sizes: Whole, centroids: Float, scales: Float, lower: int, upper: int
+) -> Iterator[tuple[slice, Float, Float]]:
+    """Take so many clusters at a time: which they are, and what `_added_by_noise` says of them."""
+    for start in range(0, len(centroids), BATCH):
+        batch = slice(start, start + BATCH)
+        part = offsets[batch], sizes[batch], centroids[batch], scales[batch]
+        yield batch, *_added_by_noise(*part, lower, upper)
 
 
 def laplace_tail_sums(scales: Float, nearest: Float, counts: Float) -> tuple[Float, Float]:

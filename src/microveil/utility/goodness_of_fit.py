@@ -24,10 +24,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from microveil.errors import DataError
+from microveil.utility.moments import LARGEST_VALUE
 
 __all__ = ["DecileBins", "FitTest", "GoodnessOfFit", "decile_bins", "goodness_of_fit"]
 
-LARGEST_VALUE = 1e140
 # The usual rule for Pearson's statistic to follow its law: five values expected in a bin.
 LEAST_EXPECTED = 5
 # Scholz and Stephens (1987), Table 2, ends at these p-values.

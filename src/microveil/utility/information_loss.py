@@ -16,8 +16,7 @@ a suppressed attribute must not look like one that was left as it was.
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.errors import DataError
-from microveil.utility.moments import checked_matrix, constant_attributes
+from microveil.utility.moments import checked_pair, constant_attributes
 
 __all__ = [
     "information_loss",
@@ -55,7 +54,7 @@ def sum_of_squared_errors(original: NDArray[np.float64], protected: NDArray[np.f
     ... )
     13.0
     """
-    original, protected = _checked(original, protected)
+    original, protected = checked_pair(original, protected)
     errors = protected - original
     present = ~np.isnan(errors)
     if not present.any():
@@ -92,7 +91,7 @@ def mean_sse(original: NDArray[np.float64], protected: NDArray[np.float64]) -> f
     >>> mean_sse(original, np.array([[1.0, 10.0], [3.0, 50.0]]))
     0.5
     """
-    original, protected = _checked(original, protected)
+    original, protected = checked_pair(original, protected)
     varying, variances = _varying(original)
     with np.errstate(over="ignore"):
         errors = (protected - original)[:, varying] ** 2 / variances
@@ -129,7 +128,7 @@ def mean_sse_published(original: NDArray[np.float64], protected: NDArray[np.floa
     >>> mean_sse_published(original, np.array([[1.0, 10.0], [3.0, 130.0]]))
     0.03125
     """
-    original, protected = _checked(original, protected)
+    original, protected = checked_pair(original, protected)
     varying, variances = _varying(original)
     with np.errstate(over="ignore"):
         errors = ((protected - original)[:, varying] / variances) ** 2
@@ -165,7 +164,7 @@ def information_loss(original: NDArray[np.float64], protected: NDArray[np.float6
     >>> information_loss(original, np.array([[1.5], [1.5], [3.5], [3.5]]))
     20.0
     """
-    original, protected = _checked(original, protected)
+    original, protected = checked_pair(original, protected)
     varying, variances = _varying(original)
     errors = (protected - original)[:, varying]
     compared = ~np.isnan(errors)
@@ -176,21 +175,6 @@ def information_loss(original: NDArray[np.float64], protected: NDArray[np.float6
         lost = np.sum(np.sum(errors**2, axis=0, where=compared) / variances)
     total = np.sum(np.sum(deviations**2, axis=0, where=compared) / variances)
     return float(100.0 * lost / total) if total > 0 else float("nan")
-
-
-def _checked(
-    original: NDArray[np.float64], protected: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return both as float64 matrices of one shape."""
-    original = checked_matrix(original, "original data")
-    protected = checked_matrix(protected, "protected data")
-    if original.shape != protected.shape:
-        raise DataError(
-            "original and protected data",
-            "both must have the same shape, record by record",
-            "pass the same records and attributes in the same order",
-        )
-    return original, protected
 
 
 def _varying(

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microveil.errors import DataError
-from microveil.utility.moments import checked_matrix
+from microveil.utility.moments import checked_pair
 
 __all__ = ["MeanErrors", "mean_errors"]
 
@@ -63,14 +62,7 @@ def mean_errors(original: ArrayLike, protected: ArrayLike) -> MeanErrors:
     >>> errors.bias, errors.mse
     (array([1.]), array([5.]))
     """
-    before = checked_matrix(original, "original data")
-    after = checked_matrix(protected, "protected data")
-    if before.shape != after.shape:
-        raise DataError(
-            "original and protected data",
-            "both must have the same shape, record by record",
-            "pass the same records and attributes in the same order",
-        )
+    before, after = checked_pair(original, protected)
     errors = after - before
     present = ~np.isnan(errors)
     n_cells = present.sum(axis=0, dtype=np.int64)

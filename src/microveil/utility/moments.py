@@ -16,6 +16,7 @@ __all__ = [
     "MomentComparison",
     "Moments",
     "checked_matrix",
+    "checked_pair",
     "compare_moments",
     "constant_attributes",
     "moments",
@@ -103,6 +104,42 @@ def checked_matrix(matrix: ArrayLike, place: str) -> NDArray[np.float64]:
             "leave such records out, or mark the cells as missing",
         )
     return checked
+
+
+def checked_pair(
+    original: ArrayLike, protected: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return float64 matrices of one shape, to be compared record by record.
+
+    Parameters
+    ----------
+    original, protected : array_like, shape (n_records, n_attributes)
+        The same records in the same order; NaN is a missing cell.
+
+    Returns
+    -------
+    ndarray of float64, ndarray of float64, both of shape (n_records, n_attributes)
+        The same numbers.
+
+    Raises
+    ------
+    DataError
+        As for `checked_matrix`, or if the shapes differ.
+
+    Examples
+    --------
+    >>> checked_pair([[1, 2]], [[3, 4]])
+    (array([[1., 2.]]), array([[3., 4.]]))
+    """
+    before = checked_matrix(original, "original data")
+    after = checked_matrix(protected, "protected data")
+    if before.shape != after.shape:
+        raise DataError(
+            "original and protected data",
+            "both must have the same shape, record by record",
+            "pass the same records and attributes in the same order",
+        )
+    return before, after
 
 
 def constant_attributes(matrix: NDArray[np.float64]) -> NDArray[np.bool_]:

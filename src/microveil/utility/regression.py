@@ -14,10 +14,8 @@ they know nothing of noise or clusters.
 """
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, permutations
 from typing import Any
 
 import numpy as np
@@ -25,152 +23,20 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from microveil.errors import DataError, RequestError
-from microveil.utility.propensity import (
-    Attributes,
-    Basis,
-    basis_of,
-    checked_attributes,
-    complete_records,
-    fit_logistic,
-    indicators,
-)
+from microveil.utility.attributes import Attributes, checked_attributes, complete_records
+from microveil.utility.coding import Column, coded_columns, coded_design, levels_of
+from microveil.utility.design import Basis, basis_of, fit_logistic
+from microveil.utility.formula import Formula, parse_formula
+from microveil.utility.undefined import none_if_undefined
 
 __all__ = [
     "CoefficientComparison",
     "CoefficientEstimate",
-    "Factor",
-    "Formula",
     "RegressionComparison",
     "compare_regressions",
     "interval_overlap",
     "parse_formula",
 ]
-
-MOST_COEFFICIENTS = 1000
-WORD = r"[^\W\d][\w.]*"
-NAME = rf"(?:`[^`]+`|{WORD})"
-FACTOR = rf"(?:C\(\s*{NAME}\s*\)|{NAME})"
-ITEM = rf"(?:[01]|{FACTOR}(?:\s*[:*]\s*{FACTOR})*)"
-FORMULA = re.compile(rf"\s*({NAME})\s*~\s*([-+]?\s*{ITEM}(?:\s*[-+]\s*{ITEM})*)\s*")
-REMEDY = 'write it as "Y ~ A + B + A:B", C(A) for categories, `quotes` around names of two words'
-
-
-@dataclass(frozen=True, slots=True)
-class Factor:
-    """An attribute within a term.
-
-    Parameters
-    ----------
-    name : str
-        Of the attribute.
-    categorical : bool
-        Whether its numbers stand for categories; text always does.
-    """
-
-    name: str
-    categorical: bool = False
-
-    def __str__(self) -> str:
-        name = self.name if re.fullmatch(WORD, self.name) else f"`{self.name}`"
-        return f"C({name})" if self.categorical else name
-
-
-Term = tuple[Factor, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Formula:
-    """A linear model: an outcome, and terms that are products of attributes.
-
-    Parameters
-    ----------
-    outcome : str
-        Name of the attribute that is explained.
-    terms : tuple of tuple of Factor
-        Single attributes first, then products of two, and so on.
-    intercept : bool
-        Whether the model has a constant.
-    """
-
-    outcome: str
-    terms: tuple[Term, ...]
-    intercept: bool = True
-
-    @property
-    def attributes(self) -> tuple[str, ...]:
-        """The attributes needed, the outcome first."""
-        names = (factor.name for term in self.terms for factor in term)
-        return tuple(dict.fromkeys((self.outcome, *names)))
-
-    def __str__(self) -> str:
-        terms = [":".join(map(str, term)) for term in self.terms]
-        constant = ([] if terms else ["1"]) if self.intercept else ["0"]
-        return f"{Factor(self.outcome)} ~ {' + '.join([*constant, *terms])}"
-
-
-def parse_formula(text: str) -> Formula:
-    """Read a formula in the notation of Wilkinson and Rogers (1973), as R has it.
-
-    Parameters
-    ----------
-    text : str
-        ``Y ~ A + B``; ``A:B`` is the product, ``A*B`` is ``A + B + A:B``, ``C(A)`` takes the
-        numbers of A for categories, ``0`` or ``-1`` leaves the intercept out. A name that is
-        more than a word stands in backquotes.
-
-    Returns
-    -------
-    Formula
-
-    Raises
-    ------
-    RequestError
-        If it cannot be read, has no term, or the outcome explains itself.
-
-    Examples
-    --------
-    >>> str(parse_formula("TAX ~ INCOME*C(SEX) - 1"))
-    'TAX ~ 0 + INCOME + C(SEX) + INCOME:C(SEX)'
-    >>> parse_formula("quality ~ `fixed acidity`").attributes
-    ('quality', 'fixed acidity')
-    """
-    found = FORMULA.fullmatch(text)
-    if found is None:
-        raise RequestError("formula", "it cannot be read", REMEDY)
-    intercept = True
-    terms: dict[frozenset[Factor], Term] = {}
-    for sign, item in re.findall(rf"([-+]?)\s*({ITEM})", found[2]):
-        if item in {"0", "1"}:
-            intercept = (item == "1") == (sign != "-")
-        elif sign == "-":
-            raise RequestError("formula", "nothing but 1 can be taken away", REMEDY)
-        else:
-            for term in _expanded(item):
-                terms.setdefault(frozenset(term), term)
-    formula = Formula(
-        outcome=found[1].strip("`"),
-        terms=tuple(sorted(terms.values(), key=len)),
-        intercept=intercept,
-    )
-    if not (terms or intercept) or formula.outcome in (f.name for t in formula.terms for f in t):
-        raise RequestError("formula", "it needs terms, and none with the outcome in it", REMEDY)
-    return formula
-
-
-def _expanded(item: str) -> list[Term]:
-    """Return the one term of A:B, or all that A*B stands for; : binds closer than *."""
-    parts: list[Term] = [()]
-    for written, operator in re.findall(rf"({FACTOR})\s*([:*]?)", item):
-        categorical = re.fullmatch(r"C\(\s*(.*?)\s*\)", written)
-        name = categorical[1] if categorical else written
-        parts[-1] = (*parts[-1], Factor(name.strip("`"), categorical is not None))
-        if operator == "*":
-            parts.append(())
-    return [
-        tuple(dict.fromkeys(factor for part in chosen for factor in part))
-        for size in range(1, len(parts) + 1)
-        for chosen in combinations(parts, size)
-    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,9 +63,9 @@ class CoefficientEstimate:
         {'value': 1.0, 'standard_error': 0.5, 'interval': [0.0, 2.0]}
         """
         return {
-            "value": _plain(self.value),
-            "standard_error": _plain(self.standard_error),
-            "interval": [_plain(end) for end in self.interval],
+            "value": none_if_undefined(self.value),
+            "standard_error": none_if_undefined(self.standard_error),
+            "interval": [none_if_undefined(end) for end in self.interval],
         }
 
 
@@ -242,9 +108,9 @@ class CoefficientComparison:
             "term": self.term,
             "original": self.original.to_dict(),
             "protected": self.protected.to_dict(),
-            "overlap": _plain(self.overlap),
-            "overlap_from_zero": _plain(self.overlap_from_zero),
-            "standardised_difference": _plain(self.standardised_difference),
+            "overlap": none_if_undefined(self.overlap),
+            "overlap_from_zero": none_if_undefined(self.overlap_from_zero),
+            "standardised_difference": none_if_undefined(self.standardised_difference),
         }
 
 
@@ -300,8 +166,8 @@ class RegressionComparison:
             "n_original": self.n_original,
             "n_protected": self.n_protected,
             "n_left_out": self.n_left_out,
-            "mean_overlap": _plain(self.mean_overlap),
-            "mean_overlap_from_zero": _plain(self.mean_overlap_from_zero),
+            "mean_overlap": none_if_undefined(self.mean_overlap),
+            "mean_overlap_from_zero": none_if_undefined(self.mean_overlap_from_zero),
             "undetermined": list(self.undetermined),
             "coefficients": [found.to_dict() for found in self.coefficients],
         }
@@ -402,7 +268,7 @@ def compare_regressions(
         {name: column[kept] for name, column in table.items()}
         for table, kept in zip(tables, complete, strict=True)
     )
-    columns = _columns(model, _levels(model, before, after))
+    columns = coded_columns(model, levels_of(model, before, after))
     fitted = [
         _estimates(model, columns, table, place, logistic=logistic, confidence=confidence)
         for table, place in ((before, "original data"), (after, "protected data"))
@@ -438,109 +304,6 @@ def _needed(table: Mapping[str, ArrayLike], formula: Formula, place: str) -> Att
     return columns
 
 
-# A coefficient's factors, each with the category that its 0/1 term stands for, or None.
-Column = tuple[tuple[str, Any], ...]
-
-
-def _columns(formula: Formula, levels: Mapping[Factor, list[Any]]) -> list[tuple[str, Column]]:
-    """Return the coefficients with their names."""
-    spanned: set[frozenset[Factor]] = {frozenset()} if formula.intercept else set()
-    columns: list[tuple[str, Column]] = [("Intercept", ())] if formula.intercept else []
-    for term in formula.terms:
-        for coding in _codings(term, levels, spanned):
-            made: list[tuple[str, Column]] = [("", ())]
-            for factor, in_full in coding.items():
-                coded = levels.get(factor, [None])
-                coded = coded if in_full else coded[1:]
-                if len(columns) + len(made) * len(coded) > MOST_COEFFICIENTS:
-                    raise DataError(
-                        f"term {':'.join(map(str, term))}",
-                        f"a model may have at most {MOST_COEFFICIENTS} coefficients",
-                        "leave out attributes with many categories",
-                    )
-                made = [
-                    (f"{name}:{_label(factor, level)}", (*column, (factor.name, level)))
-                    for name, column in made
-                    for level in coded
-                ]
-            columns += [(name[1:], column) for name, column in made]
-    return columns
-
-
-def _codings(
-    term: Term, levels: Mapping[Factor, list[Any]], spanned: set[frozenset[Factor]]
-) -> list[dict[Factor, bool]]:
-    """Say which factors of a term need a 0/1 column for all categories, not all but one.
-
-    In full, a factor stands for the term with it and the term without it. So each product
-    within the term that no column spans yet starts with all but one category, and products
-    that differ by one factor are merged, that factor then in full.
-    """
-    numbers = {factor: True for factor in term if factor not in levels}
-    categories = [factor for factor in term if factor in levels]
-    codings = []
-    for size in range(len(categories) + 1):
-        for chosen in combinations(categories, size):
-            product = frozenset(numbers) | set(chosen)
-            if product not in spanned:
-                spanned.add(product)
-                codings.append(dict.fromkeys(chosen, False))
-    merged = True
-    while merged:
-        merged = False
-        for short, long in permutations(codings, 2):
-            added = [factor for factor in long if factor not in short]
-            if len(added) == 1 and long == {**short, added[0]: False}:
-                long[added[0]] = True
-                codings.remove(short)
-                merged = True
-                break
-    return [
-        {
-            factor: coding.get(factor, True)
-            for factor in term
-            if factor in numbers or factor in coding
-        }
-        for coding in codings
-    ]
-
-
-def _levels(formula: Formula, before: Attributes, after: Attributes) -> dict[Factor, list[Any]]:
-    """Return the categories of every factor that has them, the original's first."""
-    levels = {}
-    for factor in {factor for term in formula.terms for factor in term}:
-        one, other = before[factor.name], after[factor.name]
-        if one.dtype.kind != other.dtype.kind:
-            raise DataError(
-                f"column '{factor.name}'",
-                "it must be text in both tables or numbers in both",
-                "write it the same way in both",
-            )
-        if factor.categorical or one.dtype.kind == "U":
-            # The first is the reference, so it must occur in the original.
-            known = np.unique(one).tolist()
-            levels[factor] = known + sorted(set(np.unique(other).tolist()) - set(known))
-    return levels
-
-
-def _label(factor: Factor, level: Any) -> str:
-    if level is None:
-        return str(factor)
-    return f"{factor}={level if isinstance(level, str) else format(level, '.15g')}"
-
-
-def _design(
-    columns: Sequence[tuple[str, Column]], table: Attributes, n: int
-) -> NDArray[np.float64]:
-    """Multiply the factors of every coefficient."""
-    design = np.ones((n, len(columns)))
-    for j, (_, column) in enumerate(columns):
-        for name, level in column:
-            values = table[name] if level is None else indicators(table[name], [level])[:, 0]
-            design[:, j] *= values
-    return design
-
-
 def _estimates(
     formula: Formula,
     columns: Sequence[tuple[str, Column]],
@@ -564,7 +327,7 @@ def _estimates(
             "the outcome of a logistic regression must be 0 or 1",
             "fit it by least squares, or publish the outcome as categories",
         )
-    basis = basis_of(_design(columns, table, len(outcome)))
+    basis = basis_of(coded_design(columns, table, len(outcome)))
     freedom = len(outcome) - basis.rank
     values, errors = (_log_odds if logistic else _least_squares)(basis, outcome)
     tail = (1 + confidence) / 2
@@ -605,7 +368,3 @@ def _determined(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     known = basis.identified & ~np.isnan(errors)
     return np.where(known, values, np.nan), np.where(known, errors, np.nan)
-
-
-def _plain(value: float) -> float | None:
-    return value if math.isfinite(value) else None

@@ -55,8 +55,8 @@ def inference(setting: Setting, known: Sequence[str], secret: str) -> AttackOutc
     """
     original = setting.original
     needed = [*known, secret]
-    rows = setting.protected.columns(needed)[setting.protected.complete(needed)]
-    complete = original.columns(needed)[original.complete(needed)]
+    rows = setting.protected.complete_columns(needed)
+    complete = original.complete_columns(needed)
     reach = 0.0
     if len(complete) > 1 and not original.categorical([secret])[0]:
         reach = setting.tolerance * float(complete[:, -1].std(ddof=1))
@@ -100,7 +100,7 @@ class _Guesser:
         self._search = None
         if len(rows):
             weights = standard_weights(original[:, :-1], is_category)
-            self._search = Rows.arrange(np.ascontiguousarray(rows[:, :-1]), weights, is_category)
+            self._search = Rows.arrange(rows[:, :-1], weights, is_category)
 
     def _intervals(self, people: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return within which ends a guess counts as right."""

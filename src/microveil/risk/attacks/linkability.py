@@ -55,8 +55,8 @@ def linkability(setting: Setting, one: Sequence[str], other: Sequence[str]) -> A
     """
     original = setting.original
     needed = [*one, *other]
-    complete = original.columns(needed)[original.complete(needed)]
-    rows = setting.protected.columns(needed)[setting.protected.complete(needed)]
+    complete = original.complete_columns(needed)
+    rows = setting.protected.complete_columns(needed)
     linker = _Linker(
         rows, complete, original.categorical(needed), n_one=len(one), neighbours=setting.neighbours
     )
@@ -103,7 +103,7 @@ class _Linker:
         if len(rows):
             weights = standard_weights(original, is_category)
             self._searches = [
-                Rows.arrange(np.ascontiguousarray(rows[:, part]), weights[part], is_category[part])
+                Rows.arrange(rows[:, part], weights[part], is_category[part])
                 for part in self._parts
             ]
 

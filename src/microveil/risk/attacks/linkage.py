@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from microveil.risk.attacks.nearest import Rows, own_distances, standard_weights
 from microveil.risk.attacks.outcome import AttackOutcome, Estimate, success_rate
 from microveil.risk.attacks.records import Setting
-from microveil.risk.record_linkage import _average_ranks
+from microveil.risk.distances import average_ranks
 
 __all__ = ["linkage"]
 
@@ -81,7 +81,7 @@ def _candidates(
     """Return |G| where a person's own row is in G, else 0."""
     if by_rank:
         people, rows = (
-            np.where(is_category, matrix, _average_ranks(matrix)) for matrix in (people, rows)
+            np.where(is_category, matrix, average_ranks(matrix)) for matrix in (people, rows)
         )
         # Ranks are compared as they are, so that they tie as on paper; their variance weighs
         # the categories.

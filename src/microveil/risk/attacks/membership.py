@@ -68,16 +68,16 @@ def membership(setting: Setting, known: Sequence[str]) -> AttackOutcome:
             "pass a table of such people as control",
         )
     original, confidence = setting.original, setting.confidence
-    complete = original.complete(known)
-    rows = setting.protected.columns(known)[setting.protected.complete(known)]
+    complete = original.complete_columns(known)
+    rows = setting.protected.complete_columns(known)
     generator = setting.generator("membership")
     people = [group for group in setting.people(known, generator) if group is not None]
     n = min(len(group) for group in people) if len(rows) else 0
     distances = np.empty((2, 0))
     if n > 1:
         is_category = original.categorical(known)
-        weights = standard_weights(original.columns(known)[complete], is_category)
-        search = Rows.arrange(np.ascontiguousarray(rows), weights, is_category)
+        weights = standard_weights(complete, is_category)
+        search = Rows.arrange(rows, weights, is_category)
         # In random order, so that the halves are, and neither group exceeds the other.
         distances = np.stack(
             [search.distances(generator.permutation(group)[:n]) for group in people]
@@ -91,7 +91,7 @@ def membership(setting: Setting, known: Sequence[str]) -> AttackOutcome:
         known=tuple(known),
         secret=None,
         rule="a person is rightly told to have been in the original, or not to have been",
-        n_left_out=int((~complete).sum()),
+        n_left_out=original.n_records - len(complete),
         success=success_rate(float(members.sum() + np.sum(1 - others)), 2 * n_told, confidence),
         baseline=Estimate.exact(0.5),
         baseline_is="tosses a coin",

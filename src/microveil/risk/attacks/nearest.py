@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from microveil._kernels import attacks as kernel
 from microveil._kernels import linkage
-from microveil.risk.record_linkage import LEAF_SIZE, _distinct, _reciprocal_variances
+from microveil.risk.distances import LEAF_SIZE, distinct_records, reciprocal_variances
 
 __all__ = ["Rows", "in_threads", "own_distances", "standard_weights"]
 
@@ -31,7 +31,7 @@ def standard_weights(
     >>> standard_weights(np.array([[1.0, 0.0], [3.0, 1.0]]), np.array([False, True]))
     array([0.5, 1. ])
     """
-    return np.where(is_category, 1.0, _reciprocal_variances(original))
+    return np.where(is_category, 1.0, reciprocal_variances(original))
 
 
 def own_distances(
@@ -94,7 +94,7 @@ class Rows:
         >>> Rows.arrange(np.array([[3.0], [1.0], [3.0]]), np.ones(1), np.array([False])).members
         array([1, 0, 2])
         """
-        distinct, which = _distinct(released)
+        distinct, which = distinct_records(np.ascontiguousarray(released))
         # Codes of categories lie apart by more than 1: where to split, none should outweigh
         # a number.
         spread = np.where(is_category, np.maximum(np.ptp(distinct, axis=0), 1.0), 1.0)

@@ -55,6 +55,10 @@ class Records:
         present: NDArray[np.bool_] = np.logical_not(np.any(absent, axis=1))
         return present
 
+    def complete_columns(self, names: Sequence[str]) -> NDArray[np.float64]:
+        """Return the values of attributes in the records that miss none of them."""
+        return self.columns(names)[self.complete(names)]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Setting:
@@ -119,7 +123,7 @@ class Setting:
     def _chosen(
         self, records: Records, needed: Sequence[str], generator: np.random.Generator
     ) -> NDArray[np.float64]:
-        candidates = records.columns(needed)[records.complete(needed)]
+        candidates = records.complete_columns(needed)
         if len(candidates) <= self.n_attacks:
             return candidates
         return candidates[np.sort(generator.choice(len(candidates), self.n_attacks, replace=False))]

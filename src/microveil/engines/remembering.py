@@ -1,4 +1,4 @@
-"""An engine that does once what many requests on the same columns have in common."""
+"""An engine that does once what many plans on the same columns have in common."""
 
 import threading
 from collections.abc import Callable, Hashable, Sequence
@@ -8,13 +8,15 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.engines import LocalEngine
+from microveil.engines.local import LocalEngine
 from microveil.partition import Partition
 
 __all__ = ["RememberingEngine"]
 
 Whole = NDArray[np.int64]
 Result = TypeVar("Result")
+# Work and the columns it is on: they are kept beside it, so that their ids stay their own.
+Found = dict[Hashable, tuple[Sequence[Whole], Future[Any]]]
 
 # So many partitions of several attributes are kept: a grid goes through epsilon before k.
 JOINT = 16
@@ -23,7 +25,8 @@ JOINT = 16
 class RememberingEngine(LocalEngine):
     """Ranks each column once, and partitions by several attributes once for each k.
 
-    Threads may share it: who asks for what another is at work on waits for that.
+    Columns are told apart by identity, and must not be changed. Threads may share the engine:
+    who asks for what another is at work on waits for that.
 
     Examples
     --------
@@ -33,10 +36,8 @@ class RememberingEngine(LocalEngine):
     """
 
     def __init__(self) -> None:
-        # Columns are kept beside what was found of them, so that their ids stay their own.
-        self._columns: dict[int, Whole] = {}
-        self._ranked: dict[Hashable, Future[Any]] = {}
-        self._joint: dict[Hashable, Future[Any]] = {}
+        self._ranked: Found = {}
+        self._joint: Found = {}
         self._lock = threading.Lock()
 
     def rank(self, values: Whole) -> tuple[NDArray[np.integer], Whole]:
@@ -63,19 +64,18 @@ class RememberingEngine(LocalEngine):
 
     def _once(
         self,
-        found: dict[Hashable, Future[Any]],
+        found: Found,
         key: Hashable,
         columns: Sequence[Whole],
         work: Callable[[], Result],
     ) -> Result:
         with self._lock:
-            future = found.get(key)
-            mine = future is None
-            if future is None:
-                future = found[key] = Future()
-                self._columns.update((id(column), column) for column in columns)
+            mine = key not in found
+            if mine:
+                found[key] = tuple(columns), Future()
                 if found is self._joint and len(found) > JOINT:
                     del found[next(iter(found))]
+            future = found[key][1]
         if mine:
             try:
                 future.set_result(work())

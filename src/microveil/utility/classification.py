@@ -1,0 +1,294 @@
+"""A classification task: which classifier is trained on which records, and tested on which.
+
+Classes always come from the original, and so do the records to test on. Any classifier of
+scikit-learn will do; without one it is a random forest of 100 trees.
+"""
+
+import importlib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from microveil.errors import DataError, RequestError
+from microveil.utility.attributes import (
+    Attributes,
+    checked_attributes,
+    complete_records,
+    indicators,
+)
+from microveil.utility.f_measure import confusion_matrix
+
+__all__ = ["TRAIN_SHARE", "ClassificationTask", "classification_task", "threshold_classes"]
+
+TRAIN_SHARE = 0.66
+
+
+def threshold_classes(values: ArrayLike, threshold: float) -> NDArray[np.str_]:
+    """Make two classes of a numeric attribute.
+
+    Parameters
+    ----------
+    values : array_like, shape (n_records,)
+        Numbers; NaN or None is missing.
+    threshold : float
+        The first class reaches up to it, itself included; the second lies above.
+
+    Returns
+    -------
+    ndarray of str, shape (n_records,)
+        Names of the classes, empty where missing.
+
+    Raises
+    ------
+    DataError
+        If the attribute is not numeric.
+
+    Examples
+    --------
+    >>> threshold_classes([5, 6, 7, None], 6)
+    array(['<= 6', '<= 6', '> 6', ''], dtype='<U4')
+    """
+    column = checked_attributes({"class attribute": values}, "original data")["class attribute"]
+    if column.dtype.kind == "U":
+        raise DataError(
+            "class attribute",
+            "a threshold needs numbers",
+            "leave the threshold out: every category is a class then",
+        )
+    names = np.where(column > threshold, f"> {threshold:.15g}", f"<= {threshold:.15g}")
+    return np.where(np.isnan(column), "", names)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ClassificationTask:
+    """What is learnt and tested: everything but the records to train on and the seed.
+
+    Parameters
+    ----------
+    estimator : object
+        A classifier of scikit-learn, cloned for every training.
+    labels : tuple of str
+        Names of the classes.
+    classes : ndarray of int64, shape (n_records,)
+        Of every record of the original, counted from 0; -1 for a record that takes no part.
+    train : ndarray of int64, shape (n_train,)
+        Positions of the first records that take part.
+    test : ndarray of int64, shape (n_test,)
+        Positions of the others.
+    original : dict of ndarray
+        The attributes to learn from.
+    categories : dict of ndarray
+        Of those that are text: what occurs in the original.
+    """
+
+    estimator: Any
+    labels: tuple[str, ...]
+    classes: NDArray[np.int64]
+    train: NDArray[np.int64]
+    test: NDArray[np.int64]
+    original: Attributes
+    categories: Mapping[str, NDArray[np.str_]]
+
+    def confusion(self, table: Mapping[str, ArrayLike], seed: int) -> NDArray[np.int64]:
+        """Train on the first records of a table, and test on the others of the original.
+
+        Parameters
+        ----------
+        table : mapping of array_like, each of shape (n_records,)
+            The protected table, or the original for the baseline; a record to train on
+            that has a missing cell is left out.
+        seed : int
+            For every ``random_state`` that the classifier has.
+
+        Returns
+        -------
+        ndarray of int64, shape (n_classes, n_classes)
+            As `confusion_matrix`.
+
+        Raises
+        ------
+        DataError
+            If the table does not have the attributes or the length of the original, or no
+            complete record to train on.
+        RequestError
+            If the classifier cannot be trained.
+        """
+        columns = self._columns(table)
+        train = self.train[complete_records(columns)[self.train]]
+        if not len(train):
+            raise DataError(
+                "protected data",
+                "no record to train on is without a missing cell",
+                "leave attributes with many missing cells out",
+            )
+        model = _seeded(self.estimator, seed)
+        try:
+            model.fit(self._matrix(columns, train), self.classes[train])
+            predicted = np.asarray(model.predict(self._matrix(self.original, self.test)))
+        except (TypeError, ValueError):
+            # A library's message may hold values, so it is not passed on.
+            raise RequestError(
+                "estimator",
+                "the classifier cannot be trained on these records",
+                "pass one that takes numbers, or scale them in a scikit-learn pipeline",
+            ) from None
+        return confusion_matrix(
+            self.classes[self.test], predicted.astype(np.int64), len(self.labels)
+        )
+
+    def majority(self) -> NDArray[np.int64]:
+        """Return the confusion of guessing the most frequent class of training always.
+
+        Returns
+        -------
+        ndarray of int64, shape (n_classes, n_classes)
+        """
+        most = np.bincount(self.classes[self.train], minlength=len(self.labels)).argmax()
+        guessed = np.full(len(self.test), most, dtype=np.int64)
+        return confusion_matrix(self.classes[self.test], guessed, len(self.labels))
+
+    def _columns(self, table: Mapping[str, ArrayLike]) -> Attributes:
+        columns = checked_attributes(
+            {name: table[name] for name in self.original if name in table}, "protected data"
+        )
+        for name, column in self.original.items():
+            found = columns.get(name)
+            if found is None or (found.dtype.kind, len(found)) != (column.dtype.kind, len(column)):
+                raise DataError(
+                    f"protected data, '{name}'",
+                    "it must be there as in the original, record by record",
+                    "pass the same records in the same order, numbers as numbers",
+                )
+        return columns
+
+    def _matrix(self, columns: Attributes, records: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return attributes as numbers; categories as a column of 0 and 1 each."""
+        return np.column_stack(
+            [
+                indicators(column[records], self.categories[name])
+                if name in self.categories
+                else column[records]
+                for name, column in columns.items()
+            ]
+        )
+
+
+def classification_task(
+    original: Mapping[str, ArrayLike],
+    classes: ArrayLike,
+    *,
+    estimator: Any = None,
+    train_share: float = TRAIN_SHARE,
+) -> ClassificationTask:
+    """Set up what is learnt and tested.
+
+    Parameters
+    ----------
+    original : mapping of array_like, each of shape (n_records,)
+        The attributes to learn from, without the class attribute: numbers or text.
+    classes : array_like, shape (n_records,)
+        The original's classes: text or numbers, each value a class. See `threshold_classes`.
+    estimator : object, optional
+        A classifier of scikit-learn; by default ``RandomForestClassifier(n_estimators=100)``.
+    train_share : float
+        Between 0 and 1: the first floor(share n) of the n records without a missing cell
+        are trained on.
+
+    Returns
+    -------
+    ClassificationTask
+
+    Raises
+    ------
+    RequestError
+        If scikit-learn is not installed, the estimator is no classifier, or the share is
+        not between 0 and 1.
+    DataError
+        If there are fewer than two classes to train on, or nothing to test on.
+
+    Notes
+    -----
+    The order of the records decides which are trained on, as in IDP-2025. Where it goes with
+    the class, put both tables into one random order before.
+    """
+    if not 0 < train_share < 1:
+        raise RequestError(
+            "train_share", "it must lie between 0 and 1", f"pass train_share={TRAIN_SHARE}"
+        )
+    columns = checked_attributes({**original}, "original data")
+    wanted = checked_attributes({"class attribute": classes}, "original data")
+    if len(wanted["class attribute"]) != len(next(iter(columns.values()))):
+        raise DataError(
+            "classes", "every record of the original must have one", "pass one array of its length"
+        )
+    taking_part = np.flatnonzero(complete_records(columns) & complete_records(wanted))
+    labels, codes = np.unique(wanted["class attribute"][taking_part], return_inverse=True)
+    # As a fraction: 0.66 x 150 in floating point can fall just short of 99.
+    n_train = math.floor(Fraction(str(train_share)) * len(taking_part))
+    if len(np.unique(codes[:n_train])) < 2 or n_train == len(taking_part):
+        raise DataError(
+            "classes",
+            "the records to train on must be of two classes or more, and some be left to test",
+            "put both tables into one random order, or set another threshold",
+        )
+    all_codes = np.full(len(wanted["class attribute"]), -1, dtype=np.int64)
+    all_codes[taking_part] = codes
+    return ClassificationTask(
+        estimator=_classifier(estimator),
+        labels=tuple(_label(label) for label in labels.tolist()),
+        classes=all_codes,
+        train=taking_part[:n_train],
+        test=taking_part[n_train:],
+        original=columns,
+        categories={
+            name: np.unique(column) for name, column in columns.items() if column.dtype.kind == "U"
+        },
+    )
+
+
+def _scikit_learn(module: str) -> Any:
+    """Import a module of the optional scikit-learn."""
+    try:
+        return importlib.import_module(f"sklearn.{module}")
+    except ImportError:
+        raise RequestError(
+            "classification",
+            "it needs scikit-learn, which is not installed",
+            "install it with: pip install 'microveil[evaluate]'",
+        ) from None
+
+
+def _classifier(estimator: Any) -> Any:
+    """Return the default classifier, or the one asked for if it is one."""
+    base = _scikit_learn("base")
+    if estimator is None:
+        return _scikit_learn("ensemble").RandomForestClassifier(n_estimators=100)
+    if isinstance(estimator, type) or not (
+        isinstance(estimator, base.BaseEstimator) and base.is_classifier(estimator)
+    ):
+        raise RequestError(
+            "estimator",
+            "it must be a classifier of scikit-learn",
+            "pass one such as RandomForestClassifier(n_estimators=100)",
+        )
+    return estimator
+
+
+def _seeded(estimator: Any, seed: int) -> Any:
+    """Return a fresh copy of an estimator with every random state in it set."""
+    model = _scikit_learn("base").clone(estimator)
+    states = [
+        name
+        for name in model.get_params(deep=True)
+        if name == "random_state" or name.endswith("__random_state")
+    ]
+    return model.set_params(**dict.fromkeys(states, seed))
+
+
+def _label(label: Any) -> str:
+    return label if isinstance(label, str) else format(label, ".15g")

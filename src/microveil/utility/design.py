@@ -1,0 +1,156 @@
+"""Designs: the basis of one that may be collinear, and a logistic regression in it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+__all__ = ["Basis", "LogisticFit", "basis_of", "fit_logistic"]
+
+# Newton's method needs 5 to 10 steps where there is a solution. Where a term tells some
+# records for certain there is none: log odds then grow by about 1 in every step, for ever.
+MOST_STEPS = 25
+SMALLEST_STEP = 1e-8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Basis:
+    """An orthonormal basis of the columns of a design, which may be collinear.
+
+    Parameters
+    ----------
+    directions : ndarray of float64, shape (n_records, rank)
+        Orthonormal columns.
+    to_coefficients : ndarray of float64, shape (n_terms, rank)
+        Design times this is the directions.
+    identified : ndarray of bool, shape (n_terms,)
+        Whether the data determine the coefficient of the term; those of collinear terms
+        they do not.
+    """
+
+    directions: NDArray[np.float64]
+    to_coefficients: NDArray[np.float64]
+    identified: NDArray[np.bool_]
+
+    @property
+    def rank(self) -> int:
+        """How many directions there are."""
+        return int(self.directions.shape[1])
+
+
+def basis_of(design: NDArray[np.float64]) -> Basis:
+    """Decompose a design by its singular values, columns scaled to one size.
+
+    Parameters
+    ----------
+    design : ndarray of float64, shape (n_records, n_terms)
+
+    Returns
+    -------
+    Basis
+
+    Notes
+    -----
+    O(n_records n_terms^2) time, two copies of the design.
+
+    Examples
+    --------
+    >>> collinear = np.array([[1.0, 2.0, 1.0], [1.0, 2.0, 3.0], [1.0, 2.0, 5.0]])
+    >>> basis = basis_of(collinear)
+    >>> basis.rank, basis.identified
+    (2, array([False, False,  True]))
+    """
+    scales = np.abs(design).max(axis=0)
+    scales[scales == 0] = 1.0
+    left, sizes, right = np.linalg.svd(design / scales, full_matrices=False)
+    kept = sizes > sizes[0] * max(design.shape) * np.finfo(np.float64).eps
+    rows = right[kept]
+    return Basis(
+        directions=left[:, kept],
+        to_coefficients=(rows / sizes[kept, np.newaxis]).T / scales[:, np.newaxis],
+        # A term is determined if no combination of terms that vanishes contains it.
+        identified=np.sum(rows**2, axis=0) > 1 - 1e-8,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LogisticFit:
+    """A logistic regression in the directions of a basis.
+
+    Parameters
+    ----------
+    weights : ndarray of float64, shape (rank,)
+        Of the directions; coefficients are ``basis.to_coefficients @ weights``.
+    covariance : ndarray of float64, shape (rank, rank)
+        Of the weights: the inverse of the observed information.
+    probabilities : ndarray of float64, shape (n_records,)
+        Fitted.
+    converged : bool
+        False where no finite coefficients fit best: some records are told for certain.
+    """
+
+    weights: NDArray[np.float64]
+    covariance: NDArray[np.float64]
+    probabilities: NDArray[np.float64]
+    converged: bool
+
+
+def fit_logistic(basis: Basis, outcome: NDArray[np.float64]) -> LogisticFit:
+    """Fit a logistic regression by Newton's method.
+
+    Parameters
+    ----------
+    basis : Basis
+        Of the design.
+    outcome : ndarray of float64, shape (n_records,)
+        0 or 1.
+
+    Returns
+    -------
+    LogisticFit
+
+    Notes
+    -----
+    A step that would worsen the fit is halved. O(n_records rank^2) time for each step.
+
+    Examples
+    --------
+    >>> fit = fit_logistic(basis_of(np.ones((4, 1))), np.array([0.0, 0.0, 0.0, 1.0]))
+    >>> fit.probabilities.round(6), fit.converged
+    (array([0.25, 0.25, 0.25, 0.25]), True)
+    """
+    directions, signs = basis.directions, 1 - 2 * outcome
+    weights, log_odds = np.zeros(basis.rank), np.zeros(len(outcome))
+    loss, converged = float(np.logaddexp(0, signs * log_odds).sum()), False
+    for _ in range(MOST_STEPS):
+        probabilities = expit(log_odds)
+        step = _information_inverse(directions, probabilities) @ (
+            directions.T @ (outcome - probabilities)
+        )
+        for _ in range(MOST_STEPS):
+            moved = directions @ (weights + step)
+            worse = float(np.logaddexp(0, signs * moved).sum())
+            if worse <= loss + 1e-12 * loss:
+                break
+            step /= 2
+        largest = float(np.abs(moved - log_odds).max())
+        weights, log_odds, loss = weights + step, moved, worse
+        converged = largest <= SMALLEST_STEP * (1 + float(np.abs(log_odds).max()))
+        if converged:
+            break
+    probabilities = expit(log_odds)
+    return LogisticFit(
+        weights=weights,
+        covariance=_information_inverse(directions, probabilities),
+        probabilities=probabilities,
+        converged=converged,
+    )
+
+
+def _information_inverse(
+    directions: NDArray[np.float64], probabilities: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    spread = probabilities * (1 - probabilities)
+    information = directions.T @ (spread[:, np.newaxis] * directions)
+    return np.asarray(np.linalg.pinv(information, hermitian=True), dtype=np.float64)

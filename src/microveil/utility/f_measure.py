@@ -1,0 +1,125 @@
+"""F-measures of a classifier, class by class, and their means over seeds."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtrit
+
+from microveil.utility.undefined import none_if_undefined
+
+__all__ = ["MeanOverSeeds", "confusion_matrix", "f_measures", "mean_over_seeds"]
+
+
+def confusion_matrix(
+    actual: NDArray[np.int64], predicted: NDArray[np.int64], n_classes: int
+) -> NDArray[np.int64]:
+    """Count the records of each class that were taken for each.
+
+    Parameters
+    ----------
+    actual, predicted : ndarray of int64, shape (n_records,)
+        Classes, counted from 0.
+    n_classes : int
+
+    Returns
+    -------
+    ndarray of int64, shape (n_classes, n_classes)
+        Rows are actual, columns predicted classes.
+
+    Examples
+    --------
+    >>> confusion_matrix(np.array([0, 0, 1]), np.array([0, 1, 1]), 2)
+    array([[1, 1],
+           [0, 1]])
+    """
+    counts = np.bincount(actual * n_classes + predicted, minlength=n_classes * n_classes)
+    return counts.reshape(n_classes, n_classes)
+
+
+def f_measures(confusion: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Compute the F-measure of every class: 2 TP / (2 TP + FP + FN).
+
+    Parameters
+    ----------
+    confusion : ndarray of int64, shape (n_classes, n_classes)
+        As `confusion_matrix`.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_classes,)
+        0 to 1; 0 where a class is never predicted, NaN where no record has it.
+
+    Examples
+    --------
+    >>> f_measures(np.array([[6, 2], [2, 0]]))
+    array([0.75, 0.  ])
+    """
+    actual, predicted = confusion.sum(axis=1), confusion.sum(axis=0)
+    measures = np.full(len(confusion), np.nan)
+    np.divide(2.0 * confusion.diagonal(), actual + predicted, out=measures, where=actual > 0)
+    return measures
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeanOverSeeds:
+    """A mean over seeds, and how sure it is.
+
+    Parameters
+    ----------
+    value : float
+        The mean; NaN where a value is undefined.
+    interval : tuple[float, float]
+        Student's confidence interval of the mean; NaN with one seed. It covers the luck of
+        masking and forest, not that of the sample of people nor of the split.
+    standard_deviation : float
+        Of single seeds; NaN with one.
+    """
+
+    value: float
+    interval: tuple[float, float]
+    standard_deviation: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the mean as JSON knows it: None instead of NaN.
+
+        >>> mean_over_seeds([0.5, 0.5]).to_dict()
+        {'value': 0.5, 'interval': [0.5, 0.5], 'standard_deviation': 0.0}
+        """
+        return {
+            "value": none_if_undefined(self.value),
+            "interval": [none_if_undefined(end) for end in self.interval],
+            "standard_deviation": none_if_undefined(self.standard_deviation),
+        }
+
+
+def mean_over_seeds(values: ArrayLike, confidence: float = 0.95) -> MeanOverSeeds:
+    """Average values that differ by their seeds.
+
+    Parameters
+    ----------
+    values : array_like, shape (n_seeds,)
+    confidence : float
+        Between 0 and 1.
+
+    Returns
+    -------
+    MeanOverSeeds
+
+    Examples
+    --------
+    >>> mean = mean_over_seeds([0.8, 0.9, 1.0])
+    >>> round(mean.value, 3), [round(end, 3) for end in mean.interval]
+    (0.9, [0.652, 1.148])
+    """
+    array = np.asarray(values, dtype=np.float64)
+    mean, deviation, reach = float(array.mean()), math.nan, math.nan
+    if len(array) > 1:
+        deviation = float(array.std(ddof=1))
+        quantile = float(stdtrit(len(array) - 1, (1 + confidence) / 2))
+        reach = quantile * deviation / math.sqrt(len(array))
+    return MeanOverSeeds(
+        value=mean, interval=(mean - reach, mean + reach), standard_deviation=deviation
+    )
