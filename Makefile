@@ -22,7 +22,7 @@ $(VENV)/.installed-%: pyproject.toml | $(BIN)/python
 	$(PIP) install -e '.[$*]'
 	@touch $@
 
-demo: $(VENV)/.installed ## Protect invented people in two ways and explain the outcome
+demo: $(VENV)/.installed ## Protect invented people in three ways and explain the outcome
 	$(BIN)/microveil demo -o build/demo --overwrite
 
 test: $(VENV)/.installed-test ## Run the tests, but for the long statistical ones

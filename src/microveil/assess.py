@@ -5,12 +5,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from microveil.analyses import Analyses, Column, check_columns, column_of, numbers_of
 from microveil.assessment import Assessment, assess_matrices
 from microveil.errors import DataError, RequestError, stands_alone
 from microveil.table import Table, open_table
 from microveil.utility.categories import CategoryComparison, compare_categories
+from microveil.utility.learning import compare_classification
+from microveil.utility.propensity import propensity as measure_propensity
+from microveil.utility.regression import compare_regressions
 
 __all__ = ["assess"]
 
@@ -25,6 +28,12 @@ def assess(
     *,
     paired: bool = True,
     k: int | None = None,
+    classes: str | None = None,
+    threshold: float | None = None,
+    estimator: Any = None,
+    formula: str | None = None,
+    logistic: bool = False,
+    propensity: bool = False,
 ) -> Assessment:
     """Measure what protecting a table cost and what an intruder could still link.
 
@@ -41,6 +50,19 @@ def assess(
         False for a shuffled release: only what needs no pairing is measured.
     k : int, optional
         Count neighbours too, within the intervals that hold k originals (KNOISE).
+    classes : str, optional
+        A column of the original, released or not: the classes that a classifier is to learn from
+        the other attributes compared, as in IDP-2025, section 4.2. Needs paired records.
+    threshold : float, optional
+        Makes two classes of a number, the lower one with the threshold in it.
+    estimator : object, optional
+        A classifier of scikit-learn; by default a random forest of 100 trees.
+    formula : str, optional
+        A regression to fit to both tables, "TAX ~ INCOME + AGE": see `compare_regressions`.
+    logistic : bool
+        Fit log odds of an outcome of 0 and 1.
+    propensity : bool
+        Measure how well a logistic regression tells the two tables apart.
 
     Returns
     -------
@@ -50,11 +72,13 @@ def assess(
     Raises
     ------
     MicroveilError
-        If the tables have different lengths, or an attribute is missing or not numeric.
+        If the tables have different lengths, an attribute is missing or not numeric, or an
+        analysis that is asked for cannot be made of them.
 
     Notes
     -----
-    O(n log n) time for up to ten or so attributes, O(n) memory.
+    O(n log n) time for up to ten or so attributes, O(n) memory. With ``classes`` twenty
+    trainings, ten of them on the original.
 
     Examples
     --------
@@ -62,10 +86,24 @@ def assess(
     >>> assess(before, {"AGE": np.array([25, 25, 45, 45])}).to_dict()["sse"]
     100.0
     """
+    asked = Analyses.of(
+        classes=classes,
+        threshold=threshold,
+        estimator=estimator,
+        formula=formula,
+        logistic=logistic,
+        propensity=propensity,
+    )
+    if classes is not None and not paired:
+        raise RequestError(
+            "classes",
+            "classes are the original's, so that learning needs records in the same order",
+            "leave it out, or assess the release before its rows are shuffled",
+        )
     tables = open_table(original), open_table(protected)
-    names = _common(*tables) if attributes is None else _named(attributes)
+    names = _common(*tables, texts=paired) if attributes is None else _named(attributes)
     for table, side in zip(tables, ("original", "protected"), strict=True):
-        _check_columns(table, names, side)
+        check_columns(table, names, side)
     texts = [name for name in names if not tables[0].kind(name).is_numeric] if paired else []
     numeric = [name for name in names if name not in texts]
     if not numeric:
@@ -75,12 +113,50 @@ def assess(
             "pass a table and its release, or keep a number to go with the categories",
         )
     before, after = (
-        np.column_stack([_column(table, name) for name in numeric]) for table in tables
+        np.column_stack([numbers_of(table, name) for name in numeric]) for table in tables
     )
     measured = assess_matrices(before, after, numeric, paired=paired, k=k)
     compared = {name: found for name in texts if (found := _categories(*tables, name)) is not None}
     left_out = [name for name in tables[0].names if name not in (*numeric, *compared)]
-    return replace(measured, left_out=tuple(left_out), categories=compared)
+    analysed = _analysed(asked, *tables, (*numeric, *compared))
+    return replace(measured, left_out=tuple(left_out), categories=compared, **analysed)
+
+
+def _analysed(
+    asked: Analyses, original: Table, protected: Table, names: Iterable[str]
+) -> dict[str, Any]:
+    """Make the analyses that were asked for, on the attributes compared."""
+    found: dict[str, Any] = {}
+    if asked.classes is not None:
+        before, after = (
+            _columns(table, [name for name in names if name != asked.classes])
+            for table in (original, protected)
+        )
+        if not before:
+            raise DataError(
+                "classes",
+                "there is nothing to learn from beside the class attribute",
+                "compare other attributes too",
+            )
+        found["class_attribute"] = asked.classes
+        found["classification"] = compare_classification(
+            before, after, asked.class_column(original), estimator=asked.estimator
+        )
+    if asked.formula is not None:
+        for table, side in ((original, "original"), (protected, "protected")):
+            check_columns(table, asked.variables, side)
+        before, after = (_columns(table, asked.variables) for table in (original, protected))
+        found["regression"] = compare_regressions(
+            before, after, asked.formula, logistic=asked.logistic
+        )
+    if asked.propensity:
+        before, after = (_columns(table, names) for table in (original, protected))
+        found["propensity"] = measure_propensity(before, after)
+    return found
+
+
+def _columns(table: Table, names: Iterable[str]) -> dict[str, Column]:
+    return {name: column_of(table, name) for name in names}
 
 
 def _categories(original: Table, protected: Table, name: str) -> CategoryComparison | None:
@@ -98,32 +174,16 @@ def _categories(original: Table, protected: Table, name: str) -> CategoryCompari
     return compare_categories(codes[0], codes[1], categories)
 
 
-def _common(original: Table, protected: Table) -> list[str]:
+def _common(original: Table, protected: Table, *, texts: bool) -> list[str]:
+    """Return the columns that both have, as numbers in both or, where wanted, as text in both."""
     return [
         name
         for name in original.names
         if name in protected.names
         and original.kind(name).is_numeric == protected.kind(name).is_numeric
+        and (texts or original.kind(name).is_numeric)
     ]
 
 
 def _named(attributes: Iterable[str]) -> list[str]:
     return [attributes] if isinstance(attributes, str) else list(attributes)
-
-
-def _check_columns(table: Table, names: list[str], side: str) -> None:
-    for name in names:
-        if name not in table.names:
-            raise RequestError(
-                f"column '{name}'",
-                f"the {side} table has no such column",
-                f"choose from {', '.join(table.names)}",
-            )
-
-
-def _column(table: Table, name: str) -> NDArray[np.float64]:
-    numbers = table.numbers(name)
-    values = numbers.values.astype(np.float64)
-    if numbers.missing is not None:
-        values[numbers.missing] = np.nan
-    return values

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from microveil.analysis_flags import takes_analyses
 from microveil.errors import MicroveilError, RequestError
 from microveil.flags import (
     Decimal,
@@ -70,7 +71,7 @@ def demo(
         ),
     ] = None,
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder for the two releases.")
+        Path, typer.Option("-o", "--output", help="Folder for the three releases.")
     ] = Path("microveil-demo"),
     separator: Separator = ",",
     decimal: Decimal = ".",
@@ -80,7 +81,7 @@ def demo(
         bool, typer.Option("--overwrite", help="Replace an earlier demo.")
     ] = False,
 ) -> None:
-    """Show the main job on invented people, protected in two ways."""
+    """Show the main job on invented people, protected in three ways."""
     from microveil.demo import run_demo
 
     text = text_format(separator, decimal, encoding)
@@ -136,6 +137,13 @@ def protect(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an earlier release.")
     ] = False,
+    public_report: Annotated[
+        bool,
+        typer.Option(
+            "--public-report",
+            help="Write a page that may be published with the release, FOLDER/report.html.",
+        ),
+    ] = False,
     as_json: Json = False,
     request: RequestFlags,
 ) -> None:
@@ -144,7 +152,12 @@ def protect(
 
     with _progress() as progress:
         release = protect_file(
-            data, output, **_request_arguments(request), overwrite=overwrite, progress=progress
+            data,
+            output,
+            **_request_arguments(request),
+            public_report=public_report,
+            overwrite=overwrite,
+            progress=progress,
         )
     for note in release.notes:
         typer.echo(f"note: {note}", err=True)
@@ -158,7 +171,8 @@ def protect(
             }
         )
         return
-    typer.echo(f"Released to {output}: the table, guarantee.json and guarantee.md.")
+    page = ", report.html" if public_report else ""
+    typer.echo(f"Released to {output}: the table{page}, guarantee.json and guarantee.md.")
     typer.echo(f"For the custodian only: {output}-custodian.")
     typer.echo(release.guarantee.summary())
 
@@ -192,6 +206,7 @@ def audit(
 
 
 @app.command()
+@takes_analyses
 def assess(
     original: Annotated[Path, typer.Argument(help="The table before.")],
     protected: Annotated[Path, typer.Argument(help="The table after, record by record.")],
@@ -207,6 +222,7 @@ def assess(
         bool, typer.Option("--shuffled", help="Rows of the two do not correspond.")
     ] = False,
     as_json: Json = False,
+    analyses: dict[str, Any],
 ) -> None:
     """Measure what protection cost and what it hides."""
     from microveil.publish import assess_files
@@ -214,7 +230,13 @@ def assess(
     text = text_format(separator, decimal, encoding)
     with _progress():
         assessment = assess_files(
-            original, protected, attributes, text=text, paired=not shuffled, k=k
+            original,
+            protected,
+            attributes,
+            text=text,
+            paired=not shuffled,
+            k=k,
+            **analyses,
         )
     if as_json:
         _print_json(assessment.to_dict())
@@ -224,6 +246,7 @@ def assess(
 
 @app.command()
 @takes_request
+@takes_analyses
 def compare(
     data: Data,
     methods: Annotated[
@@ -234,23 +257,63 @@ def compare(
     runs: Annotated[int, typer.Option(help="How often each is drawn.")] = 10,
     jobs: Annotated[int | None, typer.Option(help="Threads; by default one a processor.")] = None,
     *,
+    linkage: Annotated[
+        bool,
+        typer.Option(
+            "--linkage/--no-linkage", help="Link records: most of the cost for a large table."
+        ),
+    ] = True,
+    analyses: dict[str, Any],
     request: RequestFlags,
 ) -> None:
     """Compare methods on a table: --k and --epsilon take lists and ranges, 3,5,10:100:10."""
+    from microveil.compare.drawing import has_matplotlib
     from microveil.publish import compare_file
 
     with _counted_progress() as progress:
-        answer = compare_file(
+        found, (report, *pictures) = compare_file(
             data,
             output,
             methods=[part for entry in methods for part in entry.split(",")],
             runs=runs,
             jobs=jobs,
+            linkage=linkage,
+            analyses=analyses,
             progress=progress,
             **_request_arguments(request, of_one=False),
         )
-    typer.echo(answer)
+    typer.echo(found.answer)
     typer.echo(f"Results: {output}. They depend on the data: for the custodian only.")
+    typer.echo(f"Report: {report}")
+    if pictures:
+        typer.echo(f"Risk-utility map: {', '.join(map(str, pictures))}")
+    elif linkage and not has_matplotlib():
+        typer.echo("Risk-utility map: in the report; pip install 'microveil[report]' draws files.")
+
+
+@app.command()
+def reproduce(
+    paper: Annotated[str, typer.Argument(help="idp-2025, kanon-2013, record-2018 or knoise.")],
+    data: Annotated[list[str], typer.Option(help="NAME=FILE, repeated: the paper's data sets.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for what comes out.")],
+    runs: Annotated[int | None, typer.Option(help="How often whatever is random is drawn.")] = None,
+    *,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer runs and settings.")] = False,
+) -> None:
+    """Draw a paper's figures again from its experiments, and check its claims."""
+    from microveil.reproduce import named_files, reproduce, summary
+
+    with _counted_progress() as progress:
+        found = reproduce(
+            paper,
+            named_files(data),
+            output,
+            runs=runs,
+            quick=quick,
+            progress=lambda what, done, total, left: progress(done, total, left, what),
+        )
+    typer.echo(summary(found))
+    typer.echo(f"The page: {output / 'report.html'}")
 
 
 @app.command()
@@ -349,10 +412,10 @@ def _progress() -> Iterator[Callable[[str], None]]:
 
 
 @contextmanager
-def _counted_progress() -> Iterator[Callable[[int, int, float | None], None]]:
+def _counted_progress() -> Iterator[Callable[..., None]]:
     """Show runs done and the time left on a terminal, nothing in a pipe."""
     if not sys.stderr.isatty():
-        yield lambda _done, _total, _left: None
+        yield lambda _done, _total, _left, _what="": None
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -361,8 +424,9 @@ def _counted_progress() -> Iterator[Callable[[int, int, float | None], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
 
-        def told(done: int, total: int, left: float | None) -> None:
+        def told(done: int, total: int, left: float | None, what: str = "") -> None:
             left_told = "" if left is None else f"about {left:.0f} s left"
-            bar.update(task, completed=done, total=total, description=left_told)
+            description = ", ".join(part for part in (what, left_told) if part)
+            bar.update(task, completed=done, total=total, description=description)
 
         yield told

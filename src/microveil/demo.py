@@ -1,7 +1,8 @@
-"""The main job on a table, by the strongest and by the weakest promise, explained."""
+"""The main job on a table, by the strongest, a middle and the weakest promise, explained."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,12 @@ from microveil.errors import FileError
 from microveil.files import TextFormat, check_absent, read_file, write_data
 from microveil.protect import protect
 from microveil.release import Release
-from microveil.report import demonstration_report, key_figures
+from microveil.report import custodian_report, demonstration_report, key_figures
 from microveil.table import bounds_from_data, resolution_from_data
 
 __all__ = ["run_demo"]
 
-METHODS = ("laplace", "idp-cbls")
+METHODS = ("laplace", "idp-vector", "idp-cbls")
 EPSILON = 1
 K = 10
 
@@ -41,13 +42,13 @@ def run_demo(
     overwrite: bool = False,
     progress: Callable[[str], None] = lambda _step: None,
 ) -> str:
-    """Protect invented people, or a file's, with `laplace` and `idp-cbls`, and explain.
+    """Protect invented people, or a file's, with three methods, and explain.
 
     Parameters
     ----------
     folder : Path
-        Gets one release folder (and its custodian's) for each method, report.html on both,
-        and original.csv where the people are invented.
+        Gets one release folder (and its custodian's, with its report) for each method,
+        report.html on all of them, and original.csv where the people are invented.
     data : Path, optional
         A file of the user's. Its bounds and decimals are then read off the data.
     text : TextFormat or None
@@ -85,13 +86,18 @@ def run_demo(
     page = demonstration_report(
         {method: (o.release, o.assessment) for method, o in zip(METHODS, outcomes, strict=True)},
         people,
-        lead=f"{people.height} {_who(invented=data is None)}, protected in two ways.",
+        lead=f"{people.height} {_who(invented=data is None)}, protected in three ways.",
         invented=data is None,
     )
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "report.html").write_text(page, encoding="utf-8")
     for method, outcome in zip(METHODS, outcomes, strict=True):
-        outcome.release.write(folder / method, overwrite=overwrite, text=text)
+        outcome.release.write(
+            folder / method,
+            overwrite=overwrite,
+            text=text,
+            report=partial(custodian_report, original=people, assessment=outcome.assessment),
+        )
     if data is None:
         original.unlink(missing_ok=True)
         write_data(people, original, text=TextFormat())
@@ -129,7 +135,7 @@ def _told(
     who = _who(invented=invented)
     lines = [
         (
-            f"{people.height} {who}. {len(names)} attributes protected in two ways, each with a "
+            f"{people.height} {who}. {len(names)} attributes protected in three ways, each with a "
             f"budget (epsilon) of {EPSILON}:"
         ),
         "",
@@ -174,7 +180,7 @@ def _figures(outcomes: list[Outcome]) -> list[str]:
     chance = measured[0]["record_linkage_by_chance"]
 
     def row(title: str, cells: list[str]) -> str:
-        return f"{title:62}" + "".join(f"{cell:>12}" for cell in cells)
+        return f"{title:62}" + "".join(f"{cell:>11}" for cell in cells)
 
     def scope(name: str) -> list[str]:
         return [f"{s[name]['epsilon']:g}" if s[name]["covered"] else "none" for s in scopes]
@@ -208,9 +214,11 @@ def _lesson(folder: Path, *, invented: bool) -> list[str]:
     return [
         "An epsilon bounds what one person's data can change in what is published: any",
         f"probability by a factor of at most e^epsilon. {whatever}",
-        "looked at, and pays with noise as wide as each attribute's bounds. idp-cbls publishes",
-        f"means of {K} or more people who are alike, with little noise, and keeps its promise only",
-        "while everybody stays in their cluster: useful values, but rows can be found again.",
+        "looked at, and pays with noise as wide as each attribute's bounds. The other two publish",
+        f"means of {K} or more people who are alike. idp-cbls adds little noise and keeps its",
+        "promise only while everybody stays in their cluster: useful values, but rows can be found",
+        "again. idp-vector shares its epsilon out over all clusters: it is kept when the clusters",
+        "are formed anew, but for who shares a cluster, and costs an error in between.",
         "What each release guarantees, in words for whoever must answer for it:",
         "",
         *(f"  {folder / method / 'guarantee.md'}" for method in METHODS),

@@ -8,18 +8,21 @@ from typing import Any
 import polars
 
 from microveil.advice import Advice, advise, settled_plan
+from microveil.analyses import Analyses
 from microveil.assess import assess
 from microveil.assessment import Assessment
 from microveil.attack import attack
 from microveil.audit import Audit, audit
-from microveil.compare import compare
+from microveil.compare import Comparison, compare
+from microveil.compare.drawing import draw_map, drawable
+from microveil.compare.store import written_whole
 from microveil.empirical import EmpiricalAudit, empirical_audit
 from microveil.errors import FileError, RequestError, stands_alone
 from microveil.files import SourceFile, TextFormat, check_absent, read_file
 from microveil.protect import draw
 from microveil.recipe import merged, propose_recipe, read_recipe
 from microveil.release import Release
-from microveil.report import custodian_report
+from microveil.report import comparison_report, custodian_report, publishable_report
 from microveil.risk.attacks import AttackReport
 from microveil.schema import Kind
 from microveil.table import bounds_from_data, resolution_from_data
@@ -51,6 +54,7 @@ def protect_file(
     bounds_alpha: float | None = None,
     decimals_from_data: bool = False,
     text: TextFormat | None = None,
+    public_report: bool = False,
     overwrite: bool = False,
     progress: Progress = lambda _step: None,
     **arguments: Any,
@@ -69,6 +73,9 @@ def protect_file(
         Read resolutions that are not declared off the data.
     text : TextFormat, optional
         How a CSV file is written.
+    public_report : bool
+        Whether a page on the release that may be published goes with it, report.html in
+        ``folder``.
     overwrite : bool
     progress : callable
         Told each step.
@@ -102,15 +109,17 @@ def protect_file(
             input={"name": source.path.name, "sha256": source.digest}
         ),
     )
-    report = None
-    if source.frame.height <= REPORTED_RECORDS:
+
+    def custodians(written: Release) -> str:
         progress("writing the report")
-        report = custodian_report(release, source.frame)
+        return custodian_report(written, source.frame)
+
     release.write(
         folder,
         format=source.format,
         text=source.text,
-        report=report,
+        report=custodians if source.frame.height <= REPORTED_RECORDS else None,
+        public_report=publishable_report(release) if public_report else None,
         overwrite=overwrite,
         progress=progress,
     )
@@ -157,14 +166,25 @@ def compare_file(
     runs: int,
     jobs: int | None,
     progress: Callable[[int, int, float | None], None],
+    linkage: bool = True,
+    analyses: Mapping[str, Any] | None = None,
     **arguments: Any,
-) -> str:
-    """Compare methods on the table of a file, results in a folder; returns the answer in words.
+) -> tuple[Comparison, tuple[Path, ...]]:
+    """Compare methods on the table of a file: results, report and pictures in a folder.
+
+    The map is drawn as map.svg and map.png where linkage is measured and matplotlib installed.
+    Returns the comparison, and the paths of the report and of the pictures.
 
     Of the arguments those of `protect_file`, but for ``method``; ``k`` and ``epsilon`` are
-    lists, or text with ranges.
+    lists, or text with ranges. ``analyses`` are those of `compare`, ``classes`` for example.
     """
-    source, asked = _asked(path, progress=lambda _step: None, **_apart(arguments))
+    analysed = dict(analyses or {})
+    source, asked = _asked(
+        path,
+        progress=lambda _step: None,
+        calculated=Analyses.of(**analysed).columns,
+        **_apart(arguments),
+    )
     asked.pop("method", None)
     found = compare(
         source.frame,
@@ -173,9 +193,15 @@ def compare_file(
         jobs=jobs,
         folder=folder,
         progress=progress,
+        linkage=linkage,
+        **analysed,
         **asked,
     )
-    return found.answer
+    report = Path(folder) / "report.html"
+    page = comparison_report(found)
+    written_whole(report, lambda part: part.write_text(page, encoding="utf-8"))
+    pictures = ("map.svg", "map.png") if drawable(found) else ()
+    return found, (report, *(draw_map(found, Path(folder) / name) for name in pictures))
 
 
 def _asked(
@@ -186,12 +212,18 @@ def _asked(
     bounds_alpha: float | None = None,
     decimals_from_data: bool = False,
     text: TextFormat | None = None,
+    calculated: Iterable[str] = (),
     progress: Progress,
 ) -> tuple[SourceFile, dict[str, Any]]:
-    """Read a file, and what is asked of it: recipe and arguments in one."""
+    """Read a file, and what is asked of it: recipe and arguments in one.
+
+    ``calculated`` names columns that are calculated with though they are not protected.
+    """
     asked = merged({} if recipe is None else read_recipe(recipe), arguments)
     progress("reading the table")
-    source = read_file(path, text=text, decimals=_decimals(asked), as_text=_as_text(asked))
+    source = read_file(
+        path, text=text, decimals=_decimals(asked), as_text=_as_text(asked, calculated)
+    )
     for name in LISTS:
         if name in asked:
             asked[name] = resolve_names(asked[name], source.frame.columns)
@@ -245,18 +277,21 @@ def _decimals(asked: Mapping[str, Any]) -> list[str]:
     return sorted({*typed, *stepped})
 
 
-def _as_text(asked: Mapping[str, Any]) -> Callable[[str], bool]:
+def _as_text(asked: Mapping[str, Any], calculated: Iterable[str]) -> Callable[[str], bool]:
     """Tell the columns that nobody calculates with: kept as they stand, or not asked for.
 
     Where a recipe states a column's type, the column is held against it instead.
     """
     types = asked.get("types", {})
     kept = _mentioned(asked.get("keep", ()))
+    used = frozenset(calculated)
     protected = _mentioned(asked["attributes"]) if "attributes" in asked else None
 
     def as_text(name: str) -> bool:
         if name in types:
             return bool(types[name] == Kind.OTHER)
+        if name in used:
+            return False
         return name in kept or (protected is not None and name not in protected)
 
     return as_text
@@ -356,9 +391,10 @@ def assess_files(
     text: TextFormat | None,
     paired: bool = True,
     k: int | None = None,
+    **analyses: Any,
 ) -> Assessment:
     """Measure a protected file against its original; see `assess`."""
     before = read_file(original, text=text).frame
     after = read_file(protected, text=text).frame
     names = None if attributes is None else resolve_names(attributes, before.columns)
-    return assess(before, after, names, paired=paired, k=k)
+    return assess(before, after, names, paired=paired, k=k, **analyses)

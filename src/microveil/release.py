@@ -135,15 +135,16 @@ class Release:
         *,
         format: Literal["csv", "parquet"] = "csv",  # noqa: A002 -- the plain word for it
         text: TextFormat | None = None,
-        report: str | None = None,
+        report: "str | Callable[[Release], str] | None" = None,
+        public_report: str | None = None,
         overwrite: bool = False,
         progress: Callable[[str], None] = lambda _step: None,
     ) -> tuple[Path, Path]:
         """Write the release: what may be published to ``folder``, the rest beside it.
 
-        ``folder`` gets data.csv or data.parquet, guarantee.json and guarantee.md;
-        ``folder``-custodian (mode 0700) gets manifest.json, and report.html where there is a
-        report. Both appear whole or not at all.
+        ``folder`` gets data.csv or data.parquet, guarantee.json and guarantee.md, and
+        report.html where there is a public report; ``folder``-custodian (mode 0700) gets
+        manifest.json, and report.html where there is a report. Both appear whole or not at all.
 
         Parameters
         ----------
@@ -151,8 +152,11 @@ class Release:
         format : {"csv", "parquet"}
         text : TextFormat, optional
             Separator, decimal mark and encoding of a CSV file.
-        report : str, optional
-            The custodian's page, see `report.custodian_report`.
+        report : str or callable, optional
+            The custodian's page, see `report.custodian_report`; or what makes it of the release
+            as it was written, whose manifest holds the digest of the table.
+        public_report : str, optional
+            The page that may be published, see `report.publishable_report`.
         overwrite : bool
             Replace an earlier release.
         progress : callable
@@ -178,8 +182,13 @@ class Release:
             (public / "guarantee.md").write_text(self.guarantee.statement(), encoding="utf-8")
             manifest = self.manifest.with_entries(output={"name": name, "sha256": digest})
             _write_json(custodian / "manifest.json", manifest.to_dict())
-            if report is not None:
-                (custodian / "report.html").write_text(report, encoding="utf-8")
+            pages = {
+                public: public_report,
+                custodian: report(replace(self, manifest=manifest)) if callable(report) else report,
+            }
+            for place, page in pages.items():
+                if page is not None:
+                    (place / "report.html").write_text(page, encoding="utf-8")
 
         return write_folders(Path(folder), fill, overwrite=overwrite)
 

@@ -95,3 +95,43 @@ def test_compare_writes_results_and_continues(folder):
     assert pl.read_parquet(folder / "results" / "results.parquet").equals(table)
     other = run(*asked, "--exact-cells", "allow", "--runs", "4", folder=folder)
     assert other.returncode == 2
+
+
+LEARNT = ("--classes", "INCOME", "--threshold", "30000", "--estimator",
+          "sklearn.tree.DecisionTreeClassifier")  # fmt: skip
+
+
+def test_assess_learns_regresses_and_tells_apart(folder):
+    """Class attributes of the original, a formula and propensity, as text and as JSON."""
+    asked = ("assess", "people.csv", "out/data.csv", *LEARNT, "--formula", "TAX ~ AGE",
+             "--propensity")  # fmt: skip
+    done = run(*asked, folder=folder)
+    assert done.returncode == 0, done.stderr
+    for word in ("Classification by INCOME", "<= 30000", "Regression TAX ~ AGE", "Propensity"):
+        assert word in done.stdout
+    parsed = json.loads(run(*asked, "--json", folder=folder).stdout)
+    assert parsed["classification"]["estimator"] == "DecisionTreeClassifier()"
+    assert parsed["regression"]["model"] == "least squares"
+    assert parsed["propensity"]["descriptive"] is True
+    refused = run(*asked[:3], "--classes", "INCOME", "--estimator", "os.system", folder=folder)
+    assert refused.returncode == 2
+    assert "full name of a classifier" in refused.stderr
+    assert refused.stderr.count("\n") == 1
+
+
+def test_compare_measures_what_is_asked_for(folder):
+    """Numbers that are not protected are read as numbers; without linkage there is no frontier."""
+    asked = ("compare", "people.csv", "--methods", "dp-um", "--k", "10", "--epsilon", "1", "--runs",
+             "2", "--seed", "3", *AGE_TAX, *LEARNT, "--formula", "TAX ~ AGE + HOUSEHOLD", "--keep",
+             "HOUSEHOLD", "--propensity", "--no-linkage", "-o", "learnt")  # fmt: skip
+    done = run(*asked, folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert "F-measure" in done.stdout
+    assert "Record linkage was not measured" in done.stdout
+    table = pl.read_parquet(folder / "learnt" / "results.parquet")
+    assert {"f_measure[<= 30000]", "f_measure_original[> 30000]", "coefficient_overlap",
+            "propensity_ratio"} <= set(table.columns)  # fmt: skip
+    assert "record_linkage" not in table.columns
+    other = run(*asked, "--linkage", folder=folder)
+    assert other.returncode == 2
+    assert "what it measures" in other.stderr

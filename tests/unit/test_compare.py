@@ -262,9 +262,9 @@ def test_an_error_in_the_callers_progress_ends_the_work(monkeypatch):
         if done == 5:
             raise KeyboardInterrupt
 
-    def counted(original, protected):
+    def counted(original, protected, *, linkage):
         measured.append(1)
-        return measure(original, protected)
+        return measure(original, protected, linkage=linkage)
 
     measure = running.measured
     monkeypatch.setattr(running, "measured", counted)
@@ -279,7 +279,7 @@ def test_an_error_in_the_callers_progress_ends_the_work(monkeypatch):
 def test_a_fault_of_ours_is_not_taken_for_a_refusal(monkeypatch):
     """An unexpected error in a thread is raised, not written into a row."""
 
-    def broken(*_args):
+    def broken(*_args, **_options):
         raise ZeroDivisionError
 
     monkeypatch.setattr(running, "measured", broken)

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from microveil.compare import Comparison, compare, drawing, risk_utility_map
 from microveil.compare.clock import Clock
 from microveil.compare.frontier import frontier_of, unbeaten
+from microveil.compare.measures import Measures
 from microveil.compare.measuring import CHANCE, MEASURES, RISKS
-from microveil.compare.rows import GROUPS, SCHEMA
+from microveil.compare.rows import GROUPS, schema_of
 from microveil.errors import RequestError
 
 CELLS = st.tuples(
@@ -188,7 +189,7 @@ def test_the_dictionary_is_json(found):
     assert len(whole["summary"]) == found.summary.height
     infinite = made(("dp-um", 5, 1.0, "vector", "dp", float("inf"), 3.0))
     assert json.loads(json.dumps(infinite.to_dict(), allow_nan=False))
-    assert list(found.table.schema) == list(SCHEMA)
+    assert list(found.table.schema) == list(schema_of(Measures()))
 
 
 def test_the_picture_is_drawn(found, tmp_path):

@@ -13,6 +13,7 @@ import polars
 import pytest
 
 import microveil as mv
+from microveil.compare import compare
 from microveil.demo import METHODS, K
 from microveil.empirical import EmpiricalAudit, ScopeFinding
 from microveil.errors import DataError
@@ -20,6 +21,7 @@ from microveil.release import Manifest
 from microveil.report import (
     MapPoint,
     Spread,
+    comparison_report,
     custodian_report,
     demonstration_report,
     publishable_report,
@@ -170,12 +172,30 @@ def pages(people, demonstrated, hostile):
             mv.protect(table, method="laplace", epsilon=1, seed=1, **ASKED)
         ),
         "publishable": publishable_report(release),
+        "comparison": comparison_report(compared()),
         "map": page("Map", warning=None, closing="", parts=[Part(sections=(small_map(),))]),
     }
 
 
 def spread(value):
     return Spread(value=value, lower=0.9 * value, upper=1.1 * value)
+
+
+def compared():
+    """Compare methods on columns with hostile names, some cells refused."""
+    ages = np.random.default_rng(3).integers(18, 90, 60)
+    names = [HOSTILE, NAMES[1]]
+    return compare(
+        dict.fromkeys(names, ages),
+        methods="laplace,dp-um:isotonic=true,idp-cbls,mdav,kanon-dp:composition=sequential",
+        k=[3, 6, 99],
+        epsilon=[0.1, 1],
+        runs=2,
+        seed=1,
+        attributes=names,
+        bounds=dict.fromkeys(names, (0, 120)),
+        exact_cells="allow",
+    )
 
 
 def small_map():
@@ -205,6 +225,7 @@ KINDS = (
     "seeded",
     "publishable",
     "map",
+    "comparison",
 )
 
 

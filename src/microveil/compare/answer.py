@@ -7,6 +7,8 @@ from typing import Any
 
 import polars
 
+from microveil.compare.learnt import learnt_words
+from microveil.compare.measures import Measures
 from microveil.compare.measuring import LOSS, RISKS
 from microveil.compare.rows import GROUPS
 
@@ -34,6 +36,7 @@ RISK_WORDS = {
     "record_linkage_standardised": "record linkage, standardised",
     "record_linkage_by_rank": "record linkage by rank",
 }
+UNLINKED = "Record linkage was not measured: there is no frontier, and nothing is said of risk."
 MODEL_WORDS = {"idp": "individual differential privacy", "dp": "differential privacy"}
 
 Row = Mapping[str, Any]
@@ -56,6 +59,7 @@ def answer_of(
         Markdown, lines of at most 100 characters.
     """
     runs, seed = description.get("runs"), description.get("seed")
+    measures = Measures.of(description)
     lines = [
         "# What does best",
         "",
@@ -65,6 +69,7 @@ def answer_of(
             "custodian's, and choosing by them is a use of the data. Scopes are told apart, "
             "since the same epsilon promises less at a weaker one."
         ),
+        *([] if measures.linkage else _wrapped(UNLINKED)),
     ]
     for group in GROUPS:
         cells = [
@@ -82,7 +87,7 @@ def answer_of(
                 & polars.col("epsilon").eq_missing(epsilon)
                 & (polars.col("risk") == RISK)
             )
-            lines += ["", *_of_epsilon(epsilon, own, on_it.to_dicts())]
+            lines += ["", *_of_epsilon(epsilon, own, on_it.to_dicts(), measures)]
     return "\n".join([*lines, *_refusals(summary)]) + "\n"
 
 
@@ -93,7 +98,9 @@ def cell_words(row: Row) -> str:
     return ", ".join([row["method"], *steps, *size])
 
 
-def _of_epsilon(epsilon: float | None, cells: Sequence[Row], frontier: Sequence[Row]) -> list[str]:
+def _of_epsilon(
+    epsilon: float | None, cells: Sequence[Row], frontier: Sequence[Row], measures: Measures
+) -> list[str]:
     ranked = sorted(cells, key=lambda row: (row[LOSS], row["cell"]))
     best = ranked[0]
     words = "Least loss" if epsilon is None else f"Epsilon {epsilon:g}"
@@ -102,7 +109,11 @@ def _of_epsilon(epsilon: float | None, cells: Sequence[Row], frontier: Sequence[
     told += _beside(best, ranked)
     if best["model"] == "idp":
         told += [_without_individual(ranked)]
-    told += [_frontier_words(frontier)]
+    if measures.linkage:
+        told += [_frontier_words(frontier)]
+    if measures.labels:
+        named = {row["cell"]: cell_words(row) for row in cells}
+        told += [learnt_words(cells, measures.labels, named)]
     return _wrapped(" ".join(part for part in told if part))
 
 

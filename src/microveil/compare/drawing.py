@@ -1,6 +1,7 @@
 """The risk-utility map as a picture, by matplotlib (the extra `report`)."""
 
 import importlib
+import importlib.util
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from microveil.compare.results import Comparison
 from microveil.compare.store import written_whole
 from microveil.errors import RequestError
 
-__all__ = ["draw_map"]
+__all__ = ["draw_map", "drawable", "has_matplotlib"]
 
 # Okabe and Ito's colours, told apart by all; marks differ as well.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -25,6 +26,17 @@ LABELS = (((5, 4), "left"), ((-5, -9), "right"))
 TOP = 150
 TICKS = (0.001, 0.01, 0.1, 1, 10, 100)
 MODEL_WORDS = {"dp": "DP", "idp": "iDP", "k-anonymity": "k-anonymity", "none": "no model"}
+
+
+def drawable(comparison: Comparison) -> bool:
+    """Tell whether there is a map to be drawn, and matplotlib to draw it."""
+    linked = all(risk in comparison.summary.columns for risk in RISK_WORDS)
+    return has_matplotlib() and linked and bool(risk_utility_map(comparison))
+
+
+def has_matplotlib() -> bool:
+    """Tell whether matplotlib is installed, without loading it."""
+    return importlib.util.find_spec("matplotlib") is not None
 
 
 def draw_map(
@@ -63,7 +75,11 @@ def draw_map(
         )
     panels = risk_utility_map(comparison, risk)
     if not panels:
-        raise RequestError("map", "every cell was refused", "see why in the comparison's answer")
+        raise RequestError(
+            "map",
+            "every cell was refused",
+            "see why in the comparison's answer",
+        )
     figure = _figure(panels)
     written_whole(target, lambda part: figure.savefig(part, format=kind, dpi=150))
     return target

@@ -126,7 +126,7 @@ def risk_utility_map(
     Raises
     ------
     RequestError
-        If there is no such risk.
+        If there is no such risk, or it was not measured.
 
     Examples
     --------
@@ -139,6 +139,12 @@ def risk_utility_map(
     if risk not in RISKS:
         raise RequestError(
             f"risk '{risk}'", "there is no such risk", f"choose from {', '.join(RISKS)}"
+        )
+    if risk not in comparison.summary.columns:
+        raise RequestError(
+            f"risk '{risk}'",
+            "record linkage was not measured, so that there is no map",
+            "compare with linkage=True",
         )
     kept = comparison.frontier.filter(polars.col("risk") == risk)["cell"].to_list()
     cells = comparison.summary.filter(

@@ -23,7 +23,7 @@ from microveil.utility.information_loss import (
     sum_of_squared_errors,
 )
 
-__all__ = ["LOSS", "MEASURES", "RISKS", "matrix_of", "measured"]
+__all__ = ["CHANCE", "LOSS", "LOSSES", "MEASURES", "RISKS", "matrix_of", "measured"]
 
 Matrix = NDArray[np.float64]
 
@@ -45,7 +45,9 @@ RISKS = tuple(LINKAGES)
 MEASURES = (*LOSSES, *LINKAGES)
 
 
-def measured(original: Matrix, protected: Matrix) -> dict[str, float | None]:
+def measured(
+    original: Matrix, protected: Matrix, *, linkage: bool = True
+) -> dict[str, float | None]:
     """Measure one run.
 
     Parameters
@@ -53,6 +55,8 @@ def measured(original: Matrix, protected: Matrix) -> dict[str, float | None]:
     original, protected : float64 arrays (n_records, n_attributes)
         NaN is a missing cell. Losses take the cells present in both, linkage the records
         complete in both.
+    linkage : bool
+        Whether records are linked.
 
     Returns
     -------
@@ -75,12 +79,14 @@ def measured(original: Matrix, protected: Matrix) -> dict[str, float | None]:
     >>> figures["information_loss"], figures["record_linkage"]
     (20.0, 50.0)
     """
-    missing = np.isnan(original) | np.isnan(protected)
-    complete = np.asarray(~missing.any(axis=1))
-    n_linked = int(np.count_nonzero(complete))
     figures: dict[str, float | None] = {
         name: _defined(measure(original, protected)) for name, measure in LOSSES.items()
     }
+    if not linkage:
+        return figures
+    missing = np.isnan(original) | np.isnan(protected)
+    complete = np.asarray(~missing.any(axis=1))
+    n_linked = int(np.count_nonzero(complete))
     whole = n_linked == len(complete)
     before, after = (m if whole else m[complete] for m in (original, protected))
     for name, measure in LINKAGES.items():

@@ -11,7 +11,7 @@ import polars
 
 from microveil.compare.answer import answer_of
 from microveil.compare.frontier import frontier_of
-from microveil.compare.measuring import CHANCE, MEASURES, RISKS
+from microveil.compare.measures import Measure, Measures
 from microveil.compare.rows import FACTS, NAMES, as_table
 from microveil.compare.store import opened, written_whole
 
@@ -53,9 +53,10 @@ class Comparison:
     @classmethod
     def of(cls, rows: Iterable[Mapping[str, Any]], description: Mapping[str, Any]) -> "Comparison":
         """Make a comparison of the rows of its runs."""
-        table = as_table(rows)
-        summary = summary_of(table)
-        frontier = frontier_of(summary)
+        measures = Measures.of(description)
+        table = as_table(rows, measures)
+        summary = summary_of(table, measures)
+        frontier = frontier_of(summary if measures.linkage else _nothing())
         return cls(
             description=dict(description),
             table=table,
@@ -113,47 +114,66 @@ class Comparison:
         _write_text(folder / "answer.md", self.answer)
 
 
-def summary_of(table: polars.DataFrame) -> polars.DataFrame:
+def summary_of(table: polars.DataFrame, measures: Measures) -> polars.DataFrame:
     """Take the mean of every cell over its runs, with a 95 % interval.
 
     Parameters
     ----------
     table : polars.DataFrame
         See `Comparison.table`.
+    measures : Measures
+        What it has columns of.
 
     Returns
     -------
     polars.DataFrame
         One row for every cell. The interval is Student's, cut off where a measure cannot be:
-        at 0, and a percentage of links at 100. One run has none; where nothing is drawn at
-        random it is the figure itself.
+        at 0, a percentage of links at 100, an F-measure at 1. One run has none; where nothing
+        is drawn at random it is the figure itself.
     """
-    names = [*NAMES, *FACTS, "runs", *(m + end for m in MEASURES for end in ENDS), CHANCE]
-    names.append("refused")
+    figures = [m.name + end for m in measures.all for end in (ENDS if m.varies else ("",))]
+    names = [*NAMES, *FACTS, "runs", *figures, "refused"]
     schema: dict[str, Any] = {name: table.schema.get(name, polars.Float64) for name in names}
     schema["runs"] = polars.Int64
     cells = table.partition_by("cell", maintain_order=True)
-    return polars.DataFrame([_summarised(cell) for cell in cells], schema=schema)
+    return polars.DataFrame([_summarised(cell, measures.all) for cell in cells], schema=schema)
 
 
-def _summarised(cell: polars.DataFrame) -> dict[str, Any]:
+def _nothing() -> polars.DataFrame:
+    """Return the summary of no cell: what a comparison without linkage has a frontier of."""
+    measures = Measures()
+    return summary_of(as_table([], measures), measures)
+
+
+def _summarised(cell: polars.DataFrame, measures: Iterable[Measure]) -> dict[str, Any]:
     runs = cell.filter(polars.col("run").is_not_null())
     refusals = cell["refused"].drop_nulls().to_list()
     first = (cell if runs.is_empty() else runs).row(0, named=True)
     found = {name: first[name] for name in (*NAMES, *FACTS)}
-    found |= {"runs": runs.height, CHANCE: first[CHANCE]}
+    found["runs"] = runs.height
     found["refused"] = refusals[0] if refusals else None
     drawn = first["seed"] is not None
-    for measure in MEASURES:
-        figures = runs[measure].drop_nulls().to_numpy()
-        highest = 100.0 if measure in RISKS else math.inf
-        ends = mean_with_interval(figures, drawn=drawn, highest=highest)
-        found |= dict(zip((measure + end for end in ENDS), ends, strict=True))
+    for measure in measures:
+        if not measure.varies:
+            found[measure.name] = first[measure.name]
+            continue
+        figures = runs[measure.name].drop_nulls().to_numpy()
+        ends = mean_with_interval(
+            figures,
+            drawn=drawn or measure.seeded,
+            lowest=measure.lowest,
+            highest=measure.highest,
+        )
+        found |= dict(zip((measure.name + end for end in ENDS), ends, strict=True))
     return found
 
 
 def mean_with_interval(
-    figures: np.ndarray[Any, np.dtype[np.float64]], *, drawn: bool, highest: float
+    figures: np.ndarray[Any, np.dtype[np.float64]],
+    *,
+    drawn: bool,
+    highest: float,
+    lowest: float = 0.0,
 ) -> tuple[float | None, float | None, float | None]:
     """Return the mean of some runs and the ends of its 95 % interval, None where undefined.
 
@@ -178,7 +198,7 @@ def mean_with_interval(
         return mean, None, None
     quantile = float(stdtrit(n_runs - 1, (1 + CONFIDENCE) / 2))
     half = quantile * float(np.std(figures, ddof=1)) / math.sqrt(n_runs)
-    return mean, max(0.0, mean - half), min(highest, mean + half)
+    return mean, max(lowest, mean - half), min(highest, mean + half)
 
 
 def _plain_rows(table: polars.DataFrame) -> list[dict[str, Any]]:

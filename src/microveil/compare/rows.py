@@ -11,7 +11,7 @@ import polars
 
 from microveil.audit import audit_of
 from microveil.compare.grid import Cell
-from microveil.compare.measuring import CHANCE, MEASURES
+from microveil.compare.measures import Measures
 from microveil.planning import keeps
 from microveil.release import Plan
 
@@ -20,11 +20,11 @@ __all__ = [
     "GROUPS",
     "NAMES",
     "NO_SCOPE",
-    "SCHEMA",
     "Facts",
     "as_table",
     "refused_row",
     "run_row",
+    "schema_of",
 ]
 
 SCOPES = ("row", "vector", "cluster")  # the most demanding first
@@ -49,14 +49,6 @@ FACTS: dict[str, Any] = {
     "vector_loss": polars.Float64,
     "exact_cells": polars.Int64,
     "n_cells": polars.Int64,
-}
-SCHEMA: dict[str, Any] = {
-    **NAMES,
-    **FACTS,
-    "run": polars.Int64,
-    "seed": polars.Int64,
-    **dict.fromkeys((*MEASURES, CHANCE), polars.Float64),
-    "refused": polars.String,
 }
 
 
@@ -126,10 +118,23 @@ def refused_row(cell: Cell, reason: str) -> dict[str, Any]:
     return {**_named(cell), "refused": reason}
 
 
-def as_table(rows: Iterable[Mapping[str, Any]]) -> polars.DataFrame:
+def schema_of(measures: Measures) -> dict[str, Any]:
+    """Return the columns of the tidy table with their types."""
+    return {
+        **NAMES,
+        **FACTS,
+        "run": polars.Int64,
+        "seed": polars.Int64,
+        **dict.fromkeys(measures.names, polars.Float64),
+        "refused": polars.String,
+    }
+
+
+def as_table(rows: Iterable[Mapping[str, Any]], measures: Measures) -> polars.DataFrame:
     """Lay rows out as the tidy table: in the order of the grid, whatever order they came in."""
-    whole = [{name: row.get(name) for name in SCHEMA} for row in rows]
-    return polars.DataFrame(whole, schema=SCHEMA).sort("cell", "run")
+    schema = schema_of(measures)
+    whole = [{name: row.get(name) for name in schema} for row in rows]
+    return polars.DataFrame(whole, schema=schema).sort("cell", "run")
 
 
 def _named(cell: Cell) -> dict[str, Any]:

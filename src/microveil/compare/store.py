@@ -17,7 +17,8 @@ from typing import Any
 
 import polars
 
-from microveil.compare.rows import SCHEMA, as_table
+from microveil.compare.measures import Measures
+from microveil.compare.rows import as_table, schema_of
 from microveil.errors import FileError
 
 __all__ = ["DESCRIPTION", "RESULTS", "Store", "opened", "written_whole"]
@@ -35,11 +36,14 @@ class Store:
     folder : Path
     rows : list of dict
         Those that are there already.
+    measures : Measures
+        What a row has.
     """
 
-    def __init__(self, folder: Path, rows: list[dict[str, Any]]) -> None:
+    def __init__(self, folder: Path, rows: list[dict[str, Any]], measures: Measures) -> None:
         self.folder = folder
         self.rows = rows
+        self._measures = measures
         self._due = time.monotonic() + EVERY
 
     def add(self, row: Mapping[str, Any]) -> None:
@@ -52,7 +56,7 @@ class Store:
         """Write all rows."""
         start = time.monotonic()
         contents = io.BytesIO()
-        as_table(self.rows).write_parquet(contents)
+        as_table(self.rows, self._measures).write_parquet(contents)
         written_whole(self.folder / RESULTS, lambda path: path.write_bytes(contents.getvalue()))
         end = time.monotonic()
         self._due = end + max(EVERY, (end - start) / PART_OF_TIME)
@@ -90,7 +94,8 @@ def opened(folder: Path, description: Mapping[str, Any]) -> Iterator[Store]:
             )
         else:
             _check_same(folder, begun, description)
-        yield Store(folder, _results(folder))
+        measures = Measures.of(description)
+        yield Store(folder, _results(folder, measures), measures)
     finally:
         os.close(lock)  # and with it goes the lock
 
@@ -188,6 +193,7 @@ _IN_WORDS = {
     "methods": "its methods",
     "runs": "its number of runs",
     "seed": "its seed",
+    "measures": "what it measures",
     "arguments": "its other arguments",
     "attributes": "its attributes",
     "n_records": "its table",
@@ -195,7 +201,7 @@ _IN_WORDS = {
 }
 
 
-def _results(folder: Path) -> list[dict[str, Any]]:
+def _results(folder: Path, measures: Measures) -> list[dict[str, Any]]:
     path = folder / RESULTS
     if not path.exists():
         return []
@@ -203,7 +209,7 @@ def _results(folder: Path) -> list[dict[str, Any]]:
         table = polars.read_parquet(path)
     except (OSError, polars.exceptions.PolarsError):
         table = polars.DataFrame()
-    if dict(table.schema) != SCHEMA:
+    if dict(table.schema) != schema_of(measures):
         raise FileError(
             str(path), "it must hold the results of a comparison", "remove it to begin anew"
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from microveil.compare.grid import Cell
 from microveil.compare.measuring import Matrix, matrix_of
@@ -14,7 +15,7 @@ from microveil.preparation import Prepared, prepare
 from microveil.request import Request
 from microveil.table import Numbers
 
-__all__ = ["Reading", "Task", "digest_of", "tasks_of"]
+__all__ = ["Reading", "Task", "digest_of", "ready_of", "tasks_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -95,8 +96,13 @@ def tasks_of(table: Any, cells: Sequence[Cell], arguments: Mapping[str, Any]) ->
     return tasks
 
 
-def digest_of(tasks: Iterable[Task]) -> str:
-    """Return a SHA-256 of all that the tasks read: values, domains and grids."""
+def ready_of(tasks: Iterable[Task]) -> tuple[Request, Reading]:
+    """Return the first request that can be planned: all have its columns and values."""
+    return next(task.ready for task in tasks if not isinstance(task.ready, MicroveilError))
+
+
+def digest_of(tasks: Iterable[Task], columns: Mapping[str, NDArray[Any]]) -> str:
+    """Return a SHA-256 of all that is read: values, domains and grids, and other columns."""
     digest = hashlib.sha256()
     seen: set[int] = set()
     for task in tasks:
@@ -110,6 +116,9 @@ def digest_of(tasks: Iterable[Task]) -> str:
             if column.missing is not None:
                 digest.update(np.packbits(column.missing).data)
         digest.update(np.ascontiguousarray(reading.original).data)
+    for name, values in columns.items():
+        digest.update(repr((name, values.dtype.str)).encode())
+        digest.update(np.ascontiguousarray(values).tobytes())
     return digest.hexdigest()
 
 

@@ -1,5 +1,6 @@
 """Reports: one HTML page that opens from disk, for the custodian or for the public."""
 
+from microveil.report.comparison import comparison_report
 from microveil.report.key_figures import KeyFigure, key_figures
 from microveil.report.pages import custodian_report, demonstration_report, publishable_report
 from microveil.report.risk_utility import MapPoint, Spread, risk_utility_section
@@ -8,6 +9,7 @@ __all__ = [
     "KeyFigure",
     "MapPoint",
     "Spread",
+    "comparison_report",
     "custodian_report",
     "demonstration_report",
     "key_figures",

@@ -3,20 +3,33 @@
 import datetime
 import itertools
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.report.wording import tick
+from microveil.report.wording import SUPERSCRIPTS, tick
 from microveil.schema import EPOCH, Kind
 
-__all__ = ["LABEL_GAP", "LETTER_WIDTH", "Axis", "Tick", "bent_axis", "linear_axis", "share_axis"]
+__all__ = [
+    "LABEL_GAP",
+    "LETTER_WIDTH",
+    "Axis",
+    "Tick",
+    "bent_axis",
+    "linear_axis",
+    "log_axis",
+    "share_axis",
+]
 
 Float = NDArray[np.float64]
 Tick = tuple[float, str]
 LETTER_WIDTH = 7.2  # of a digit in a wide typeface, in units of the picture
 LABEL_GAP = 6.0
+LINE_HEIGHT = 13.0
+# On a longer logarithmic axis ticks stand at powers of ten alone.
+MOST_DECADES = 5
 DAYS_IN_YEAR = 365.2425
 YEAR_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 
@@ -38,6 +51,8 @@ class Axis:
         linear up to the threshold on either side of 0, logarithmic beyond.
     note : str or None
         What a reader must know of the scale.
+    logarithmic : bool
+        Whether the scale is logarithmic all along; 0 < lower then.
     """
 
     title: str
@@ -46,6 +61,7 @@ class Axis:
     ticks: tuple[Tick, ...]
     threshold: float | None = None
     note: str | None = None
+    logarithmic: bool = False
 
     def places(self, values: Float, start: float, end: float) -> Float:
         """Return where values lie between two ends of a picture, those outside at the ends."""
@@ -59,6 +75,9 @@ class Axis:
         return float(self.places(np.array([value]), start, end)[0])
 
     def _bent(self, values: Float) -> Float:
+        if self.logarithmic:
+            logarithms: Float = np.log(values)
+            return logarithms
         if self.threshold is None:
             # Halved, so that the distance of the largest float64s stays finite.
             return values / 2
@@ -113,7 +132,14 @@ def share_axis(title: str, most: float) -> Axis:
 
 
 def bent_axis(
-    title: str, lower: float, upper: float, threshold: float, kind: Kind, length: float
+    title: str,
+    lower: float,
+    upper: float,
+    threshold: float,
+    kind: Kind,
+    length: float,
+    *,
+    upright: bool = False,
 ) -> Axis:
     """Return an axis that is nearly linear up to a threshold and logarithmic beyond.
 
@@ -129,27 +155,93 @@ def bent_axis(
     bare = Axis(title=title, lower=lower, upper=upper, ticks=(), threshold=threshold)
     powers = [threshold * 10.0**power for power in range(300) if threshold * 10.0**power <= 1e300]
     wanted = [0.0]
-    for power in powers:
-        wanted += [power, -power]
-    ticks: list[Tick] = []
     # Zero and the outermost ticks matter most, so they are given room first.
-    for value in [wanted[0], *sorted(wanted[1:], key=abs, reverse=True)]:
-        if not lower <= value <= upper:
+    for power in reversed(powers):
+        wanted += [power, -power]
+    ticks = _with_room(bare, [(v, tick(v, kind, abs(v) or 1.0)) for v in wanted], length, upright)
+    return replace(
+        bare,
+        ticks=ticks,
+        note=f"logarithmic scale beyond {tick(threshold, Kind.DECIMAL, threshold)}",
+    )
+
+
+def log_axis(
+    title: str,
+    lower: float,
+    upper: float,
+    length: float,
+    *,
+    stops: Sequence[float] = (),
+    upright: bool = False,
+) -> Axis:
+    """Return a logarithmic axis with as many ticks as have room.
+
+    Parameters
+    ----------
+    title : str
+    lower, upper : float
+        0 < lower <= upper; the axis reaches a little beyond either.
+    length : float
+        Of the axis, in units of the picture.
+    stops : sequence of float
+        Where ticks are wanted, the outermost first of all; else at 1, 2 and 5 times powers of
+        ten.
+    upright : bool
+        Whether labels stand above each other, and their height is what needs room.
+
+    Examples
+    --------
+    >>> [label for _, label in log_axis("loss", 3, 2500, 290).ticks]
+    ['5', '10', '20', '50', '100', '200', '1,000']
+    >>> [label for _, label in log_axis("k", 3, 100, 290, stops=[3, 5, 10, 25, 50, 100]).ticks]
+    ['3', '5', '10', '25', '50', '100']
+    """
+    margin = max((upper / lower) ** 0.04, 1.02)
+    bare = Axis(title=title, lower=lower / margin, upper=upper * margin, ticks=(), logarithmic=True)
+    if stops:
+        ordered = sorted(stops)
+        wanted = [ordered[0], ordered[-1], *ordered[1:-1]]
+    else:
+        first, last = math.floor(math.log10(bare.lower)), math.ceil(math.log10(bare.upper))
+        powers = [10.0**power for power in range(max(first, -300), min(last, 300) + 1)]
+        # Each second, fifth or tenth power where there are too many for one another's labels.
+        step = max(1, math.ceil(len(powers) / 8))
+        wanted = powers[::step]
+        if len(powers) <= MOST_DECADES:
+            wanted += [factor * power for factor in (2, 5) for power in powers if power < 1e4]
+    labelled = [(value, _on_log_scale(value)) for value in wanted]
+    return replace(bare, ticks=_with_room(bare, labelled, length, upright))
+
+
+def _on_log_scale(value: float) -> str:
+    """Write a power of ten as one where it is too long to be written out."""
+    power = round(math.log10(value))
+    if not -4 <= power < 4 and math.isclose(value, 10.0**power):
+        return f"10{str(power).translate(SUPERSCRIPTS)}"
+    return tick(value, Kind.DECIMAL, value)
+
+
+def _with_room(
+    axis: Axis, wanted: Iterable[Tick], length: float, upright: bool
+) -> tuple[Tick, ...]:
+    """Choose the ticks whose labels do not touch those chosen before them; in order."""
+    ticks: list[Tick] = []
+
+    def room(label: str) -> float:
+        return LINE_HEIGHT if upright else LETTER_WIDTH * len(label) + LABEL_GAP
+
+    for value, label in wanted:
+        if not axis.lower <= value <= axis.upper:
             continue
-        label = tick(value, kind, abs(value) or 1.0)
-        place, room = bare.place(value, 0, length), LETTER_WIDTH * len(label) + LABEL_GAP
+        place = axis.place(value, 0, length)
         taken = (
-            abs(place - bare.place(other, 0, length))
-            < (room + LETTER_WIDTH * len(text) + LABEL_GAP) / 2
+            abs(place - axis.place(other, 0, length)) < (room(label) + room(text)) / 2
             for other, text in ticks
         )
         if not any(taken):
             ticks.append((value, label))
-    return replace(
-        bare,
-        ticks=tuple(sorted(ticks)),
-        note=f"logarithmic scale beyond {tick(threshold, Kind.DECIMAL, threshold)}",
-    )
+    return tuple(sorted(ticks))
 
 
 def _nice(step: float) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.report.axes import LETTER_WIDTH, Axis
-from microveil.report.markup import Markup, element, fragment
+from microveil.report.markup import Child, Markup, element, fragment
 
 __all__ = ["LEGEND_HEIGHT", "WIDTH", "Frame", "legend", "path", "picture", "stairs"]
 
@@ -18,7 +18,7 @@ SWATCH = 22.0
 
 
 def picture(
-    identifier: str, title: str, description: str, height: float, *content: Markup
+    identifier: str, title: str, description: str, height: float, *content: Child
 ) -> Markup:
     """Draw a picture 360 wide that says in words what it shows.
 
@@ -29,7 +29,7 @@ def picture(
     title, description : str
         Read aloud in place of the picture.
     height : float
-    *content : Markup
+    *content : Markup, None, or an iterable of these
     """
     return element(
         "svg",
@@ -147,7 +147,8 @@ class Frame:
 
     def _names(self) -> Markup:
         across, middle = self.left + self.width / 2, self.top + self.height / 2
-        lines = [self.across.title, *([self.across.note] if self.across.note else [])]
+        notes = (self.across.note, self.upward.note and f"upward: {self.upward.note}")
+        lines = [self.across.title, *filter(None, notes)]
         upward = element(
             "text",
             self.upward.title,

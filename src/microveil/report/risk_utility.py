@@ -1,43 +1,35 @@
 """The risk-utility map: what methods lose against what an intruder could still find.
 
-Each scope of guarantee has a panel of its own: an epsilon that holds at cluster scope is not
-comparable with one that holds at row scope, and no frontier joins them. All panels share
-their axes, so that they can be compared.
+Each guarantee has a panel of its own, since an epsilon that holds at cluster scope is not
+comparable with one that holds at row scope, and no line joins points of two panels. All
+panels share their axes, so that they can be compared.
 """
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from microveil.report.axes import Axis, bent_axis, linear_axis
-from microveil.report.canvas import LEGEND_HEIGHT, WIDTH, Frame, path, picture, stairs
+from microveil.report.axes import Axis, bent_axis, linear_axis, log_axis
+from microveil.report.canvas import WIDTH, Frame, path, picture, stairs
+from microveil.report.marks import key_height, keys, marks, whiskers
 from microveil.report.markup import Markup, element, fragment
 from microveil.report.sections import Section
 from microveil.report.tables import table
 from microveil.report.wording import number
 from microveil.schema import Kind
 
-__all__ = ["MapPoint", "Spread", "risk_utility_section"]
+__all__ = ["MapPoint", "Spread", "in_rows", "loss_axis", "map_pictures", "risk_utility_section"]
 
 LEFT, RIGHT, INNER_HEIGHT = 48.0, 22.0, 220.0
 INNER = WIDTH - LEFT - RIGHT
-KEYS_IN_A_ROW = 2
-RADIUS = 5.0
 HEADROOM = 1.05
 MOST_TIMES_MEDIAN = 10
-# Shapes as outlines around (0, 0), one to a method; the ninth method gets the first again.
-SHAPES: tuple[tuple[str, tuple[tuple[float, float], ...]], ...] = (
-    ("circle", tuple((math.cos(a / 8 * math.pi), math.sin(a / 8 * math.pi)) for a in range(16))),
-    ("square", ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9))),
-    ("triangle", ((0.0, -1.2), (1.1, 0.8), (-1.1, 0.8))),
-    ("diamond", ((0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0))),
-    ("triangle pointing down", ((0.0, 1.2), (1.1, -0.8), (-1.1, -0.8))),
-    ("bar", ((-0.5, -1.3), (0.5, -1.3), (0.5, 1.3), (-0.5, 1.3))),
-    ("hourglass", ((-1.1, -1.1), (1.1, -1.1), (-1.1, 1.1), (1.1, 1.1))),
-    ("flat bar", ((-1.3, -0.5), (1.3, -0.5), (1.3, 0.5), (-1.3, 0.5))),
-)
+# Beyond this ratio of the largest to the least the axis of losses is logarithmic.
+WIDE = 20.0
+MOST_TOLD = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +54,7 @@ class MapPoint:
     Attributes
     ----------
     panel : str
-        The scope at which it keeps its epsilon: points of one panel are comparable.
+        What it guarantees, scope and epsilon: points of one panel are comparable.
     method : str
         Decides shape and colour.
     label : str
@@ -70,7 +62,9 @@ class MapPoint:
     loss, risk : Spread
         In the units that the axes name.
     on_frontier : bool
-        Whether no other point of the panel is better in both.
+        Whether nothing that guarantees as much is better in both.
+    row : str
+        Panels of one row, of one scope for example, are drawn beside each other.
     """
 
     panel: str
@@ -79,12 +73,18 @@ class MapPoint:
     loss: Spread
     risk: Spread
     on_frontier: bool
+    row: str = ""
 
 
 def risk_utility_section(
-    points: Sequence[MapPoint], *, loss_title: str, risk_title: str, prefix: str = ""
+    points: Sequence[MapPoint],
+    *,
+    loss_title: str,
+    risk_title: str,
+    chance: float | None = None,
+    prefix: str = "",
 ) -> Section:
-    """Draw the map, a panel to each scope, and tabulate all of its points.
+    """Draw the map, a panel to each guarantee, and tabulate all of its points.
 
     Parameters
     ----------
@@ -92,6 +92,8 @@ def risk_utility_section(
         One or more.
     loss_title, risk_title : str
         Names of the axes, with units.
+    chance : float, optional
+        The risk of blind guessing, drawn as a line.
     prefix : str
         Of identifiers.
 
@@ -111,29 +113,6 @@ def risk_utility_section(
     >>> section.title
     'Risk-utility map'
     """
-    methods = tuple(dict.fromkeys(point.method for point in points))
-    panels = tuple(dict.fromkeys(point.panel for point in points))
-    most = max(len({p.method for p in points if p.panel == panel}) for panel in panels)
-    key_rows = math.ceil(most / KEYS_IN_A_ROW)
-    axes = (
-        _axis(loss_title, [point.loss for point in points], INNER),
-        _axis(risk_title, [point.risk for point in points], INNER_HEIGHT),
-    )
-    drawn = [
-        element(
-            "figure",
-            _panel(
-                f"{prefix}map{place}",
-                panel,
-                [point for point in points if point.panel == panel],
-                methods,
-                axes,
-                key_rows,
-            ),
-            element("figcaption", f"{panel}; the line is the least risk to be had at each loss"),
-        )
-        for place, panel in enumerate(panels)
-    ]
     return Section(
         identifier=f"{prefix}map",
         title="Risk-utility map",
@@ -143,90 +122,178 @@ def risk_utility_section(
                 "Lower is better on both axes. Bars show intervals over runs. Points of different "
                 "panels promise different things and are not comparable as safe or unsafe.",
             ),
-            element("div", drawn, class_="pictures"),
+            map_pictures(
+                points,
+                loss_title=loss_title,
+                risk_title=risk_title,
+                chance=chance,
+                prefix=f"{prefix}map",
+            ),
             _points_table(points, loss_title, risk_title, f"{prefix}map-table"),
         ),
     )
 
 
-def _axis(title: str, spreads: Sequence[Spread], length: float) -> Axis:
-    """Return an axis from 0 that holds every interval, bent where one point dwarfs the others."""
-    upper = HEADROOM * max([spread.upper for spread in spreads] + [1e-9])
-    lower = min([spread.lower for spread in spreads] + [0.0])
+def map_pictures(
+    points: Sequence[MapPoint],
+    *,
+    loss_title: str,
+    risk_title: str,
+    chance: float | None = None,
+    methods: Sequence[str] = (),
+    prefix: str,
+) -> Markup:
+    """Draw a panel to each guarantee, all with the same axes.
+
+    Parameters
+    ----------
+    points, loss_title, risk_title, chance
+        As for `risk_utility_section`.
+    methods : sequence of str
+        All that have a mark of their own on the page, in its order; by default those of the
+        points.
+    prefix : str
+        Of identifiers.
+    """
+    methods = tuple(methods) or tuple(dict.fromkeys(point.method for point in points))
+    panels: dict[tuple[str, str], list[MapPoint]] = {}
+    for point in points:
+        panels.setdefault((point.row, point.panel), []).append(point)
+    tops: dict[str, float] = {}
+    for (row, _), own in panels.items():
+        tops[row] = max(tops.get(row, 0.0), key_height(_present(own, methods), INNER))
+    axes = (
+        loss_axis(loss_title, [point.loss for point in points], INNER),
+        _risk_axis(risk_title, [point.risk for point in points], chance),
+    )
+    figures = [
+        (
+            row,
+            panel,
+            _panel(f"{prefix}{place}", panel, own, methods, axes, chance, tops[row]),
+        )
+        for place, ((row, panel), own) in enumerate(panels.items())
+    ]
+    return in_rows(figures)
+
+
+def in_rows(figures: Sequence[tuple[str, str, Markup]]) -> Markup:
+    """Lay pictures out, those of one row beside each other.
+
+    Parameters
+    ----------
+    figures : sequence of (str, str, Markup)
+        The row, the caption and the picture of each; those of a row follow each other.
+    """
+    return fragment(
+        element(
+            "div",
+            (
+                element("figure", element("figcaption", caption, class_="above"), drawn)
+                for _, caption, drawn in own
+            ),
+            class_="pictures",
+        )
+        for _, own in itertools.groupby(figures, key=lambda figure: figure[0])
+    )
+
+
+def loss_axis(
+    title: str, spreads: Sequence[Spread], length: float, *, upright: bool = False
+) -> Axis:
+    """Return an axis of losses that holds every interval: logarithmic where they span much.
+
+    An interval that reaches 0 ends where a logarithmic axis ends.
+    """
+    sizes = [spread.value for spread in spreads]
+    upper = max(spread.upper for spread in spreads)
+    if min(sizes) > 0 and max(sizes) > WIDE * min(sizes):
+        named = f"{title}, log scale"
+        return log_axis(named, min(sizes), upper, length, upright=upright)
+    return linear_axis(title, 0.0, HEADROOM * max(upper, 1e-9), Kind.DECIMAL, length)
+
+
+def _risk_axis(title: str, spreads: Sequence[Spread], chance: float | None) -> Axis:
+    """Return an axis from 0, logarithmic beyond guessing: what tells releases apart is small."""
+    upper = HEADROOM * max([spread.upper for spread in spreads] + [chance or 0.0, 1e-9])
     sizes = [spread.value for spread in spreads if spread.value > 0]
-    if sizes and max(sizes) > MOST_TIMES_MEDIAN * float(np.median(sizes)):
-        threshold = 10.0 ** math.floor(math.log10(max(min(sizes), max(sizes) * 1e-6)))
-        return bent_axis(title, lower, upper, threshold, Kind.DECIMAL, length)
-    return linear_axis(title, lower, upper, Kind.DECIMAL, length)
+    if sizes and max(sizes) > MOST_TIMES_MEDIAN * min(chance or math.inf, float(np.median(sizes))):
+        least = chance or max(min(sizes), max(sizes) * 1e-6)
+        threshold = 10.0 ** round(math.log10(least))
+        upper = 1.1 * 10.0 ** math.ceil(math.log10(upper / HEADROOM))
+        return bent_axis(title, 0.0, upper, threshold, Kind.DECIMAL, INNER_HEIGHT, upright=True)
+    return linear_axis(title, 0.0, upper, Kind.DECIMAL, INNER_HEIGHT)
+
+
+def _present(points: Sequence[MapPoint], methods: Sequence[str]) -> list[str]:
+    own = {point.method for point in points}
+    return [method for method in methods if method in own]
 
 
 def _panel(
     identifier: str,
     panel: str,
     points: Sequence[MapPoint],
-    methods: tuple[str, ...],
+    methods: Sequence[str],
     axes: tuple[Axis, Axis],
-    key_rows: int,
+    chance: float | None,
+    top: float,
 ) -> Markup:
-    present = [method for method in methods if any(point.method == method for point in points)]
-    keys = [present[k : k + KEYS_IN_A_ROW] for k in range(0, len(present), KEYS_IN_A_ROW)]
-    top = LEGEND_HEIGHT * key_rows + 4
     across, upward = axes
     frame = Frame(
         left=LEFT, top=top, width=INNER, height=INNER_HEIGHT, across=across, upward=upward
     )
     frontier = sorted((p for p in points if p.on_frontier), key=lambda p: p.loss.value)
-    best = ", ".join(f"{point.method} {point.label}" for point in frontier)
+    best = ", ".join(f"{point.method} {point.label}".strip() for point in frontier[:MOST_TOLD])
+    more = f", and {len(frontier) - MOST_TOLD} more" if len(frontier) > MOST_TOLD else ""
+    present = _present(points, methods)
     return picture(
         identifier,
         f"Risk against loss: {panel}",
-        f"{len(points)} points. On the frontier: {best or 'none'}.",
-        frame.bottom + 58,
-        fragment(_keys(row, methods, place) for place, row in enumerate(keys)),
+        f"{len(points)} points. On the frontier: {best or 'none'}{more}.",
+        frame.bottom + 44 + 15 * sum(note is not None for note in (across.note, upward.note)),
+        keys([(method, methods.index(method)) for method in present], LEFT, INNER),
         frame.axes(),
-        _frontier(frame, frontier) if frontier else fragment(),
-        fragment(_point(frame, point, methods.index(point.method)) for point in points),
+        None if chance is None else _chance_line(frame, chance),
+        _least_risk(frame, points),
+        (_drawn(frame, points, method, methods.index(method)) for method in present),
     )
 
 
-def _frontier(frame: Frame, frontier: Sequence[MapPoint]) -> Markup:
-    """Draw the least risk to be had at each loss: no mixture of two points is offered."""
-    xs = frame.xs(np.array([point.loss.value for point in frontier]))
-    ys = frame.ys(np.array([point.risk.value for point in frontier]))
-    return stairs(
-        np.append(xs, frame.left + frame.width), np.append(ys, ys[-1]), frame.top, "line thin"
-    )
-
-
-def _keys(row: Sequence[str], methods: tuple[str, ...], place: int) -> Markup:
-    drawn = []
-    for column, method in enumerate(row):
-        x, y = LEFT + 8 + column * INNER / KEYS_IN_A_ROW, 10.0 + LEGEND_HEIGHT * place
-        drawn += [
-            _mark(x, y, methods.index(method), full=True),
-            element("text", method, x=x + 11, y=y + 4),
-        ]
-    return fragment(drawn)
-
-
-def _point(frame: Frame, point: MapPoint, index: int) -> Markup:
-    x, y = frame.x(point.loss.value), frame.y(point.risk.value)
-    left, right = frame.x(point.loss.lower), frame.x(point.loss.upper)
-    low, high = frame.y(point.risk.lower), frame.y(point.risk.upper)
-    colour = f"series{index % len(SHAPES)}"
+def _chance_line(frame: Frame, chance: float) -> Markup:
+    height = frame.y(chance)
+    right = frame.left + frame.width
+    # Few cells lose little and are linked little: on the left there is room for words.
     return fragment(
-        path([(left, y), (right, y)], f"bar {colour}"),
-        path([(x, low), (x, high)], f"bar {colour}"),
-        _mark(x, y, index, full=point.on_frontier),
+        path([(frame.left, height), (right, height)], "line thin dashed"),
+        element("text", "by chance", x=frame.left + 4, y=height - 4),
     )
 
 
-def _mark(x: float, y: float, index: int, *, full: bool) -> Markup:
-    """Draw a method's shape, filled where it is on the frontier."""
-    _, outline = SHAPES[index % len(SHAPES)]
-    placed = [(x + RADIUS * dx, y + RADIUS * dy) for dx, dy in outline]
-    state = "full" if full else "hollow"
-    return path(placed, f"mark {state} series{index % len(SHAPES)}", closed=True)
+def _least_risk(frame: Frame, points: Sequence[MapPoint]) -> Markup:
+    """Draw the least risk to be had at each loss: no mixture of two points is offered."""
+    ordered = sorted(points, key=lambda point: point.loss.value)
+    xs = frame.xs(np.array([point.loss.value for point in ordered]))
+    ys = frame.ys(np.minimum.accumulate([point.risk.value for point in ordered]))
+    turns = np.flatnonzero(np.diff(ys, prepend=frame.top - 1.0))
+    ends = np.append(xs[turns], frame.left + frame.width)
+    return stairs(ends, np.append(ys[turns], ys[-1]), frame.top, "line thin")
+
+
+def _drawn(frame: Frame, points: Sequence[MapPoint], method: str, index: int) -> Markup:
+    """Draw the points of a method with their intervals."""
+    own = [point for point in points if point.method == method]
+    places = [(frame.x(point.loss.value), frame.y(point.risk.value)) for point in own]
+    pairs = list(zip(own, places, strict=True))
+    across = [((frame.x(p.loss.lower), y), (frame.x(p.loss.upper), y)) for p, (_, y) in pairs]
+    upward = [((x, frame.y(p.risk.lower)), (x, frame.y(p.risk.upper))) for p, (x, _) in pairs]
+    return fragment(
+        whiskers(across + upward, index),
+        (
+            marks([place for p, place in pairs if p.on_frontier is full], index, full=full)
+            for full in (False, True)
+        ),
+    )
 
 
 def _points_table(

@@ -1,0 +1,260 @@
+"""The analyses that a table is put through to see whether they still come out.
+
+Three questions of `microveil.utility` as arguments of a verb: what a classifier learns (see
+`learning`), what a regression estimates (`regression`), and whether a model tells the tables
+apart (`propensity`).
+"""
+
+import importlib
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.errors import DataError, RequestError
+from microveil.table import Table
+from microveil.utility.learning import threshold_classes
+from microveil.utility.regression import parse_formula
+
+__all__ = ["Analyses", "Column", "check_columns", "column_of", "named_classifier", "numbers_of"]
+
+# A class attribute of more is a slip: a number that wants a threshold, or a name.
+MOST_CLASSES = 50
+
+Column = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analyses:
+    """What was asked for; by default nothing.
+
+    Attributes
+    ----------
+    classes : str or None
+        The class attribute, a column of the original.
+    threshold : float or None
+        The first class reaches up to it; None makes every category a class.
+    estimator : object or None
+        A classifier of scikit-learn; None is the random forest of IDP-2025.
+    formula : str or None
+        A regression, as `parse_formula` writes it.
+    logistic : bool
+        Whether the regression is of log odds.
+    propensity : bool
+        Whether a model is to tell the tables apart.
+    """
+
+    classes: str | None = None
+    threshold: float | None = None
+    estimator: Any = None
+    formula: str | None = None
+    logistic: bool = False
+    propensity: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        classes: str | None = None,
+        threshold: float | None = None,
+        estimator: Any = None,
+        formula: str | None = None,
+        logistic: bool = False,
+        propensity: bool = False,
+    ) -> "Analyses":
+        """Check what a user asks for.
+
+        Raises
+        ------
+        RequestError
+            If an argument is given without the one that it belongs to, the threshold is no
+            finite number, or the formula cannot be read.
+
+        Examples
+        --------
+        >>> Analyses.of(formula="TAX~INCOME*AGE").formula
+        'TAX ~ INCOME + AGE + INCOME:AGE'
+        """
+        if classes is None:
+            for name, given in (("threshold", threshold), ("estimator", estimator)):
+                if given is not None:
+                    raise _without(name, "it needs a class attribute", "classes='INCOME'")
+        if formula is None and logistic:
+            raise _without("logistic", "it needs a formula", "formula='Y ~ A + B'")
+        return cls(
+            classes=classes,
+            threshold=None if threshold is None else _finite(threshold),
+            estimator=estimator,
+            formula=None if formula is None else str(parse_formula(formula)),
+            logistic=bool(logistic),
+            propensity=bool(propensity),
+        )
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The attributes of the formula, the outcome first; none without one."""
+        return () if self.formula is None else parse_formula(self.formula).attributes
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Every column that the analyses name."""
+        return (*(() if self.classes is None else (self.classes,)), *self.variables)
+
+    def class_column(self, table: Table) -> Column:
+        """Return every record's class: text, or numbers where each is a class; NaN or "" is none.
+
+        Parameters
+        ----------
+        table : Table
+            The original.
+
+        Returns
+        -------
+        ndarray, shape (n_records,)
+
+        Raises
+        ------
+        RequestError
+            If the table has no such column.
+        DataError
+            If there are more than 50 classes, or a threshold on text.
+        """
+        assert self.classes is not None  # noqa: S101 -- asked for by nobody else
+        check_columns(table, [self.classes], "original")
+        values = column_of(table, self.classes)
+        if self.threshold is not None:
+            return threshold_classes(values, self.threshold)
+        if len(np.unique(values)) > MOST_CLASSES:
+            raise DataError(
+                "classes",
+                f"the class attribute must have at most {MOST_CLASSES} classes",
+                "pass a threshold to make two of a number, or name another attribute",
+            )
+        return values
+
+
+def check_columns(table: Table, names: Iterable[str], side: str) -> None:
+    """Refuse names that a table does not have.
+
+    Raises
+    ------
+    RequestError
+    """
+    for name in names:
+        if name not in table.names:
+            raise RequestError(
+                f"column '{name}'",
+                f"the {side} table has no such column",
+                f"choose from {', '.join(table.names)}",
+            )
+
+
+def column_of(table: Table, name: str) -> Column:
+    """Return a column as numbers, NaN where missing, or as text, empty where missing.
+
+    Raises
+    ------
+    DataError
+        If it is neither.
+
+    Examples
+    --------
+    >>> from microveil.table import open_table
+    >>> column_of(open_table({"SEX": np.array(["f", None, "m"])}), "SEX")
+    array(['f', '', 'm'], dtype='<U4')
+    """
+    return numbers_of(table, name) if table.kind(name).is_numeric else _words(table, name)
+
+
+def numbers_of(table: Table, name: str) -> NDArray[np.float64]:
+    """Return a numeric column as float64, NaN where missing.
+
+    Raises
+    ------
+    DataError
+        If it is not numeric.
+    """
+    numbers = table.numbers(name)
+    values = numbers.values.astype(np.float64)
+    if numbers.missing is not None:
+        values[numbers.missing] = np.nan
+    return values
+
+
+def named_classifier(name: str) -> Any:
+    """Make a classifier of scikit-learn of its full name, with the settings it has by default.
+
+    Parameters
+    ----------
+    name : str
+        As in Python: ``sklearn.linear_model.LogisticRegression``. Nothing outside of
+        scikit-learn is imported.
+
+    Raises
+    ------
+    RequestError
+        If scikit-learn is not installed, or has no such classifier.
+
+    Examples
+    --------
+    >>> named_classifier("sklearn.tree.DecisionTreeClassifier")
+    DecisionTreeClassifier()
+    """
+    try:
+        base = importlib.import_module("sklearn.base")
+    except ImportError:
+        raise RequestError(
+            "estimator",
+            "it needs scikit-learn, which is not installed",
+            "install it with: pip install 'microveil[evaluate]'",
+        ) from None
+    made = _made(name)
+    if made is None or not base.is_classifier(made):
+        raise RequestError(
+            f"estimator '{name}'",
+            "it must be the full name of a classifier of scikit-learn that needs no arguments",
+            "pass for example sklearn.linear_model.LogisticRegression",
+        )
+    return made
+
+
+def _made(name: str) -> Any:
+    """Return an object of a public class inside of scikit-learn; None if there is none."""
+    root, *parts = name.split(".")
+    if root != "sklearn" or not parts or any(part[:1] in {"", "_"} for part in parts):
+        return None
+    try:
+        found = getattr(importlib.import_module(".".join([root, *parts[:-1]])), parts[-1], None)
+        inside = isinstance(found, type) and found.__module__.partition(".")[0] == "sklearn"
+        return found() if inside and found is not None else None
+    except (ImportError, TypeError):
+        return None
+
+
+def _words(table: Table, name: str) -> Column:
+    """Return a column of text; what is missing is told by its codes, whatever holds it."""
+    categories, where = np.unique(table.words(name), return_inverse=True)
+    missing = table.codes(name, tuple(categories.tolist())).missing
+    words = categories[where]
+    if missing is not None:
+        words[missing] = ""
+    return words
+
+
+def _finite(threshold: Any) -> float:
+    try:
+        number = math.nan if isinstance(threshold, bool | str) else float(threshold)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise RequestError(
+            "threshold", "it must be a finite number", "pass for example threshold=30000"
+        )
+    return number
+
+
+def _without(name: str, rule: str, argument: str) -> RequestError:
+    return RequestError(name, rule, f"pass {argument} with it, or leave it out")

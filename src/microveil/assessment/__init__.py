@@ -1,0 +1,16 @@
+"""Assessment: what a protected table lost, and what an intruder could still link.
+
+Works on any two tables with the same attributes, whichever tool protected them.
+
+::
+
+    measuring   two matrices, measured
+    nouns       what was found, as values and as JSON
+    text        the same for a terminal
+"""
+
+from microveil.assessment.measuring import assess_matrices
+from microveil.assessment.nouns import Assessment, PairedMeasures
+from microveil.assessment.text import LINKAGE_LABELS, LOSS_LABELS
+
+__all__ = ["LINKAGE_LABELS", "LOSS_LABELS", "Assessment", "PairedMeasures", "assess_matrices"]

@@ -1,0 +1,210 @@
+"""The user's own analyses of every run: a classifier, a regression, a model of propensity.
+
+What is learnt and tested is set up once. The classifier that is trained on the original, for
+each seed, is trained once, by the first run that asks for it.
+"""
+
+import math
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.analyses import Analyses, check_columns, column_of
+from microveil.compare.measures import (
+    F_MAJORITY,
+    F_MEASURE,
+    F_ORIGINAL,
+    OVERLAP,
+    PROPENSITY,
+    Measures,
+    of_class,
+)
+from microveil.compare.measuring import Matrix
+from microveil.compare.tasks import Reading
+from microveil.errors import DataError, MicroveilError, RequestError
+from microveil.utility.learning import ClassificationTask, classification_task, f_measures
+from microveil.utility.propensity import propensity
+from microveil.utility.regression import compare_regressions
+
+__all__ = ["Analyst"]
+
+Columns = dict[str, NDArray[Any]]
+Figures = dict[str, float | None]
+
+
+class Analyst:
+    """Makes the analyses of a comparison, of one table.
+
+    Threads may share it: who asks for what another is at work on waits for that.
+
+    Parameters
+    ----------
+    asked : Analyses
+    reading : Reading
+        The table: what is protected is numeric, and is learnt from but for the class attribute.
+    kept : iterable of str
+        Columns that a release holds as they are: a regression may take them.
+    linkage : bool
+        Whether linkage is measured beside.
+
+    Raises
+    ------
+    MicroveilError
+        If the table does not have what the analyses need.
+    """
+
+    def __init__(
+        self, asked: Analyses, reading: Reading, kept: Iterable[str], *, linkage: bool
+    ) -> None:
+        self._asked = asked
+        self._names = reading.names
+        self._original = self._columns(reading.original)
+        self._kept = _variables(asked, reading, set(kept))
+        self._classes = (
+            None if asked.classes is None else asked.class_column(reading.prepared.table)
+        )
+        self._task = None if self._classes is None else self._set_up(self._classes)
+        self._baselines: dict[int, Future[NDArray[np.float64]]] = {}
+        self._lock = threading.Lock()
+        self.measures = self._measures(linkage=linkage)
+
+    @property
+    def columns(self) -> Columns:
+        """What was read of the table beside the attributes to protect."""
+        return self._kept | ({} if self._classes is None else {"classes": self._classes})
+
+    def check(self) -> None:
+        """Make every analysis of the original, so that what cannot be done is told at once.
+
+        Raises
+        ------
+        MicroveilError
+            If one cannot be made.
+        """
+        if self._task is not None:
+            self._baseline(self._task, 0)
+        self._compared(self._original)
+
+    def figures(self, protected: Matrix, run: int) -> Figures:
+        """Measure one run.
+
+        Parameters
+        ----------
+        protected : float64 array (n_records, n_attributes)
+            NaN is a missing cell.
+        run : int
+            From 1; the classifier's seed is one less: 0 to 9 in IDP-2025.
+
+        Returns
+        -------
+        dict
+            None where the release does not allow the analysis, or leaves it undefined.
+
+        Notes
+        -----
+        A training, and of each seed another; least squares or log odds of both tables; log
+        odds of both together.
+        """
+        released = self._columns(protected)
+        found = self._compared(released, _or_none)
+        if self._task is None:
+            return found
+        task = self._task
+        baseline = self._baseline(task, run - 1)
+        learnt = _or_none(lambda: f_measures(task.confusion(released, run - 1)))
+        majority = f_measures(task.majority())
+        for c, label in enumerate(task.labels):
+            found[of_class(F_MEASURE, label)] = None if learnt is None else _defined(learnt[c])
+            found[of_class(F_ORIGINAL, label)] = _defined(baseline[c])
+            found[of_class(F_MAJORITY, label)] = _defined(majority[c])
+        return found
+
+    def _columns(self, matrix: Matrix) -> Columns:
+        return dict(zip(self._names, matrix.T, strict=True))
+
+    def _set_up(self, classes: NDArray[Any]) -> ClassificationTask:
+        learnt = {n: column for n, column in self._original.items() if n != self._asked.classes}
+        if not learnt:
+            raise DataError(
+                "classes",
+                "there is nothing to learn from beside the class attribute",
+                "protect another numeric attribute too",
+            )
+        return classification_task(learnt, classes, estimator=self._asked.estimator)
+
+    def _measures(self, *, linkage: bool) -> Measures:
+        asked, task = self._asked, self._task
+        return Measures(
+            linkage=linkage,
+            classes=asked.classes,
+            threshold=asked.threshold,
+            labels=() if task is None else task.labels,
+            estimator=None if task is None else " ".join(repr(task.estimator).split()),
+            scikit_learn=None if task is None else version("scikit-learn"),
+            formula=asked.formula,
+            logistic=asked.logistic,
+            propensity=asked.propensity,
+        )
+
+    def _compared(
+        self, released: Columns, attempt: Callable[[Callable[[], Any]], Any] = lambda work: work()
+    ) -> Figures:
+        """Compare a table with the original by what needs no seed."""
+        asked, found = self._asked, Figures()
+        if asked.formula is not None:
+            formula = asked.formula
+            before, after = (table | self._kept for table in (self._original, released))
+            fitted = attempt(
+                lambda: compare_regressions(before, after, formula, logistic=asked.logistic)
+            )
+            found[OVERLAP] = None if fitted is None else _defined(fitted.mean_overlap)
+        if asked.propensity:
+            told = attempt(lambda: propensity(self._original, released))
+            found[PROPENSITY] = None if told is None else _defined(told.ratio)
+        return found
+
+    def _baseline(self, task: ClassificationTask, seed: int) -> NDArray[np.float64]:
+        """Return the F-measures of a classifier that is trained on the original."""
+        with self._lock:
+            future = self._baselines.get(seed)
+            mine = future is None
+            if future is None:
+                future = self._baselines[seed] = Future()
+        if mine:
+            try:
+                future.set_result(f_measures(task.confusion(self._original, seed)))
+            except BaseException as error:
+                future.set_exception(error)
+                raise
+        return future.result()
+
+
+def _variables(asked: Analyses, reading: Reading, kept: set[str]) -> Columns:
+    """Return the columns of the formula that a release would hold as they are."""
+    table = reading.prepared.table
+    check_columns(table, asked.variables, "original")
+    for name in asked.variables:
+        if name not in reading.names and name not in kept:
+            raise RequestError(
+                f"formula, column '{name}'",
+                "a release has only what is protected, as numbers, and what is kept",
+                f"protect '{name}', or pass it in keep",
+            )
+    return {n: column_of(table, n) for n in asked.variables if n not in reading.names}
+
+
+def _or_none(work: Callable[[], Any]) -> Any:
+    """Do what a release may not allow: a model of too few different values, for example."""
+    try:
+        return work()
+    except MicroveilError:
+        return None
+
+
+def _defined(figure: float) -> float | None:
+    return float(figure) if math.isfinite(figure) else None

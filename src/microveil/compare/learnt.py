@@ -1,0 +1,72 @@
+"""What a classifier learns from the cells of a comparison, in words."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from microveil.compare.measures import F_MAJORITY, F_MEASURE, F_ORIGINAL, of_class
+
+__all__ = ["learnt_words"]
+
+# How many classes are told.
+TOLD = 4
+
+Row = Mapping[str, Any]
+
+
+def learnt_words(cells: Sequence[Row], labels: Sequence[str], named: Mapping[int, str]) -> str:
+    """Say which of some cells has the highest F-measure, and which cannot be told from it.
+
+    Parameters
+    ----------
+    cells : sequence of dict
+        Rows of a summary, of one scope and epsilon.
+    labels : sequence of str
+        Names of the classes.
+    named : mapping of int to str
+        What to call each cell, by its number.
+
+    Returns
+    -------
+    str
+        The best is that of the highest mean over the classes that were tested.
+    """
+    tested = [name for name in labels if any(_tested(row, name) for row in cells)]
+    known = [row for row in cells if all(_f(row, label) is not None for label in tested)]
+    if not tested or not known:
+        return "What a classifier learns from them is not defined."
+    best = max(known, key=lambda row: (sum(_f(row, label) for label in tested), -row["cell"]))
+    classes = [_class_words(best, label) for label in tested[:TOLD]]
+    if len(tested) > TOLD:
+        classes.append(f"and {len(tested) - TOLD} other classes")
+    others = [row for row in known if row is not best]
+    place = "highest with" if others else "with"
+    told = f"F-measure, mean over runs, {place} {named[best['cell']]}: {'; '.join(classes)}."
+    if not others:
+        return told
+    if best[of_class(F_MEASURE, tested[0]) + "_low"] is None:
+        return f"{told} One run says nothing of its spread."
+    near = sum(all(_overlap(best, row, label) for label in tested) for row in others)
+    return f"{told} Within the spread of the runs: {near} of {len(others)} other cells."
+
+
+def _tested(row: Row, label: str) -> bool:
+    return row[of_class(F_ORIGINAL, label)] is not None
+
+
+def _f(row: Row, label: str, end: str = "") -> Any:
+    return row[of_class(F_MEASURE, label) + end]
+
+
+def _class_words(row: Row, label: str) -> str:
+    """Say how well one class is told, beside the original and the guess for everybody."""
+    low, high = _f(row, label, "_low"), _f(row, label, "_high")
+    spread = "" if low is None else f" ({low:.3f} to {high:.3f})"
+    original, majority = (row[of_class(f, label)] for f in (F_ORIGINAL, F_MAJORITY))
+    beside = f"from the original {original:.3f}, by guessing the majority {majority:.3f}"
+    return f"class {label} {_f(row, label):.3f}{spread}, {beside}"
+
+
+def _overlap(best: Row, other: Row, label: str) -> bool:
+    """Whether the intervals overlap; where one has none, nothing tells them apart."""
+    ends = [_f(row, label, end) for row in (best, other) for end in ("_low", "_high")]
+    return None in ends or bool(ends[0] <= ends[3] and ends[2] <= ends[1])

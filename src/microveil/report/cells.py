@@ -1,0 +1,297 @@
+"""The cells of a comparison, grouped by what they guarantee, and as tables."""
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from microveil.compare import Comparison
+from microveil.report.markup import Child, Markup, element, fragment
+from microveil.report.risk_utility import Spread
+from microveil.report.sections import Section
+from microveil.report.tables import definitions, table
+from microveil.report.wording import NOTHING, number, percent, plural, rounded_up
+
+__all__ = [
+    "GROUP_WORDS",
+    "LABELLED",
+    "Group",
+    "cells_section",
+    "compared_section",
+    "groups_of",
+    "method_words",
+    "refused_section",
+    "spread_of",
+]
+
+Row = Mapping[str, Any]
+# By scope, the most demanding first.
+GROUP_WORDS = {
+    "row": "Row scope",
+    "vector": "Vector scope",
+    "cluster": "Cluster scope",
+    "none": "No epsilon",
+}
+MODEL_WORDS = {"dp": "DP", "idp": "iDP", "k-anonymity": "k-anonymity", "none": "no model"}
+# Measures as heads of columns; those that were not measured have none.
+MEASURE_WORDS = {
+    "information_loss": "information loss, %",
+    "record_linkage": "linked in raw units, %",
+    "record_linkage_standardised": "linked, standardised, %",
+    "record_linkage_by_rank": "linked by rank, %",
+    "coefficient_overlap": "overlap of coefficients",
+    "propensity_ratio": "propensity ratio",
+}
+FRONTIER_WORDS = {
+    "record_linkage": "raw",
+    "record_linkage_standardised": "standardised",
+    "record_linkage_by_rank": "by rank",
+}
+LABELLED = re.compile(r"f_measure\[(.*)\]", re.DOTALL)
+CHANCE = "record_linkage_by_chance"
+MOST_NAMED = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """The cells of one guarantee: one scope, one epsilon.
+
+    Attributes
+    ----------
+    scope : str
+    epsilon : float or None
+    rows : tuple of dict
+        Of the summary, by method and k.
+    """
+
+    scope: str
+    epsilon: float | None
+    rows: tuple[Row, ...]
+
+    @property
+    def title(self) -> str:
+        """What the cells guarantee, as a heading."""
+        told = GROUP_WORDS[self.scope]
+        return told if self.epsilon is None else f"{told}, epsilon {self.epsilon:g}"
+
+
+def groups_of(comparison: Comparison) -> tuple[Group, ...]:
+    """Group the cells that were not refused, by scope and epsilon."""
+    found: dict[tuple[int, float], list[Row]] = {}
+    scopes = list(GROUP_WORDS)
+    for row in comparison.summary.to_dicts():
+        if row["scope"] is not None:
+            epsilon = -1.0 if row["epsilon"] is None else row["epsilon"]
+            found.setdefault((scopes.index(row["scope"]), epsilon), []).append(row)
+    return tuple(
+        Group(
+            scope=scopes[scope],
+            epsilon=None if epsilon < 0 else epsilon,
+            rows=tuple(found[scope, epsilon]),
+        )
+        for scope, epsilon in sorted(found)
+    )
+
+
+def method_words(row: Row) -> str:
+    """Name a method with the steps that were chosen for it.
+
+    >>> method_words({"method": "dp-um", "steps": ""})
+    'dp-um'
+    >>> method_words({"method": "kanon-dp", "steps": "composition=parallel:isotonic=true"})
+    'kanon-dp (parallel, isotonic)'
+    """
+    told = []
+    for step in filter(None, row["steps"].split(":")):
+        name, _, value = step.partition("=")
+        if value in {"true", "false"}:
+            told.append(name if value == "true" else f"not {name}")
+        elif name in {"width", "exact_cells"}:
+            told.append(f"{name.replace('_', ' ')} {value}")
+        else:
+            told.append(value)
+    return f"{row['method']} ({', '.join(told)})" if told else str(row["method"])
+
+
+def spread_of(row: Row, measure: str) -> Spread | None:
+    """Return a cell's mean with its interval, which is the mean alone where there is none."""
+    value = row.get(measure)
+    if value is None or not math.isfinite(value):
+        return None
+    low, high = row.get(f"{measure}_low"), row.get(f"{measure}_high")
+    return Spread(
+        value=value, lower=value if low is None else low, upper=value if high is None else high
+    )
+
+
+def compared_section(description: Mapping[str, Any]) -> Section:
+    """Tabulate what was compared: table, methods, sizes, budgets, runs, seed, arguments."""
+    told: list[tuple[str, Child]] = [
+        ("records", f"{description['n_records']:,}" if "n_records" in description else NOTHING),
+        ("digest of the table, SHA-256", _code(description.get("table"))),
+        ("attributes", ", ".join(description.get("attributes", ()))),
+        ("methods", ", ".join(description.get("methods", ()))),
+        ("k", ", ".join(map(str, description.get("k", ())))),
+        ("epsilon", ", ".join(f"{float(Fraction(e)):g}" for e in description.get("epsilon", ()))),
+        ("runs of each cell", str(description.get("runs", NOTHING))),
+        ("seed", str(description.get("seed", NOTHING))),
+        ("microveil", str(description.get("microveil", NOTHING))),
+        *(
+            (f"argument {name}", _code(value))
+            for name, value in description.get("arguments", {}).items()
+        ),
+    ]
+    return Section(
+        identifier="compared",
+        title="What was compared",
+        body=definitions(
+            "The comparison: the same request on the same table gives the same figures",
+            ((name, value or NOTHING) for name, value in told),
+            heads=("what", "value"),
+            identifier="compared-table",
+        ),
+    )
+
+
+def cells_section(comparison: Comparison, groups: Sequence[Group]) -> Section:
+    """Tabulate every cell, by what it guarantees."""
+    kept: dict[int, list[str]] = {}
+    for cell, risk in comparison.frontier.select("cell", "risk").iter_rows():
+        kept.setdefault(cell, []).append(FRONTIER_WORDS[risk])
+    measures = _measured(groups)
+    chance = next((r[CHANCE] for g in groups for r in g.rows if r.get(CHANCE) is not None), None)
+    return Section(
+        identifier="cells",
+        title="All cells",
+        body=fragment(
+            element(
+                "p",
+                "Means over the runs, with 95 % intervals of the mean in parentheses; a figure "
+                "without one is of a single run, or of a method that draws nothing at random. "
+                "Exact cells are those that noise was due for and that come out as they are. Loss "
+                "at vector scope is the exact loss when the clusters are formed anew; where it "
+                "exceeds epsilon, epsilon holds only while everybody stays in their cluster.",
+                None if chance is None else f" Blind guessing links {number(chance, 3)} %.",
+            ),
+            (_group_table(place, group, measures, kept) for place, group in enumerate(groups)),
+        ),
+    )
+
+
+def _measured(groups: Sequence[Group]) -> dict[str, str]:
+    """Return the measures that some cell has, with their heads."""
+    names = dict.fromkeys(name for group in groups for row in group.rows for name in row)
+    wanted = dict(MEASURE_WORDS)
+    for name in names:
+        if label := LABELLED.fullmatch(name):
+            wanted[name] = f"F-measure, class {label[1]}"
+    return {
+        name: words
+        for name, words in wanted.items()
+        if any(row.get(name) is not None for group in groups for row in group.rows)
+    }
+
+
+def _group_table(
+    place: int, group: Group, measures: Mapping[str, str], kept: Mapping[int, Sequence[str]]
+) -> Markup:
+    linked = any(name in FRONTIER_WORDS for name in measures)
+    models = {row["model"] for row in group.rows}
+    told_apart = ["model"] if len(models) > 1 else []
+    heads = ["method", "k", *told_apart, *measures.values(), "exact cells, %"]
+    heads += ["loss at vector scope", *(["on the frontier"] if linked else [])]
+    rows = []
+    for row in group.rows:
+        told = [method_words(row), NOTHING if row["k"] is None else str(row["k"])]
+        told += [MODEL_WORDS[row["model"]] for _ in told_apart]
+        told += [_written(row, name) for name in measures]
+        told += [percent(row["exact_cells"] / row["n_cells"]) if row["n_cells"] else NOTHING]
+        told += [_vector_loss(row)]
+        if linked:
+            told += [_frontier_words(kept.get(row["cell"], ()))]
+        rows.append(told)
+    model = "" if told_apart else f" ({MODEL_WORDS[group.rows[0]['model']]})"
+    return fragment(
+        element("h3", group.title + model),
+        table(
+            f"{group.title}: {plural(len(rows), 'cell')}",
+            heads,
+            rows,
+            identifier=f"cells-{place}",
+            class_="cells",
+            captioned=False,
+        ),
+    )
+
+
+def _written(row: Row, measure: str) -> str:
+    spread = spread_of(row, measure)
+    if spread is None:
+        return NOTHING
+    if spread.lower == spread.upper:
+        return number(spread.value, 3)
+    ends = f"{number(spread.lower, 3)} to {number(spread.upper, 3)}"
+    return f"{number(spread.value, 3)} ({ends})"
+
+
+def _vector_loss(row: Row) -> str:
+    if row["vector_loss"] is None or not math.isfinite(row["vector_loss"]):
+        return "no bound"
+    return rounded_up(row["vector_loss"])
+
+
+def _frontier_words(risks: Sequence[str]) -> str:
+    if len(risks) == len(FRONTIER_WORDS):
+        return "all three"
+    return ", ".join(risks) or NOTHING
+
+
+def refused_section(comparison: Comparison) -> Section | None:
+    """Tabulate what was refused, by reason; None where nothing was."""
+    reasons: dict[str, list[Row]] = {}
+    for row in comparison.summary.to_dicts():
+        if row["refused"] is not None:
+            reasons.setdefault(row["refused"], []).append(row)
+    if not reasons:
+        return None
+    return Section(
+        identifier="refused",
+        title="Refused cells",
+        body=table(
+            "Cells that were refused, by reason",
+            ("why", "cells", "which"),
+            (
+                [reason, f"{len(rows):,}", _named(map(_cell_words, rows))]
+                for reason, rows in reasons.items()
+            ),
+            identifier="refused-table",
+            words=True,
+            class_="reasons",
+        ),
+    )
+
+
+def _cell_words(row: Row) -> str:
+    told = [method_words(row)]
+    if row["k"] is not None:
+        told.append(f"k {row['k']}")
+    if row["epsilon"] is not None:
+        told.append(f"epsilon {row['epsilon']:g}")
+    return " ".join(told)
+
+
+def _named(names: Iterable[str]) -> str:
+    every = list(names)
+    more = len(every) - MOST_NAMED
+    return "; ".join(every[:MOST_NAMED]) + (f"; and {more} more" if more > 0 else "")
+
+
+def _code(value: object) -> Child:
+    if value is None:
+        return NOTHING
+    return element(
+        "code", value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    )

@@ -1,0 +1,306 @@
+"""The page on a comparison: the answer, the maps, loss against k, and every cell."""
+
+import re
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Any
+
+from microveil.compare import Comparison, risk_utility_map
+from microveil.errors import stands_alone
+from microveil.report.axes import Axis, linear_axis
+from microveil.report.cells import (
+    GROUP_WORDS,
+    LABELLED,
+    Group,
+    cells_section,
+    compared_section,
+    groups_of,
+    method_words,
+    refused_section,
+    spread_of,
+)
+from microveil.report.markdown import from_markdown
+from microveil.report.markup import Markup, element, fragment
+from microveil.report.over_k import Curve, Panel, pictures_over_k
+from microveil.report.page import Part, page
+from microveil.report.risk_utility import MapPoint, Spread, loss_axis, map_pictures
+from microveil.report.sections import Section
+from microveil.report.tables import definitions
+from microveil.schema import Kind
+
+__all__ = ["comparison_report"]
+
+WARNING = (
+    "For the custodian only. All figures on this page depend on the data: do not publish it, and "
+    "keep it as the original is kept. Choosing by them is a use of the data."
+)
+LOSS = "information_loss"
+LOSS_TITLE = "information loss, %"
+RISKS = {
+    "record_linkage_standardised": "standardised",
+    "record_linkage": "in raw units",
+    "record_linkage_by_rank": "by rank",
+}
+SCOPES = {
+    "row": "Epsilon bounds what one person can change in everything that is released, also in "
+    "which rows go together.",
+    "vector": "Epsilon bounds what one person can change in all centroids of all attributes (in "
+    "all values, where there are no clusters), the clusters formed anew. Which values go together "
+    "in a row is not covered, nor who shares a cluster with whom.",
+    "cluster": "Epsilon bounds what one person can change in one centroid while everybody stays "
+    "in their cluster. When the clusters are formed anew more is lost: the exact loss at vector "
+    "scope stands in the tables.",
+    "none": "Nothing is bounded by an epsilon. k-anonymity, where it is the model, bounds no "
+    "probability.",
+}
+MAP_WORDS = (
+    "Loss across, share of the records that an intruder links upward; lower is better on both. "
+    "The intruder knows the original values of all protected attributes. Each mark is a cell, its "
+    "mean over the runs; bars are 95 % intervals of the mean. Filled marks are on the frontier: "
+    "nothing of the same scope that guarantees at least as much (an epsilon no larger, a model no "
+    "weaker) is better in one and no worse in the other. The line shows the least linkage to be "
+    "had at each loss within the panel, by whichever model. All panels share their axes."
+)
+LOSS_WORDS = (
+    "Means over the runs; bars are 95 % intervals of the mean, and lines only lead the eye from k "
+    "to k. A method without k is drawn across. At 100 % a release is as good as publishing the "
+    "means alone. All panels share their axes."
+)
+
+
+@stands_alone
+def comparison_report(comparison: Comparison) -> str:
+    """Write the page that tells a custodian what a comparison of methods has found.
+
+    Parameters
+    ----------
+    comparison : Comparison
+
+    Returns
+    -------
+    str
+        One page of HTML that depends on the original; below a megabyte for a thousand cells.
+
+    Notes
+    -----
+    Linear in the number of cells.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from microveil.compare import compare
+    >>> ages = {"AGE": np.arange(20, 80)}
+    >>> found = compare(ages, methods="mdav,ranking", k=[3, 5], attributes="AGE")
+    >>> "What does best" in comparison_report(found)
+    True
+    """
+    groups = groups_of(comparison)
+    methods = tuple(dict.fromkeys(method_words(row) for group in groups for row in group.rows))
+    sections = (
+        _answer_section(comparison.answer),
+        compared_section(comparison.description),
+        _scopes_section(groups),
+        _maps_section(comparison, methods),
+        _loss_section(groups, methods),
+        *_learning_sections(groups, methods),
+        cells_section(comparison, groups),
+        refused_section(comparison),
+    )
+    return page(
+        "A comparison of methods on one table",
+        warning=WARNING,
+        parts=[Part(sections=tuple(section for section in sections if section is not None))],
+        closing=f"Made by microveil {version('microveil')}. This page loads nothing and runs "
+        "nothing.",
+    )
+
+
+def _answer_section(answer: str) -> Section:
+    """Say what does best, in the words of the comparison."""
+    # What was refused has a section of its own; a name that was broken at its hyphen is whole.
+    told = re.sub(r"(?<=\w-)\n(?=\w)", "", answer.partition("\n## Refused\n")[0])
+    return Section(
+        identifier="answer1",
+        title="What does best",
+        body=from_markdown(told, level=2, prefix="answer"),
+        heads_itself=True,
+    )
+
+
+def _scopes_section(groups: Sequence[Group]) -> Section:
+    present = dict.fromkeys(group.scope for group in groups)
+    return Section(
+        identifier="scopes",
+        title="How to read the scopes",
+        body=fragment(
+            element(
+                "p",
+                "The same epsilon promises less at a weaker scope. Each picture and each table "
+                "below holds one scope and one epsilon; an epsilon of one scope is never shown "
+                "as if it were one of another.",
+            ),
+            definitions(
+                "The scopes of this comparison, the most demanding first",
+                ((GROUP_WORDS[scope], SCOPES[scope]) for scope in GROUP_WORDS if scope in present),
+                heads=("scope", "what it means"),
+                identifier="scopes-table",
+            ),
+        ),
+    )
+
+
+def _maps_section(comparison: Comparison, methods: Sequence[str]) -> Section:
+    """Draw a map for each way of linking: one in full view, the others to be opened."""
+    linked = [risk for risk in RISKS if risk in comparison.summary.columns]
+    drawn = {risk: _map(comparison, risk, methods) for risk in linked}
+    maps = {risk: picture for risk, picture in drawn.items() if picture is not None}
+    if not maps:
+        body = fragment(
+            element(
+                "p", "Record linkage was not measured, so there is no risk to hold loss against."
+            )
+        )
+        return Section(identifier="maps", title="Risk-utility maps", body=body)
+    first, *others = maps
+    return Section(
+        identifier="maps",
+        title="Risk-utility maps",
+        body=fragment(
+            element("p", MAP_WORDS),
+            element("h3", f"Records linked, distances {RISKS[first]}"),
+            maps[first],
+            (
+                element(
+                    "details",
+                    element("summary", f"The same with distances {RISKS[risk]}"),
+                    maps[risk],
+                )
+                for risk in others
+            ),
+        ),
+    )
+
+
+def _map(comparison: Comparison, risk: str, methods: Sequence[str]) -> Markup | None:
+    points, chances = [], []
+    for panel in risk_utility_map(comparison, risk):
+        chances += [] if panel.chance is None else [panel.chance]
+        for series in panel.series:
+            method, _, steps = series.name.partition(":")
+            for point in series.points:
+                loss = _spread(point.loss, point.loss_interval)
+                points.append(
+                    MapPoint(
+                        panel=panel.title,
+                        method=method_words({"method": method, "steps": steps}),
+                        label="" if point.k is None else f"k {point.k}",
+                        loss=loss,
+                        risk=_spread(point.risk, point.risk_interval),
+                        on_frontier=point.on_frontier,
+                        row=panel.scope,
+                    )
+                )
+    points = [point for point in points if point.loss.upper < float("inf")]
+    if not points:
+        return None
+    return map_pictures(
+        points,
+        loss_title=LOSS_TITLE,
+        risk_title=f"linked, {RISKS[risk]}, %",
+        chance=max(chances, default=None),
+        methods=methods,
+        prefix=f"map-{risk.replace('_', '-')}-",
+    )
+
+
+def _spread(value: float, interval: tuple[float, float] | None) -> Spread:
+    lower, upper = (value, value) if interval is None else interval
+    return Spread(value=value, lower=lower, upper=upper)
+
+
+def _loss_section(groups: Sequence[Group], methods: Sequence[str]) -> Section:
+    panels = _panels(groups, LOSS, lambda _rows: (("as the means alone", 100.0),))
+
+    def scale(spreads: Sequence[Spread], length: float) -> Axis:
+        return loss_axis(LOSS_TITLE, spreads, length, upright=True)
+
+    return Section(
+        identifier="loss",
+        title="Information loss against k",
+        body=fragment(
+            element("p", LOSS_WORDS),
+            pictures_over_k(
+                panels, title="Information loss", scale=scale, methods=methods, prefix="loss-"
+            ),
+        )
+        if panels
+        else element("p", "No cell has a loss to draw."),
+    )
+
+
+def _panels(groups: Sequence[Group], measure: str, levels: Any) -> list[Panel]:
+    """Lay a measure out: a panel to each guarantee, a curve to each method."""
+    panels = []
+    for group in groups:
+        curves: dict[str, list[tuple[int | None, Spread]]] = {}
+        for row in sorted(group.rows, key=lambda row: row["k"] or 0):
+            spread = spread_of(row, measure)
+            if spread is not None:
+                curves.setdefault(method_words(row), []).append((row["k"], spread))
+        if curves:
+            drawn = tuple(Curve(method=m, points=tuple(points)) for m, points in curves.items())
+            panels.append(
+                Panel(title=group.title, curves=drawn, levels=levels(group.rows), row=group.scope)
+            )
+    return panels
+
+
+def _learning_sections(groups: Sequence[Group], methods: Sequence[str]) -> list[Section]:
+    """Draw the F-measure of every class that was learned, against k."""
+    names = dict.fromkeys(name for group in groups for row in group.rows for name in row)
+    labels = [found[1] for name in names if (found := LABELLED.fullmatch(name))]
+    sections = []
+    for place, label in enumerate(labels):
+        panels = _panels(groups, f"f_measure[{label}]", lambda rows, of=label: _levels(rows, of))
+        if panels:
+            sections.append(_learning_section(f"learning-{place}", label, panels, methods))
+    return sections
+
+
+def _levels(rows: Sequence[Any], label: str) -> tuple[tuple[str, float], ...]:
+    """Return what the F-measure is held against: the original's, and the majority's."""
+    levels = []
+    for name, words in (("majority", "majority class"), ("original", "original")):
+        column = f"f_measure_{name}[{label}]"
+        found = next((row[column] for row in rows if row.get(column) is not None), None)
+        if found is not None:
+            levels.append((words, found))
+    return tuple(levels)
+
+
+def _learning_section(
+    identifier: str, label: str, panels: Sequence[Panel], methods: Sequence[str]
+) -> Section:
+    def scale(spreads: Sequence[Spread], length: float) -> Axis:
+        lower = min(spread.lower for spread in spreads)
+        upper = max(spread.upper for spread in spreads)
+        room = 0.05 * (upper - lower)
+        return linear_axis("F-measure", lower - room, upper + room, Kind.DECIMAL, length)
+
+    return Section(
+        identifier=identifier,
+        title=f"F-measure of class {label} against k",
+        body=fragment(
+            element(
+                "p",
+                "How well a classifier that was trained on the release predicts records of the "
+                "original; higher is better. The whole line is a classifier trained on the "
+                "original, the dashed line one that always says the commonest class. Bars are "
+                "95 % intervals over runs.",
+            ),
+            pictures_over_k(
+                panels, title=f"F-measure of class {label}", scale=scale, methods=methods,
+                prefix=f"{identifier}-",
+            ),
+        ),
+    )  # fmt: skip

@@ -1,0 +1,165 @@
+"""Assessments of tables: what an analyst would find, beside losses and risks."""
+
+import json
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+import microveil as mv
+from microveil.analyses import named_classifier
+from microveil.errors import DataError, RequestError
+from microveil.utility.learning import compare_classification, threshold_classes
+from microveil.utility.propensity import propensity
+from microveil.utility.regression import compare_regressions
+
+NUMBERS = ("AGE", "INCOME", "TAX")
+TREE = DecisionTreeClassifier()
+
+
+@pytest.fixture(scope="module")
+def tables():
+    """A table and its release, which keeps regions and protects numbers."""
+    people = mv.invented_people(200, seed=3)
+    release = mv.protect(
+        people, method="idp-cbls", k=10, epsilon=1, attributes=NUMBERS, keep=["REGION"], seed=1,
+        resolution={"INCOME": 0.01, "TAX": 0.01}, exact_cells="allow",
+    )  # fmt: skip
+    return people, release.data
+
+
+def columns(table, names):
+    return {name: table[name].to_numpy() for name in names}
+
+
+def test_analyses_are_those_of_the_functions(tables):
+    """F-measures by ten seeds, coefficients and pMSE stand under their names, all attributes in."""
+    before, after = tables
+    figures = mv.assess(
+        before, after, classes="SAVINGS", threshold=5000, estimator=TREE,
+        formula="TAX ~ INCOME + REGION", propensity=True,
+    ).to_dict()  # fmt: skip
+    names = (*NUMBERS, "REGION")
+    learnt = compare_classification(
+        columns(before, names), columns(after, names),
+        threshold_classes(before["SAVINGS"].to_numpy(), 5000), estimator=TREE,
+    )  # fmt: skip
+    assert figures["classification"] == {"attribute": "SAVINGS", **learnt.to_dict()}
+    assert figures["classification"]["seeds"] == list(range(10))
+    formula = "TAX ~ INCOME + REGION"
+    regression = compare_regressions(columns(before, names), columns(after, names), formula)
+    assert figures["regression"] == regression.to_dict()
+    apart = propensity(columns(before, names), columns(after, names))
+    assert figures["propensity"] == apart.to_dict()
+    assert json.loads(json.dumps(figures, allow_nan=False))
+
+
+def test_what_was_not_asked_for_is_no_entry(tables):
+    """Without analyses the figures are those with them, less their entries."""
+    plain = mv.assess(*tables).to_dict()
+    asked = mv.assess(*tables, formula="TAX ~ AGE", propensity=True).to_dict()
+    assert {name: asked[name] for name in plain} == plain
+    assert set(asked) - set(plain) == {"regression", "propensity"}
+
+
+def test_the_class_attribute_is_not_learnt_from(tables):
+    """Its classes are the original's, whether it is released or not, and it is no feature."""
+    before, after = tables
+    found = mv.assess(before, after, NUMBERS, classes="TAX", threshold=8000, estimator=TREE)
+    names = ("AGE", "INCOME")
+    expected = compare_classification(
+        columns(before, names), columns(after, names),
+        threshold_classes(before["TAX"].to_numpy(), 8000), estimator=TREE,
+    )  # fmt: skip
+    assert found.classification.to_dict() == expected.to_dict()
+    regions = mv.assess(before, after, NUMBERS, classes="REGION", estimator=TREE).classification
+    assert [compared.label for compared in regions.classes] == ["East", "North", "South", "West"]
+
+
+def test_shuffled_releases_have_what_needs_no_pairing(tables):
+    """A regression and the propensity are the same in any order; classes are refused."""
+    before, after = tables
+    asked = {"formula": "TAX ~ INCOME", "propensity": True, "paired": False}
+    shuffled = mv.assess(before, after.sample(fraction=1.0, shuffle=True, seed=1), **asked)
+    ordered = mv.assess(before, after, **asked)
+    assert shuffled.regression.mean_overlap == pytest.approx(ordered.regression.mean_overlap)
+    assert shuffled.propensity.pmse == pytest.approx(ordered.propensity.pmse)
+    assert shuffled.attributes == NUMBERS
+    with pytest.raises(RequestError, match="records in the same order"):
+        mv.assess(before, after, paired=False, classes="REGION")
+
+
+def test_missing_cells_and_classes_take_no_part(tables):
+    """Records with a missing cell or class are left out and counted."""
+    before, after = (table.with_row_index("place") for table in tables)
+    before = before.with_columns(
+        pl.when(pl.col("place") == 4).then(None).otherwise(pl.col("AGE")).alias("AGE"),
+        pl.when(pl.col("place") == 7).then(None).otherwise(pl.col("REGION")).alias("REGION"),
+    )
+    found = mv.assess(
+        before, after, NUMBERS, classes="REGION", estimator=TREE, formula="TAX ~ AGE",
+        propensity=True,
+    )  # fmt: skip
+    assert found.classification.n_left_out == 2
+    assert found.regression.n_original == 199
+    assert found.propensity.n_left_out == 1
+
+
+def test_the_text_shows_every_analysis_in_its_lines(tables):
+    """Each asked for has a section with baselines, none wider than the terminal."""
+    before, after = tables
+    text = mv.assess(
+        before, after, NUMBERS, classes="SAVINGS", threshold=5000, estimator=TREE,
+        formula="TAX ~ INCOME*AGE", propensity=True,
+    ).to_text()  # fmt: skip
+    assert all(len(line) <= 100 for line in text.splitlines())
+    for words in (
+        "Classification by SAVINGS", "<= 5000", "majority", "10 seeds",
+        "Regression TAX ~ INCOME + AGE + INCOME:AGE", "mean overlap", "Propensity", "ratio",
+    ):  # fmt: skip
+        assert words in text
+    assert "Classification" not in mv.assess(before, after).to_text()
+    constant = {"A": np.array([1.0, 2.0, 3.0, 4.0]), "B": np.ones(4)}
+    undefined = mv.assess(constant, constant, formula="A ~ B").to_text()
+    assert "nan" not in undefined
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [({"threshold": 3}, "class attribute"), ({"classes": "NONE"}, "no such column"),
+     ({"classes": "ID"}, "at most 50 classes"), ({"formula": "TAX ~ VISITS"}, "protected table"),
+     ({"classes": "SINCE", "threshold": "2000"}, "finite number"),
+     ({"attributes": ["TAX"], "classes": "TAX", "threshold": 1}, "nothing to learn from")],
+)  # fmt: skip
+def test_what_cannot_be_analysed_is_refused(tables, asked, told):
+    """Arguments that do not fit the tables say where and what to do."""
+    with pytest.raises((RequestError, DataError), match=told):
+        mv.assess(*tables, **asked)
+
+
+def test_classifiers_go_by_the_full_name_of_scikit_learn():
+    """A public classifier that needs no arguments, and nothing outside of scikit-learn."""
+    assert isinstance(
+        named_classifier("sklearn.linear_model.LogisticRegression"), LogisticRegression
+    )
+    for name in (
+        "os.system", "sklearn", "sklearn.LogisticRegression", "LogisticRegression", "",
+        "sklearn.linear_model.LinearRegression", "sklearn.ensemble.VotingClassifier",
+        "sklearn.base.is_classifier", "sklearn.base.np.ndarray", "sklearn.nothing.Here",
+        "sklearn.linear_model._logistic.LogisticRegression", "sklearn..tree", "sklearn.svm.",
+        "sklearn.base.BaseEstimator", "sklearn.tree.__class__",
+    ):  # fmt: skip
+        with pytest.raises(RequestError, match="full name of a classifier"):
+            named_classifier(name)
+
+
+def test_without_scikit_learn_its_extra_is_named(tables, monkeypatch):
+    """Where it is not installed, the message says what to install."""
+    monkeypatch.setitem(sys.modules, "sklearn.base", None)
+    with pytest.raises(RequestError, match=r"microveil\[evaluate\]"):
+        named_classifier("sklearn.tree.DecisionTreeClassifier")
+    with pytest.raises(RequestError, match=r"microveil\[evaluate\]"):
+        mv.assess(*tables, classes="REGION", estimator=TREE)

@@ -1,0 +1,174 @@
+"""The pages that the command line writes: for whom, where, and what they hold."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+
+import polars as pl
+import pytest
+
+import microveil as mv
+from microveil.compare import drawing
+from microveil.publish import compare_file, protect_file
+
+AGE = ("--attributes", "AGE", "--bounds", "AGE=0:120")
+COMPARED = (
+    "compare", "people.csv", "--methods", "laplace,dp-um", "--k", "5,20", "--epsilon", "1",
+    "--runs", "2", "--seed", "3", *AGE, "-o", "results",
+)  # fmt: skip
+
+
+def run(*arguments, folder, without=None):
+    """Run microveil in a folder, in a pipe, as if a library were not installed."""
+    block = "" if without is None else f"sys.modules[{without!r}] = None; "
+    code = f"import sys; {block}from microveil.cli import main; main()"
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ,
+    )
+
+
+@pytest.fixture
+def folder(tmp_path):
+    mv.invented_people(200, seed=1).write_csv(tmp_path / "people.csv")
+    return tmp_path
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_the_custodians_report_names_the_files_by_their_digests(folder):
+    """Input and output stand in the report with the digests that the manifest has."""
+    done = run("protect", "people.csv", "--method", "dp-um", "--k", "5", "--epsilon", "1", *AGE,
+               "-o", "out", folder=folder)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    page = (folder / "out-custodian" / "report.html").read_text()
+    manifest = json.loads((folder / "out-custodian" / "manifest.json").read_text())
+    assert manifest["output"]["sha256"] == digest(folder / "out" / "data.csv")
+    for file in (manifest["input"], manifest["output"]):
+        assert f"{file['name']}, <code>{file['sha256']}</code>" in page
+
+
+def test_a_public_report_is_written_where_it_is_asked_for(folder):
+    """FOLDER gets report.html by --public-report alone, and the command says so."""
+    asked = ("protect", "people.csv", "--method", "dp-um", "--k", "5", "--epsilon", "1", *AGE)
+    done = run(*asked, "--public-report", "-o", "out", folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert "report.html" in done.stdout.splitlines()[0]
+    assert sorted(os.listdir(folder / "out")) == [
+        "data.csv", "guarantee.json", "guarantee.md", "report.html",
+    ]  # fmt: skip
+    page = (folder / "out" / "report.html").read_text()
+    assert "For the custodian only" not in page
+    assert "AGE" in page
+    manifest = json.loads((folder / "out-custodian" / "manifest.json").read_text())
+    assert manifest["input"]["sha256"] not in page
+    done = run(*asked, "--overwrite", "-o", "out", folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert "report.html" not in os.listdir(folder / "out")
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"method": "ranking"},
+        {"method": "dp-um", "epsilon": 1, "seed": 4, "bounds": {"AGE": (0, 120)}},
+    ],
+)
+def test_who_gets_the_same_release_gets_the_same_public_page(tmp_path, asked):
+    """Two tables whose releases are alike have the same page, though the custodians' differ."""
+    pages = []
+    for name, spread in (("narrow", 1), ("wide", 7)):
+        ages = [middle + step * spread for middle in range(20, 100, 20) for step in (-1, 0, 1)]
+        pl.DataFrame({"AGE": ages}).write_csv(tmp_path / f"{name}.csv")
+        out = tmp_path / f"out-{name}"
+        protect_file(
+            tmp_path / f"{name}.csv", out, k=3, attributes=["AGE"], public_report=True, **asked
+        )
+        pages.append(
+            [
+                (out / "data.csv").read_bytes(),
+                (out / "guarantee.json").read_bytes(),
+                (out / "report.html").read_bytes(),
+                (tmp_path / f"out-{name}-custodian" / "report.html").read_bytes(),
+            ]
+        )
+    narrow, wide = pages
+    assert narrow[:3] == wide[:3]
+    assert narrow[3] != wide[3]
+
+
+def test_compare_writes_its_report_and_its_map(folder):
+    """report.html, map.svg and map.png lie in the folder, and the last lines say where."""
+    pytest.importorskip("matplotlib")
+    done = run(*COMPARED, folder=folder)
+    assert done.returncode == 0, done.stderr
+    results = folder / "results"
+    assert done.stdout.splitlines()[-2:] == [
+        "Report: results/report.html",
+        "Risk-utility map: results/map.svg, results/map.png",
+    ]
+    page = (results / "report.html").read_text()
+    assert "For the custodian only" in page
+    assert page.endswith("</html>\n")
+    assert (results / "map.png").read_bytes().startswith(b"\x89PNG")
+    assert (results / "map.svg").read_text().rstrip().endswith("</svg>")
+    (results / "report.html").write_text("half a pa")
+    again = run(*COMPARED, folder=folder)
+    assert again.returncode == 0, again.stderr
+    assert (results / "report.html").read_text() == page
+    assert not [name for name in os.listdir(results) if name.endswith(".part")]
+
+
+def test_without_matplotlib_the_report_is_written_all_the_same(folder):
+    """The maps are in the report; how to get pictures as files is told."""
+    done = run(*COMPARED, folder=folder, without="matplotlib")
+    assert done.returncode == 0, done.stderr
+    assert "microveil[report]" in done.stdout.splitlines()[-1]
+    assert "<svg" in (folder / "results" / "report.html").read_text()
+    assert not [name for name in os.listdir(folder / "results") if name.startswith("map")]
+
+
+def test_without_linkage_no_map_is_drawn_or_promised(folder):
+    """There is no risk to draw, and nothing to install that would draw it."""
+    for without in (None, "matplotlib"):
+        done = run(*COMPARED, "--no-linkage", folder=folder, without=without)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.splitlines()[-1] == "Report: results/report.html"
+    assert "was not measured" in (folder / "results" / "report.html").read_text()
+
+
+def test_a_file_compared_from_python_gives_the_comparison_and_the_paths(folder, monkeypatch):
+    """The function returns what the command prints."""
+    monkeypatch.setattr(drawing, "has_matplotlib", lambda: False)
+    found, written = compare_file(
+        folder / "people.csv",
+        folder / "results",
+        methods=["ranking"],
+        k=[3, 5],
+        runs=1,
+        jobs=1,
+        progress=lambda _done, _total, _left: None,
+        attributes=["AGE"],
+    )
+    assert found.summary.height == 2
+    assert written == (folder / "results" / "report.html",)
+
+
+def test_each_custodians_folder_of_the_demo_has_its_report(folder):
+    """Every release of the demo comes with a custodian's report that names its table."""
+    done = run("demo", "-o", "shown", folder=folder)
+    assert done.returncode == 0, done.stderr
+    releases = [path for path in (folder / "shown").iterdir() if (path / "data.csv").exists()]
+    assert len(releases) == 3
+    for release in releases:
+        page = (folder / "shown" / f"{release.name}-custodian" / "report.html").read_text()
+        assert digest(release / "data.csv") in page
+        assert f"release by {release.name}<" in page

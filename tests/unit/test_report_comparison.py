@@ -1,0 +1,366 @@
+"""The page on a comparison: nothing is mixed, nothing is left out, and many cells stay readable."""
+
+import math
+import re
+import time
+from html.parser import HTMLParser
+
+import numpy as np
+import polars
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from microveil.compare import Comparison, compare
+from microveil.compare.measuring import CHANCE, MEASURES, RISKS
+from microveil.report import MapPoint, Spread, comparison_report, risk_utility_section
+from microveil.report.axes import log_axis
+from microveil.report.cells import method_words
+from microveil.report.marks import SHAPES, marks
+from microveil.report.risk_utility import INNER, LEFT, loss_axis
+
+HOSTILE = '<script>alert("1")</script>'
+METHODS = "laplace,dp-um,idp-vector,idp-cbls,idp-ls,mdav,k-noise"
+
+
+class Texts(HTMLParser):
+    """Reads the text of every element of one kind, what is inside included."""
+
+    def __init__(self, tag):
+        super().__init__()
+        self.tag, self.depth, self.found = tag, 0, []
+
+    def handle_starttag(self, tag, attrs):  # noqa: ARG002 -- as the parser calls it
+        if tag == self.tag:
+            self.depth += 1
+            self.found.append("")
+
+    def handle_endtag(self, tag):
+        self.depth -= tag == self.tag
+
+    def handle_data(self, data):
+        if self.depth:
+            self.found[-1] += data
+
+
+def texts(html, tag):
+    reader = Texts(tag)
+    reader.feed(html)
+    return reader.found
+
+
+def pictures(html, kind):
+    """Return the pictures whose identifiers begin so, by their titles."""
+    found = {}
+    for drawn in re.findall(rf'<svg(?=[^>]*aria-labelledby="{kind}).*?</svg>', html, re.DOTALL):
+        found[texts(drawn, "title")[0]] = drawn
+    return found
+
+
+def made(*cells, runs=(-1.0, 0.0, 1.0), **description):
+    """Make a comparison of cells (method, steps, k, epsilon, scope, model, loss, linkage)."""
+    rows = []
+    for number, (method, steps, k, epsilon, scope, model, loss, linkage) in enumerate(cells):
+        named = {"cell": number, "method": method, "steps": steps, "k": k, "epsilon": epsilon}
+        facts = {"scope": scope, "model": model, "vector_loss": 9.0, "exact_cells": 7}
+        for run, shift in enumerate(runs, start=1):
+            figures = dict.fromkeys(MEASURES, loss + shift) | dict.fromkeys(RISKS, linkage)
+            row = {**named, **facts, "n_cells": 50, "run": run, "seed": run, **figures}
+            rows.append({**row, CHANCE: 1.0})
+    return Comparison.of(rows, {"runs": len(runs), "seed": 1, **description})
+
+
+@pytest.fixture(scope="module")
+def found():
+    ages = np.random.Generator(np.random.PCG64(2)).integers(18, 90, 60)
+    return compare(
+        {HOSTILE: ages},
+        methods=METHODS,
+        k=[3, 6, 12, 99],
+        epsilon=[0.5, 2],
+        runs=4,
+        seed=3,
+        attributes=[HOSTILE],
+        bounds={HOSTILE: (0, 120)},
+        exact_cells="allow",
+    )
+
+
+@pytest.fixture(scope="module")
+def html(found):
+    return comparison_report(found)
+
+
+def test_the_page_opens_with_its_warning_and_the_answer(found, html):
+    """Who must not see it, then what does best, in the words of the answer, then all else."""
+    text = html.split("<main")[1]
+    assert "For the custodian only" in html.split("<main")[0]
+    headings = texts(text, "h2")
+    assert headings == [
+        "What does best",
+        "What was compared",
+        "How to read the scopes",
+        "Risk-utility maps",
+        "Information loss against k",
+        "All cells",
+        "Refused cells",
+    ]
+    told = " ".join(" ".join(texts(text, "p")).split())
+    for paragraph in found.answer.partition("\n## Refused")[0].split("\n\n"):
+        if not paragraph.startswith("#"):
+            assert re.sub(r"-\n", "-", paragraph).replace("\n", " ").strip() in told
+
+
+def test_what_was_compared_is_told_whole(found, html):
+    """Digest, attributes, methods, k, epsilon, runs, seed, version and arguments are there."""
+    (section,) = re.findall(r'<section aria-labelledby="compared".*?</section>', html, re.DOTALL)
+    told = " ".join(texts(section, "td"))
+    description = found.description
+    for entry in (
+        description["table"], HOSTILE, "idp-vector", "3, 6, 12, 99", "0.5, 2", "4", "3",
+        description["microveil"], "[0, 120]", "allow",
+    ):  # fmt: skip
+        assert entry in told
+
+
+def test_every_scope_is_explained_and_no_other():
+    """The scopes of the comparison's cells have their sentences."""
+    only = comparison_report(made(("mdav", "", 5, None, "none", "k-anonymity", 20.0, 3.0)))
+    (section,) = re.findall(r'<section aria-labelledby="scopes".*?</section>', only, re.DOTALL)
+    assert texts(section, "th") == ["scope", "what it means", "No epsilon"]
+
+
+def test_no_panel_and_no_table_mixes_guarantees(found, html):
+    """Scope and epsilon name each panel and table, and each holds its own cells alone."""
+    groups = found.summary.filter(polars.col("refused").is_null()).partition_by(
+        "scope", "epsilon", as_dict=True
+    )
+    words = {"row": "Row scope", "vector": "Vector scope", "cluster": "Cluster scope"}
+    titles = {
+        f"{words[scope]}, epsilon {epsilon:g}" if epsilon is not None else "No epsilon": group
+        for (scope, epsilon), group in groups.items()
+    }
+    assert len(titles) == len(groups)
+    section = html.split('id="cells"')[1].split("</section>")[0]
+    tables = section.split("<h3>")[1:]
+    assert len(tables) == len(titles)
+    for table in tables:
+        title = re.sub(r" \([a-zA-Z-]+\)$", "", texts(f"<h3>{table}", "h3")[0])
+        rows = re.findall(r"<tr><th scope=\"row\">(.*?)</th><td>(.*?)</td>", table)
+        assert sorted(rows) == sorted(
+            (row["method"], "–" if row["k"] is None else str(row["k"]))
+            for row in titles[title].to_dicts()
+        )
+    start = "Risk against loss: "
+    kept = {
+        f"map-{risk.replace('_', '-')}-": found.frontier.filter(risk=risk)["cell"].to_list()
+        for risk in RISKS
+    }
+    for kind, cells in kept.items():
+        drawn = pictures(html, kind + r"\d")
+        assert set(drawn) == {start + title for title in titles}
+        for title, picture in drawn.items():
+            own = titles[title.removeprefix(start)]
+            keys = set(own["method"])
+            assert set(texts(picture, "text")) & set(METHODS.split(",")) == keys
+            assert drawn_marks(picture) == own.height + len(keys)
+            filled = own.filter(polars.col("cell").is_in(cells))
+            assert drawn_marks(picture, "full") == filled.height + len(keys)
+    drawn = pictures(html, r"loss-\d")
+    assert {title.partition(": ")[2] for title in drawn} == set(titles)
+    for title, picture in drawn.items():
+        own = titles[title.partition(": ")[2]]
+        assert drawn_marks(picture) == own.height + own["method"].n_unique()
+
+
+def drawn_marks(picture, state="full|hollow"):
+    """Count marks: each begins with a move of its own."""
+    found = re.findall(rf'<path d="([^"]*)" class="mark (?:{state})', picture)
+    return sum(path.count("M") for path in found)
+
+
+def test_chance_is_drawn_where_it_is(found, html):
+    """The line of blind guessing lies between the ticks that it lies between, in every panel."""
+    chance = found.summary[CHANCE].drop_nulls()[0]
+    for kind in (rf"map-{risk.replace('_', '-')}-\d" for risk in RISKS):
+        for drawn in pictures(html, kind).values():
+            assert "by chance" in texts(drawn, "text")
+            ((start, end),) = re.findall(
+                r'd="M\S+ (\S+)L\S+ (\S+)" class="line thin dashed"', drawn
+            )
+            labels = re.findall(r'y="(\S+)" class="end">([\d.]+)</text>', drawn)
+            ticks = sorted((float(label), float(y) - 4) for y, label in labels)
+            below = max(tick for tick in ticks if tick[0] <= chance)
+            above = min(tick for tick in ticks if tick[0] > chance)
+            assert start == end
+            assert above[1] <= float(start) <= below[1]
+
+
+def test_the_line_is_the_least_risk_to_be_had():
+    """At each loss the staircase is as low as the lowest mark at or left of it, model or not."""
+    cells = [
+        MapPoint(
+            panel="p", method=f"m{i % 2}", label="", on_frontier=i == 0,
+            loss=Spread(value=x, lower=x, upper=x), risk=Spread(value=y, lower=y, upper=y),
+        )
+        for i, (x, y) in enumerate([(10, 8), (20, 9), (30, 4), (40, 6), (50, 4), (60, 1)])
+    ]  # fmt: skip
+    body = risk_utility_section(cells, loss_title="loss", risk_title="risk").body
+    (line,) = re.findall(r'<path d="([^"]*)" class="line thin"', body)
+    axis = loss_axis("loss", [cell.loss for cell in cells], INNER)
+    steps = [float(x) for x in re.findall(r"[MH](\d[\d.]*)", line)]
+    expected = [axis.place(x, LEFT, LEFT + INNER) for x in (10, 30, 60)]
+    assert steps == pytest.approx([*expected, LEFT + INNER], abs=0.06)
+    heights = [float(y) for y in re.findall(r"V(\d[\d.]*)", line)]
+    assert heights == sorted(heights)
+    assert len(set(heights)) == 3
+
+
+def test_every_figure_stands_in_a_table_with_its_interval():
+    """Mean and interval, share of exact cells, loss at vector scope, model and frontier."""
+    page = comparison_report(
+        made(
+            ("dp-um", "isotonic=true", 5, 1.0, "vector", "dp", 20.0, 3.0),
+            ("idp-vector", "", 5, 1.0, "vector", "idp", 40.0, 30.0),
+        )
+    )
+    half = 4.302652729749464 / math.sqrt(3)
+    table = page.split('id="cells"')[1]
+    rows = [texts(row, "td") for row in re.findall(r"<tr><th scope=\"row\".*?</tr>", table)]
+    assert rows[0] == ["5", "DP", f"20 ({20 - half:.1f} to {20 + half:.1f})", "3", "3", "3", "14",
+                       "9", "all three"]  # fmt: skip
+    assert rows[1][1] == "iDP"
+    assert rows[1][-1] == "–"
+    assert 'scope="row">dp-um (isotonic)<' in table
+
+
+def test_a_single_run_has_no_interval():
+    """A figure of one run stands alone."""
+    page = comparison_report(made(("dp-um", "", 5, 1.0, "vector", "dp", 20.0, 3.0), runs=(0.0,)))
+    cells = texts(page.split('id="cells"')[1], "td")
+    assert cells[1] == "20"
+    assert 'class="bar' not in page
+
+
+def test_refused_cells_are_told_with_their_reasons(found, html):
+    """Each reason has a row that names the cells; nothing refused, no section."""
+    refused = found.summary.filter(polars.col("refused").is_not_null())
+    assert refused.height
+    section = html.split('id="refused"')[1]
+    reasons = texts(section, "th")[3:]
+    assert reasons == refused["refused"].unique(maintain_order=True).to_list()
+    counts = [int(cell) for cell in texts(section, "td")[::2]]
+    assert sum(counts) == refused.height
+    assert "idp-ls k 99 epsilon 0.5" in section
+    assert "Refused" not in comparison_report(
+        made(("dp-um", "", 5, 1.0, "vector", "dp", 20.0, 3.0))
+    )
+
+
+def test_names_are_text(html):
+    """A column named as a script is a name."""
+    assert "<script" not in html
+
+
+def test_without_linkage_there_is_no_map_and_the_page_says_so():
+    """Loss is drawn all the same, and no column of linkage is left."""
+    people = {"AGE": np.arange(20, 80)}
+    found = compare(people, methods="mdav,ranking", k=[3, 5], attributes="AGE", linkage=False)
+    page = comparison_report(found)
+    assert "Record linkage was not measured, so" in page
+    assert not pictures(page, "map")
+    assert len(pictures(page, "loss")) == 1
+    assert "linked" not in " ".join(texts(page.split('id="cells"')[1], "th"))
+    assert "on the frontier" not in page.split('id="cells"')[1]
+
+
+def test_the_f_measure_of_every_class_is_drawn_beside_its_levels():
+    """A picture to a class, with what the original and the majority give as lines across."""
+    pytest.importorskip("sklearn")
+    random = np.random.default_rng(3)
+    age = random.integers(18, 90, 80)
+    people = {"AGE": age, "TAX": 10 * age + random.integers(0, 50, 80)}
+    found = compare(
+        people, methods="mdav,ranking", k=[3, 9], runs=2, seed=1, attributes=["AGE"],
+        classes="TAX", threshold=500, linkage=False, propensity=True,
+    )  # fmt: skip
+    page = comparison_report(found)
+    labels = [name[10:-1] for name in found.summary.columns if re.match(r"f_measure\[.*\]$", name)]
+    assert len(labels) == 2
+    for place, label in enumerate(labels):
+        (drawn,) = pictures(page, f"learning-{place}-").values()
+        assert {"majority class", "original"} <= set(texts(drawn, "text"))
+        assert label in texts(drawn, "title")[0]
+        row = found.summary.row(0, named=True)
+        assert f"{row[f'f_measure[{label}]']:.3g}" in page.split('id="cells"')[1]
+    heads = texts(page.split('id="cells"')[1], "th")
+    assert "propensity ratio" in heads
+
+
+def test_a_thousand_cells_stay_below_a_megabyte_and_are_quick():
+    """Four methods, 25 k and ten epsilons make a page in a second or so."""
+    cells = [
+        (method, "", k, epsilon, scope, "dp", 9.0 * k * (m + 1) / epsilon, 90.0 / k)
+        for m, (method, scope) in enumerate(
+            [("k-pram", "row"), ("dp-um", "vector"), ("kanon-dp", "vector"), ("idp-ls", "cluster")]
+        )
+        for k in range(2, 52, 2)
+        for epsilon in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+    ]  # fmt: skip
+    found = made(*cells)
+    start = time.perf_counter()
+    page = comparison_report(found)
+    assert time.perf_counter() - start < 10
+    assert len(page.encode()) < 1_000_000
+    assert len(re.findall(r"<th scope=\"row\">", page.split('id="cells"')[1])) == 1000
+
+
+def test_infinite_losses_do_not_break_the_page():
+    """What is beyond measure is left out of the pictures and told as nothing."""
+    page = comparison_report(
+        made(
+            ("dp-um", "", 5, 1.0, "vector", "dp", float("inf"), 3.0),
+            ("dp-um", "", 9, 1.0, "vector", "dp", 3.0, 3.0),
+        )
+    )
+    assert "inf" not in re.sub(r"<style>.*?</style>|information", "", page, flags=re.DOTALL)
+    assert "nan" not in "".join(pictures(page, "map").values())
+
+
+@given(
+    st.floats(1e-6, 1e9), st.floats(1, 1e12), st.booleans(),
+    st.lists(st.integers(1, 10_000), max_size=30, unique=True),
+)  # fmt: skip
+def test_a_logarithmic_axis_holds_its_range_in_order(lower, ratio, upright, stops):
+    """Both ends and all ticks lie within it, equal ratios are equally long, some tick is there."""
+    low, high = (min(stops), max(stops)) if stops else (lower, lower * ratio)
+    axis = log_axis("x", low, high, 280, stops=stops, upright=upright)
+    assert axis.lower < low <= high < axis.upper
+    places = axis.places(np.array([axis.lower, axis.upper, *(v for v, _ in axis.ticks)]), 0, 280)
+    assert places[:2].tolist() == pytest.approx([0, 280])
+    assert (np.diff(places[2:]) > 5).all()
+    middle = math.sqrt(axis.lower) * math.sqrt(axis.upper)
+    assert axis.place(middle, 0, 280) == pytest.approx(140)
+    if stops:
+        assert {low, high} & {value for value, _ in axis.ticks}
+    elif ratio > 10:
+        assert axis.ticks
+
+
+def test_marks_of_many_methods_differ():
+    """Up to 64 methods no two share both shape and colour."""
+    drawn = [marks([(0.0, 0.0)], index, full=True) for index in range(len(SHAPES) ** 2)]
+    assert len(set(drawn)) == len(drawn)
+
+
+@pytest.mark.parametrize(
+    ("steps", "words"),
+    [
+        ("exact_cells=widen:isotonic=false", "m (exact cells widen, not isotonic)"),
+        ("composition=sequential:sensitivity=global", "m (sequential, global)"),
+        ("width=5", "m (width 5)"),
+    ],
+)
+def test_steps_are_named_by_what_was_chosen(steps, words):
+    """Values say which steps they are of, but for those that do not."""
+    assert method_words({"method": "m", "steps": steps}) == words
