@@ -164,9 +164,9 @@ def column_of(table: Table, name: str) -> Column:
     --------
     >>> from microveil.table import open_table
     >>> column_of(open_table({"SEX": np.array(["f", None, "m"])}), "SEX")
-    array(['f', '', 'm'], dtype='<U4')
+    array(['f', '', 'm'], dtype='<U1')
     """
-    return numbers_of(table, name) if table.kind(name).is_numeric else _words(table, name)
+    return numbers_of(table, name) if table.kind(name).is_numeric else table.words(name)
 
 
 def numbers_of(table: Table, name: str) -> NDArray[np.float64]:
@@ -232,16 +232,6 @@ def _made(name: str) -> Any:
         return found() if inside and found is not None else None
     except (ImportError, TypeError):
         return None
-
-
-def _words(table: Table, name: str) -> Column:
-    """Return a column of text; what is missing is told by its codes, whatever holds it."""
-    categories, where = np.unique(table.words(name), return_inverse=True)
-    missing = table.codes(name, tuple(categories.tolist())).missing
-    words = categories[where]
-    if missing is not None:
-        words[missing] = ""
-    return words
 
 
 def _finite(threshold: Any) -> float:

@@ -281,3 +281,12 @@ def test_clusters_share_one_draw():
     released = mv.protect(table, **request).data["x"]
     for cluster in range(labels.max() + 1):
         assert len(set(released[labels == cluster].tolist())) == 1
+
+
+def test_missing_text_in_arrays_is_missing():
+    """None and NaN among objects are no categories called "None" and "nan"."""
+    before = {"AGE": np.array([20, 30, 40, 50]), "SEX": np.array(["f", None, np.nan, "m"])}
+    after = {"AGE": before["AGE"], "SEX": np.array(["f", None, np.nan, "f"])}
+    told = mv.assess(before, after).to_dict()["categories"]["SEX"]
+    assert told["share_kept"] == 0.75
+    assert set(told["categories"]) == {"", "f", "m"}

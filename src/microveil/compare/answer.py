@@ -228,7 +228,9 @@ def _refusals(summary: polars.DataFrame) -> list[str]:
 
 
 def _wrapped(text: str, indent: str = "") -> list[str]:
-    return textwrap.wrap(text, WIDTH, subsequent_indent=indent, break_long_words=False)
+    return textwrap.wrap(
+        text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
 
 
 assert set(RISK_WORDS) == set(RISKS)  # noqa: S101 -- each risk has its words

@@ -1,6 +1,5 @@
 """The page on a comparison: the answer, the maps, loss against k, and every cell."""
 
-import re
 from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
@@ -117,8 +116,8 @@ def comparison_report(comparison: Comparison) -> str:
 
 def _answer_section(answer: str) -> Section:
     """Say what does best, in the words of the comparison."""
-    # What was refused has a section of its own; a name that was broken at its hyphen is whole.
-    told = re.sub(r"(?<=\w-)\n(?=\w)", "", answer.partition("\n## Refused\n")[0])
+    # What was refused has a section of its own.
+    told = answer.partition("\n## Refused\n")[0]
     return Section(
         identifier="answer1",
         title="What does best",

@@ -5,6 +5,7 @@ is. What may hold identifiers beside the values (a pandas index, unused categori
 of a frame, a schema or a file) does not come back.
 """
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
@@ -144,6 +145,10 @@ def _nested(name: str) -> DataError:
     )
 
 
+def _is_missing(entry: Any) -> bool:
+    return entry is None or (isinstance(entry, float) and math.isnan(entry))
+
+
 class _Arrays:
     """A dict of numpy arrays."""
 
@@ -197,7 +202,11 @@ class _Arrays:
         return _coded(array.astype(np.str_), absent if absent.any() else None, categories)
 
     def words(self, name: str) -> NDArray[np.str_]:
-        return self._arrays[name].astype(np.str_)
+        column = self._arrays[name]
+        if column.dtype != np.object_:
+            return column.astype(np.str_)
+        words = ["" if _is_missing(entry) else str(entry) for entry in column]
+        return np.array(words, dtype=np.str_)
 
     def rebuild(
         self,
