@@ -1,0 +1,122 @@
+"""Cells of an experiment read by what sets them apart, and comparisons over k with their spread."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars
+from scipy.special import stdtrit
+
+from microveil.report.wording import number
+
+__all__ = ["Cell", "Ratio", "cells_of", "ratio_of"]
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """The mean of a figure over runs, with its 95 % interval.
+
+    Attributes
+    ----------
+    k : int or None
+    mean, low, high : float
+        ``low`` and ``high`` are the mean where one run was made.
+    """
+
+    k: int | None
+    mean: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        """Write mean and interval in three digits."""
+        if self.low == self.high:
+            return number(self.mean, 3)
+        return f"{number(self.mean, 3)} [{number(self.low, 3)}, {number(self.high, 3)}]"
+
+    def is_below(self, other: "Cell") -> bool:
+        """Tell whether the whole interval is below another one."""
+        return self.high < other.low
+
+
+def cells_of(table: polars.DataFrame, figure: str, **chosen: Any) -> list[Cell]:
+    """Return a figure of the cells that were chosen by columns, by k ascending.
+
+    Examples
+    --------
+    >>> rows = {"name": ["a", "a"], "k": [5, 3], "e": [1.0, 2.0], "e_low": [0.5, 1.5]}
+    >>> table = polars.DataFrame({**rows, "e_high": [1.5, 2.5]})
+    >>> [str(cell) for cell in cells_of(table, "e", name="a")]
+    ['2 [1.5, 2.5]', '1 [0.5, 1.5]']
+    """
+    own = table.filter(*(polars.col(name) == value for name, value in chosen.items()))
+    return list(_read(own.drop_nulls(figure).sort("k"), figure))
+
+
+def _read(table: polars.DataFrame, figure: str) -> Iterator[Cell]:
+    for row in table.iter_rows(named=True):
+        mean = row[figure]
+        low, high = row[f"{figure}_low"], row[f"{figure}_high"]
+        yield Cell(
+            k=row["k"],
+            mean=mean,
+            low=mean if low is None else low,
+            high=mean if high is None else high,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ratio:
+    """The geometric mean of ratios over k, with a 95 % interval.
+
+    The k are not a sample of anything: the interval only says whether the ratio is of one kind
+    throughout.
+
+    Attributes
+    ----------
+    mean, low, high : float
+    """
+
+    mean: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        """Write mean and interval in three digits."""
+        return f"{number(self.mean, 3)} [{number(self.low, 3)}, {number(self.high, 3)}]"
+
+
+def ratio_of(above: Sequence[Cell], below: Sequence[Cell]) -> Ratio:
+    """Divide two methods k by k.
+
+    Parameters
+    ----------
+    above, below : sequence of Cell
+        Of the same k; one cell alone is held against all of the other's.
+
+    Examples
+    --------
+    >>> cells = [Cell(k=k, mean=2.0 * k, low=0, high=0) for k in (3, 5, 10)]
+    >>> others = [Cell(k=k, mean=1.0 * k, low=0, high=0) for k in (3, 5, 10)]
+    >>> str(ratio_of(cells, others))
+    '2 [2, 2]'
+    """
+    many = max(len(above), len(below))
+    pairs = [
+        (one.mean, other.mean)
+        for one, other in zip(
+            [*above] * (many if len(above) == 1 else 1),
+            [*below] * (many if len(below) == 1 else 1),
+            strict=True,
+        )
+    ]
+    logs = np.array([math.log(one / other) for one, other in pairs])
+    mean, reach = float(logs.mean()), math.inf
+    if len(logs) > 1:
+        quantile = float(stdtrit(len(logs) - 1, (1 + CONFIDENCE) / 2))
+        reach = quantile * float(logs.std(ddof=1)) / math.sqrt(len(logs))
+    return Ratio(mean=math.exp(mean), low=math.exp(mean - reach), high=math.exp(mean + reach))
