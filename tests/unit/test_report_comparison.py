@@ -105,10 +105,11 @@ def test_the_page_opens_with_its_warning_and_the_answer(found, html):
         "All cells",
         "Refused cells",
     ]
-    told = " ".join(" ".join(texts(text, "p")).split())
-    for paragraph in found.answer.partition("\n## Refused")[0].split("\n\n"):
-        if not paragraph.startswith("#"):
-            assert re.sub(r"-\n", "-", paragraph).replace("\n", " ").strip() in told
+    told = " ".join(" ".join([*texts(text, "p"), *texts(text, "li")]).split())
+    answer = found.answer.partition("\n## Refused")[0]
+    for part in re.split(r"\n\n(?:- )?|\n- ", answer.strip()):
+        if not part.startswith("#"):
+            assert " ".join(part.split()) in told
 
 
 def test_what_was_compared_is_told_whole(found, html):

@@ -343,3 +343,11 @@ def test_fractions_become_steps():
     assert Fraction(drawn.step) == Fraction(1, 4)
     assert drawn.axis_title == "A (m)"
     assert drawn.original.tolist() == people["A"].tolist()
+
+
+def test_items_that_go_on_in_the_next_line_are_whole():
+    """A list wrapped for a terminal is a list on the page, item by item."""
+    text = "Before.\n\n- one that\n  goes on\n- two\n\nAfter."
+    assert from_markdown(text, level=2, prefix="g") == (
+        "<p>Before.</p><ul><li>one that goes on</li><li>two</li></ul><p>After.</p>"
+    )

@@ -104,9 +104,8 @@ def _of_epsilon(
     ranked = sorted(cells, key=lambda row: (row[LOSS], row["cell"]))
     best = ranked[0]
     words = "Least loss" if epsilon is None else f"Epsilon {epsilon:g}"
-    told = [f"{words}: {cell_words(best)} loses least, {_loss(best)}{_means_alone(best)}."]
-    told += [_cautions(best)]
-    told += _beside(best, ranked)
+    first = f"{words}: {cell_words(best)} loses least, {_loss(best)}{_means_alone(best)}."
+    told = [_cautions(best), " ".join(_beside(best, ranked))]
     if best["model"] == "idp":
         told += [_without_individual(ranked)]
     if measures.linkage:
@@ -114,7 +113,8 @@ def _of_epsilon(
     if measures.labels:
         named = {row["cell"]: cell_words(row) for row in cells}
         told += [learnt_words(cells, measures.labels, named)]
-    return _wrapped(" ".join(part for part in told if part))
+    items = [line for part in told if part for line in _wrapped(f"- {part}", "  ")]
+    return [*_wrapped(first), *(["", *items] if items else [])]
 
 
 def _loss(row: Row) -> str:

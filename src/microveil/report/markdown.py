@@ -42,8 +42,8 @@ def from_markdown(text: str, *, level: int, prefix: str) -> Markup:
             parts.append(element(f"h{depth}", _inline(heading), id=f"{prefix}{count}"))
         elif lines[0].startswith("| ") and len(lines) > 2:
             parts.append(_table(heading, lines, f"{prefix}{count}-table"))
-        elif all(line.startswith("- ") for line in lines):
-            parts.append(element("ul", (element("li", _inline(line[2:])) for line in lines)))
+        elif lines[0].startswith("- ") and all(line.startswith(("- ", "  ")) for line in lines):
+            parts.append(element("ul", (element("li", _inline(item)) for item in _items(lines))))
         else:
             parts.append(element("p", _inline(" ".join(lines))))
     return fragment(*parts)
@@ -61,6 +61,17 @@ def _blocks(text: str) -> Iterator[list[str]]:
             yield [line]
         elif line.strip():
             block.append(line)
+
+
+def _items(lines: list[str]) -> list[str]:
+    """Join the lines of every item; those that go on are indented."""
+    items: list[str] = []
+    for line in lines:
+        if line.startswith("- "):
+            items.append(line[2:])
+        else:
+            items[-1] += f" {line.strip()}"
+    return items
 
 
 def _table(caption: str, lines: list[str], identifier: str) -> Markup:

@@ -146,6 +146,8 @@ def _draw(axes: Any, chart: Chart, looks: dict[str, int]) -> None:
     axes.set_axisbelow(b=True)
     for series in chart.series:
         _draw_series(axes, series, looks[series.name])
+    if chart.logarithmic_across:
+        axes.set_xscale("log")
     if chart.logarithmic:
         axes.set_yscale("log")
     elif chart.from_zero:
@@ -181,10 +183,11 @@ def _legend(drawn: Any, places: Any) -> None:
     for axes in places:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
-    width = drawn.get_figwidth()
+    # A name of the longest kind must fit its column: in inches, at this size of letters.
+    column = max(1.6, 0.55 + 0.06 * max(map(len, handles), default=0))
     drawn.legend(
         handles.values(), handles, loc="outside lower center", frameon=False, fontsize=8,
-        ncols=max(1, min(len(handles), int(width // 1.6))), labelcolor=INK,
+        ncols=max(1, min(len(handles), int(drawn.get_figwidth() // column))), labelcolor=INK,
     )  # fmt: skip
 
 

@@ -137,8 +137,8 @@ class Chart:
     series : tuple of Series
     x_title, y_title : str
         With units.
-    logarithmic : bool
-        Whether the ordinate is.
+    logarithmic, logarithmic_across : bool
+        Whether the ordinate is, and the abscissa.
     from_zero : bool
         Whether a linear ordinate begins at 0.
     told : str
@@ -150,6 +150,7 @@ class Chart:
     x_title: str
     y_title: str
     logarithmic: bool = False
+    logarithmic_across: bool = False
     from_zero: bool = False
     told: str = ""
 

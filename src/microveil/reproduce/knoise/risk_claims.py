@@ -1,0 +1,360 @@
+"""The claims of KNOISE on neighbourhoods and disclosure risk: sections 2.3 to 2.5, 3 and 5."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.reproduce.knoise.experiments import K_NOISE, K_PRAM, PERMUTED, Measured
+from microveil.reproduce.knoise.measures import best_guesses, within
+from microveil.reproduce.knoise.spread import spread_of
+from microveil.reproduce.paper import Case, Claim
+from microveil.risk.neighbour_counts import expected_neighbours, original_neighbours
+
+__all__ = ["risk_claims"]
+
+# What "comparable", "close to", "far" and "conservative" are taken for.
+COMPARABLE, CLOSE, FAR, CONSERVATIVE, MOST = 1.25, 1.25, 1.5, 1.5, 0.95
+# What is expected on paper may miss a bound by a rounding.
+ROUNDING = 1e-9
+
+Counts = NDArray[np.int64] | NDArray[np.float64]
+
+
+def risk_claims(found: Measured) -> tuple[Claim, ...]:
+    """Check them, in the paper's order."""
+    return (
+        _sizes_kept(found),
+        _risk_of_one_in_k(found),
+        _k_originals_near(found),
+        _comparable_risk(found),
+        _half_of_k_guaranteed(found),
+        _far_above_half_of_k(found),
+        _close_to_k(found),
+        _at_least_own_group(found),
+        _misleads(found),
+        _theorem(found),
+    )
+
+
+def _targets(found: Measured) -> tuple[tuple[str, Counts], ...]:
+    """Return each record's k by what the paper may mean by it."""
+    ages = found.ages
+    same = np.ones(len(ages.values), dtype=np.int64)
+    return (
+        ("k the size of the record's own interval", ages.own_sizes),
+        (f"k = {ages.average_size}, the average interval's size", ages.average_size * same),
+        (f"k = {ages.least_size}, the smallest interval's size", ages.least_size * same),
+    )
+
+
+def _share(met: NDArray[np.bool_]) -> str:
+    """Write how many records meet something."""
+    return f"{np.count_nonzero(met)} of {met.size} records"
+
+
+def _sizes_kept(found: Measured) -> Claim:
+    intervals = found.ages.intervals
+    cases = []
+    for name in (K_PRAM, PERMUTED):
+        labels = np.searchsorted(intervals.edges[1:-1], found.released[name], side="right")
+        sizes = [np.bincount(row, minlength=intervals.n_intervals) for row in labels]
+        kept = [bool(np.all(size == intervals.sizes)) for size in sizes]
+        cases.append(
+            Case(
+                where=name,
+                holds=all(kept),
+                measured=f"all {intervals.n_intervals} sizes kept in {sum(kept)} of {len(kept)} "
+                "runs",
+            )
+        )
+    return Claim(
+        section="2.3",
+        text="k-PRAM leaves the number of records of every interval as it was.",
+        criterion="in every run every interval holds as many records as before",
+        cases=tuple(cases),
+    )
+
+
+def _risk_of_one_in_k(found: Measured) -> Claim:
+    ages = found.ages
+    labels = ages.intervals.labels
+    groups = np.unique(labels)
+    shares = [spread_of(found.links[K_PRAM][:, labels == group].mean(axis=1)) for group in groups]
+    worst = max(shares, key=lambda share: share.mean)
+    cases = []
+    for where, size in (
+        ("k = {}, the average interval's size", ages.average_size),
+        ("k = {}, the smallest interval's size", ages.least_size),
+    ):
+        above = sum(share.low > 1 / size for share in shares)
+        cases.append(
+            Case(
+                where=where.format(size),
+                holds=above == 0,
+                measured=f"1/k is {1 / size:.3g}; at most {worst} of an interval's records are "
+                f"linked; above 1/k in {above} of {len(groups)} intervals",
+            )
+        )
+    return Claim(
+        section="2.3",
+        text="As the intervals of k-PRAM have k records in expectation, its disclosure risk is 1/k "
+        "at most.",
+        criterion="in no interval is the share of records that an intruder links, with its 95 % "
+        "interval, above 1/k",
+        cases=tuple(cases),
+        remark="A record is linked with probability one over the size of its own interval, "
+        "whatever the size on average. The intruder knows all originals and takes the nearest.",
+    )
+
+
+def _k_originals_near(found: Measured) -> Claim:
+    near = original_neighbours(found.ages.values, found.ages.delta)
+    labels = found.ages.intervals.labels
+    last = labels == labels.max()
+    (own, sizes), *fixed = _targets(found)
+    cases = []
+    for where, size, among in (
+        (f"{own}, half-open ones", sizes, ~last),
+        (f"{own}, the last one with both ends closed", sizes, last),
+        *((where, size, last | ~last) for where, size in fixed),
+    ):
+        met = (near >= size)[among]
+        cases.append(
+            Case(where=where, holds=bool(met.all()), measured=f"{_share(met)} have k or more")
+        )
+    return Claim(
+        section="2.4",
+        text="Within 2 delta of every record there are k originals or more, as intervals are "
+        "2 delta wide.",
+        criterion="so it is for every record, itself included, at less than 2 delta",
+        cases=tuple(cases),
+        remark="Ages at both ends of a closed interval are 2 delta apart, which is not less.",
+    )
+
+
+def _comparable_risk(found: Measured) -> Claim:
+    links = [spread_of(100 * found.links[name].mean(axis=1)) for name in (K_PRAM, K_NOISE)]
+    largest = [100 * found.links[name].mean(axis=0).max() for name in (K_PRAM, K_NOISE)]
+    guesses = [
+        spread_of(best_guesses(found.ages, found.released[name], stays_inside=name == K_PRAM))
+        for name in (K_PRAM, K_NOISE)
+    ]
+    return Claim(
+        section="2.4",
+        text="The disclosure risk of k-noise can be held to that of k-PRAM.",
+        criterion="with intervals of the same width the risk of k-noise is at most "
+        f"{COMPARABLE:g} times that of k-PRAM; the error of a guess at least its "
+        f"{COMPARABLE:g}th part",
+        cases=(
+            Case(
+                where="records linked",
+                holds=links[1].mean <= COMPARABLE * links[0].mean,
+                measured=f"k-PRAM {links[0]} %; k-noise {links[1]} %; chance "
+                f"{100 / len(found.ages.values):.3g} %",
+            ),
+            Case(
+                where="the record most at risk",
+                holds=bool(largest[1] <= COMPARABLE * largest[0]),
+                measured=f"linked in {largest[0]:.3g} % of the runs under k-PRAM; in "
+                f"{largest[1]:.3g} % under k-noise",
+            ),
+            Case(
+                where="the error of an intruder's best guess",
+                holds=guesses[1].mean >= guesses[0].mean / COMPARABLE,
+                measured=f"RMSE under k-PRAM {guesses[0]} years; under k-noise {guesses[1]} years",
+            ),
+        ),
+        remark="Under k-PRAM the best guess is the mean of the interval: what is drawn within it "
+        "adds error for the reader and takes nothing from the intruder.",
+    )
+
+
+def _half_of_k_guaranteed(found: Measured) -> Claim:
+    ages = found.ages
+    expected = expected_neighbours(ages.values, ages.delta)
+    others = _observed(found) - (np.abs(found.errors(K_NOISE)) <= 2 * ages.delta)
+    cases = []
+    for where, size in _targets(found):
+        met: NDArray[np.bool_] = np.asarray(expected > size / 2)
+        cases.append(
+            Case(
+                where=f"in expectation, {where}",
+                holds=bool(met.all()),
+                measured=f"{_share(met)} above k/2",
+            )
+        )
+    reached: NDArray[np.bool_] = others >= ages.own_sizes / 2
+    always = np.asarray(reached.all(axis=0), dtype=np.bool_)
+    cases.append(
+        Case(
+            where="in each single run, others only, k the size of the record's own interval",
+            holds=bool(always.all()),
+            measured=f"missed {np.count_nonzero(~reached)} times in {len(reached)} runs; never by "
+            f"{_share(always)}",
+        )
+    )
+    return Claim(
+        section="2.5",
+        text="Uniform noise of reach delta guarantees k/2 other individuals within 2 delta.",
+        criterion="so it is for every record",
+        cases=tuple(cases),
+        remark="Theorem 1 bounds an expectation that counts the record itself; what is said of "
+        "each release is more than it proves.",
+    )
+
+
+def _observed(found: Measured) -> NDArray[np.int64]:
+    """Count noised records within 2 delta of each original, per run."""
+    return within(found.ages.values, found.released[K_NOISE], 2 * found.ages.delta)
+
+
+def _radii(found: Measured) -> tuple[tuple[str, Counts], ...]:
+    """Return each record's expected number of neighbours, by the paper's two radii."""
+    ages, noised = found.ages, found.released[K_NOISE]
+    return (
+        (
+            "originals within delta of the noised record (Figure 5)",
+            within(noised, ages.values, ages.delta).mean(axis=0),
+        ),
+        ("noised records within 2 delta (Theorem 1)", _observed(found).mean(axis=0)),
+    )
+
+
+def _far_above_half_of_k(found: Measured) -> Claim:
+    cases = []
+    for radius, expected in _radii(found):
+        for where, size in _targets(found):
+            ratio, met = expected / (size / 2), expected >= size / 2
+            cases.append(
+                Case(
+                    where=f"{radius}; {where}",
+                    holds=bool(met.mean() >= MOST and ratio.mean() >= FAR),
+                    measured=f"{ratio.mean():.3g} times k/2 on average, {ratio.min():.3g} times "
+                    f"at least; {_share(met)} at k/2 or above",
+                )
+            )
+    return Claim(
+        section="3",
+        text="By simulation the expected number of people near a noised record far exceeds k/2.",
+        criterion=f"{100 * MOST:g} % of the records are at k/2 or above, and the average of all at "
+        f"{FAR:g} times k/2",
+        cases=tuple(cases),
+    )
+
+
+def _close_to_k(found: Measured) -> Claim:
+    ages = found.ages
+    expected = expected_neighbours(ages.values, ages.delta)
+    bound = original_neighbours(ages.values, ages.delta) / 2
+    conservative = expected / bound
+    cases = [
+        Case(
+            where="Theorem 1's bound",
+            holds=bool(conservative.mean() >= CONSERVATIVE),
+            measured=f"the expected number is {conservative.mean():.3g} times half the count of "
+            f"originals on average, {conservative.min():.3g} times at least",
+        )
+    ]
+    for radius, near in _radii(found):
+        ratio = near / ages.own_sizes
+        cases.append(
+            Case(
+                where=radius,
+                holds=bool(1 / CLOSE <= ratio.mean() <= CLOSE),
+                measured=f"{ratio.mean():.3g} times the own interval's size on average, from "
+                f"{ratio.min():.3g} to {ratio.max():.3g} times",
+            )
+        )
+    return Claim(
+        section="3",
+        text="The bound of Theorem 1 is conservative: in reality the number is close to k.",
+        criterion=f"on average over the records the number is {CONSERVATIVE:g} times the bound or "
+        f"more; it differs from k by a factor of {CLOSE:g} at most",
+        cases=tuple(cases),
+        remark="Where ages are evenly spread, k are expected within delta, and 2 k within 2 delta: "
+        "the paper's figure has the one radius and its theorem the other.",
+    )
+
+
+def _at_least_own_group(found: Measured) -> Claim:
+    sizes = found.ages.own_sizes
+    cases = []
+    for radius, expected in _radii(found):
+        met = expected >= sizes * (1 - ROUNDING)
+        cases.append(
+            Case(
+                where=radius,
+                holds=bool(met.mean() >= MOST),
+                measured=f"{_share(met)} ({100 * met.mean():.3g} %)",
+            )
+        )
+    return Claim(
+        section="3",
+        text="k-noise is effective in practice: near a noised record there are as many people as "
+        "in the original's group, or more.",
+        criterion=f"so it is for {100 * MOST:g} % of the records, in expectation",
+        cases=tuple(cases),
+        remark="The paper calls a record adequately protected where it is so, and does not say for "
+        "how many it is.",
+    )
+
+
+def _misleads(found: Measured) -> Claim:
+    ages = found.ages
+    fewer = spread_of(100 * (found.links[K_NOISE] - found.links[K_PRAM]).mean(axis=1))
+    guesses = [
+        best_guesses(ages, found.released[name], stays_inside=name == K_PRAM)
+        for name in (K_NOISE, K_PRAM)
+    ]
+    farther = spread_of(guesses[0] - guesses[1])
+    return Claim(
+        section="3",
+        text="k-noise misleads attackers more than k-PRAM.",
+        criterion="the difference lies with its 95 % interval on the side of k-noise",
+        cases=(
+            Case(
+                where="records linked",
+                holds=fewer.high < 0,
+                measured=f"k-noise less k-PRAM: {fewer} percentage points",
+            ),
+            Case(
+                where="the error of an intruder's best guess",
+                holds=farther.low > 0,
+                measured=f"k-noise less k-PRAM: {farther} years",
+            ),
+        ),
+    )
+
+
+def _theorem(found: Measured) -> Claim:
+    ages = found.ages
+    near = original_neighbours(ages.values, ages.delta)
+    expected = expected_neighbours(ages.values, ages.delta)
+    simulated = _observed(found).mean(axis=0)
+    cases = [
+        Case(
+            where=how,
+            holds=bool((number > near / 2).all()),
+            measured=f"{_share(number > near / 2)}; {(number / near).min():.3g} of the count at "
+            "least",
+        )
+        for how, number in (("in closed form", expected), ("mean over runs", simulated))
+    ]
+    k = ages.average_size
+    premise = near >= k
+    above = expected > k / 2
+    cases.append(
+        Case(
+            where=f"k = {k}, where k originals are within 2 delta",
+            holds=bool(above[premise].all()),
+            measured=f"the premise is met by {_share(premise)}; of these "
+            f"{np.count_nonzero(above & premise)} above k/2; of the others "
+            f"{np.count_nonzero(above & ~premise)}",
+        )
+    )
+    return Claim(
+        section="5",
+        text="Theorem 1: the expected number of noised records within 2 delta of a record is more "
+        "than half the number of originals there, so more than k/2 where those are k.",
+        criterion="so it is for every record",
+        cases=tuple(cases),
+    )

@@ -1,0 +1,83 @@
+"""A figure over runs: its mean, how sure that is, and how far single runs lie apart."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import stdtrit
+
+__all__ = ["Spread", "spread_of"]
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """The mean of a figure over runs, and the spread of the runs.
+
+    Attributes
+    ----------
+    mean, low, high : float
+        With the 95 % interval of the mean, by Student's law; all equal where one run was made.
+    least, greatest : float
+        Between them lie the middle 95 % of the single runs.
+    """
+
+    mean: float
+    low: float
+    high: float
+    least: float
+    greatest: float
+
+    def __str__(self) -> str:
+        """Write mean and interval in three digits."""
+        return f"{self.mean:.3g} [{self.low:.3g}, {self.high:.3g}]"
+
+    @property
+    def of_runs(self) -> str:
+        """Where single runs lie, in three digits."""
+        return f"{self.least:.3g} to {self.greatest:.3g}"
+
+    def is_within(self, margin: float) -> bool:
+        """Tell whether the whole interval of the mean is nearer to 0 than a margin.
+
+        >>> spread_of([0.1, 0.2, 0.3]).is_within(0.5)
+        True
+        """
+        return max(abs(self.low), abs(self.high)) < margin
+
+    def is_beyond(self, margin: float) -> bool:
+        """Tell whether the whole interval of the mean is farther from 0 than a margin."""
+        return self.low > margin or self.high < -margin
+
+    def holds(self, value: float) -> bool:
+        """Tell whether a value is among the middle 95 % of the single runs."""
+        return self.least <= value <= self.greatest
+
+
+def spread_of(runs: ArrayLike) -> Spread:
+    """Summarise a figure of which each run gives one.
+
+    Parameters
+    ----------
+    runs : array_like, shape (n_runs,)
+
+    Examples
+    --------
+    >>> print(spread_of([1.0, 2.0, 3.0]))
+    2 [-0.484, 4.48]
+    """
+    figures = np.asarray(runs, dtype=np.float64)
+    mean, reach = float(figures.mean()), 0.0
+    if len(figures) > 1:
+        quantile = float(stdtrit(len(figures) - 1, (1 + CONFIDENCE) / 2))
+        reach = quantile * float(figures.std(ddof=1)) / math.sqrt(len(figures))
+    least, greatest = np.quantile(figures, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    return Spread(
+        mean=mean,
+        low=mean - reach,
+        high=mean + reach,
+        least=float(least),
+        greatest=float(greatest),
+    )
