@@ -1,32 +1,12 @@
 """The flags of the analyses, declared once for the commands that make them."""
 
-import inspect
-from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 
+from microveil.shared_flags import takes
+
 __all__ = ["takes_analyses"]
-
-
-def takes_analyses(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the flags of the analyses; it gets them as the argument ``analyses``.
-
-    That is a dict of arguments of `assess` and `compare`.
-    """
-    own = [p for p in inspect.signature(command).parameters.values() if p.name != "analyses"]
-    shared = list(inspect.signature(_analyses).parameters.values())
-    names = {parameter.name for parameter in shared}
-
-    def run(**given: Any) -> None:
-        flags = {name: given.pop(name) for name in names}
-        command(**given, analyses=_analyses(**flags))
-
-    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*own, *shared)]
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__name__, run.__doc__ = command.__name__, command.__doc__
-    run.__annotations__ = {}
-    return run
 
 
 def _analyses(
@@ -66,3 +46,7 @@ def _analyses(
         "logistic": logistic,
         "propensity": propensity,
     }
+
+
+# Its commands get a dict of arguments of `assess` and `compare` as the argument `analyses`.
+takes_analyses = takes("analyses", _analyses)

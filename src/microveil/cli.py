@@ -1,16 +1,14 @@
 """The command line: parse, call, print."""
 
-import json
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from microveil.analysis_flags import takes_analyses
+from microveil.console import counted_progress, print_json, step_progress
 from microveil.errors import MicroveilError, RequestError
 from microveil.flags import (
     Decimal,
@@ -85,7 +83,7 @@ def demo(
     from microveil.demo import run_demo
 
     text = text_format(separator, decimal, encoding)
-    with _progress() as progress:
+    with step_progress() as progress:
         told = run_demo(output, data=data, text=text, overwrite=overwrite, progress=progress)
     typer.echo(told)
 
@@ -111,7 +109,7 @@ def inspect(
                 "a look at what to expect of a request writes no recipe",
                 "leave it out, or leave out --recipe, --method and --epsilon",
             )
-        with _progress() as progress:
+        with step_progress() as progress:
             advice = advise_file(data, **_request_arguments(request), progress=progress)
         typer.echo(advice.to_text(), nl=False)
         return
@@ -150,7 +148,7 @@ def protect(
     """Protect a table: the release and its guarantee in one folder, the rest in another."""
     from microveil.publish import protect_file
 
-    with _progress() as progress:
+    with step_progress() as progress:
         release = protect_file(
             data,
             output,
@@ -162,7 +160,7 @@ def protect(
     for note in release.notes:
         typer.echo(f"note: {note}", err=True)
     if as_json:
-        _print_json(
+        print_json(
             {
                 "folder": str(output),
                 "custodian": f"{output}-custodian",
@@ -192,13 +190,13 @@ def audit(
     """Find what a release would really guarantee at vector scope: for the custodian."""
     from microveil.publish import audit_file
 
-    with _progress() as progress:
+    with step_progress() as progress:
         found, attacked = audit_file(
             data, **_request_arguments(request), runs=runs, progress=progress
         )
     if as_json:
         empirical = {} if attacked is None else {"empirical": attacked.to_dict()}
-        _print_json({**found.to_dict(), **empirical})
+        print_json({**found.to_dict(), **empirical})
         return
     typer.echo(found.to_text(), nl=False)
     if attacked is not None:
@@ -228,7 +226,7 @@ def assess(
     from microveil.publish import assess_files
 
     text = text_format(separator, decimal, encoding)
-    with _progress():
+    with step_progress():
         assessment = assess_files(
             original,
             protected,
@@ -239,7 +237,7 @@ def assess(
             **analyses,
         )
     if as_json:
-        _print_json(assessment.to_dict())
+        print_json(assessment.to_dict())
     else:
         typer.echo(assessment.to_text(), nl=False)
 
@@ -270,7 +268,7 @@ def compare(
     from microveil.compare.drawing import has_matplotlib
     from microveil.publish import compare_file
 
-    with _counted_progress() as progress:
+    with counted_progress() as progress:
         found, (report, *pictures) = compare_file(
             data,
             output,
@@ -303,7 +301,7 @@ def reproduce(
     """Draw a paper's figures again from its experiments, and check its claims."""
     from microveil.reproduce import named_files, reproduce, summary
 
-    with _counted_progress() as progress:
+    with counted_progress() as progress:
         found = reproduce(
             paper,
             named_files(data),
@@ -347,7 +345,7 @@ def attack(
     from microveil.publish import attack_files
 
     text = text_format(separator, decimal, encoding)
-    with _progress() as progress:
+    with step_progress() as progress:
         report = attack_files(
             original,
             protected,
@@ -360,7 +358,7 @@ def attack(
             progress=progress,
         )
     if as_json:
-        _print_json(report.to_dict())
+        print_json(report.to_dict())
     else:
         typer.echo(report.to_text(), nl=False)
 
@@ -390,43 +388,3 @@ def _request_arguments(request: RequestFlags, *, of_one: bool = True) -> dict[st
         **request.arguments,
         "k": whole_or_auto(k) if of_one else k,
     }
-
-
-def _print_json(contents: dict[str, Any]) -> None:
-    typer.echo(json.dumps(contents, indent=2, ensure_ascii=False))
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str], None]]:
-    """Show steps on a terminal, nothing in a pipe."""
-    if not sys.stderr.isatty():
-        yield lambda _step: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("starting", total=None)
-        yield lambda step: bar.update(task, description=step)
-
-
-@contextmanager
-def _counted_progress() -> Iterator[Callable[..., None]]:
-    """Show runs done and the time left on a terminal, nothing in a pipe."""
-    if not sys.stderr.isatty():
-        yield lambda _done, _total, _left, _what="": None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None)
-
-        def told(done: int, total: int, left: float | None, what: str = "") -> None:
-            left_told = "" if left is None else f"about {left:.0f} s left"
-            description = ", ".join(part for part in (what, left_told) if part)
-            bar.update(task, completed=done, total=total, description=description)
-
-        yield told

@@ -1,7 +1,5 @@
 """The flags of a request, declared once for every command that takes one."""
 
-import inspect
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from microveil.errors import RequestError
+from microveil.shared_flags import takes
 
 if TYPE_CHECKING:
     from microveil.files import TextFormat
@@ -47,23 +46,6 @@ class RequestFlags:
     bounds_alpha: float | None
     decimals_from_data: bool
     text: "TextFormat | None"
-
-
-def takes_request(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the flags of a request; it gets them as the argument ``request``."""
-    own = [p for p in inspect.signature(command).parameters.values() if p.name != "request"]
-    shared = list(inspect.signature(_request).parameters.values())
-    names = {parameter.name for parameter in shared}
-
-    def run(**given: Any) -> None:
-        flags = {name: given.pop(name) for name in names}
-        command(**given, request=_request(**flags))
-
-    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*own, *shared)]
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__name__, run.__doc__ = command.__name__, command.__doc__
-    run.__annotations__ = {}
-    return run
 
 
 def text_format(separator: str, decimal: str, encoding: str) -> "TextFormat | None":
@@ -207,3 +189,7 @@ def _ranges(pairs: dict[str, str]) -> dict[str, tuple[str, ...]]:
             )
         ranges[name] = parts
     return ranges
+
+
+# Its commands get `RequestFlags` as the argument `request`.
+takes_request = takes("request", _request)
