@@ -11,9 +11,11 @@ from scipy.special import stdtrit
 
 from microveil.report.wording import number
 
-__all__ = ["Cell", "Ratio", "cells_of", "ratio_of"]
+__all__ = ["SEVERAL_ORDERS", "Cell", "Ratio", "cells_of", "ratio_of"]
 
 CONFIDENCE = 0.95
+# What "several orders of magnitude" is taken for, as a factor.
+SEVERAL_ORDERS = 100.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

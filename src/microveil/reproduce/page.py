@@ -128,7 +128,7 @@ def _claims(claims: tuple[Claim, ...], section: str) -> Section:
     own = [claim for claim in claims if claim.section == section]
     return Section(
         identifier=f"claims-{section.replace('.', '-').replace(' ', '-')}",
-        title=f"Claims of section {section}",
+        title=f"Claims of {own[0].place}",
         body=fragment(_claim(claim, _name(claims, claim)) for claim in own),
     )
 

@@ -69,7 +69,7 @@ class Claim:
     Attributes
     ----------
     section : str
-        Of the paper.
+        Of the paper: its number, or "abstract".
     text : str
         The claim, in other words.
     criterion : str
@@ -85,6 +85,17 @@ class Claim:
     criterion: str
     cases: tuple[Case, ...]
     remark: str = ""
+
+    @property
+    def place(self) -> str:
+        """The section in words.
+
+        Examples
+        --------
+        >>> Claim(section="4.1", text="", criterion="", cases=()).place
+        'section 4.1'
+        """
+        return self.section if self.section.islower() else f"section {self.section}"
 
     @property
     def verdict(self) -> Verdict:

@@ -239,7 +239,7 @@ def _claims_table(found: Reproduction) -> polars.DataFrame:
     rows = [
         {
             # A word with it, or readers of CSV take "4.1" for a number and fail at "4.2.1".
-            "section": f"section {claim.section}",
+            "section": claim.place,
             "claim": claim.text,
             "verdict": claim.verdict.value,
             "criterion": claim.criterion,

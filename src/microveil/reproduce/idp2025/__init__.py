@@ -1,5 +1,6 @@
 """IDP-2025: Figures 3 to 6, and what sections 4.1, 4.2 and 5 say of them."""
 
+from microveil.reproduce.data import census
 from microveil.reproduce.idp2025.error_claims import error_claims
 from microveil.reproduce.idp2025.experiments import DATA, QUICK_TREES, carry_out
 from microveil.reproduce.idp2025.figures import figures_of
@@ -60,13 +61,7 @@ IDP_2025 = Paper(
     citation="Soria-Comas, S\u00e1nchez, Domingo-Ferrer, Mart\u00ednez and Del Vasto-Terrientes, "
     "Transactions on Data Privacy 18 (2025).",
     data=(
-        DataSet(
-            name=CENSUS.name,
-            title="the CASC reference microdata \u201cCensus\u201d",
-            published="https://research.cbs.nl/casc/CASCtestsets.html, and in the R package "
-            "sdcMicro as CASCrefmicrodata",
-            columns=(*CENSUS.attributes, CENSUS.class_attribute),
-        ),
+        census((*CENSUS.attributes, CENSUS.class_attribute)),
         DataSet(
             name=WINE.name,
             title="the white wines of \u201cWine Quality\u201d",

@@ -1,7 +1,5 @@
 """Figures 2, 3 and 5 of KNOISE, and ours on the spread of runs and the price of epsilon."""
 
-import math
-
 import numpy as np
 import polars
 
