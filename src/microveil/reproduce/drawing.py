@@ -25,7 +25,7 @@ COLOURS = ("#0072b2", "#d55e00", "#007a5a", "#a8478a", "#8a6100", "#1f6f9c", "#5
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (7, 2)))
 INK, FAINT = "#1a1c1f", "#dcdfe3"
-CHART_INCHES = (4.4, 3.3)
+CHART_INCHES, MARGIN_INCHES = (4.4, 3.3), 0.1
 # Beyond so many points a cloud is drawn without outlines.
 MANY = 200
 
@@ -132,9 +132,12 @@ def _looks(charts: Sequence[Chart]) -> dict[str, int]:
 
 def _canvas(n_columns: int, n_rows: int, *, room: float) -> Any:
     width, height = CHART_INCHES
-    return import_module("matplotlib.figure").Figure(
+    drawn = import_module("matplotlib.figure").Figure(
         figsize=(width * n_columns, height * n_rows + room), layout="constrained"
     )
+    # Browsers set letters a little wider than they were measured.
+    drawn.get_layout_engine().set(w_pad=MARGIN_INCHES)
+    return drawn
 
 
 def _draw(axes: Any, chart: Chart, looks: dict[str, int]) -> None:
