@@ -147,5 +147,5 @@ def _read(table: Any, request: Request, readings: Readings) -> Reading:
             readings[key] = error
     found = readings[key]
     if isinstance(found, MicroveilError):
-        raise found
+        raise found.with_traceback(None)  # else it grew with every cell that is refused for it
     return found
