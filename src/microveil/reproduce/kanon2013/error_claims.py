@@ -85,8 +85,7 @@ def _orders_of_magnitude(lines: Lines) -> Claim:
     return Claim(
         section=SECTION,
         text="Microaggregation before the noise lowers the SSE by several orders of magnitude.",
-        criterion=f"the least SSE over k is at most that of k 1 divided by {SEVERAL_ORDERS:.0f}, "
-        "which is two orders when rounded",
+        criterion=f"the least SSE over k is at most that of k 1 divided by {SEVERAL_ORDERS:.0f}",
         cases=cases_by_epsilon(check),
         remark="At k 1 means are clamped to the domain, which caps their error.",
     )
