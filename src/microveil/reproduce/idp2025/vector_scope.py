@@ -14,15 +14,19 @@ __all__ = ["at_vector_scope", "least_errors_of"]
 ALPHA = 1.5
 ERROR = "mean_sse"
 COLUMNS: dict[str, Any] = {
-    "data, epsilon, method": polars.String,
-    "cluster scope: k": polars.Int64,
-    "error": polars.Float64,
-    "interval": polars.String,
-    "exact cells, %": polars.Float64,
-    "vector scope: k": polars.Int64,
-    "error ": polars.Float64,
-    "interval ": polars.String,
-    "exact cells, % ": polars.Float64,
+    "method": polars.String,
+    "data": polars.String,
+    "epsilon": polars.Float64,
+    **{
+        f"{scope} scope: {figure}": kind
+        for scope in ("cluster", "vector")
+        for figure, kind in (
+            ("k", polars.Int64),
+            ("error", polars.Float64),
+            ("interval", polars.String),
+            ("exact cells, %", polars.Float64),
+        )
+    },
     "loss at vector scope for epsilon 1": polars.Float64,
 }
 
@@ -70,9 +74,11 @@ def _rows(found: Measured) -> Iterator[tuple[Any, ...]]:
             right = joined.filter(*own, polars.col("vector_epsilon") == epsilon)
             for name in left["name"].unique(maintain_order=True):
                 asked, held = (_best(table, name) for table in (left, right))
-                where = f"{data.title}, {epsilon:g}: {name}"
                 loss = None if asked is None else asked["vector_loss"]
-                yield where, *_told(asked), *_told(held), None if loss is None else loss / epsilon
+                yield (
+                    name, data.title, epsilon, *_told(asked), *_told(held),
+                    None if loss is None else loss / epsilon,
+                )  # fmt: skip
 
 
 def _best(table: polars.DataFrame, name: str) -> dict[str, Any] | None:
