@@ -1,6 +1,7 @@
 """Papers are reproduced: what is written, what is refused, and verdicts that follow from cases."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 from microveil.cli import app
 from microveil.errors import DataError, FileError, RequestError
 from microveil.reproduce import PAPERS, drawing, named_files, reproduce, reproducing, summary
+from microveil.reproduce.data import digest_of_column
 from microveil.reproduce.page import reproduction_page
 from microveil.reproduce.paper import (
     Case,
@@ -110,7 +112,7 @@ def test_everything_is_written(people, tmp_path):
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert names == [
         "claims.csv", "figure-1.csv", "figure-1.png", "figure-1.svg", "means.csv", "report.html",
-        "runs",
+        "reproduction.json", "runs",
     ]  # fmt: skip
     assert told == [("drawing", 1, 1, None)]
     assert (tmp_path / "out" / "figure-1.png").read_bytes().startswith(b"\x89PNG")
@@ -166,6 +168,60 @@ def test_quick_means_few_runs_and_a_warning(people, tmp_path):
         assert found.settings["runs in all"] == runs
         page = (folder / "report.html").read_text(encoding="utf-8")
         assert ("Made with --quick" in page) is asked.get("quick", False)
+
+
+def test_fewer_runs_than_the_papers_are_told(people, tmp_path):
+    """One run says nothing of the spread; a few say less than the paper's."""
+    for runs, told in ((1, "One run says nothing"), (3, "3 runs instead of 7"), (7, None)):
+        reproduce("invented", {"people": people}, tmp_path / str(runs), runs=runs)
+        page = (tmp_path / str(runs) / "report.html").read_text(encoding="utf-8")
+        assert told is None or told in page
+        assert ('class="warning"' in page) is (told is not None)
+
+
+def test_values_that_are_not_the_published_ones_are_told(people, tmp_path, monkeypatch):
+    """Any file with the columns is taken; the page names those that differ."""
+    column = pl.read_csv(people)["AGE"]
+    for digest, differs in ((digest_of_column(column), False), ("another", True)):
+        known = replace(PEOPLE, values={"AGE": digest})
+        monkeypatch.setitem(PAPERS, "invented", replace(INVENTED, data=(known,)))
+        folder = tmp_path / digest
+        reproduce("invented", {"people": people}, folder)
+        page = (folder / "report.html").read_text(encoding="utf-8")
+        assert ("are not those that were published: AGE." in page) is differs
+
+
+def test_a_folder_holds_one_paper(people, tmp_path, monkeypatch):
+    """Neither another paper's folder nor anybody's files are written over."""
+    monkeypatch.setitem(PAPERS, "other", replace(INVENTED, id="other"))
+    out = tmp_path / "out"
+    reproduce("invented", {"people": people}, out)
+    before = {path: path.read_bytes() for path in out.iterdir() if path.is_file()}
+    with pytest.raises(FileError, match="a reproduction of other, and holds something else"):
+        reproduce("other", {"people": people}, out)
+    assert {path: path.read_bytes() for path in out.iterdir() if path.is_file()} == before
+    reproduce("invented", {"people": people}, out)
+    with pytest.raises(FileError, match="holds something else"):
+        reproduce("invented", {"people": people}, tmp_path)
+    assert not (tmp_path / "runs").exists()
+
+
+def test_what_an_experiment_refuses_leaves_nothing(people, tmp_path, monkeypatch):
+    """And the remedy is one that this command has."""
+
+    def refuse(_experiment):
+        raise DataError("attribute 'AGE'", "it is constant", "add --bounds AGE=0:1")
+
+    monkeypatch.setitem(PAPERS, "invented", replace(INVENTED, reproduce=refuse))
+    with pytest.raises(DataError, match=r"'AGE': it is constant; pass the files as published"):
+        reproduce("invented", {"people": people}, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_claims_without_cases_cannot_be():
+    """They would hold."""
+    with pytest.raises(ValueError, match="without a case"):
+        Claim(section="1", text="", criterion="", cases=())
 
 
 @pytest.mark.parametrize("runs", [0, -1, 1.5, "3", True])
@@ -259,7 +315,7 @@ def test_claims_of_equal_words_keep_their_own_place():
     found = Reproduction(
         claims=(claim("y"), claim("y", section="2")), figures=(), settings={"a": "b"}
     )
-    page = reproduction_page(INVENTED, found, {}, quick=False)
+    page = reproduction_page(INVENTED, found, {}, ())
     assert page.count('id="claim-1"') == page.count('id="claim-2"') == 1
 
 

@@ -26,23 +26,28 @@ class Cell:
     ----------
     k : int or None
     mean, low, high : float
-        ``low`` and ``high`` are the mean where one run was made.
+        ``low`` and ``high`` are the mean where there is no interval.
+    has_interval : bool
+        One run of something random has none.
     """
 
     k: int | None
     mean: float
     low: float
     high: float
+    has_interval: bool = True
 
     def __str__(self) -> str:
         """Write mean and interval in three digits."""
+        if not self.has_interval:
+            return f"{number(self.mean, 3)} (one run)"
         if self.low == self.high:
             return number(self.mean, 3)
         return f"{number(self.mean, 3)} [{number(self.low, 3)}, {number(self.high, 3)}]"
 
     def is_below(self, other: "Cell") -> bool:
-        """Tell whether the whole interval is below another one."""
-        return self.high < other.low
+        """Tell whether the whole interval is below another one; unknown ones never are."""
+        return self.has_interval and other.has_interval and self.high < other.low
 
 
 def cells_of(table: polars.DataFrame, figure: str, **chosen: Any) -> list[Cell]:
@@ -68,6 +73,7 @@ def _read(table: polars.DataFrame, figure: str) -> Iterator[Cell]:
             mean=mean,
             low=mean if low is None else low,
             high=mean if high is None else high,
+            has_interval=low is not None,
         )
 
 
@@ -89,7 +95,7 @@ class Ratio:
 
     def __str__(self) -> str:
         """Write mean and interval in three digits."""
-        return f"{number(self.mean, 3)} [{number(self.low, 3)}, {number(self.high, 3)}]"
+        return f"{number(self.mean, 3)} [{number(self.low, 3)}, {number(self.high, 3)}] over k"
 
 
 def ratio_of(above: Sequence[Cell], below: Sequence[Cell]) -> Ratio:
@@ -105,7 +111,7 @@ def ratio_of(above: Sequence[Cell], below: Sequence[Cell]) -> Ratio:
     >>> cells = [Cell(k=k, mean=2.0 * k, low=0, high=0) for k in (3, 5, 10)]
     >>> others = [Cell(k=k, mean=1.0 * k, low=0, high=0) for k in (3, 5, 10)]
     >>> str(ratio_of(cells, others))
-    '2 [2, 2]'
+    '2 [2, 2] over k'
     """
     many = max(len(above), len(below))
     pairs = [

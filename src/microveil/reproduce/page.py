@@ -1,7 +1,7 @@
 """The page of a reproduction: each claim beside what was measured, then the figures."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from microveil.report.markup import Child, Markup, element, fragment
@@ -26,7 +26,7 @@ SIGNS = {Verdict.HOLDS: "\u2713", Verdict.IN_PART: "\u25d0", Verdict.FAILS: "\u2
 
 
 def reproduction_page(
-    paper: Paper, found: Reproduction, settings: Mapping[str, str], *, quick: bool
+    paper: Paper, found: Reproduction, settings: Mapping[str, str], warnings: Sequence[str]
 ) -> str:
     """Write the page.
 
@@ -36,21 +36,16 @@ def reproduction_page(
     found : Reproduction
     settings : dict of str to str
         Names and values of what was run, with digests and versions.
-    quick : bool
-        Whether the runs were too few to rely on.
+    warnings : sequence of str
+        Why the verdicts may not be those of the paper's own experiments.
 
     Returns
     -------
     str
         HTML without reference to anything outside.
     """
-    warning = (
-        "Made with --quick: few runs and few k. Verdicts may come out otherwise in full."
-        if quick
-        else None
-    )
     sections = (
-        _verdicts(found.claims),
+        _verdicts(found.claims, found.note),
         *(_claims(found.claims, section) for section in dict.fromkeys(_sections(found.claims))),
         *(_listing(listing) for listing in found.listings),
         *(_figure(figure) for figure in found.figures),
@@ -67,7 +62,7 @@ def reproduction_page(
     )
     return page(
         f"{paper.title}, reproduced",
-        warning=warning,
+        warning=" ".join(warnings) or None,
         lead=paper.citation,
         parts=[Part(sections=sections)],
         closing="Made by microveil. The page needs no network and may be passed on with its data.",
@@ -78,7 +73,7 @@ def _sections(claims: Iterable[Claim]) -> list[str]:
     return [claim.section for claim in claims]
 
 
-def _verdicts(claims: tuple[Claim, ...]) -> Section:
+def _verdicts(claims: tuple[Claim, ...], note: str) -> Section:
     """Say what became of the claims, all in one table."""
     counts = Counter(claim.verdict for claim in claims)
     told = ", ".join(
@@ -89,9 +84,13 @@ def _verdicts(claims: tuple[Claim, ...]) -> Section:
         element(
             "p",
             "A claim is checked in the cases where it can be. It holds if all of them do, and in "
-            "part if some do; what counts as holding is stated beside it. Intervals are of 95 % "
-            "over runs: they cover the luck of the noise, not that of the table.",
+            "part if some do; what counts as holding is stated beside it. Intervals are of 95 %, "
+            "by Student, of means over runs: they cover the luck of the noise, not that of the "
+            "table. Ratios over k have an interval over k, which only says whether the ratio is "
+            "of one kind throughout. A best k was chosen by the same runs that are told of it, "
+            "which flatters it.",
         ),
+        element("p", note) if note else None,
         table(
             "The claims and their verdicts",
             ("section", "claim", "verdict"),

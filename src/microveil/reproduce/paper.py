@@ -6,7 +6,7 @@ it, and the verdict follows from them.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Literal
@@ -86,13 +86,19 @@ class Claim:
     cases: tuple[Case, ...]
     remark: str = ""
 
+    def __post_init__(self) -> None:
+        if not self.cases:
+            message = "a claim without a case would hold"
+            raise ValueError(message)
+
     @property
     def place(self) -> str:
         """The section in words.
 
         Examples
         --------
-        >>> Claim(section="4.1", text="", criterion="", cases=()).place
+        >>> case = Case(where="", holds=True, measured="")
+        >>> Claim(section="4.1", text="", criterion="", cases=(case,)).place
         'section 4.1'
         """
         return self.section if self.section.islower() else f"section {self.section}"
@@ -226,12 +232,15 @@ class Reproduction:
     listings : tuple of Listing
     settings : dict of str to str
         What was run, and how the paper was read where it leaves that open.
+    note : str
+        What to know before reading the verdicts.
     """
 
     claims: tuple[Claim, ...]
     figures: tuple[Figure, ...]
     listings: tuple[Listing, ...] = ()
     settings: Mapping[str, str]
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,12 +256,15 @@ class DataSet:
         Where.
     columns : tuple of str
         Those that must be there.
+    values : dict of str to str
+        What `digest_of_column` gives of each as it was published.
     """
 
     name: str
     title: str
     published: str
     columns: tuple[str, ...]
+    values: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

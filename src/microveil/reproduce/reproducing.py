@@ -1,8 +1,10 @@
 """The verb: a paper's experiments carried out, and written down."""
 
+import json
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,8 +13,9 @@ from typing import Any
 import polars
 
 from microveil.compare.store import written_whole
-from microveil.errors import DataError, FileError, RequestError, stands_alone
+from microveil.errors import DataError, FileError, MicroveilError, RequestError, stands_alone
 from microveil.files import SourceFile, TextFormat, read_file
+from microveil.reproduce.data import differing
 from microveil.reproduce.drawing import draw_figure
 from microveil.reproduce.page import reproduction_page
 from microveil.reproduce.paper import Experiment, Paper, Progress, Reproduction, Verdict
@@ -20,7 +23,7 @@ from microveil.reproduce.papers import PAPERS
 
 __all__ = ["named_files", "reproduce", "summary"]
 
-REPORT = "report.html"
+REPORT, RUNS, MARK = "report.html", "runs", "reproduction.json"
 # A file with semicolons, as the wines are published, is read without being told.
 SEPARATORS = ",;\t"
 
@@ -60,33 +63,71 @@ def reproduce(
     Raises
     ------
     MicroveilError
-        If there is no such paper, data are missing or not those of the paper, or the folder
-        cannot be written.
+        If there is no such paper, data are missing or have other columns, or the folder holds
+        something else or cannot be written.
 
     Notes
     -----
-    Seeds are fixed: equal arguments and data give equal tables. Nothing is released.
+    Seeds are fixed: equal arguments and data give equal tables. Nothing is released. Files
+    with the right columns and other values are taken, and the page says so.
     """
     chosen = _paper(paper)
     _check_installed(chosen)
     sources = _sources(chosen, data)
     drawn = _runs(runs, chosen.quick_runs if quick else chosen.runs)
-    target = _made(Path(folder))
-    start = time.monotonic()
-    found = chosen.reproduce(
-        Experiment(
-            tables=sources, runs=drawn, quick=quick, folder=target / "runs", progress=progress
+    target = Path(folder)
+    with _opened(target, chosen):
+        start = time.monotonic()
+        found = _carried_out(
+            chosen,
+            Experiment(
+                tables=sources, runs=drawn, quick=quick, folder=target / RUNS, progress=progress
+            ),
         )
-    )
-    settings = {
-        **_described(chosen, sources),
-        "runs": str(drawn),
-        **found.settings,
-        "microveil": version("microveil"),
-        "time of this call": f"{time.monotonic() - start:.0f} s (kept runs take none)",
-    }
-    _written(target, chosen, found, settings, quick=quick)
+        settings = {
+            **_described(chosen, sources),
+            "runs": str(drawn),
+            **found.settings,
+            "microveil": version("microveil"),
+            "time of this call": f"{time.monotonic() - start:.0f} s (kept runs take none)",
+        }
+        warnings = _warnings(chosen, sources, drawn, quick=quick)
+        _written(target, chosen, found, settings, warnings)
     return found
+
+
+def _carried_out(paper: Paper, experiment: Experiment) -> Reproduction:
+    """Carry an experiment out; what it refuses is the files' fault, whatever flag is named."""
+    try:
+        return paper.reproduce(experiment)
+    except DataError as error:
+        raise DataError(
+            f"{paper.id}, {error.place}", error.rule, "pass the files as published"
+        ) from None
+
+
+def _warnings(
+    paper: Paper, sources: Mapping[str, SourceFile], drawn: int, *, quick: bool
+) -> list[str]:
+    """Say why the verdicts may not be those of the paper's own experiments."""
+    told = []
+    if quick:
+        told.append("Made with --quick: few k and small forests. Verdicts may come out otherwise.")
+    if drawn < paper.runs:
+        told.append(
+            "One run says nothing of the spread: no claim that needs it holds."
+            if drawn == 1
+            else f"{drawn} runs instead of {paper.runs}: intervals are wide, and claims that "
+            "would hold may not."
+        )
+    for needed in paper.data:
+        names = differing(needed, sources[needed.name].frame)
+        if names:
+            told.append(
+                f"The values of {needed.name} are not those that were published: "
+                f"{', '.join(names)}."
+            )
+    return told
 
 
 def named_files(given: Iterable[str]) -> dict[str, str]:
@@ -159,7 +200,11 @@ def _sources(paper: Paper, data: Mapping[str, str | Path]) -> dict[str, SourceFi
 
 def _source(path: Path, columns: tuple[str, ...], title: str) -> SourceFile:
     """Read a file and find the paper's attributes in it."""
-    source = read_file(path, text=_text_format(path))
+    try:
+        source = read_file(path, text=_text_format(path))
+    except (DataError, FileError) as error:
+        remedy = "pass the file as published, as CSV in UTF-8 with a line of names on top"
+        raise type(error)(error.place, error.rule, remedy) from None
     for name in columns:
         if name not in source.frame.columns:
             raise DataError(
@@ -197,13 +242,40 @@ def _runs(asked: Any, default: int) -> int:
     return asked
 
 
-def _made(folder: Path) -> Path:
+@contextmanager
+def _opened(folder: Path, paper: Paper) -> Iterator[None]:
+    """Make the folder, or go on in one of the same paper; one that was made and is empty goes."""
+    was_there = folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "runs").mkdir(exist_ok=True)
+        _check_same(folder, paper)
+        (folder / RUNS).mkdir(exist_ok=True)
+        (folder / MARK).write_text(json.dumps({"paper": paper.id}) + "\n", encoding="utf-8")
     except OSError:
-        raise FileError(f"{folder}", "it cannot be made", "name another folder") from None
-    return folder
+        raise FileError(f"{folder}", "it cannot be written", "name another folder") from None
+    try:
+        yield
+    except MicroveilError:
+        if not was_there and not any((folder / RUNS).iterdir()):
+            (folder / RUNS).rmdir()
+            (folder / MARK).unlink()
+            folder.rmdir()
+        raise
+
+
+def _check_same(folder: Path, paper: Paper) -> None:
+    if not any(folder.iterdir()):
+        return
+    try:
+        begun = json.loads((folder / MARK).read_text(encoding="utf-8"))["paper"]
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        begun = None
+    if begun != paper.id:
+        raise FileError(
+            f"{folder}",
+            f"it must be empty or hold a reproduction of {paper.id}, and holds something else",
+            "name another folder",
+        )
 
 
 def _described(paper: Paper, sources: Mapping[str, SourceFile]) -> dict[str, str]:
@@ -217,7 +289,11 @@ def _described(paper: Paper, sources: Mapping[str, SourceFile]) -> dict[str, str
 
 
 def _written(
-    folder: Path, paper: Paper, found: Reproduction, settings: Mapping[str, str], *, quick: bool
+    folder: Path,
+    paper: Paper,
+    found: Reproduction,
+    settings: Mapping[str, str],
+    warnings: Sequence[str],
 ) -> None:
     """Write every file, the page last: where it is, the others are."""
     for figure in found.figures:
@@ -226,7 +302,7 @@ def _written(
     for listing in found.listings:
         _write_table(folder / f"{listing.identifier}.csv", listing.table)
     _write_table(folder / "claims.csv", _claims_table(found))
-    text = reproduction_page(paper, found, settings, quick=quick)
+    text = reproduction_page(paper, found, settings, warnings)
     written_whole(folder / REPORT, lambda part: part.write_text(text, encoding="utf-8"))
 
 
@@ -246,6 +322,7 @@ def _claims_table(found: Reproduction) -> polars.DataFrame:
             "case": case.where,
             "holds": case.holds,
             "measured": case.measured,
+            "remark": claim.remark,
         }
         for claim in found.claims
         for case in claim.cases

@@ -1,6 +1,6 @@
 """The experiments of IDP-2025: sections 4.1 and 4.2, and both once more at vector scope."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +9,7 @@ import polars
 from microveil.analyses import named_classifier
 from microveil.compare import compare
 from microveil.errors import DataError
+from microveil.reproduce.idp2025.shares import shares_of
 from microveil.reproduce.paper import Experiment
 from microveil.table import bounds_from_data
 
@@ -34,7 +35,8 @@ AT_CLUSTER_SCOPE = ("idp-ls", "idp-cbls")
 # The paper does not say what becomes of clusters of equal values, which need no noise: here they
 # come out as they are, and a second time are merged with their neighbours.
 WIDENED = "idp-cbls:exact_cells=widen"
-LEARNT = (*OF_THE_PAPER, WIDENED, NOISE_AWARE)
+CLUSTER_READINGS = ("idp-cbls", WIDENED)
+LEARNT = (*OF_THE_PAPER, WIDENED, *AT_VECTOR_SCOPE)
 # As printed in Eqs. 4 and 5, and by the variance alone.
 MEASURES = ("mean_sse_published", "mean_sse")
 
@@ -53,12 +55,14 @@ class Data:
         Of its two classes.
     class_names : tuple of str
         As the paper calls them: up to the threshold, and above.
-    sizes, learnt_sizes : tuple of int
-        Each k of section 4.1, and of 4.2.
+    sizes, learnt_sizes, equal_sizes : tuple of int
+        Each k of section 4.1, of 4.2, and of 4.2 at equal epsilon at vector scope.
     quick_sizes : tuple of int
-        Each k of both, with ``--quick``.
+        Each k of all of them, with ``--quick``.
     learnt_alphas : tuple of float
-        Of section 4.2: a forest takes its time.
+        Of section 4.2: a forest takes its time. The first one has all methods.
+    class_order : tuple of int
+        In which the paper draws the classes, from left to right.
     """
 
     name: str
@@ -69,8 +73,10 @@ class Data:
     class_names: tuple[str, str]
     sizes: tuple[int, ...]
     learnt_sizes: tuple[int, ...]
+    equal_sizes: tuple[int, ...]
     quick_sizes: tuple[int, ...]
     learnt_alphas: tuple[float, ...]
+    class_order: tuple[int, int]
 
     @property
     def labels(self) -> tuple[str, str]:
@@ -94,8 +100,10 @@ DATA = (
         class_names=("\u2264 30K", "> 30K"),
         sizes=(3, 5, 7, 10, 15, 20, 25, 30, 40, 50, 60, 75, 100),
         learnt_sizes=(3, 5, 10, 15, 25, 50, 75, 100),
+        equal_sizes=(5, 15, 50, 100),
         quick_sizes=(3, 10, 50, 100),
         learnt_alphas=ALPHAS,
+        class_order=(0, 1),
     ),
     Data(
         name="wine",
@@ -114,9 +122,11 @@ DATA = (
         threshold=6,
         class_names=("Not Excellent", "Excellent"),
         sizes=(3, 5, 7, 10, 15, 20, 30, 50, 75, 100, 150, 200, 250, 300, 350, 400),
-        learnt_sizes=(3, 5, 10, 15, 50, 100, 400),
+        learnt_sizes=(3, 5, 10, 15, 50, 100, 200, 400),
+        equal_sizes=(5, 15, 100, 400),
         quick_sizes=(3, 10, 100, 400),
-        learnt_alphas=(1.5,),
+        learnt_alphas=ALPHAS[:1],
+        class_order=(1, 0),
     ),
 )  # fmt: skip
 
@@ -132,13 +142,16 @@ class Measured:
     equal_errors : polars.DataFrame
         The same for methods of cluster scope at the epsilon that gives ``vector_epsilon``.
     learnt, equal_learnt : polars.DataFrame
-        Section 4.2 likewise; F-measures of the two classes are ``f_0`` and ``f_1``.
+        Section 4.2 likewise; those of the two classes are ``f_measure_0`` and ``f_measure_1``.
+    shares : polars.DataFrame
+        What part each attribute has in the error.
     """
 
     errors: polars.DataFrame
     equal_errors: polars.DataFrame
     learnt: polars.DataFrame
     equal_learnt: polars.DataFrame
+    shares: polars.DataFrame
 
 
 def carry_out(experiment: Experiment) -> Measured:
@@ -148,22 +161,28 @@ def carry_out(experiment: Experiment) -> Measured:
     -----
     Random forests take nearly all of the time, and of theirs those on the wines most.
     """
-    found: dict[str, list[polars.DataFrame]] = {
-        name: [] for name in ("errors", "equal_errors", "learnt", "equal_learnt")
-    }
-    for data in DATA:
-        for alpha in ALPHAS:
-            bench = _Bench.of(experiment, data, alpha)
-            errors = bench.errors()
-            found["errors"].append(errors)
-            found["equal_errors"].append(bench.equal_errors(errors))
-    for data in DATA:
-        for alpha in data.learnt_alphas:
-            bench = _Bench.of(experiment, data, alpha)
-            learnt = bench.learnt()
-            found["learnt"].append(learnt)
-            found["equal_learnt"].append(bench.equal_learnt(learnt))
-    return Measured(**{name: polars.concat(tables) for name, tables in found.items()})
+    benches = {(d.name, a): _Bench.of(experiment, d, a) for d in DATA for a in ALPHAS}
+    learnt_at = [(d.name, a) for d in DATA for a in d.learnt_alphas]
+    total = 2 * len(benches) + len(learnt_at) + len(DATA)
+    stages = (f"{number} of {total}" for number in range(1, total + 1))
+    errors = {key: bench.errors(next(stages)) for key, bench in benches.items()}
+    learnt = {key: benches[key].learnt(next(stages)) for key in learnt_at}
+    first = [(data.name, data.learnt_alphas[0]) for data in DATA]
+    return Measured(
+        errors=polars.concat(errors.values()),
+        equal_errors=polars.concat(
+            benches[key].equal_errors(next(stages), known) for key, known in errors.items()
+        ),
+        learnt=polars.concat(learnt.values()),
+        equal_learnt=polars.concat(
+            benches[key].equal_learnt(next(stages), learnt[key]) for key in first
+        ),
+        shares=polars.concat(
+            shares_of(experiment.tables[data.name].frame, data.title, tuple(data.attributes),
+                      benches[data.name, ALPHAS[0]].arguments, experiment.runs)
+            for data in DATA
+        ),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -204,76 +223,94 @@ class _Bench:
         asked = {"classes": self.data.class_attribute, "threshold": self.data.threshold}
         return asked | ({"estimator": _small_forest()} if self.experiment.quick else {})
 
-    def errors(self) -> polars.DataFrame:
+    def errors(self, stage: str) -> polars.DataFrame:
         """Compare all methods by their error."""
         methods = (*OF_THE_PAPER, *AT_VECTOR_SCOPE)
-        return self._compared("errors", methods, self.sizes, EPSILONS)
+        return self._compared(stage, "errors", methods, self.sizes, EPSILONS)
 
-    def learnt(self) -> polars.DataFrame:
-        """Compare methods by what a forest learns."""
-        return self._compared("forests", LEARNT, self.learnt_sizes, EPSILONS, **self.classes)
+    def learnt(self, stage: str) -> polars.DataFrame:
+        """Compare methods by what a forest learns: beyond the first alpha the paper's alone."""
+        methods = LEARNT if self.alpha == self.data.learnt_alphas[0] else AT_CLUSTER_SCOPE
+        sizes = self.learnt_sizes
+        return self._compared(stage, "forests", methods, sizes, EPSILONS, **self.classes)
 
-    def equal_errors(self, errors: polars.DataFrame) -> polars.DataFrame:
+    def equal_errors(self, stage: str, errors: polars.DataFrame) -> polars.DataFrame:
         """Compare the methods of cluster scope at an epsilon that is kept at vector scope."""
-        return polars.concat(self._compared_equally(errors, AT_CLUSTER_SCOPE, f"errors at {WORDS}"))
+        return self._compared_equally(stage, "errors", errors, AT_CLUSTER_SCOPE, self.sizes)
 
-    def equal_learnt(self, learnt: polars.DataFrame) -> polars.DataFrame:
+    def equal_learnt(self, stage: str, learnt: polars.DataFrame) -> polars.DataFrame:
         """Compare what a forest learns of them likewise."""
-        return polars.concat(
-            self._compared_equally(learnt, ("idp-cbls",), f"forests at {WORDS}", **self.classes)
-        )
+        methods = ("idp-ls", *CLUSTER_READINGS)
+        sizes = self.data.quick_sizes if self.experiment.quick else self.data.equal_sizes
+        return self._compared_equally(stage, "forests", learnt, methods, sizes, **self.classes)
 
     def _compared_equally(
-        self, known: polars.DataFrame, methods: Sequence[str], what: str, **more: Any
-    ) -> Iterator[polars.DataFrame]:
+        self,
+        stage: str,
+        what: str,
+        known: polars.DataFrame,
+        methods: Sequence[str],
+        sizes: Sequence[int],
+        **more: Any,
+    ) -> polars.DataFrame:
         """Spend so much that the exact loss of this table at vector scope is epsilon.
 
         The loss is in proportion to the epsilon that is spent, as scales are to its inverse.
         """
-        own = known.filter(polars.col("name").is_in(methods), polars.col("epsilon") == 1.0)
-        for row in own.iter_rows(named=True):
-            if row["vector_loss"] is None:
-                continue  # nothing bounds it: no epsilon at vector scope can be had
+        own = known.filter(
+            polars.col("name").is_in(methods),
+            polars.col("k").is_in(sizes),
+            polars.col("epsilon") == 1.0,
+            # Where nothing bounds the loss no epsilon at vector scope can be had.
+            polars.col("vector_loss").is_not_null(),
+        )
+        found = []
+        for done, row in enumerate(own.iter_rows(named=True)):
             spent = [epsilon / row["vector_loss"] for epsilon in EPSILONS]
-            cell = f"{row['name']}-{row['k']}"
-            found = self._compared(what, (row["name"],), (row["k"],), spent, cell=cell, **more)
-            yield found.with_columns(polars.Series("vector_epsilon", EPSILONS))
+            grid = (row["name"],), (row["k"],), spent
+            cell = (f"{row['name'].replace(':', '-')}-{row['k']}", done, own.height)
+            compared = self._compared(
+                stage, f"{what} at equal epsilon at vector scope", *grid, cell=cell, **more
+            )
+            found.append(compared.with_columns(polars.Series("vector_epsilon", EPSILONS)))
+        return polars.concat(found)
 
     def _compared(
         self,
+        stage: str,
         what: str,
         methods: Sequence[str],
         sizes: Sequence[int],
         epsilons: Sequence[float],
         *,
-        cell: str = "",
+        cell: tuple[str, int, int] = ("", 0, 1),
         **more: Any,
     ) -> polars.DataFrame:
-        """Run a grid; its runs are kept, and found again by a later call."""
+        """Run a grid, or one of the many that make a stage; its runs are kept."""
         kept = self.experiment.folder / f"{self.data.name}-{self.alpha:g}-{what.replace(' ', '-')}"
-        if cell:
+        name, place, cells = cell
+        if name:
             kept.mkdir(exist_ok=True)
+        title = f"{stage}: {self.data.title}, alpha {self.alpha:g}, {what}"
+
+        def progress(done: int, total: int, left: float | None) -> None:
+            all_left = None if left is None else left * (cells - place)
+            self.experiment.progress(title, place * total + done, cells * total, all_left)
+
         found = compare(
             self.experiment.tables[self.data.name].frame,
             methods=methods,
             k=list(sizes),
             epsilon=list(epsilons),
             runs=self.experiment.runs,
-            seed=SEED,
-            folder=kept / cell,
-            progress=self._progress(what),
+            seed=round(10 * (SEED + self.alpha)),  # no two domains share their draws
+            folder=kept / name,
+            progress=progress,
             **self.arguments,
             **more,
         )
         _check_none_refused(found.summary, self.data)
         return _tidied(found.summary, self.data, self.alpha)
-
-    def _progress(self, what: str) -> Callable[[int, int, float | None], None]:
-        title = f"{self.data.title}, alpha {self.alpha:g}, {what}"
-        return lambda done, total, left: self.experiment.progress(title, done, total, left)
-
-
-WORDS = "equal vector-scope epsilon"
 
 
 def _small_forest() -> Any:

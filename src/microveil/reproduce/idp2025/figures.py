@@ -10,8 +10,8 @@ from microveil.reproduce.idp2025.experiments import (
     DATA,
     EPSILONS,
     LAPLACE,
-    NOISE_AWARE,
     OF_THE_PAPER,
+    WIDENED,
     Data,
     Measured,
 )
@@ -25,19 +25,20 @@ K_TITLE = "microaggregation level k (records)"
 PUBLISHED_TITLE = "mean SSE by Eqs. 4 and 5 (log scale)"
 USUAL_TITLE = "mean SSE over variance (log scale)"
 TRUST = (
-    "One line is one method; vertical bars are 95 % intervals of the mean over runs. The error of "
-    "noise is heavy-tailed and cut off by the domains."
+    "One line is one method; vertical bars are 95 % intervals of the mean over runs, and one that "
+    "reaches 0 leaves the log scale below. The error of noise is heavy-tailed and cut off by the "
+    "domains."
 )
 EQUALLY = (
     "idp-ls and idp-cbls keep their epsilon while everybody stays in their cluster. Here they "
-    "spend so little that the exact loss of this table, clusters formed anew, is the epsilon above "
-    "each chart: an audit of this table, no promise for another one. dp-um, idp-vector and laplace "
-    "keep that epsilon as they are, but for the bounds, which were read from the data."
+    "spend so little that the exact loss of this table, clusters formed anew, is the epsilon named "
+    "with each chart: an audit of this table, no promise for another one. dp-um, idp-vector and "
+    "laplace keep that epsilon as they are, but for the bounds, which were read from the data."
 )
 
 
-def figures_of(found: Measured) -> tuple[Figure, ...]:
-    """Lay out all figures."""
+def figures_of(found: Measured, trees: int) -> tuple[Figure, ...]:
+    """Lay out all figures; the forests had so many trees."""
     numbers = {"census": ("3", "5"), "wine": ("4", "6")}
     figures: list[Figure] = []
     for data in DATA:
@@ -45,8 +46,8 @@ def figures_of(found: Measured) -> tuple[Figure, ...]:
         figures += [
             _errors(found, data, of_errors),
             _equal_errors(found, data, of_errors),
-            _learnt(found, data, of_forests),
-            _equal_learnt(found, data, of_forests),
+            _learnt(found, data, of_forests, trees),
+            _equal_learnt(found, data, of_forests, trees),
         ]
     return tuple(sorted(figures, key=lambda figure: (figure.identifier[:8], figure.ours)))
 
@@ -115,7 +116,7 @@ def _error_chart(cells: polars.DataFrame, title: str, names: Sequence[str], erro
     )
 
 
-def _learnt(found: Measured, data: Data, number: str) -> Figure:
+def _learnt(found: Measured, data: Data, number: str, trees: int) -> Figure:
     """Figure 5 or 6: the F-measure of both classes against k."""
     table = found.learnt.filter(polars.col("data") == data.name)
     shown = table.filter(polars.col("name").is_in(AT_CLUSTER_SCOPE))
@@ -124,13 +125,11 @@ def _learnt(found: Measured, data: Data, number: str) -> Figure:
         title=f"Figure {number}: {data.title}, F-measure of a random forest",
         caption=(
             "Trained on the first 66 % of the masked records and tested on the other original "
-            "ones; 100 trees. The level is the same forest trained on the original records, the "
-            "shade its 95 % interval over the seeds of the forest."
+            f"ones; {trees} trees. The level is the same forest trained on the original records, "
+            "the shade its 95 % interval over the seeds of the forest."
         ),
         charts=tuple(
-            tuple(
-                _learnt_chart(shown, data, place, alpha) for place in range(len(data.class_names))
-            )
+            tuple(_learnt_chart(shown, data, place, alpha) for place in data.class_order)
             for alpha in data.learnt_alphas
         ),
         table=_written(table),
@@ -151,20 +150,19 @@ def _learnt_chart(cells: polars.DataFrame, data: Data, place: int, alpha: float)
         series=tuple(series),
         x_title=K_TITLE,
         y_title="F-measure (0 to 1)",
-        from_zero=True,
     )
 
 
-def _equal_learnt(found: Measured, data: Data, number: str) -> Figure:
+def _equal_learnt(found: Measured, data: Data, number: str, trees: int) -> Figure:
     """Draw what a forest learns at equal epsilon at vector scope."""
     own = polars.col("data") == data.name
-    names = (LAPLACE, "dp-um", "idp-cbls", NOISE_AWARE)
+    names = (*OF_THE_PAPER, WIDENED, *AT_VECTOR_SCOPE)
     table = at_vector_scope(found.learnt, found.equal_learnt).filter(own)
     shown = table.filter(polars.col("alpha") == data.learnt_alphas[0])
     return Figure(
         identifier=f"figure-{number}-vector",
         title=f"As Figure {number}, {data.title}: at equal epsilon at vector scope",
-        caption=f"{EQUALLY} Domains of alpha {data.learnt_alphas[0]:g}.",
+        caption=f"{EQUALLY} Domains of alpha {data.learnt_alphas[0]:g}; {trees} trees.",
         charts=tuple(
             tuple(
                 Chart(
@@ -179,9 +177,8 @@ def _equal_learnt(found: Measured, data: Data, number: str) -> Figure:
                     ),
                     x_title=K_TITLE,
                     y_title="F-measure (0 to 1)",
-                    from_zero=True,
                 )
-                for place in range(len(data.class_names))
+                for place in data.class_order
             )
             for epsilon in EPSILONS
             if not (cells := shown.filter(polars.col("vector_epsilon") == epsilon)).is_empty()

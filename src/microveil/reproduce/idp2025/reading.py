@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator
 from microveil.reproduce.cells import Cell, ratio_of
 from microveil.reproduce.idp2025.experiments import ALPHAS, DATA, EPSILONS
 
-__all__ = ["ALIKE", "Cells", "alike", "least", "over_domains", "settings"]
+__all__ = ["ALIKE", "SIMILAR", "Cells", "alike", "least", "over_domains", "settings"]
 
 # Returns the cells of the method, data, alpha and epsilon that are chosen, by k.
 Cells = Callable[..., list[Cell]]
-# Factors up to which two errors are taken for alike.
-ALIKE = 1.25
+# Factors up to which two errors are taken for alike, and for similar.
+ALIKE, SIMILAR = 1.25, 3.0
 
 
 def settings() -> Iterator[tuple[str, dict[str, float | str]]]:
