@@ -37,10 +37,11 @@ def people(n_records):
     return pl.DataFrame(columns).cast(pl.Int64)
 
 
-def row(setting, name, k, error, epsilon=None):
+def row(setting, name, k, error, epsilon=None, loss=1.0):
     return {
         "setting": setting.name, "name": name, "k": k, "epsilon": epsilon, "mean_sse": error,
         "mean_sse_low": error * 0.99, "mean_sse_high": error * 1.01,
+        "vector_loss": None if epsilon is None else loss * epsilon,
     }  # fmt: skip
 
 
@@ -54,13 +55,13 @@ NOISY = {
 PARTITIONS = {"mdav": 1.0, "mdav-insensitive": 2.0, "ranking": 0.5, "optimal": 0.4}
 
 
-def world(noisy=None, partitions=None, changed=0.8, moved=0.0, spared=0):
+def world(noisy=None, partitions=None, changed=0.8, moved=0.0, spared=0, loss=1.0, resized=0.0):
     errors = NOISY | (noisy or {})
     plain = PARTITIONS | (partitions or {})
     return Measured(
         noisy=pl.DataFrame([
             row(setting, name, None if name == "laplace" else k,
-                error if name == "laplace" else error / k, epsilon)
+                error if name == "laplace" else error / k, epsilon, loss)
             for setting in SETTINGS for epsilon in EPSILONS for name, error in errors.items()
             for k in (SIZES if name != "laplace" else (0,))
         ]),
@@ -72,12 +73,15 @@ def world(noisy=None, partitions=None, changed=0.8, moved=0.0, spared=0):
         stability=tuple(
             Stability(where=setting.title, name=name, shares=(0.0, share))
             for setting in SETTINGS
-            for name, share in (("mdav", changed), ("mdav-insensitive", moved))
+            for name, share in (
+                ("mdav", changed), ("mdav-insensitive", moved), ("optimal", resized)
+            )
         ),
         anonymity=tuple(
             Anonymity(where=setting.title, name=name, groups=((2, 2), (10, 10 - spared)))
             for setting in SETTINGS for name in ("mdav", "mdav-insensitive", OURS[0])
         ),
+        promises=(),
         n_records=N_RECORDS,
     )  # fmt: skip
 
@@ -97,16 +101,17 @@ def test_where_all_is_as_told_every_claim_holds():
     ("changed", "failing"),
     [
         ({"noisy": {OURS[2]: 1000.0}}, ["leaves substantially more utility"]),
-        ({"noisy": {PARALLEL: 110.0}}, ["leaves substantially", "The gain comes"]),
-        ({"noisy": {PARALLEL: 300.0}}, ["The gain comes"]),
+        ({"noisy": {PARALLEL: 110.0}}, ["leaves substantially", "The gain in utility"]),
+        ({"noisy": {PARALLEL: 300.0}}, ["The gain in utility"]),
         ({"noisy": {"laplace": 15.0}}, ["Composed in sequence"]),
         ({"noisy": {"laplace": 200.0}}, ["Composed in sequence"]),
-        ({"partitions": {"optimal": 0.6}}, ["loses the least"]),
         ({"partitions": {"mdav": 2.1}}, ["loses more information"]),
         ({"partitions": {"ranking": 2.1}}, ["Individual ranking avoids"]),
         ({"changed": 0.4}, ["may give unrelated clusters"]),
         ({"moved": 0.01}, ["differ in one record"]),
         ({"spared": 1}, ["k-anonymous"]),
+        ({"loss": 1.001}, ["to the individuals"]),
+        ({"resized": 0.01}, ["to the individuals"]),
     ],
 )
 def test_a_claim_fails_where_its_numbers_are_otherwise(changed, failing):
@@ -115,6 +120,49 @@ def test_a_claim_fails_where_its_numbers_are_otherwise(changed, failing):
     assert len(texts) == len(failing)
     for part in failing:
         assert any(part in text for text in texts), (part, texts)
+
+
+@pytest.mark.parametrize(
+    ("part", "inside", "outside"),
+    [
+        ("leaves substantially", {"noisy": {OURS[2]: 800.0}}, {"noisy": {OURS[2]: 801.0}}),
+        ("The gain in utility", {"noisy": {PARALLEL: 413.0}}, {"noisy": {PARALLEL: 412.0}}),
+        ("Composed in sequence", {"noisy": {"laplace": 69.3}}, {"noisy": {"laplace": 69.5}}),
+        ("Composed in sequence", {"noisy": {"laplace": 24.8}}, {"noisy": {"laplace": 24.7}}),
+        ("loses more information", {"partitions": {"mdav": 1.999}}, {"partitions": {"mdav": 2.0}}),
+        ("ranking avoids", {"partitions": {"ranking": 1.999}}, {"partitions": {"ranking": 2.0}}),
+        ("unrelated clusters", {"changed": 0.501}, {"changed": 0.5}),
+    ],
+)
+def test_thresholds_lie_where_the_criteria_say(part, inside, outside):
+    """A world just inside leaves the claim, one just outside takes it away."""
+    assert not any(part in text for text in wrong(world(**inside)))
+    assert any(part in text for text in wrong(world(**outside)))
+
+
+def test_a_gain_must_be_of_one_kind_over_k():
+    """A mean ratio that hangs on one k, with an interval over k down to 1, is no gain."""
+    found = world()
+    alone = pl.when((pl.col("name") == OURS[0]) & (pl.col("k") > 2)).then(pl.col("mean_sse") * 20)
+    noisy = found.noisy.with_columns(
+        mean_sse=pl.when((pl.col("name") == OURS[0]) & (pl.col("k") == 2))
+        .then(pl.col("mean_sse") * 1e-12)
+        .otherwise(pl.coalesce(alone, "mean_sse"))
+    )
+    assert any("leaves substantially" in text for text in wrong(replace(found, noisy=noisy)))
+
+
+def test_a_loss_that_nothing_bounds_protects_nobody():
+    """By MDAV there is no loss to state, and that counts against the claim."""
+    found = world()
+    nothing = pl.when(pl.col("name") != OURS[0]).then("vector_loss").alias("vector_loss")
+    claim = claims_of(replace(found, noisy=found.noisy.with_columns(nothing)))[0]
+    assert claim.verdict is Verdict.IN_PART
+    told = {case.where: (case.holds, case.measured) for case in claim.cases}
+    assert told["record-dp, mdav, four attributes"] == (
+        False, f"nothing bounds the loss in {len(EPSILONS) * len(SIZES)} of 21 cells",
+    )  # fmt: skip
+    assert told["record-dp, ranking, nine attributes"][0]
 
 
 def test_univariate_partitions_are_not_held_to_k_anonymity():
@@ -155,10 +203,11 @@ def test_changed_clusters_are_those_of_the_plain_count(before, after):
 
 def test_insensitive_clusters_change_by_one_record_where_mdav_s_do_not():
     """On invented people: never by more, and by more under MDAV."""
-    by_mdav, insensitive = stability_of(people(300), "here", 20, seed=1)
+    by_mdav, insensitive, optimal = stability_of(people(300), "here", 20, seed=1)
     assert insensitive.shares == (0.0,) * 20
     assert max(by_mdav.shares) > 0.3
     assert [by_mdav.name, insensitive.name] == ["mdav", "mdav-insensitive"]
+    assert max(optimal.shares) > 0
 
 
 def test_records_are_alike_in_groups_of_k():
@@ -190,7 +239,9 @@ def test_it_is_carried_out_on_a_table(tmp_path):
     ]  # fmt: skip
     assert {what.split(", ")[0] for what in told} == {"four attributes", "nine attributes"}
     guarantees = {row[0]: row for row in found.listings[0].table.rows()}
-    assert guarantees[OURS[0]][2:4] == (None, None)
-    assert guarantees[OURS[1]][2] == 1.0
+    assert guarantees[OURS[0]][1:5] == (1, None, None, None)
+    assert guarantees[OURS[1]][1:4] == (1, 1, None)
+    assert guarantees[PARALLEL][1:4] == (1, 20, None)
+    assert guarantees[SEQUENTIAL][1:4] == (0.05, 1, None)
     assert "nine attributes" in found.figures[1].charts[0][1].title
     assert found.figures[0].table["setting"].unique().sort().to_list() == ["four", "nine"]

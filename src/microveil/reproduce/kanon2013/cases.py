@@ -1,6 +1,9 @@
 """The situations in which claims of KANON-2013 are checked, and lines read at a k."""
 
+import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from statistics import fmean
 
 from microveil.reproduce.cells import Cell, cells_of
 from microveil.reproduce.kanon2013.experiments import (
@@ -13,7 +16,16 @@ from microveil.reproduce.kanon2013.experiments import (
 )
 from microveil.reproduce.paper import Case
 
-__all__ = ["Lines", "alike", "at", "cases_by_epsilon", "cases_by_reading"]
+__all__ = [
+    "Lines",
+    "alike",
+    "at",
+    "cases_by_epsilon",
+    "cases_by_reading",
+    "difference",
+    "pooled",
+    "ratio",
+]
 
 
 class Lines:
@@ -35,15 +47,26 @@ class Lines:
         chosen = {"reading": reading.name, "paper_epsilon": epsilon}
         return cells_of(self._found.published, self._figure, **chosen)
 
+    def single(self, reading: Reading, epsilon: float) -> Cell:
+        """Return its cell at k 1 and a small epsilon, of more runs than on the line."""
+        chosen = {"reading": reading.name, "paper_epsilon": epsilon}
+        (cell,) = cells_of(self._found.single, self._figure, **chosen)
+        return cell
+
     @property
     def mdav(self) -> list[Cell]:
         """The line of MDAV without noise, from k 2 on."""
-        return cells_of(self._found.baselines, self._figure, name=MDAV)
+        return self._without_noise(MDAV)
 
     @property
     def insensitive(self) -> list[Cell]:
         """The line of insensitive MDAV without noise, from k 2 on."""
-        return cells_of(self._found.baselines, self._figure, name=INSENSITIVE)
+        return self._without_noise(INSENSITIVE)
+
+    def _without_noise(self, name: str) -> list[Cell]:
+        """Return figures that one run gives exactly, as nothing is drawn."""
+        line = cells_of(self._found.baselines, self._figure, name=name)
+        return [replace(cell, has_interval=True) for cell in line]
 
 
 def at(line: Sequence[Cell], k: int) -> Cell:
@@ -63,6 +86,57 @@ def alike(one: float, other: float, factor: float) -> bool:
     (True, False)
     """
     return one <= factor * other and other <= factor * one
+
+
+def pooled(cells: Sequence[Cell]) -> Cell:
+    """Return the mean over cells of independent runs, with its interval.
+
+    The variances of the means are added; the quantile stays that of one cell's few runs, so that
+    the interval is a little wide.
+
+    Examples
+    --------
+    >>> str(pooled([Cell(k=k, mean=k, low=k - 3.0, high=k + 3.0) for k in (1, 2, 3, 4)]))
+    '2.5 [1, 4]'
+    """
+    mean = fmean(cell.mean for cell in cells)
+    reach = math.hypot(*(cell.high - cell.mean for cell in cells)) / len(cells)
+    known = all(cell.has_interval for cell in cells)
+    return Cell(k=None, mean=mean, low=mean - reach, high=mean + reach, has_interval=known)
+
+
+def difference(after: Cell, before: Cell) -> Cell:
+    """Return by how much one is above another one of other runs, with the interval.
+
+    Examples
+    --------
+    >>> one = Cell(k=None, mean=9.0, low=6.0, high=12.0)
+    >>> str(difference(one, Cell(k=None, mean=1.0, low=-3.0, high=5.0)))
+    '8 [3, 13]'
+    """
+    mean = after.mean - before.mean
+    reach = math.hypot(after.high - after.mean, before.high - before.mean)
+    known = after.has_interval and before.has_interval
+    return Cell(k=None, mean=mean, low=mean - reach, high=mean + reach, has_interval=known)
+
+
+def ratio(after: Cell, before: Cell) -> Cell | None:
+    """Divide one by another one of other runs; None where one of them is not above 0.
+
+    The interval is that of the logarithm, whose standard error is the relative one.
+
+    Examples
+    --------
+    >>> one = Cell(k=None, mean=4.0, low=3.0, high=5.0)
+    >>> str(ratio(one, Cell(k=None, mean=2.0, low=2.0, high=2.0)))
+    '2 [1.56, 2.57]'
+    """
+    if min(after.mean, before.mean) <= 0:
+        return None
+    mean = after.mean / before.mean
+    reach = math.exp(math.hypot(*(cell.high / cell.mean - 1 for cell in (after, before))))
+    known = after.has_interval and before.has_interval
+    return Cell(k=None, mean=mean, low=mean / reach, high=mean * reach, has_interval=known)
 
 
 def cases_by_reading(check: Callable[[Reading], tuple[bool, str]]) -> tuple[Case, ...]:

@@ -10,7 +10,17 @@ from microveil.files import SourceFile
 from microveil.partition import Intervals, intervals
 from microveil.reproduce.paper import DataSet
 
-__all__ = ["ADULT", "HIGHEST", "LOWEST", "N_RECORDS", "WIDTH", "Ages", "ages_of"]
+__all__ = [
+    "ADULT",
+    "HIGHEST",
+    "LOWEST",
+    "N_RECORDS",
+    "WIDTH",
+    "Ages",
+    "Steps",
+    "ages_of",
+    "steps_of",
+]
 
 COLUMN = "age"
 # Of the paper's table: it is not named, and these figures of it are.
@@ -67,6 +77,50 @@ class Ages:
         return deviations
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Steps:
+    """From which age to the next higher one there is a year, within intervals and across.
+
+    Attributes
+    ----------
+    years : ndarray of float64, shape (n_years,)
+        The distinct ages, ascending.
+    inside, across : ndarray of bool, shape (n_years - 1,)
+        Steps of one year between ages of one interval, and from one to the next.
+    """
+
+    years: NDArray[np.float64]
+    inside: NDArray[np.bool_]
+    across: NDArray[np.bool_]
+
+
+def steps_of(ages: Ages) -> Steps:
+    """Find the steps of one year.
+
+    Parameters
+    ----------
+    ages : Ages
+
+    Raises
+    ------
+    DataError
+        If there is none within intervals, or none across a border: how the released ages rise
+        there could not be compared.
+    """
+    years = np.unique(ages.values)
+    labels = np.searchsorted(ages.intervals.edges[1:-1], years, side="right")
+    next_year, same = np.diff(years) == 1, np.diff(labels) == 0
+    inside, across = next_year & same, next_year & ~same
+    if not (inside.any() and across.any()):
+        raise DataError(
+            f"data '{ADULT.name}', column '{COLUMN}'",
+            "ages one year apart are needed, both within an interval and on either side of a "
+            "border between two",
+            "pass the file as published",
+        )
+    return Steps(years=years, inside=inside, across=across)
+
+
 def ages_of(source: SourceFile, n_records: int = N_RECORDS) -> Ages:
     """Take the first records with an age from 24 to 79.
 
@@ -79,7 +133,7 @@ def ages_of(source: SourceFile, n_records: int = N_RECORDS) -> Ages:
     Raises
     ------
     DataError
-        If there are fewer, or ages are not whole years.
+        If there are fewer, or ages are not whole years, or none are one year apart.
     """
     place = f"{source.path}, column '{COLUMN}'"
     every = source.frame[COLUMN].to_numpy().astype(np.float64)
@@ -93,4 +147,6 @@ def ages_of(source: SourceFile, n_records: int = N_RECORDS) -> Ages:
         )
     if np.any(values != np.rint(values)):
         raise DataError(place, "ages must be whole years", "pass the file as published")
-    return Ages(values=values, intervals=intervals(values, width=WIDTH))
+    ages = Ages(values=values, intervals=intervals(values, width=WIDTH))
+    steps_of(ages)
+    return ages

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.reproduce.knoise.ages import Ages
+from microveil.reproduce.knoise.ages import Ages, steps_of
 from microveil.risk.record_linkage import candidate_counts
 
 __all__ = [
@@ -96,17 +96,20 @@ class Rises:
 
 
 def rises(ages: Ages, released: Runs) -> Rises:
-    """Compare the mean released ages of records one year apart."""
-    years, which, copies = np.unique(ages.values, return_inverse=True, return_counts=True)
-    averaging = np.zeros((len(ages.values), len(years)))
+    """Compare the mean released ages of records one year apart.
+
+    Raises
+    ------
+    DataError
+        If none are, within intervals or across a border.
+    """
+    steps = steps_of(ages)
+    _, which, copies = np.unique(ages.values, return_inverse=True, return_counts=True)
+    averaging = np.zeros((len(ages.values), len(steps.years)))
     averaging[np.arange(len(ages.values)), which] = 1 / copies[which]
     risen = np.diff(released @ averaging, axis=1)
-    labels = np.searchsorted(ages.intervals.edges[1:-1], years, side="right")
-    next_year = np.diff(years) == 1
-    same = np.diff(labels) == 0
     return Rises(
-        inside=risen[:, next_year & same].mean(axis=1),
-        across=risen[:, next_year & ~same].mean(axis=1),
+        inside=risen[:, steps.inside].mean(axis=1), across=risen[:, steps.across].mean(axis=1)
     )
 
 

@@ -85,11 +85,11 @@ def _risk_of_one_in_k(found: Measured) -> Claim:
         ("k = {}, the average interval's size", ages.average_size),
         ("k = {}, the smallest interval's size", ages.least_size),
     ):
-        above = sum(share.low > 1 / size for share in shares)
+        above = sum(share.is_above(1 / size) for share in shares)
         cases.append(
             Case(
                 where=where.format(size),
-                holds=above == 0,
+                holds=above == 0 and worst.has_interval,
                 measured=f"1/k is {1 / size:.3g}; at most {worst} of an interval's records are "
                 f"linked; above 1/k in {above} of {len(groups)} intervals",
             )
@@ -266,7 +266,8 @@ def _close_to_k(found: Measured) -> Claim:
         )
     return Claim(
         section="3",
-        text="The bound of Theorem 1 is conservative: in reality the number is close to k.",
+        text="Theorem 1's bound on the number of people near a noised record, k/2, is "
+        "conservative: in reality their number is close to k.",
         criterion=f"on average over the records the number is {CONSERVATIVE:g} times the bound or "
         f"more; it differs from k by a factor of {CLOSE:g} at most",
         cases=tuple(cases),
@@ -313,12 +314,12 @@ def _misleads(found: Measured) -> Claim:
         cases=(
             Case(
                 where="records linked",
-                holds=fewer.high < 0,
+                holds=fewer.is_below(0),
                 measured=f"k-noise less k-PRAM: {fewer} percentage points",
             ),
             Case(
                 where="the error of an intruder's best guess",
-                holds=farther.low > 0,
+                holds=farther.is_above(0),
                 measured=f"k-noise less k-PRAM: {farther} years",
             ),
         ),
@@ -353,8 +354,9 @@ def _theorem(found: Measured) -> Claim:
     )
     return Claim(
         section="5",
-        text="Theorem 1: the expected number of noised records within 2 delta of a record is more "
-        "than half the number of originals there, so more than k/2 where those are k.",
+        text="Theorem 1: under k-noise the expected number of noised records within 2 delta of a "
+        "record is more than half the number of originals there, so more than k/2 where those are "
+        "k.",
         criterion="so it is for every record",
         cases=tuple(cases),
     )

@@ -19,9 +19,11 @@ class Spread:
     Attributes
     ----------
     mean, low, high : float
-        With the 95 % interval of the mean, by Student's law; all equal where one run was made.
+        With the 95 % interval of the mean, by Student's law; all equal where there is none.
     least, greatest : float
         Between them lie the middle 95 % of the single runs.
+    has_interval : bool
+        One run has none, and nothing that asks for an interval is true of it.
     """
 
     mean: float
@@ -29,9 +31,12 @@ class Spread:
     high: float
     least: float
     greatest: float
+    has_interval: bool = True
 
     def __str__(self) -> str:
         """Write mean and interval in three digits."""
+        if not self.has_interval:
+            return f"{self.mean:.3g} (one run)"
         return f"{self.mean:.3g} [{self.low:.3g}, {self.high:.3g}]"
 
     @property
@@ -45,11 +50,19 @@ class Spread:
         >>> spread_of([0.1, 0.2, 0.3]).is_within(0.5)
         True
         """
-        return max(abs(self.low), abs(self.high)) < margin
+        return self.has_interval and max(abs(self.low), abs(self.high)) < margin
 
     def is_beyond(self, margin: float) -> bool:
         """Tell whether the whole interval of the mean is farther from 0 than a margin."""
-        return self.low > margin or self.high < -margin
+        return self.is_above(margin) or self.is_below(-margin)
+
+    def is_above(self, value: float) -> bool:
+        """Tell whether the whole interval of the mean is above a value."""
+        return self.has_interval and self.low > value
+
+    def is_below(self, value: float) -> bool:
+        """Tell whether the whole interval of the mean is below a value."""
+        return self.has_interval and self.high < value
 
     def holds(self, value: float) -> bool:
         """Tell whether a value is among the middle 95 % of the single runs."""
@@ -80,4 +93,5 @@ def spread_of(runs: ArrayLike) -> Spread:
         high=mean + reach,
         least=float(least),
         greatest=float(greatest),
+        has_interval=len(figures) > 1,
     )

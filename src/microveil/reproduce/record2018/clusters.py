@@ -1,5 +1,6 @@
-"""How far clusters change with one value, and how many records a release makes alike."""
+"""How far clusters change with one value, what is promised, and which records come out alike."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,10 +10,20 @@ import polars
 from numpy.typing import NDArray
 
 from microveil.partition.mdav import insensitive_mdav, mdav
+from microveil.partition.optimal import optimal
 from microveil.protect import draw, plan
 from microveil.table import bounds_from_data
 
-__all__ = ["Anonymity", "Stability", "anonymity_of", "changed_clusters", "stability_of"]
+__all__ = [
+    "Anonymity",
+    "Promised",
+    "Stability",
+    "anonymity_of",
+    "changed_clusters",
+    "lost_sizes",
+    "promises_of",
+    "stability_of",
+]
 
 K = 10
 ALPHA = 1.5
@@ -25,14 +36,32 @@ class Stability:
     Attributes
     ----------
     where, name : str
-        The attributes; "mdav" or "mdav-insensitive".
+        The attributes; "mdav", "mdav-insensitive" or "optimal".
     shares : tuple of float
-        For each change, how many of the clusters changed by more than one record, 0 to 1.
+        For each change, how many of the clusters changed by more than one record, 0 to 1; of
+        "optimal" how many of the sizes of clusters are none afterwards.
     """
 
     where: str
     name: str
     shares: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promised:
+    """The epsilons that a method states for domains which are declared, not read from the data.
+
+    Attributes
+    ----------
+    name : str
+        A method with its steps.
+    cluster, vector : float or None
+        With clusters held, and formed anew; None where nothing is promised.
+    """
+
+    name: str
+    cluster: float | None
+    vector: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +98,8 @@ def stability_of(frame: polars.DataFrame, where: str, times: int, seed: int) -> 
     Yields
     ------
     Stability
-        Of MDAV, then of insensitive MDAV, both at k 10.
+        Of MDAV, of insensitive MDAV, and of optimal microaggregation of the attribute that was
+        changed, all at k 10.
     """
     values = frame.to_numpy().astype(np.float64)
     bounds = np.column_stack(
@@ -83,6 +113,36 @@ def stability_of(frame: polars.DataFrame, where: str, times: int, seed: int) -> 
         before = partition(values, K).labels
         shares = tuple(changed_clusters(before, partition(other, K).labels) for other in changed)
         yield Stability(where=where, name=name, shares=shares)
+    lost = tuple(_lost(values, other) for other in changed)
+    yield Stability(where=where, name="optimal", shares=lost)
+
+
+def _lost(values: NDArray[np.float64], other: NDArray[np.float64]) -> float:
+    """Return the share of sizes that are lost; 0 where the value was drawn as it was."""
+    for column in np.flatnonzero(np.any(values != other, axis=0)):
+        before, after = (optimal(table[:, column], K).sizes for table in (values, other))
+        return lost_sizes(before, after)
+    return 0.0
+
+
+def lost_sizes(before: NDArray[np.int64], after: NDArray[np.int64]) -> float:
+    """Return how many clusters have a size that is none any more, as a share of all.
+
+    Sizes are counted as a release shows them, without their order.
+
+    Parameters
+    ----------
+    before, after : int64 arrays (n_clusters,)
+
+    Examples
+    --------
+    >>> lost_sizes(np.array([3, 3, 4]), np.array([3, 4, 3]))
+    0.0
+    >>> lost_sizes(np.array([3, 4]), np.array([7]))
+    1.0
+    """
+    lost = Counter(before.tolist()) - Counter(after.tolist())
+    return lost.total() / len(before)
 
 
 def _changed(
@@ -157,3 +217,34 @@ def anonymity_of(
             groups.append((k, int(draw(planned).data.group_by(names).len()["len"].min())))
         steps = f":partition={request['partition']}" if "partition" in request else ""
         yield Anonymity(where=where, name=f"{request['method']}{steps}", groups=tuple(groups))
+
+
+def promises_of(frame: polars.DataFrame, names: Sequence[str]) -> Iterator[Promised]:
+    """Plan releases of epsilon 1 and k 10 on declared domains, and read their promises.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+    names : sequence of str
+        Methods with their steps: "record-dp:partition=mdav".
+
+    Yields
+    ------
+    Promised
+
+    Notes
+    -----
+    The domains are those that the experiment reads from the data, taken as given.
+    """
+    given = {name: tuple(ends) for name, ends in bounds_from_data(frame, ALPHA).items()}
+    for name in names:
+        method, _, step = name.partition(":")
+        choice, _, value = step.partition("=")
+        steps: dict[str, Any] = {choice: value}
+        promised = plan(
+            frame, method=method, k=K, epsilon=1.0, attributes=frame.columns, bounds=given,
+            resolution=dict.fromkeys(frame.columns, 1), outside="clamp", exact_cells="allow",
+            **steps,
+        ).promised  # fmt: skip
+        cluster, vector = promised.cluster.epsilon, promised.vector.epsilon
+        yield Promised(name=name, cluster=cluster, vector=vector)

@@ -16,7 +16,14 @@ from microveil.reproduce.kanon2013.experiments import (
     compared,
 )
 from microveil.reproduce.paper import Experiment
-from microveil.reproduce.record2018.clusters import Anonymity, Stability, anonymity_of, stability_of
+from microveil.reproduce.record2018.clusters import (
+    Anonymity,
+    Promised,
+    Stability,
+    anonymity_of,
+    promises_of,
+    stability_of,
+)
 
 __all__ = [
     "BY_MDAV",
@@ -88,6 +95,8 @@ class Measured:
         How far clusters change with one value.
     anonymity : tuple of Anonymity
         How many records are alike.
+    promises : tuple of Promised
+        What the methods state on the first set of attributes, for declared domains.
     n_records : int
     """
 
@@ -96,6 +105,7 @@ class Measured:
     vector: polars.DataFrame
     stability: tuple[Stability, ...]
     anonymity: tuple[Anonymity, ...]
+    promises: tuple[Promised, ...]
     n_records: int
 
 
@@ -129,9 +139,11 @@ def carry_out(experiment: Experiment) -> Measured:
         times = QUICK_REPLACED if experiment.quick else REPLACED
         stability += stability_of(frame, setting.title, times, SEED)
         anonymity += anonymity_of(frame, setting.title, sizes, SEED)
+    first = experiment.tables["census"].frame.select(SETTINGS[0].attributes)
     return Measured(
         **{name: polars.concat(tables) for name, tables in found.items()},
         stability=tuple(stability),
         anonymity=tuple(anonymity),
+        promises=tuple(promises_of(first, (*OF_THE_PAPER, NOISE_AWARE, *EARLIER))),
         n_records=experiment.tables["census"].frame.height,
     )

@@ -103,11 +103,13 @@ def guarantees_of(found: Measured) -> Listing:
         for release in found.anonymity
         if release.where == SETTINGS[0].title
     }
+    promises = {promised.name: promised for promised in found.promises}
     rows = [
         (
             row["name"],
-            row["cluster_epsilon"],
-            row["vector_epsilon"],
+            promises[row["name"]].cluster,
+            promises[row["name"]].vector,
+            row["row_epsilon"],
             row["vector_loss"],
             groups.get(row["name"]),
             row[USUAL],
@@ -125,14 +127,18 @@ def guarantees_of(found: Measured) -> Listing:
                 "method": polars.String,
                 "epsilon, clusters held": polars.Float64,
                 "epsilon, clusters formed anew": polars.Float64,
+                "epsilon, rows seen": polars.Float64,
                 "exact loss, clusters formed anew": polars.Float64,
                 "fewest records alike": polars.Int64,
                 "error": polars.Float64,
             },
         ),
-        note="A dash: nothing is promised, or not counted. Clusters of ranks are formed anew by "
-        "the same rank boundaries. Domains were read from the data, as in the papers: with such "
-        "domains kanon-dp promises nothing when clusters are formed anew; the exact loss takes "
-        "them as given. Methods that form clusters for each attribute by itself do not make "
-        "records k-anonymous.",
+        note="A dash: nothing is promised, nothing bounds the loss, or not counted. Domains were "
+        "read from the data, as in the papers. The first two epsilons and the exact loss take "
+        "them as given; with domains that are read from the data nothing is promised where rows "
+        "are seen, and kanon-dp, whose order of the records follows from the domains, then "
+        "promises nothing for clusters formed anew either. Clusters of ranks are formed anew by "
+        "the same rank boundaries; optimal and noise-aware choose them from the data, and nothing "
+        "is promised where they are chosen anew. Methods that form clusters for each "
+        "attribute by itself do not make records k-anonymous.",
     )
