@@ -8,7 +8,7 @@ import polars
 
 from microveil.reproduce.paper import DataSet
 
-__all__ = ["adult", "census", "differing", "digest_of_column", "wine"]
+__all__ = ["census", "differing", "digest_of_column", "wine"]
 
 # Of each column as published: what `digest_of_column` gives.
 CENSUS = {
@@ -40,7 +40,6 @@ WINE = {
     "alcohol": "4f7ed7705885ca36",
     "quality": "386392b9ae5453a4",
 }
-ADULT = {"age": "ae0d43bdc62a0b9c"}
 
 
 def census(columns: tuple[str, ...]) -> DataSet:
@@ -62,17 +61,6 @@ def wine(columns: tuple[str, ...]) -> DataSet:
         published="https://archive.ics.uci.edu/dataset/186/wine+quality",
         columns=columns,
         values=_of(columns, WINE),
-    )
-
-
-def adult(columns: tuple[str, ...]) -> DataSet:
-    """Return Adult."""
-    return DataSet(
-        name="adult",
-        title="\u201cAdult\u201d",
-        published="https://archive.ics.uci.edu/dataset/2/adult",
-        columns=columns,
-        values=_of(columns, ADULT),
     )
 
 
