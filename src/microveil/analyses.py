@@ -5,16 +5,19 @@ Three questions of `microveil.utility` as arguments of a verb: what a classifier
 apart (`propensity`).
 """
 
+import datetime
 import importlib
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import DataError, RequestError
+from microveil.schema import EPOCH, Kind, written
 from microveil.table import Table
 from microveil.utility.learning import threshold_classes
 from microveil.utility.regression import parse_formula
@@ -36,7 +39,8 @@ class Analyses:
     classes : str or None
         The class attribute, a column of the original.
     threshold : float or None
-        The first class reaches up to it; None makes every category a class.
+        The first class reaches up to it; None makes every category a class. A date may be
+        given as a `datetime.date`; it is its days since 1970-01-01.
     estimator : object or None
         A classifier of scikit-learn; None is the random forest of IDP-2025.
     formula : str or None
@@ -106,6 +110,8 @@ class Analyses:
     def class_column(self, table: Table) -> Column:
         """Return every record's class: text, or numbers where each is a class; NaN or "" is none.
 
+        Dates are classes by their ISO form, yes/no by "false" and "true".
+
         Parameters
         ----------
         table : Table
@@ -120,20 +126,56 @@ class Analyses:
         RequestError
             If the table has no such column.
         DataError
-            If there are more than 50 classes, or a threshold on text.
+            If there are more than 50 classes, a threshold on text, or whole numbers beyond
+            2**53 that 64-bit floats would not tell apart.
         """
         assert self.classes is not None  # noqa: S101 -- asked for by nobody else
         check_columns(table, [self.classes], "original")
-        values = column_of(table, self.classes)
+        kind = table.kind(self.classes)
         if self.threshold is not None:
-            return threshold_classes(values, self.threshold)
-        if len(np.unique(values)) > MOST_CLASSES:
+            values = column_of(table, self.classes)
+            return threshold_classes(values, self.threshold, named=_named(self.threshold, kind))
+        values = _categories(table, self.classes, kind)
+        missing = values == "" if values.dtype.kind == "U" else np.isnan(values)
+        if len(np.unique(values[~missing])) > MOST_CLASSES:
             raise DataError(
                 "classes",
                 f"the class attribute must have at most {MOST_CLASSES} classes",
                 "pass a threshold to make two of a number, or name another attribute",
             )
         return values
+
+
+def _categories(table: Table, name: str, kind: Kind) -> Column:
+    """Return a column of which every value is a class."""
+    if not kind.is_numeric:
+        return table.words(name)
+    numbers = table.numbers(name)
+    values, different = np.unique(numbers.values, return_inverse=True)
+    if kind is Kind.WHOLE and len(np.unique(values.astype(np.float64))) < len(values):
+        raise DataError(
+            "classes",
+            "the classes are whole numbers that are too large to be told apart",
+            f"write the column '{name}' as text, or pass a threshold",
+        )
+    if kind not in {Kind.DATE, Kind.BOOLEAN}:
+        return numbers_of(table, name)
+    names = [_named(value, kind) or "" for value in values.tolist()]
+    words = np.array(names, dtype=np.str_)[different]
+    return words if numbers.missing is None else np.where(numbers.missing, "", words)
+
+
+def _named(value: float, kind: Kind) -> str | None:
+    """Write a date or a yes/no, which is a number in the column; None for other numbers."""
+    if kind is Kind.BOOLEAN and value in {0, 1}:
+        return "true" if value else "false"
+    if kind is not Kind.DATE:
+        return None
+    try:
+        # A date is at or below a part of a day if it is at or below that day.
+        return str(written(Fraction(math.floor(value)), kind))
+    except OverflowError:
+        return None
 
 
 def check_columns(table: Table, names: Iterable[str], side: str) -> None:
@@ -230,11 +272,13 @@ def _made(name: str) -> Any:
         found = getattr(importlib.import_module(".".join([root, *parts[:-1]])), parts[-1], None)
         inside = isinstance(found, type) and found.__module__.partition(".")[0] == "sklearn"
         return found() if inside and found is not None else None
-    except (ImportError, TypeError):
+    except Exception:  # noqa: BLE001 -- a module that is looked for, or a class, may raise anything
         return None
 
 
 def _finite(threshold: Any) -> float:
+    if type(threshold) is datetime.date:
+        return float((threshold - EPOCH).days)
     try:
         number = math.nan if isinstance(threshold, bool | str) else float(threshold)
     except (TypeError, ValueError, OverflowError):

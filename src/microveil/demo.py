@@ -1,6 +1,8 @@
 """The main job on a table, by the strongest, a middle and the weakest promise, explained."""
 
+import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -10,8 +12,10 @@ import polars
 
 from microveil.assess import assess
 from microveil.assessment import Assessment
+from microveil.compare.measuring import RISKS
+from microveil.compare.store import written_whole
 from microveil.datasets import DOMAINS, RESOLUTIONS, invented_people
-from microveil.errors import FileError
+from microveil.errors import DataError, FileError
 from microveil.files import TextFormat, check_absent, read_file, write_data
 from microveil.protect import protect
 from microveil.release import Release
@@ -25,6 +29,8 @@ METHODS = ("laplace", "idp-vector", "idp-cbls")
 STEPS: dict[str, dict[str, Any]] = {"idp-vector": {"partition": "noise-aware"}}
 EPSILON = 1
 K = 10
+# What a page on a file's people goes to, in a folder that only its owner can open.
+CUSTODIANS = "report-custodian"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +55,10 @@ def run_demo(
     Parameters
     ----------
     folder : Path
-        Gets one release folder (and its custodian's, with its report) for each method,
-        report.html on all of them, and original.csv where the people are invented.
+        Gets one release folder (and its custodian's, with its report) for each method. Of
+        invented people it gets original.csv and report.html on all releases too; of a file's
+        the page shows figures of the original, and is in report-custodian, which only its
+        owner can open.
     data : Path, optional
         A file of the user's. Its bounds and decimals are then read off the data.
     text : TextFormat or None
@@ -62,45 +70,29 @@ def run_demo(
     -------
     str
         What was done and came out, for a newcomer.
+
+    Raises
+    ------
+    MicroveilError
+        If something is there that may not be replaced, the file cannot be protected, or the
+        folder cannot be written.
     """
-    if folder.exists() and not folder.is_dir():
-        raise FileError(f"{folder}", "it is a file", "name a folder")
+    page = folder / "report.html" if data is None else folder / CUSTODIANS / "report.html"
     original = folder / "original.csv"
-    if data is None and original.exists() and not overwrite:
-        raise FileError(f"{original}", "it exists already", "name another folder")
-    for method in METHODS:
-        if folder.is_dir():
-            check_absent(folder / method, overwrite=overwrite)
-    people, asked = _invented() if data is None else _given(data, text)
+    _check_free(folder, [page, *([original] if data is None else [])], overwrite=overwrite)
+    people, asked, left_out = (*_invented(), []) if data is None else _given(data, text)
     outcomes = []
     for method in METHODS:
         progress(f"protecting with {method}")
-        release = protect(
-            people,
-            method=method,
-            k=K,
-            epsilon=EPSILON,
-            exact_cells="allow",
-            **STEPS.get(method, {}),
-            **asked,
-        )
-        names = [terms.attribute.name for terms in release.guarantee.attributes]
-        outcomes.append(
-            Outcome(
-                release=release,
-                assessment=assess(people, release.data, names),
-                exact_percent=_exact_percent(release),
-            )
-        )
+        outcomes.append(_outcome(people, method, asked))
     progress("writing the report")
-    page = demonstration_report(
+    told = demonstration_report(
         {method: (o.release, o.assessment) for method, o in zip(METHODS, outcomes, strict=True)},
         people,
         lead=f"{people.height} {_who(invented=data is None)}, protected in three ways.",
         invented=data is None,
     )
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "report.html").write_text(page, encoding="utf-8")
+    _make(folder)
     for method, outcome in zip(METHODS, outcomes, strict=True):
         outcome.release.write(
             folder / method,
@@ -109,9 +101,67 @@ def run_demo(
             report=partial(custodian_report, original=people, assessment=outcome.assessment),
         )
     if data is None:
-        original.unlink(missing_ok=True)
-        write_data(people, original, text=TextFormat())
-    return "\n".join(_told(people, outcomes, folder, invented=data is None))
+        _appear(original, lambda part: write_data(people, part, text=TextFormat()))
+    else:
+        _make(page.parent, mode=0o700)
+    _appear(page, lambda part: part.write_text(told, encoding="utf-8"), private=data is not None)
+    return "\n".join(_told(people, outcomes, folder, page, left_out, invented=data is None))
+
+
+def _check_free(folder: Path, files: list[Path], *, overwrite: bool) -> None:
+    """Refuse what could not be written in the end, before long work."""
+    is_folder = os.path.isdir(folder)  # noqa: PTH112 -- never raises
+    if os.path.lexists(folder) and not is_folder:
+        raise FileError(f"{folder}", "it is a file", "name a folder")
+    for file in files:
+        if os.path.lexists(file) and not overwrite:
+            raise FileError(
+                f"{file}", "it exists already", "name another folder, or pass --overwrite"
+            )
+    for method in METHODS if is_folder else ():
+        check_absent(folder / method, overwrite=overwrite)
+
+
+def _make(folder: Path, mode: int = 0o777) -> None:
+    try:
+        folder.mkdir(mode=mode, parents=True, exist_ok=True)
+        if mode == 0o700:
+            folder.chmod(mode)  # it may have been there
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else "unknown reason"
+        raise FileError(
+            f"{folder}", f"it cannot be made, and the system says: {reason}", "name another folder"
+        ) from None
+
+
+def _appear(path: Path, write: Callable[[Path], Any], *, private: bool = False) -> None:
+    """Write a file whole; of one that could not be written nothing is left."""
+    part = path.with_name(f".{path.name}.part")
+    with suppress(OSError):
+        part.unlink()  # of a process that was killed
+    try:
+        written_whole(path, write, private=private)
+    finally:
+        with suppress(OSError):
+            part.unlink()
+
+
+def _outcome(people: polars.DataFrame, method: str, asked: dict[str, Any]) -> Outcome:
+    release = protect(
+        people,
+        method=method,
+        k=K,
+        epsilon=EPSILON,
+        exact_cells="allow",
+        **STEPS.get(method, {}),
+        **asked,
+    )
+    names = [terms.attribute.name for terms in release.guarantee.attributes]
+    return Outcome(
+        release=release,
+        assessment=assess(people, release.data, names),
+        exact_percent=_exact_percent(release),
+    )
 
 
 def _invented() -> tuple[polars.DataFrame, dict[str, Any]]:
@@ -125,10 +175,30 @@ def _invented() -> tuple[polars.DataFrame, dict[str, Any]]:
     return people, asked
 
 
-def _given(data: Path, text: TextFormat | None) -> tuple[polars.DataFrame, dict[str, Any]]:
+def _given(
+    data: Path, text: TextFormat | None
+) -> tuple[polars.DataFrame, dict[str, Any], list[str]]:
+    """Read a file, with bounds and decimals off the data, and tell the columns left out.
+
+    Where all values are 0 no bounds can be read, and there is nothing to protect.
+    """
     people = read_file(data, text=text).frame
-    asked = {"bounds": bounds_from_data(people), "resolution": resolution_from_data(people)}
-    return people, asked
+    bounds = bounds_from_data(people)
+    if not bounds:
+        raise DataError(
+            f"{data}",
+            "no column holds numbers or dates that differ",
+            "choose a file with columns that can be protected",
+        )
+    left_out = [
+        name
+        for name, kind in people.schema.items()
+        if (kind.is_numeric() or kind.is_temporal())
+        and name not in bounds
+        and people[name].drop_nulls().n_unique() < 2
+    ]
+    people = people.drop(left_out)
+    return people, {"bounds": bounds, "resolution": resolution_from_data(people)}, left_out
 
 
 def _exact_percent(release: Release) -> float:
@@ -139,7 +209,13 @@ def _exact_percent(release: Release) -> float:
 
 
 def _told(
-    people: polars.DataFrame, outcomes: list[Outcome], folder: Path, *, invented: bool
+    people: polars.DataFrame,
+    outcomes: list[Outcome],
+    folder: Path,
+    page: Path,
+    left_out: list[str],
+    *,
+    invented: bool,
 ) -> list[str]:
     names = [terms.attribute.name for terms in outcomes[0].release.guarantee.attributes]
     who = _who(invented=invented)
@@ -158,6 +234,11 @@ def _told(
                 "Bounds and decimals were read from the data, which a release should not do: this "
                 "is to look at, not to publish."
             ),
+            *(
+                [f"Left out, since all their values are alike: {', '.join(left_out)}."]
+                if left_out
+                else []
+            ),
             "",
         ]
     lines += [*_figures(outcomes), "", *_lesson(folder, invented=invented), ""]
@@ -165,7 +246,7 @@ def _told(
         lines.append(f"{method}, the three numbers that matter:")
         figures = key_figures(outcome.release, outcome.assessment)
         lines += [f"  {figure}" for figure in figures]
-    return [*lines, "", f"The report: {folder / 'report.html'}"]
+    return [*lines, "", f"The report: {page}"]
 
 
 def _who(*, invented: bool) -> str:
@@ -202,7 +283,7 @@ def _figures(outcomes: list[Outcome]) -> list[str]:
         ),
         row(
             f"% of rows found by who knows all these values (chance {chance:.2g})",
-            _short(measured, "record_linkage_standardised"),
+            [_most_linked(figures) for figures in measured],
         ),
         row("% of cells published as they are", [f"{o.exact_percent:.3g}" for o in outcomes]),
         row("epsilon while everybody stays in their cluster", scope("cluster")),
@@ -213,6 +294,12 @@ def _figures(outcomes: list[Outcome]) -> list[str]:
 
 def _short(measured: list[dict[str, Any]], key: str) -> list[str]:
     return ["-" if m.get(key) is None else f"{m[key]:.3g}" for m in measured]
+
+
+def _most_linked(measured: dict[str, Any]) -> str:
+    """Return the share that the distance which finds most of them finds, as reports do."""
+    found = [measured[name] for name in RISKS if measured.get(name) is not None]
+    return f"{max(found):.3g}" if found else "-"
 
 
 def _lesson(folder: Path, *, invented: bool) -> list[str]:

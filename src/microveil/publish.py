@@ -15,7 +15,7 @@ from microveil.attack import attack
 from microveil.audit import Audit, audit
 from microveil.compare import Comparison, compare
 from microveil.compare.drawing import draw_map, drawable
-from microveil.compare.store import written_whole
+from microveil.compare.store import opened, written_whole
 from microveil.empirical import EmpiricalAudit, empirical_audit
 from microveil.errors import FileError, RequestError, stands_alone
 from microveil.files import SourceFile, TextFormat, check_absent, read_file
@@ -42,6 +42,10 @@ __all__ = [
 Progress = Callable[[str], None]
 # Of larger tables no report is made unasked: an assessment takes far longer than protecting.
 REPORTED_RECORDS = 50_000
+UNREPORTED = (
+    f"No custodian's report was written: the table has more than {REPORTED_RECORDS:,} records. "
+    "microveil.report.custodian_report makes it."
+)
 LISTS = ("attributes", "keep")
 
 
@@ -102,8 +106,10 @@ def protect_file(
         progress=progress,
     )
     release = draw(settled_plan(source.frame, asked, progress), progress)
+    is_reported = source.frame.height <= REPORTED_RECORDS
     release = replace(
         release,
+        notes=release.notes if is_reported else (*release.notes, UNREPORTED),
         data=_written_whole(release, source),
         manifest=release.manifest.with_entries(
             input={"name": source.path.name, "sha256": source.digest}
@@ -118,7 +124,7 @@ def protect_file(
         folder,
         format=source.format,
         text=source.text,
-        report=custodians if source.frame.height <= REPORTED_RECORDS else None,
+        report=custodians if is_reported else None,
         public_report=publishable_report(release) if public_report else None,
         overwrite=overwrite,
         progress=progress,
@@ -187,21 +193,16 @@ def compare_file(
     )
     asked.pop("method", None)
     found = compare(
-        source.frame,
-        methods=methods,
-        runs=runs,
-        jobs=jobs,
-        folder=folder,
-        progress=progress,
-        linkage=linkage,
-        **analysed,
-        **asked,
-    )
+        source.frame, methods=methods, runs=runs, jobs=jobs, folder=folder, progress=progress,
+        linkage=linkage, **analysed, **asked,
+    )  # fmt: skip
     report = Path(folder) / "report.html"
     page = comparison_report(found)
-    written_whole(report, lambda part: part.write_text(page, encoding="utf-8"))
-    pictures = ("map.svg", "map.png") if drawable(found) else ()
-    return found, (report, *(draw_map(found, Path(folder) / name) for name in pictures))
+    with opened(Path(folder), found.description):  # no two processes under one name
+        written_whole(report, lambda part: part.write_text(page, encoding="utf-8"), private=True)
+        names = ("map.svg", "map.png") if drawable(found) else ()
+        pictures = [draw_map(found, Path(folder) / name) for name in names]
+    return found, (report, *pictures)
 
 
 def _asked(
@@ -246,10 +247,7 @@ def _apart(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Tell what is said of the file from what is asked of its table."""
     of_file = ("recipe", "bounds_alpha", "decimals_from_data", "text")
     rest = {name: value for name, value in arguments.items() if name not in of_file}
-    return {
-        "arguments": rest,
-        **{name: arguments[name] for name in of_file if name in arguments},
-    }
+    return {"arguments": rest, **{n: arguments[n] for n in of_file if n in arguments}}
 
 
 def _written_whole(release: Release, source: SourceFile) -> polars.DataFrame:

@@ -76,6 +76,10 @@ class Manifest:
 
     contents: Mapping[str, Any]
 
+    def __repr__(self) -> str:
+        """Name the manifest without its figures: notebooks print it."""
+        return f"Manifest({self.contents.get('method')}, {self.contents.get('n_records')} records)"
+
     @classmethod
     def of(cls, plan: Plan) -> "Manifest":
         """Describe a plan and the software that carried it out."""

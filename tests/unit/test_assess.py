@@ -163,3 +163,10 @@ def test_without_scikit_learn_its_extra_is_named(tables, monkeypatch):
         named_classifier("sklearn.tree.DecisionTreeClassifier")
     with pytest.raises(RequestError, match=r"microveil\[evaluate\]"):
         mv.assess(*tables, classes="REGION", estimator=TREE)
+
+
+def test_a_notebook_shows_no_figure_of_the_original():
+    """What is printed by itself names an assessment, and no more."""
+    found = mv.assess({"AGE": np.array([20, 30, 40, 51])}, {"AGE": np.array([25, 25, 45, 45])})
+    assert repr(found) == "Assessment(4 records, AGE)"
+    assert repr(found.paired) == "PairedMeasures(4 cells)"

@@ -1,7 +1,9 @@
 """The command line as a user meets it: folders, exit codes, streams, and no value in a message."""
 
+import errno
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -11,6 +13,8 @@ import polars as pl
 import pytest
 
 import microveil as mv
+from microveil import demo
+from microveil.errors import FileError
 
 REQUEST = [
     "--method", "dp-um", "--k", "5", "--epsilon", "1", "--attributes", "AGE,INCOME",
@@ -295,6 +299,65 @@ def test_demo_takes_a_file_and_says_it_is_not_to_publish(folder):
     assert "to look at, not to publish" in done.stdout
     statement = (folder / "shown" / "laplace" / "guarantee.md").read_text()
     assert "read from the data" in statement
+    assert "Left out" not in done.stdout
+
+
+def test_demo_keeps_a_page_on_a_files_people_for_the_custodian(folder):
+    """What shows the original lies in folders named -custodian, closed to others; the rest not."""
+    done = run("demo", "--data", "people.csv", "-o", "shown", folder=folder)
+    assert done.returncode == 0, done.stderr
+    page = folder / "shown" / "report-custodian" / "report.html"
+    assert done.stdout.splitlines()[-1].endswith("shown/report-custodian/report.html")
+    assert "For the custodian only" in page.read_text()
+    assert page.parent.stat().st_mode & 0o777 == 0o700
+    assert page.stat().st_mode & 0o777 == 0o600
+    assert not (folder / "shown" / "report.html").exists()
+    again = run("demo", "--data", "people.csv", "-o", "shown", folder=folder)
+    assert again.returncode == 2
+
+
+def test_demo_leaves_out_columns_that_say_nothing(folder):
+    """A column of zeros is left out and named; one of another value is not."""
+    frame = pl.read_csv(folder / "people.csv").select("AGE", "INCOME")
+    frame = frame.with_columns(NOTHING=0, FIVE=5)
+    frame.write_csv(folder / "flat.csv")
+    done = run("demo", "--data", "flat.csv", "-o", "shown", folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert "Left out, since all their values are alike: NOTHING." in done.stdout
+    told = json.loads((folder / "shown" / "laplace" / "guarantee.json").read_text())
+    assert list(told["attributes"]) == ["AGE", "INCOME", "FIVE"]
+    frame.select(pl.col("AGE") * 0, INCOME=0).write_csv(folder / "flat.csv")
+    done = run("demo", "--data", "flat.csv", "-o", "more", folder=folder)
+    assert done.returncode == 2
+    assert "no column holds numbers or dates that differ" in done.stderr
+
+
+def test_demo_shows_one_figure_for_records_found_again(folder):
+    """The share in the table above is that of the key figures below."""
+    told = run("demo", "-o", "shown", folder=folder).stdout
+    (above,) = re.findall(r"% of rows found.*\)((?: +\S+){3})\n", told)
+    assert above.split() == re.findall(r"records found again: (\S+) %", told)
+
+
+def test_demo_replaces_nothing_unasked_and_leaves_nothing_half_written(folder):
+    """A page that is there stays; what the system refuses is told with exit 2, without remains."""
+    shown = folder / "shown"
+    shown.mkdir()
+    (shown / "report.html").write_text("mine")
+    assert run("demo", "-o", "shown", folder=folder).returncode == 2
+    assert (shown / "report.html").read_text() == "mine"
+    assert os.listdir(shown) == ["report.html"]
+    done = run("demo", "-o", "/proc/microveil", folder=folder)
+    assert done.returncode == 2
+    assert "/proc/microveil" in done.stderr
+
+    def full(part, *_arguments, **_named):
+        part.write_bytes(b"<html>")
+        raise OSError(errno.ENOSPC, "no space")
+
+    with pytest.raises(FileError, match="No space left"):
+        demo._appear(folder / "page.html", full)
+    assert not [name for name in os.listdir(folder) if "page" in name]
 
 
 def test_help_and_methods(folder):

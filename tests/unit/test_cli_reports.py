@@ -1,5 +1,6 @@
 """The pages that the command line writes: for whom, where, and what they hold."""
 
+import fcntl
 import hashlib
 import json
 import os
@@ -10,6 +11,7 @@ import polars as pl
 import pytest
 
 import microveil as mv
+from microveil import publish
 from microveil.compare import drawing
 from microveil.publish import compare_file, protect_file
 
@@ -103,6 +105,37 @@ def test_who_gets_the_same_release_gets_the_same_public_page(tmp_path, asked):
     narrow, wide = pages
     assert narrow[:3] == wide[:3]
     assert narrow[3] != wide[3]
+
+
+def test_that_no_report_was_written_is_said(tmp_path, monkeypatch):
+    """Of a table above the limit there is no custodian's page, and a note tells who makes it."""
+    monkeypatch.setattr(publish, "REPORTED_RECORDS", 20)
+    for count, written in ((20, True), (21, False)):
+        pl.DataFrame({"AGE": list(range(count))}).write_csv(tmp_path / "people.csv")
+        release = protect_file(
+            tmp_path / "people.csv", tmp_path / f"out-{count}", k=3, method="mdav",
+            attributes=["AGE"],
+        )  # fmt: skip
+        assert (tmp_path / f"out-{count}-custodian" / "report.html").exists() is written
+        assert any("No custodian's report" in note for note in release.notes) is not written
+
+
+def test_compare_does_not_write_where_another_process_does(folder):
+    """The lock is held for the report and the pictures too, and they are their owner's alone."""
+    done = run(*COMPARED, folder=folder)
+    assert done.returncode == 0, done.stderr
+    results = folder / "results"
+    assert (results / "report.html").stat().st_mode & 0o777 == 0o600
+    taken = os.open(results / ".lock", os.O_RDWR)
+    try:
+        fcntl.flock(taken, fcntl.LOCK_EX)
+        before = (results / "report.html").read_bytes()
+        again = run(*COMPARED, folder=folder)
+        assert again.returncode == 2
+        assert "another process" in again.stderr
+        assert (results / "report.html").read_bytes() == before
+    finally:
+        os.close(taken)
 
 
 def test_compare_writes_its_report_and_its_map(folder):

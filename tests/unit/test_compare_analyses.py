@@ -1,19 +1,26 @@
 """Comparisons by what an analyst finds: classifier, regression, propensity; without linkage."""
 
+import datetime
 import json
+import subprocess
+import sys
 
 import numpy as np
 import polars
 import pytest
 from polars.testing import assert_frame_equal
+from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 
 import microveil as mv
-from microveil.compare import Comparison, analysing, compare, risk_utility_map
-from microveil.compare.learnt import learnt_words
-from microveil.compare.measures import Measures, of_class
+from microveil.compare import Comparison, analysing, compare, risk_utility_map, running
+from microveil.compare.learnt import analysed_words, learnt_words
+from microveil.compare.measures import OVERLAP, PROPENSITY, Measures, of_class
 from microveil.compare.measuring import CHANCE, LOSSES, RISKS
 from microveil.errors import DataError, FileError, RequestError
 from microveil.utility.classification import ClassificationTask
@@ -100,7 +107,10 @@ def test_analyses_do_not_depend_on_the_number_of_threads(found, jobs):
 def test_what_was_not_asked_for_is_no_column(found):
     """Losses and linkage are the same with analyses and without; columns come only if asked."""
     plain = compare(people(), **GRID, **REQUEST)
-    assert_frame_equal(found.table.select(plain.table.columns), plain.table, check_exact=True)
+    # What draws nothing has a row for each seed of a classifier, else one row.
+    still = (polars.col("method") == "mdav") & (polars.col("run") > 1)
+    once = found.table.filter(~still).select(plain.table.columns)
+    assert_frame_equal(once, plain.table, check_exact=True)
     assert_frame_equal(found.frontier, plain.frontier, check_exact=True)
     assert plain.description["measures"] == {"linkage": True}
     extra = [name for name in found.table.columns if name not in plain.table.columns]
@@ -153,20 +163,40 @@ def test_summaries_are_means_with_intervals_within_what_is_possible(found):
         for label in LABELS:
             for name in (of_class("f_measure", label), of_class("f_measure_original", label)):
                 assert row[name] == pytest.approx(runs[name].mean())
-                if row["runs"] == 1:
-                    # The method draws nothing, but the forest does.
-                    assert row[f"{name}_low"] is row[f"{name}_high"] is None
-                else:
-                    assert 0 <= row[f"{name}_low"] <= row[name] <= row[f"{name}_high"] <= 1
+                assert 0 <= row[f"{name}_low"] <= row[name] <= row[f"{name}_high"] <= 1
             majority = of_class("f_measure_majority", label)
             assert row[majority] == runs[majority][0]
             assert f"{majority}_low" not in row
         assert row["coefficient_overlap_high"] <= 1
-    assert set(found.summary.filter(method="mdav")["runs"]) == {1}
+    assert set(found.summary["runs"]) == {3}
     mdav = found.summary.filter(method="mdav")
     assert mdav["coefficient_overlap_low"].equals(mdav["coefficient_overlap"], check_names=False)
     noisy = compare(people(), **{**GRID, "epsilon": 0.1}, **REQUEST, formula="FEE ~ AGE")
     assert noisy.summary["coefficient_overlap_low"].min() < 0
+
+
+def test_what_draws_nothing_is_learnt_from_with_every_seed(found, monkeypatch):
+    """Only the masking stays: all cells have the same seeds, hence the same mean baselines."""
+    names = [of_class("f_measure_original", label) for label in LABELS]
+    assert found.summary.select(names).unique().height == 1
+    mdav = found.table.filter(method="mdav", k=3)
+    assert mdav["run"].to_list() == [1, 2, 3]
+    assert mdav["seed"].null_count() == 3
+    still = [n for n in mdav.columns if n != "run" and not n.startswith("f_measure")]
+    assert mdav.select(still).unique().height == 1
+    assert mdav.select(of_class("f_measure", LABELS[1])).unique().height > 1
+    drawn = []
+    monkeypatch.setattr(running, "_drawn", counting(running._drawn, drawn))
+    compare(people(), **{**GRID, "methods": "mdav", "k": 3}, **REQUEST, **ASKED, jobs=3)
+    assert len(drawn) == 1
+
+
+def counting(work, calls):
+    def counted(*args, **options):
+        calls.append(args)
+        return work(*args, **options)
+
+    return counted
 
 
 def test_classes_are_the_originals_and_are_not_learnt_from():
@@ -245,6 +275,8 @@ def test_what_a_release_does_not_allow_is_a_null():
     ("asked", "told"),
     [({"threshold": 3}, "class attribute"), ({"estimator": FOREST}, "class attribute"),
      ({"logistic": True}, "formula"), ({"formula": "FEE"}, "cannot be read"),
+     ({"formula": 5}, "cannot be read"), ({"formula": "``FEE`` ~ AGE"}, "rename the column"),
+     ({"formula": "FEE ~ `A`GE`"}, "rename the column"),
      ({"formula": "FEE ~ NONE"}, "no such column"), ({"classes": "NONE"}, "no such column"),
      ({"classes": "PAY"}, "at most 50 classes"), ({"classes": "PLACE", "threshold": 1}, "numbers"),
      ({"classes": "PAY", "threshold": float("nan")}, "finite number"),
@@ -306,6 +338,188 @@ def test_a_comparison_with_other_measures_is_not_continued(found, tmp_path, chan
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
+class Failing(RandomForestClassifier):
+    """A forest that complains of a value with some seeds."""
+
+    def fit(self, attributes, classes):
+        if self.random_state in {1, 3}:
+            raise KeyError("secret 4711")
+        return super().fit(attributes, classes)
+
+
+class FailingOnReleases(DecisionTreeClassifier):
+    """A tree that does not learn from some releases, whatever the seed."""
+
+    def fit(self, attributes, classes):
+        if int(attributes[:, 0].sum()) % 3 == 1:
+            raise IndexError("index 4711 is out of bounds")
+        return super().fit(attributes, classes)
+
+
+@pytest.mark.parametrize("estimator", [Failing(n_estimators=2), FailingOnReleases()])
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_where_some_runs_fail_stops_and_threads_change_nothing(tmp_path, jobs, estimator):
+    """A run that cannot be analysed is a null in that run alone, and never refuses its cell."""
+    asked = {**GRID, "methods": "dp-um,idp-cbls", "k": 5, "runs": 5, "epsilon": 1}
+    learnt = {"classes": "PAY", "threshold": 100, "estimator": estimator, "linkage": False}
+    whole = compare(people(), **asked, **REQUEST, **learnt, jobs=1)
+    assert whole.table["refused"].null_count() == whole.table.height == 10
+    nulls = whole.table.select(of_class("f_measure", LABELS[0])).null_count().item()
+    assert 0 < nulls < 10
+
+    def stopping(done, _total, _left):
+        if done >= stop:
+            raise KeyboardInterrupt
+
+    for stop in (1, 4, 8):
+        folder = tmp_path / f"{stop}"
+        with pytest.raises(KeyboardInterrupt):
+            compare(people(), **asked, **REQUEST, **learnt, folder=folder, jobs=jobs,
+                    progress=stopping)  # fmt: skip
+        again = compare(people(), **asked, **REQUEST, **learnt, folder=folder, jobs=jobs)
+        assert_frame_equal(again.table, whole.table, check_exact=True)
+        assert_frame_equal(again.summary, whole.summary, check_exact=True)
+
+
+def test_a_mean_is_of_all_runs_or_is_not_told():
+    """Runs that have a figure are counted; where some have none there is no mean of the others."""
+    asked = {**GRID, "methods": "dp-um,mdav", "k": 5, "runs": 5}
+    learnt = {"classes": "PAY", "threshold": 100, "estimator": Failing(n_estimators=2)}
+    found = compare(people(), **asked, **REQUEST, **learnt, formula="FEE ~ AGE", linkage=False)
+    for row in found.summary.to_dicts():
+        for name in ("f_measure", "f_measure_original"):
+            column = of_class(name, LABELS[0])
+            ends = [row[column + end] for end in ("", "_low", "_high")]
+            assert (row[f"{column}_runs"], ends) == (3, [None] * 3)
+        assert row["coefficient_overlap_runs"] == row["runs"] == 5
+        assert row["coefficient_overlap"] is not None
+        assert row[of_class("f_measure_majority", LABELS[0])] is not None
+    assert f"{of_class('f_measure_majority', LABELS[0])}_runs" not in found.summary.columns
+    assert "information_loss_runs" not in found.summary.columns
+
+
+@pytest.mark.parametrize("raised", [KeyError, IndexError, RuntimeError, ZeroDivisionError])
+def test_no_error_of_an_estimator_gets_through(tmp_path, raised):
+    """Whatever it raises on the original is told without its words, before anything is written."""
+
+    class Raising(DecisionTreeClassifier):
+        def predict(self, _attributes):
+            raise raised("secret 4711")
+
+    asked = {"classes": "PAY", "threshold": 100, "estimator": Raising()}
+    with pytest.raises(RequestError, match="cannot be trained") as refused:
+        compare(people(), **GRID, **REQUEST, **asked, folder=tmp_path / "compared")
+    assert "4711" not in str(refused.value)
+    assert refused.value.__cause__ is refused.value.__context__ is None
+    assert not (tmp_path / "compared").exists()
+    with pytest.raises(RequestError, match="cannot be trained"):
+        mv.assess(people(), people(), ["AGE", "FEE"], **asked)
+
+
+def test_the_command_ends_with_2_where_a_classifier_fails(tmp_path):
+    """What scikit-learn complains of, an index that is a value, is not shown."""
+    table = people(60)
+    table["TAX"][-1] = 4711  # beyond what is trained on: it is taken for an index
+    polars.DataFrame(table).write_csv(tmp_path / "people.csv")
+    asked = (
+        "compare people.csv --methods mdav --k 5 --attributes AGE,TAX --classes PAY "
+        "--threshold 100 --estimator sklearn.naive_bayes.CategoricalNB -o compared"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "microveil", *asked.split()],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "the classifier cannot be trained on these records" in done.stderr
+    assert "4711" not in done.stderr
+    assert not (tmp_path / "compared").exists()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [(GaussianNB(priors=[0.3, 0.7]), GaussianNB(priors=[0.3 + 1e-9, 0.7 - 1e-9])),
+     (make_pipeline(FunctionTransformer(np.log1p), GaussianNB()),
+      make_pipeline(FunctionTransformer(np.sqrt), GaussianNB())),
+     (make_pipeline(FunctionTransformer(lambda x: x + 1), GaussianNB()),
+      make_pipeline(FunctionTransformer(lambda x: x + 2), GaussianNB()))],
+)  # fmt: skip
+def test_another_estimator_does_not_continue(tmp_path, one, other):
+    """A classifier is known again by all of its settings, functions among them."""
+    asked = {**GRID, "methods": "mdav", "k": 5, **REQUEST, "linkage": False, "classes": "PAY"}
+    folder = tmp_path / "compared"
+    begun = compare(people(), **asked, threshold=100, estimator=one, folder=folder)
+    again = compare(people(), **asked, threshold=100, estimator=clone(one), folder=folder)
+    assert_frame_equal(again.table, begun.table, check_exact=True)
+    with pytest.raises(FileError, match="what it measures"):
+        compare(people(), **asked, threshold=100, estimator=other, folder=folder)
+
+
+def test_an_estimator_that_cannot_be_known_again_does_not_continue(tmp_path):
+    """What cannot be written down is compared once; the message says why it cannot go on."""
+    unknown = GaussianNB(var_smoothing=Unpicklable(1e-9))
+    asked = {**GRID, "methods": "mdav", "k": 5, **REQUEST, "linkage": False, "classes": "PAY"}
+    folder = tmp_path / "compared"
+    found = compare(people(), **asked, threshold=100, estimator=unknown, folder=folder)
+    assert found.write(folder) == folder
+    with pytest.raises(FileError, match="cannot be known again"):
+        compare(people(), **asked, threshold=100, estimator=unknown, folder=folder)
+
+
+class Unpicklable(float):
+    """A number that cannot be written down."""
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError
+
+    def __deepcopy__(self, memo):
+        return self
+
+
+@pytest.mark.parametrize(
+    ("column", "threshold", "labels"),
+    [([0.3, 0.1 + 0.2, 0.7], None, ["0.3", "0.30000000000000004", "0.7"]),
+     ([0.3, 0.7, None], None, ["0.3", "0.7"]),
+     ([datetime.date(2020, 1, 2), datetime.date(2019, 12, 31), None], None,
+      ["2019-12-31", "2020-01-02"]),
+     ([datetime.date(2020, 1, 2), datetime.date(2020, 1, 9)], datetime.date(2020, 1, 2),
+      ["<= 2020-01-02", "> 2020-01-02"]),
+     ([datetime.date(2020, 1, 2), datetime.date(2020, 1, 9)], 18263.5,
+      ["<= 2020-01-02", "> 2020-01-02"]),
+     ([True, False, None], None, ["false", "true"]),
+     ([10, 9, 2], None, ["2", "9", "10"])],
+)  # fmt: skip
+def test_classes_are_named_so_that_people_know_them(column, threshold, labels):
+    """Floats that print alike stay apart, dates are ISO, yes/no is false and true."""
+    n = len(column)
+    table = polars.DataFrame(people(60)).with_columns(
+        polars.Series("KIND", [column[i % n] for i in range(60)], strict=False)
+    )
+    asked = {**GRID, "methods": "mdav", "k": 3, "runs": 1, "linkage": False, "estimator": FOREST}
+    found = compare(table, **asked, **REQUEST, classes="KIND", threshold=threshold)
+    assert found.description["measures"]["labels"] == labels
+    known = found.table.select(of_class("f_measure", label) for label in labels)
+    assert sum(known.null_count().row(0)) == 0
+
+
+def test_fifty_classes_and_missing_cells_are_accepted():
+    """A missing class is no class: 50 beside it are allowed, 51 are not."""
+    table = people(400)
+    asked = {**GRID, "methods": "mdav", "k": 3, "runs": 1, "linkage": False, "estimator": FOREST}
+    for n_classes in (50, 51):
+        kinds = np.arange(400.0) % n_classes
+        kinds[::40] = np.nan
+        for column in (kinds, np.where(np.isnan(kinds), "", kinds.astype(str))):
+            if n_classes == 50:
+                found = compare({**table, "KIND": column}, **asked, **REQUEST, classes="KIND")
+                assert len(found.description["measures"]["labels"]) == 50
+                continue
+            with pytest.raises(DataError, match="at most 50 classes"):
+                compare({**table, "KIND": column}, **asked, **REQUEST, classes="KIND")
+    large = (1 << 60) + np.arange(400) % 2
+    with pytest.raises(DataError, match="too large to be told apart"):
+        compare({**table, "KIND": large}, **asked, **REQUEST, classes="KIND")
+
+
 def test_a_finished_comparison_is_read_back_without_training(found, tmp_path, monkeypatch):
     """What is done is not measured again."""
     folder = found.write(tmp_path / "compared")
@@ -336,14 +550,14 @@ def made(*cells, labels=LABELS, runs=(-0.01, 0.0, 0.01)):
 def test_the_words_name_the_best_and_what_cannot_be_told_from_it():
     """The highest mean over classes, its intervals, both baselines, and how many are as near."""
     told = flat(made((3, 0.5, 0.5), (5, 0.7, 0.8), (9, 0.71, 0.78), (8, 0.71, 0.5)).answer)
-    assert "F-measure, mean over runs, highest with dp-um, k 5: class <= 100 0.700 (0.675" in told
-    assert "from the original 0.900, by guessing the majority 0.250; class > 100 0.800" in told
-    assert "Within the spread of the runs: 1 of 3 other cells." in told
+    assert "Epsilon 1: F-measure highest with dp-um, k 5: class <= 100 0.700 (0.675" in told
+    assert "original 0.900, majority 0.250); class > 100 0.800" in told
+    assert "Not told apart: 1 of 3 other cells." in told
     alone = flat(made((3, 0.5, 0.5)).answer)
-    assert "F-measure, mean over runs, with dp-um, k 3:" in alone
+    assert "F-measure with dp-um, k 3:" in alone
     assert "other cells" not in alone
     once = flat(made((3, 0.5, 0.5), (5, 0.6, 0.6), runs=(0.0,)).answer)
-    assert "highest with dp-um, k 5: class <= 100 0.600, from" in once
+    assert "highest with dp-um, k 5: class <= 100 0.600 (original" in once
     assert "One run says nothing of its spread." in once
 
 
@@ -355,6 +569,21 @@ def test_the_words_say_where_nothing_was_learnt():
     many = tuple("abcdef")
     assert "; and 2 other classes." in flat(made((3, *[0.5] * 6), labels=many).answer)
     assert "not defined" in learnt_words([], ("a",), {})
+
+
+def test_the_words_name_the_best_overlap_and_propensity():
+    """The largest overlap and the least ratio are told beside 1, and nothing where not asked."""
+    columns = [name + end for name in (OVERLAP, PROPENSITY) for end in ("", "_low", "_high")]
+    figures = [(0.5, 0.4, 0.6, 3.0, 2.0, 4.0), (0.9, 0.8, 1.0, 5.0, 4.0, 6.0), (None,) * 6]
+    rows = [
+        {"cell": cell, **dict(zip(columns, own, strict=True))} for cell, own in enumerate(figures)
+    ]
+    named = {0: "dp-um, k 3", 1: "dp-um, k 5", 2: "dp-um, k 7"}
+    assert analysed_words(rows, named) == (
+        "Overlap of coefficients highest with dp-um, k 5: 0.9 (0.8 to 1), beside 1 for the "
+        "original. Propensity ratio lowest with dp-um, k 3: 3 (2 to 4), beside 1 for the same law."
+    )
+    assert analysed_words([{"cell": 0}], named) == ""
 
 
 def test_measures_come_back_from_their_description(found):

@@ -77,6 +77,37 @@ def test_a_step_that_a_method_does_not_offer_is_refused(text):
         read_choice(text)
 
 
+@pytest.mark.parametrize(
+    ("methods", "arguments"),
+    [("record-dp,record-dp:partition=mdav", {}), ("dp-um:isotonic=false,dp-um", {}),
+     ("idp-cbls:exact_cells=refuse,idp-cbls", {}), ("k-noise:width=2,k-noise:width=2.0", {}),
+     ("idp-cbls:isotonic=true,idp-cbls", {"isotonic": True}),
+     ("k-noise:width=2,k-noise", {"width": 2}),
+     ("record-dp:partition=optimal,record-dp", {"partition": "optimal"})],
+)  # fmt: skip
+def test_two_names_of_one_method_are_refused(methods, arguments):
+    """A step named at its default is the bare method: as two they would differ by luck alone."""
+    with pytest.raises(RequestError, match="are the same"):
+        read_grid(methods, 3, 1, 2, arguments)
+    for alone in methods.split(","):
+        assert read_grid(f"laplace,{alone}", 3, 1, 2, arguments).cells
+
+
+def test_a_default_that_is_overruled_is_another_method():
+    """What the request sets for all cells is the default that a step is held against."""
+    apart = [("record-dp,record-dp:partition=mdav", {"partition": "optimal"}),
+             ("dp-um,dp-um:isotonic=false", {"isotonic": True}),
+             ("k-noise,k-noise:width=2,k-noise:width=3", {}),
+             ("record-dp,record-dp:partition=optimal", {})]  # fmt: skip
+    for methods, arguments in apart:
+        assert len(read_grid(methods, 3, 1, 2, arguments).choices) == methods.count(",") + 1
+
+
+def test_what_draws_nothing_has_all_runs_where_an_analysis_is_seeded():
+    """A classifier has a seed for each run, also on a release that is always the same."""
+    assert [cell.runs for cell in read_grid("mdav,dp-um", 3, 1, 4, seeded=True).cells] == [4, 4]
+
+
 def test_cells_leave_out_what_a_method_has_no_use_for():
     """No k without clusters, no epsilon without a budget, one run where nothing is random."""
     grid = read_grid("laplace,mdav,dp-um,k-noise:width=3", "3,5", "1,2", 4)

@@ -1,6 +1,7 @@
 """Frontier, map and words: guarantees are never mixed, and nothing is surer than its runs."""
 
 import json
+import re
 import sys
 
 import numpy as np
@@ -9,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import microveil as mv
 from microveil.compare import Comparison, compare, drawing, risk_utility_map
 from microveil.compare.clock import Clock
-from microveil.compare.frontier import frontier_of, unbeaten
+from microveil.compare.frontier import beaten_apart, excluded_of, frontier_of, unbeaten
 from microveil.compare.measures import Measures
 from microveil.compare.measuring import CHANCE, MEASURES, RISKS
 from microveil.compare.rows import GROUPS, schema_of
@@ -87,6 +89,57 @@ def test_a_weaker_guarantee_never_pushes_a_stronger_one_off():
     assert 0 in made(strong, strong).frontier["cell"]
 
 
+def test_where_no_epsilon_is_kept_none_makes_a_cell_stronger():
+    """Within the group of no scope an epsilon that was asked for is no guarantee."""
+    spent = ("pram", None, 2.0, "none", "none", 10.0, 1.0)
+    other = ("pram", None, 1.0, "none", "none", 20.0, 2.0)
+    none = ("k-noise", 5, None, "none", "none", 30.0, 3.0)
+    better = made(spent, other, none)
+    assert set(better.frontier["cell"]) == {0}
+    assert better.summary["excluded[record_linkage]"].to_list() == [False, True, True]
+
+
+@given(st.lists(CELLS, min_size=1, max_size=12), st.integers(0, 3))
+def test_a_cell_is_excluded_only_if_another_beats_it_by_more_than_the_intervals(cells, width):
+    """The wider the intervals the fewer are excluded: none of the frontier, all off it at 0."""
+    losses, risks, epsilons, strengths = map(np.array, zip(*cells, strict=True))
+
+    def excluded(half):
+        ends = (np.stack([m, m - half, m + half], axis=1) for m in (losses, risks))
+        return beaten_apart(*ends, epsilons, strengths)
+
+    kept = unbeaten(losses, risks, epsilons, strengths)
+    told = excluded(width / 2)
+    assert not (told & kept).any()
+    assert excluded(0).tolist() == (~kept).tolist()
+    assert not (told & ~excluded(width / 4)).any()
+    for i in np.flatnonzero(told):
+        assert any(
+            losses[j] <= losses[i] and risks[j] <= risks[i]
+            and max(losses[i] - losses[j], risks[i] - risks[j]) > width
+            and epsilons[j] <= epsilons[i] and strengths[j] >= strengths[i]
+            for j in range(len(cells))
+        )  # fmt: skip
+
+
+def test_one_run_excludes_nothing_and_what_is_refused_is_null():
+    """Without an interval nothing is certain; a cell without figures is neither off nor on."""
+    cells = (
+        ("dp-um", 5, 1.0, "vector", "dp", 20.0, 3.0),
+        ("laplace", None, 1.0, "vector", "dp", 90.0, 9.0),
+    )
+    for runs, told in (((0.0,), [False, False]), ((-1.0, 0.0, 1.0), [False, True])):
+        compared = made(*cells, runs=runs)
+        assert set(compared.frontier["cell"]) == {0}
+        for risk in RISKS:
+            assert compared.summary[f"excluded[{risk}]"].to_list() == told
+    rows = [*made(*cells).table.to_dicts(),
+            {"cell": 2, "method": "idp-ls", "steps": "", "k": 2, "refused": "why"}]  # fmt: skip
+    summary = Comparison.of(rows, {"runs": 3, "seed": 1}).summary
+    assert summary["excluded[record_linkage]"].to_list() == [False, True, None]
+    assert excluded_of(summary.clear()).is_empty()
+
+
 def test_the_frontier_is_found_for_each_scope_by_itself(found):
     """Leaving the cells of all other scopes away changes no scope's frontier."""
     assert set(found.frontier["risk"]) == set(RISKS)
@@ -136,51 +189,139 @@ def test_one_run_has_no_interval():
 
 
 def test_the_answer_tells_what_the_spread_allows():
-    """Overlapping intervals are within the spread of the runs, others are apart by so much."""
+    """Overlapping intervals are not told apart, others are apart by so much."""
     best = ("dp-um", 5, 1.0, "vector", "dp", 20.0, 3.0)
     near = made(best, ("idp-ls", 5, 1.0, "vector", "dp", 21.0, 3.0))
-    assert "idp-ls, k 5, 21 % (18.5 to 23.5): within the spread of the runs." in flat(near.answer)
+    assert "Epsilon 1: dp-um, k 5, 20 % (17.5 to 22.5), 3 % linked." in flat(near.answer)
+    assert "idp-ls, k 5, 21 %, not told apart." in flat(near.answer)
     apart = made(best, ("idp-ls", 5, 1.0, "vector", "dp", 30.0, 3.0))
     low = 30 - 4.302652729749464 / np.sqrt(3)
     high = 20 + 4.302652729749464 / np.sqrt(3)
-    assert f"apart, {low - high:.3g} points between the intervals." in flat(apart.answer)
+    assert f"idp-ls, k 5, 30 %, {low - high:.3g} points apart." in flat(apart.answer)
     sizes = made(*(("dp-um", k, 1.0, "vector", "dp", 20 + 4.0 * i, 3.0)
                    for i, k in enumerate([9, 7, 5])))  # fmt: skip
-    assert "dp-um, k 9 loses least" in sizes.answer
-    assert "Within the spread of the runs: k 7." in flat(sizes.answer)
+    assert "Epsilon 1: dp-um, k 9," in sizes.answer
+    assert "Not told apart: k 7." in flat(sizes.answer)
+    close = made(*(("dp-um", k, 1.0, "vector", "dp", 20 + 0.8 * k, 3.0) for k in range(3, 15)))
+    assert "Not told apart: 6 of 11 other k." in flat(close.answer)
 
 
 def test_the_answer_says_what_the_best_does_not_give():
     """Exact cells, the true loss at vector scope, the weaker model and a hopeless loss."""
     weak = made(
         ("idp-cbls", 5, 1.0, "cluster", "idp", 20.0, 3.0),
+        ("kanon-dp", 5, 1.0, "cluster", "dp", 30.0, 3.0),
         ("idp-vector", 5, 1.0, "vector", "idp", 120.0, 3.0),
         ("dp-um", 8, 1.0, "vector", "dp", 150.0, 3.0),
     )
     told = flat(weak.answer)
-    assert "At vector scope its true loss is 9." in told
-    assert "120 % (118 to 122), worse than publishing the mean in every row" in told
-    assert "under differential privacy it is dp-um, k 8, 150 %" in told
+    assert "Cluster scope: idp-cbls (individual differential privacy) at epsilon 1." in told
+    assert (
+        "Vector scope: idp-vector (individual differential privacy) at epsilon 1; worse than "
+        "publishing the mean in every row at epsilon 1." in told
+    )
+    assert "Under differential privacy: dp-um, k 8, 150 %" in told
+    own = told.partition("kanon-dp, k 5")
+    assert own[0].endswith("True loss at vector scope 9. With noise for any neighbour of the "
+                           "cluster: ")  # fmt: skip
+    assert own[2].startswith(", 30 %, 5.03 points apart. True loss at vector scope 9.")
     rows = weak.table.with_columns(
         polars.when(method="idp-cbls").then(10).otherwise(0).alias("exact_cells"),
         polars.lit(None, polars.Float64).alias("vector_loss"),
     )
     told = flat(Comparison.of(rows.to_dicts(), weak.description).answer)
-    assert "20 % of its cells come out exactly as they are." in told
-    assert "At vector scope it has no bound." in told
+    assert "20 % of its cells come out exact." in told
+    assert "No bound at vector scope." in told
 
 
 def test_the_answer_goes_through_every_guarantee(found):
-    """Each scope and epsilon has its paragraph; lines fit a terminal; no figure is missing."""
+    """Each scope has its line and each epsilon its own; lines fit; no figure is missing."""
     text = found.answer
     assert all(len(line) <= 100 for line in text.splitlines())
     assert [line.split(":")[0] for line in text.splitlines() if line.startswith("## ")] == [
         "## Row scope", "## Vector scope", "## Cluster scope", "## No epsilon",
     ]  # fmt: skip
-    assert text.count("Epsilon 0.5:") == text.count("Epsilon 2:") == 3
-    assert text.count("loses least") == 7
+    top = text.partition("\n## ")[0]
+    assert [line.split(":")[0] for line in top.splitlines() if line.startswith("- ")] == [
+        "- Row scope", "- Vector scope", "- Cluster scope", "- No epsilon",
+    ]  # fmt: skip
+    assert text.count("- Epsilon 0.5:") == text.count("- Epsilon 2:") == 3
+    assert text.count("- No epsilon: mdav") == 2
     assert "nan" not in text
     assert "None" not in text
+
+
+def test_the_answer_is_short():
+    """Two scopes at three epsilons, many k and several methods take 36 lines at most."""
+    cells = [
+        (method, k, epsilon, scope, model, 90 + k + place, 3.0)
+        for scope, methods in (("vector", ("idp-vector", "dp-um")), ("cluster", ("idp-cbls",)))
+        for place, method in enumerate(methods)
+        for model in ["dp" if method == "dp-um" else "idp"]
+        for epsilon in (0.01, 0.1, 1.0)
+        for k in range(10, 101, 10)
+    ]
+    assert len(made(*cells).answer.splitlines()) <= 36
+
+
+def test_the_answer_tells_how_sure_a_frontier_is():
+    """Only cells that nothing beats anywhere within the intervals are counted as sure."""
+    best = ("dp-um", 5, 1.0, "vector", "dp", 20.0, 3.0)
+    apart = made(best, ("dp-um", 6, 1.0, "vector", "dp", 40.0, 5.0))
+    assert "found from means: vector scope 1 of 2 cells, 1 sure, 1 excluded." in flat(apart.answer)
+    near = made(best, ("dp-um", 6, 1.0, "vector", "dp", 21.0, 3.0))
+    assert "vector scope 1 of 2 cells, 0 sure, 0 excluded." in flat(near.answer)
+    traded = made(best, ("dp-um", 6, 1.0, "vector", "dp", 40.0, 2.0))
+    assert "vector scope 2 of 2 cells, 2 sure," in flat(traded.answer)
+    weaker = made(best, ("idp-ls", 6, 1.0, "vector", "idp", 21.0, 3.0))
+    assert "vector scope 2 of 2 cells, 1 sure," not in flat(weaker.answer)
+    assert "vector scope 1 of 2 cells, 1 sure," in flat(weaker.answer)
+    larger = made(best, ("dp-um", 5, 2.0, "vector", "dp", 20.5, 3.0))
+    assert "vector scope 1 of 2 cells, 1 sure," in flat(larger.answer)
+    once = made(best, ("dp-um", 6, 1.0, "vector", "dp", 40.0, 5.0), runs=(0.0,))
+    assert "vector scope 1 of 2 cells, 0 sure," in flat(once.answer)
+
+
+def test_a_partition_held_is_told_where_its_method_is_best():
+    """record-dp by a partition of the data holds formed anew by the same boundaries alone."""
+    ages = {"AGE": np.random.Generator(np.random.PCG64(3)).integers(0, 100, 60)}
+    for steps in ("partition=optimal", "partition=noise-aware"):
+        found = compare(ages, methods=f"record-dp:{steps}", k=10, epsilon=5, runs=2, seed=1,
+                        **REQUEST)  # fmt: skip
+        assert found.summary["scope"].to_list() == ["vector"]
+        assert "(individual differential privacy; with the rank boundaries held)" in flat(
+            found.answer
+        )
+        assert "with boundaries chosen anew nothing is promised." in flat(found.answer)
+    ranking = compare(ages, methods="record-dp:partition=ranking", k=10, epsilon=5, runs=2,
+                      seed=1, **REQUEST)  # fmt: skip
+    assert "boundaries" not in ranking.answer
+
+
+def test_bounds_read_from_the_data_are_told():
+    """The answer and the description say which bounds and resolutions were not declared."""
+    ages = {"AGE": np.random.Generator(np.random.PCG64(3)).integers(0, 100, 60) / 4}
+    asked = {"methods": "laplace,mdav", "k": 5, "epsilon": 5, "runs": 2, "seed": 1,
+             "attributes": ["AGE"], "outside": "clamp"}  # fmt: skip
+    read = {"bounds": mv.bounds_from_data(ages), "resolution": mv.resolution_from_data(ages)}
+    found = compare(ages, **asked, **read)
+    assert found.description["read_from_data"] == {"bounds": ["AGE"], "resolution": ["AGE"]}
+    top = flat(found.answer.partition("\n## ")[0])
+    assert "Bounds were read from the data for AGE: no claim holds for whoever has" in top
+    assert "Resolutions were read from the data for AGE" in top
+    declared = compare(ages, **asked, bounds={"AGE": (0, 25)}, resolution={"AGE": 0.25})
+    assert "read_from_data" not in declared.description
+    assert "read from the data" not in declared.answer
+
+
+def test_nothing_that_a_notebook_prints_shows_a_figure(found):
+    """Panels, series and points are named without losses and risks."""
+    panel = risk_utility_map(found)[0]
+    assert repr(panel) == "Panel(Row scope, epsilon 0.5, 1 series)"
+    assert repr(panel.series[0]) == "Series(laplace, 1 points)"
+    assert re.fullmatch(r"Point\(cell \d+, k None\)", repr(panel.series[0].points[0]))
+    release = mv.protect({"AGE": np.arange(20, 80)}, method="mdav", k=3, attributes="AGE")
+    assert repr(release.manifest) == "Manifest(mdav, 60 records)"
 
 
 def test_the_dictionary_is_json(found):
@@ -192,13 +333,19 @@ def test_the_dictionary_is_json(found):
     assert list(found.table.schema) == list(schema_of(Measures()))
 
 
-def test_the_picture_is_drawn(found, tmp_path):
-    """The map is written in each format, whole, with every method and panel named."""
+def test_the_picture_is_drawn(found, tmp_path, monkeypatch):
+    """The map is written in each format, whole; drawn again it is the same file, without a date."""
     pytest.importorskip("matplotlib")
     for kind in ("svg", "png", "pdf"):
         path = drawing.draw_map(found, tmp_path / f"map.{kind}", risk="record_linkage")
         assert path.stat().st_size > 5000
     assert len(list(tmp_path.iterdir())) == 3
+    again = drawing.draw_map(found, tmp_path / "again.svg", risk="record_linkage").read_bytes()
+    assert again == (tmp_path / "map.svg").read_bytes()
+    assert b"dc:date" not in again
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1")
+    later = drawing.draw_map(found, tmp_path / "later.pdf", risk="record_linkage").read_bytes()
+    assert later == (tmp_path / "map.pdf").read_bytes()
     one = made(("dp-um", 5, 1.0, "vector", "dp", 0.0, 3.0), runs=(0.0,))
     drawing.draw_map(one, tmp_path / "one.svg")
 

@@ -170,15 +170,39 @@ def test_another_version_does_not_continue(whole, tmp_path, monkeypatch):
 
 
 def test_a_folder_with_something_else_is_refused(tmp_path):
-    """Nobody's files are mixed with results, and nothing is added to them."""
+    """Nobody's files are mixed with results, and nothing is added to them or changed."""
+    tmp_path.chmod(0o755)
     (tmp_path / "letter.txt").write_text("dear")
     with pytest.raises(FileError, match="something else"):
         compare(people(), **GRID, **REQUEST, folder=tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} <= {"letter.txt", ".lock"}
+    assert {path.name for path in tmp_path.iterdir()} == {"letter.txt"}
+    assert tmp_path.stat().st_mode & 0o777 == 0o755
     with pytest.raises(FileError, match="must be writable"):
         compare(people(), **GRID, **REQUEST, folder=tmp_path / "letter.txt")
     with pytest.raises(FileError, match="must be writable"):
         compare(people(), **GRID, **REQUEST, folder=tmp_path / "missing" / "compared")
+
+
+def test_an_empty_folder_that_was_there_becomes_its_owners_alone(whole, tmp_path):
+    """A comparison begun in a folder that others could open closes it; files are closed too."""
+    folder = tmp_path / "compared"
+    folder.mkdir(mode=0o755)
+    whole.write(folder)
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o600}
+
+
+def test_what_was_refused_is_not_planned_again(tmp_path):
+    """Cells that are refused stay one row each, however often a comparison is continued."""
+    ages = {"AGE": np.repeat(np.arange(20, 40), 5)}
+    grid = {"methods": "idp-cbls,dp-um", "k": [4, 50], "epsilon": 1, "runs": 3, "seed": 1}
+    asked = {**grid, "attributes": "AGE", "bounds": {"AGE": (0, 120)}, "folder": tmp_path / "c"}
+    begun = compare(ages, **asked)
+    assert begun.table["refused"].drop_nulls().len() == 1
+    told = []
+    again = compare(ages, **asked, progress=lambda *now: told.append(now))
+    assert told == [(12, 12, None)]
+    assert_frame_equal(again.table, begun.table, check_exact=True)
 
 
 def test_two_processes_do_not_write_at_once(whole, tmp_path):

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microveil.compare import Comparison, compare
+from microveil.compare.measures import Measures
 from microveil.compare.measuring import CHANCE, MEASURES, RISKS
 from microveil.report import MapPoint, Spread, comparison_report, risk_utility_section
 from microveil.report.axes import log_axis
@@ -122,6 +123,69 @@ def test_what_was_compared_is_told_whole(found, html):
         description["microveil"], "[0, 120]", "allow",
     ):  # fmt: skip
         assert entry in told
+
+
+def test_the_measures_are_told_with_what_was_compared():
+    """Class attribute, threshold, classifier, formula and propensity stand in the table."""
+    measures = Measures(
+        classes="PAY", threshold=100.0, labels=("<= 100", "> 100"), estimator="Forest(n=3)",
+        scikit_learn="1.5", formula="PAY ~ AGE", logistic=True, propensity=True, linkage=False,
+    )  # fmt: skip
+    page = comparison_report(
+        made(("mdav", "", 5, None, "none", "k-anonymity", 20.0, 3.0), measures=measures.to_dict())
+    )
+    (section,) = re.findall(r'<section aria-labelledby="compared".*?</section>', page, re.DOTALL)
+    told = dict(zip(texts(section, "th")[2:], texts(section, "td"), strict=True))
+    assert told["class attribute"] == "PAY"
+    assert told["threshold of its classes"] == "100"
+    assert told["classes"] == "<= 100, > 100"
+    assert told["classifier"] == "Forest(n=3)"
+    assert told["scikit-learn"] == "1.5"
+    assert told["logistic regression"] == "PAY ~ AGE"
+    assert told["propensity ratio"] == "measured"
+    assert told["record linkage"] == "not measured"
+
+
+def test_conditions_stand_where_their_method_is_named():
+    """A mark in every key and table leads to the condition; other methods have none."""
+    page = comparison_report(
+        made(
+            ("record-dp", "partition=noise-aware", 5, 1.0, "vector", "idp", 20.0, 3.0),
+            ("record-dp", "partition=ranking", 5, 1.0, "vector", "dp", 30.0, 3.0),
+        )
+    )
+    marked, plain = "record-dp (noise-aware) †", "record-dp (ranking)"
+    (section,) = re.findall(r'<section aria-labelledby="scopes".*?</section>', page, re.DOTALL)
+    assert marked in texts(section, "th")
+    assert plain not in section
+    assert "with boundaries chosen anew nothing is promised" in section
+    for kind in ("maps", "loss", "cells"):
+        (part,) = re.findall(rf'<section aria-labelledby="{kind}".*?</section>', page, re.DOTALL)
+        assert marked in part
+        assert "record-dp (noise-aware)" not in part.replace(marked, "")
+        assert f"{plain} †" not in part
+
+
+def test_bounds_read_from_the_data_are_never_shown_as_declared():
+    """The answer, the scopes and the argument itself say where they came from."""
+    read = {"attributes": ["AGE"], "arguments": {"bounds": {"AGE": [0, 90]}},
+            "read_from_data": {"bounds": ["AGE"]}}  # fmt: skip
+    cell = ("dp-um", "", 5, 1.0, "vector", "idp", 20.0, 3.0)
+    page = comparison_report(made(cell, **read))
+    assert "argument bounds, read from the data for AGE" in page
+    for kind in ("answer1", "scopes"):
+        (part,) = re.findall(rf'<section aria-labelledby="{kind}".*?</section>', page, re.DOTALL)
+        assert "Bounds were read from the data for AGE" in part
+    assert "read from the data" not in comparison_report(made(cell))
+
+
+def test_all_maps_reach_paper(html):
+    """No map is folded away, and the style keeps them on paper."""
+    (section,) = re.findall(r'<section aria-labelledby="maps".*?</section>', html, re.DOTALL)
+    folded = [tag for tag in re.findall(r"<details[^>]*>", section) if "printed" in tag]
+    assert len(folded) == 2
+    assert all(" open" in tag for tag in folded)
+    assert "details:not(.printed) { display: none; }" in html
 
 
 def test_every_scope_is_explained_and_no_other():

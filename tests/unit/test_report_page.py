@@ -457,6 +457,14 @@ def test_another_table_is_refused(people):
         custodian_report(release, people.head(100))
     with pytest.raises(DataError, match="no such column"):
         custodian_report(release, people.rename({"AGE": "YEARS"}))
+    kept = mv.protect(people, method="ranking", k=5, attributes=["AGE"], keep=["SINCE"])
+    with pytest.raises(DataError, match="every column"):
+        custodian_report(kept, people.drop("SINCE"))
+    gap = people.with_columns(
+        polars.when(polars.int_range(polars.len()) > 0).then("AGE").alias("AGE")
+    )
+    with pytest.raises(DataError, match="as many missing cells"):
+        custodian_report(release, gap)
 
 
 def test_a_shuffled_release_is_not_compared_record_by_record(pages):

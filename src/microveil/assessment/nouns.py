@@ -49,6 +49,10 @@ class PairedMeasures:
     linkage: dict[str, RecordLinkage | None]
     errors: MeanErrors
 
+    def __repr__(self) -> str:
+        """Name the measures without their figures: notebooks print it."""
+        return f"PairedMeasures({self.n_cells_compared} cells)"
+
     def to_dict(self) -> dict[str, Any]:
         """Return the measures as JSON knows them; what is undefined is None.
 
@@ -128,6 +132,10 @@ class Assessment:
     classification: ClassificationComparison | None = None
     regression: RegressionComparison | None = None
     propensity: Propensity | None = None
+
+    def __repr__(self) -> str:
+        """Name the assessment without its figures: notebooks print it."""
+        return f"Assessment({self.n_records} records, {', '.join(self.attributes)})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the assessment as JSON knows it: no NaN, no infinity, None instead.

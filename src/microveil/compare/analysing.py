@@ -1,7 +1,8 @@
 """The user's own analyses of every run: a classifier, a regression, a model of propensity.
 
 What is learnt and tested is set up once. The classifier that is trained on the original, for
-each seed, is trained once, by the first run that asks for it.
+each seed, is trained once, by the first run that asks for it. What a run does not allow is
+None in that run and says nothing of others.
 """
 
 import math
@@ -27,6 +28,7 @@ from microveil.compare.measures import (
 from microveil.compare.measuring import Matrix
 from microveil.compare.tasks import Reading
 from microveil.errors import DataError, MicroveilError, RequestError
+from microveil.utility.estimators import digest_of_estimator, text_of_estimator
 from microveil.utility.learning import ClassificationTask, classification_task, f_measures
 from microveil.utility.propensity import propensity
 from microveil.utility.regression import compare_regressions
@@ -90,8 +92,27 @@ class Analyst:
             self._baseline(self._task, 0)
         self._compared(self._original)
 
-    def figures(self, protected: Matrix, run: int) -> Figures:
-        """Measure one run.
+    def compared(self, protected: Matrix) -> Figures:
+        """Compare one release with the original by what needs no seed.
+
+        Parameters
+        ----------
+        protected : float64 array (n_records, n_attributes)
+            NaN is a missing cell.
+
+        Returns
+        -------
+        dict
+            None where the release does not allow the analysis, or leaves it undefined.
+
+        Notes
+        -----
+        Least squares or log odds of both tables; log odds of both together.
+        """
+        return self._compared(self._columns(protected), _or_none)
+
+    def learnt(self, protected: Matrix, run: int) -> Figures:
+        """Tell what a classifier learns from one release.
 
         Parameters
         ----------
@@ -103,26 +124,30 @@ class Analyst:
         Returns
         -------
         dict
-            None where the release does not allow the analysis, or leaves it undefined.
+            None where the classifier cannot be trained with this seed, or where a class is
+            not tested; empty where none is asked for.
 
         Notes
         -----
-        A training, and of each seed another; least squares or log odds of both tables; log
-        odds of both together.
+        A training, and of each seed another.
         """
-        released = self._columns(protected)
-        found = self._compared(released, _or_none)
         if self._task is None:
-            return found
-        task = self._task
-        baseline = self._baseline(task, run - 1)
-        learnt = _or_none(lambda: f_measures(task.confusion(released, run - 1)))
+            return {}
+        task, released = self._task, self._columns(protected)
         majority = f_measures(task.majority())
-        for c, label in enumerate(task.labels):
-            found[of_class(F_MEASURE, label)] = None if learnt is None else _defined(learnt[c])
-            found[of_class(F_ORIGINAL, label)] = _defined(baseline[c])
-            found[of_class(F_MAJORITY, label)] = _defined(majority[c])
-        return found
+        undefined = np.full_like(majority, np.nan)
+        learnt = _or_none(lambda: f_measures(task.confusion(released, run - 1)))
+        baseline = _or_none(lambda: self._baseline(task, run - 1))
+        told = {
+            F_MEASURE: undefined if learnt is None else learnt,
+            F_ORIGINAL: undefined if baseline is None else baseline,
+            F_MAJORITY: majority,
+        }
+        return {
+            of_class(name, label): _defined(figures[c])
+            for c, label in enumerate(task.labels)
+            for name, figures in told.items()
+        }
 
     def _columns(self, matrix: Matrix) -> Columns:
         return dict(zip(self._names, matrix.T, strict=True))
@@ -144,7 +169,8 @@ class Analyst:
             classes=asked.classes,
             threshold=asked.threshold,
             labels=() if task is None else task.labels,
-            estimator=None if task is None else " ".join(repr(task.estimator).split()),
+            estimator=None if task is None else text_of_estimator(task.estimator),
+            estimator_digest=None if task is None else digest_of_estimator(task.estimator),
             scikit_learn=None if task is None else version("scikit-learn"),
             formula=asked.formula,
             logistic=asked.logistic,

@@ -2,20 +2,22 @@
 
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import polars
 
-from microveil.compare.learnt import learnt_words
+from microveil.compare.conditions import conditions_of, for_all
+from microveil.compare.frontier import STRENGTH
+from microveil.compare.learnt import analysed_words, learnt_words
 from microveil.compare.measures import Measures
-from microveil.compare.measuring import LOSS, RISKS
-from microveil.compare.rows import GROUPS
+from microveil.compare.measuring import CHANCE, LOSS, RISKS
+from microveil.compare.rows import GROUPS, NO_SCOPE
 
 __all__ = ["GROUP_WORDS", "RISK_WORDS", "answer_of", "cell_words"]
 
 WIDTH = 100
-# How many cells of a frontier, and how many reasons, are told.
+# How many reasons, and how many k, are told one by one.
 TOLD = 4
 RISK = "record_linkage_standardised"
 
@@ -36,10 +38,15 @@ RISK_WORDS = {
     "record_linkage_standardised": "record linkage, standardised",
     "record_linkage_by_rank": "record linkage by rank",
 }
+CLOSING = (
+    "In parentheses: 95 % intervals of the mean; those that overlap are not told apart; seed "
+    "{seed}. The figures are the custodian's, and choosing by them is a use of the data."
+)
 UNLINKED = "Record linkage was not measured: there is no frontier, and nothing is said of risk."
-MODEL_WORDS = {"idp": "individual differential privacy", "dp": "differential privacy"}
 
 Row = Mapping[str, Any]
+# The cells of one scope by epsilon, the one that loses least first.
+Ranked = Mapping[float | None, Sequence[Row]]
 
 
 def answer_of(
@@ -56,65 +63,96 @@ def answer_of(
     Returns
     -------
     str
-        Markdown, lines of at most 100 characters.
+        Markdown, lines of at most 100 characters: a line for each scope, then what there is to
+        know of each epsilon.
     """
-    runs, seed = description.get("runs"), description.get("seed")
     measures = Measures.of(description)
-    lines = [
-        "# What does best",
-        "",
-        *_wrapped(
-            f"Mean information loss over {runs} runs (100 % = as good as the means alone), with "
-            f"its 95 % interval; seed {seed}. The figures depend on the data: they are the "
-            "custodian's, and choosing by them is a use of the data. Scopes are told apart, "
-            "since the same epsilon promises less at a weaker one."
-        ),
-        *([] if measures.linkage else _wrapped(UNLINKED)),
-    ]
-    for group in GROUPS:
-        cells = [
-            row
-            for row in summary.filter(polars.col("scope") == group).to_dicts()
-            if row[LOSS] is not None
-        ]
-        if not cells:
-            continue
-        lines += ["", f"## {GROUP_WORDS[group]}: {GROUP_MEANS[group]}"]
-        for epsilon in sorted({row["epsilon"] for row in cells}, key=lambda e: e or 0.0):
-            own = [row for row in cells if row["epsilon"] == epsilon]
-            on_it = frontier.filter(
-                (polars.col("scope") == group)
-                & polars.col("epsilon").eq_missing(epsilon)
-                & (polars.col("risk") == RISK)
-            )
-            lines += ["", *_of_epsilon(epsilon, own, on_it.to_dicts(), measures)]
+    scopes = dict(_scopes(summary))
+    lines = ["# What does best", ""]
+    if scopes:
+        lines += _wrapped(
+            f"Least mean information loss over {description.get('runs')} runs (100 % = as good as "
+            "the means alone); the same epsilon promises less at a weaker scope:"
+        )
+        lines.append("")
+    for scope, ranked in scopes.items():
+        lines += _wrapped(f"- {_headline(scope, ranked, description)}", "  ")
+    for told in for_all(description) if any(scope != NO_SCOPE for scope in scopes) else ():
+        lines += ["", *_wrapped(told)]
+    for scope, ranked in scopes.items():
+        lines += ["", f"## {GROUP_WORDS[scope]}: {GROUP_MEANS[scope]}", ""]
+        items = [i for cells in ranked.values() for i in _of_epsilon(cells, measures, description)]
+        lines += [line for item in items for line in _wrapped(f"- {item}", "  ")]
+    if not measures.linkage:
+        lines += ["", *_wrapped(UNLINKED)]
+    elif scopes:
+        lines += ["", *_wrapped(_frontier_words(summary, frontier, tuple(scopes)))]
+    lines += ["", *_wrapped(CLOSING.format(seed=description.get("seed")))]
     return "\n".join([*lines, *_refusals(summary)]) + "\n"
 
 
 def cell_words(row: Row) -> str:
     """Name a cell: its method, steps and k."""
+    return ", ".join([_choice_words(row), *([] if row["k"] is None else [f"k {row['k']}"])])
+
+
+def _named(row: Row, description: Mapping[str, Any]) -> str:
+    """Name a cell with the conditions of its guarantee, where it is not the one told whole."""
+    short = "; ".join(condition.short for condition in conditions_of(row, description))
+    return cell_words(row) + (f" ({short})" if short else "")
+
+
+def _choice_words(row: Row) -> str:
     steps = [step.replace("=", " ") for step in row["steps"].split(":") if step]
-    size = [] if row["k"] is None else [f"k {row['k']}"]
-    return ", ".join([row["method"], *steps, *size])
+    return ", ".join([row["method"], *steps])
+
+
+def _scopes(summary: polars.DataFrame) -> Iterator[tuple[str, Ranked]]:
+    """Yield each scope that has cells, the most demanding first."""
+    rows = [row for row in summary.to_dicts() if row[LOSS] is not None]
+    for scope in GROUPS:
+        cells = sorted(
+            (row for row in rows if row["scope"] == scope), key=lambda row: (row[LOSS], row["cell"])
+        )
+        epsilons = sorted({row["epsilon"] for row in cells}, key=lambda e: e or 0.0)
+        if cells:
+            yield scope, {e: [row for row in cells if row["epsilon"] == e] for e in epsilons}
+
+
+def _headline(scope: str, ranked: Ranked, description: Mapping[str, Any]) -> str:
+    """Name the method of the least loss at each epsilon, with what it hangs on."""
+    chosen: dict[str, list[Row]] = {}
+    for cells in ranked.values():
+        short = ["individual differential privacy"] if cells[0]["model"] == "idp" else []
+        short += [condition.short for condition in conditions_of(cells[0], description)]
+        name = _choice_words(cells[0]) + (f" ({'; '.join(short)})" if short else "")
+        chosen.setdefault(name, []).append(cells[0])
+    told = [name + _at(bests) for name, bests in chosen.items()]
+    lost = [row for bests in chosen.values() for row in bests if row[LOSS] > 100]
+    worse = f"; worse than publishing the mean in every row{_at(lost)}" if lost else ""
+    return f"{GROUP_WORDS[scope]}: {'; '.join(told)}{worse}."
+
+
+def _at(rows: Sequence[Row]) -> str:
+    epsilons = [f"{row['epsilon']:g}" for row in rows if row["epsilon"] is not None]
+    return f" at epsilon {', '.join(epsilons)}" if epsilons else ""
 
 
 def _of_epsilon(
-    epsilon: float | None, cells: Sequence[Row], frontier: Sequence[Row], measures: Measures
+    ranked: Sequence[Row], measures: Measures, description: Mapping[str, Any]
 ) -> list[str]:
-    ranked = sorted(cells, key=lambda row: (row[LOSS], row["cell"]))
+    """Say of one epsilon what loses least, what it hides, and what cannot be told from it."""
     best = ranked[0]
-    words = "Least loss" if epsilon is None else f"Epsilon {epsilon:g}"
-    first = f"{words}: {cell_words(best)} loses least, {_loss(best)}{_means_alone(best)}."
-    told = [_cautions(best), " ".join(_beside(best, ranked))]
-    if best["model"] == "idp":
-        told += [_without_individual(ranked)]
-    if measures.linkage:
-        told += [_frontier_words(frontier)]
-    if measures.labels:
-        named = {row["cell"]: cell_words(row) for row in cells}
-        told += [learnt_words(cells, measures.labels, named)]
-    items = [line for part in told if part for line in _wrapped(f"- {part}", "  ")]
-    return [*_wrapped(first), *(["", *items] if items else [])]
+    words = "No epsilon" if best["epsilon"] is None else f"Epsilon {best['epsilon']:g}"
+    first = f"{words}: {cell_words(best)}, {_loss(best)}"
+    if best.get(RISK) is not None:
+        first += f", {best[RISK]:.2g} % linked"
+    told = [f"{first}.", _cautions(best, description), *_beside(best, ranked, description)]
+    items = [" ".join(filter(None, told))]
+    named = {row["cell"]: _named(row, description) for row in ranked}
+    learnt = learnt_words(ranked, measures.labels, named) if measures.labels else ""
+    items += [f"{words}: {part}" for part in (learnt, analysed_words(ranked, named)) if part]
+    return items
 
 
 def _loss(row: Row) -> str:
@@ -131,42 +169,52 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if 1000 <= value < 1e9 else f"{value:.3g}"
 
 
-def _means_alone(row: Row) -> str:
-    return ", worse than publishing the mean in every row" if row[LOSS] > 100 else ""
-
-
-def _cautions(row: Row) -> str:
-    """Say what the epsilon of the best cell does not tell."""
-    told = []
+def _cautions(row: Row, description: Mapping[str, Any]) -> str:
+    """Say what the epsilon of a cell does not tell."""
+    told = [condition.told for condition in conditions_of(row, description)]
     if row["exact_cells"]:
         share = 100 * row["exact_cells"] / row["n_cells"]
-        told.append(f"{share:.2g} % of its cells come out exactly as they are.")
+        told.append(f"{share:.2g} % of its cells come out exact.")
     if row["scope"] == "cluster":
         loss = row["vector_loss"]
         told.append(
-            "At vector scope it has no bound."
+            "No bound at vector scope."
             if loss is None
-            else f"At vector scope its true loss is {loss:.4g}."
+            else f"True loss at vector scope {loss:.4g}."
         )
     return " ".join(told)
 
 
-def _beside(best: Row, ranked: Sequence[Row]) -> list[str]:
+def _beside(best: Row, ranked: Sequence[Row], description: Mapping[str, Any]) -> list[str]:
     """Hold the best against the same method with another k, and against other methods."""
     same = [row for row in ranked[1:] if _choice(row) == _choice(best)]
     others = [row for row in ranked[1:] if _choice(row) != _choice(best)]
     near = sorted(row["k"] for row in same if row["k"] is not None and _overlap(best, row))
     told = []
     if near:
-        which = ", ".join(str(k) for k in near)
-        all_of_them = len(near) == len(same) > 1
-        told.append(
-            f"Within the spread of the runs: {'every other k' if all_of_them else f'k {which}'}."
+        which = f"k {', '.join(map(str, near))}"
+        if len(near) > TOLD:
+            which = f"{len(near)} of {len(same)} other k"
+        if len(near) == len(same) > 1:
+            which = "every other k"
+        told.append(f"Not told apart: {which}.")
+    # What asks for no noise by the data of others is worth more: it is always told.
+    strict = next((row for row in others if row["model"] == "dp"), None)
+    strict = strict if best["model"] == "idp" else None
+    if others and others[0] is not strict:
+        told.append(f"Next: {_other(best, others[0], description)}.")
+    if strict is not None:
+        model = (
+            "With noise for any neighbour of the cluster"
+            if best["scope"] == "cluster"
+            else "Under differential privacy"
         )
-    if others:
-        told.append(f"The next method is {cell_words(others[0])}, {_loss(others[0])}")
-        told[-1] += f": {_apart(best, others[0])}."
+        told += [f"{model}: {_other(best, strict, description)}.", _cautions(strict, description)]
     return told
+
+
+def _other(best: Row, row: Row, description: Mapping[str, Any]) -> str:
+    return f"{_named(row, description)}, {_number(row[LOSS])} %, {_apart(best, row)}"
 
 
 def _choice(row: Row) -> tuple[str, str]:
@@ -184,32 +232,52 @@ def _apart(best: Row, other: Row) -> str:
     if high is None or low is None:
         return "one run says nothing of the spread"
     if low <= high:
-        return "within the spread of the runs"
-    return f"apart, {_number(low - high)} points between the intervals"
+        return "not told apart"
+    return f"{_number(low - high)} points apart"
 
 
-def _without_individual(ranked: Sequence[Row]) -> str:
-    strict = next((row for row in ranked if row["model"] == "dp"), None)
-    told = f"This is {MODEL_WORDS['idp']}"
-    if strict is None:
-        return f"{told}."
-    return f"{told}; under {MODEL_WORDS['dp']} it is {cell_words(strict)}, {_loss(strict)}."
-
-
-def _frontier_words(frontier: Sequence[Row]) -> str:
-    if not frontier:
-        return "None is on the frontier: a stronger guarantee does as well."
-    told = [
-        f"{cell_words(row)} ({_number(row[LOSS])} %, linkage {row['linkage']:.2g} %)"
-        for row in frontier[:TOLD]
-    ]
-    more = len(frontier) - TOLD
-    rest = f", and {more} more" if more > 0 else ""
-    chance = frontier[0]["record_linkage_by_chance"]
+def _frontier_words(
+    summary: polars.DataFrame, frontier: polars.DataFrame, scopes: Sequence[str]
+) -> str:
+    """Say how many cells are on the frontiers of the means, and how many of them for sure."""
+    rows = [row for row in summary.to_dicts() if row[LOSS] is not None]
+    linked = [row for row in rows if row.get(RISK) is not None]
+    on_it = set(frontier.filter(polars.col("risk") == RISK)["cell"])
+    told = []
+    for scope in scopes:
+        cells = [row for row in linked if row["scope"] == scope]
+        kept = [row for row in cells if row["cell"] in on_it]
+        sure = sum(_surely_unbeaten(row, cells) for row in kept)
+        beaten = sum(row.get(f"excluded[{RISK}]") or False for row in cells)
+        told.append(
+            f"{GROUP_WORDS[scope].lower()} {len(kept)} of {len(cells)} cells, {sure} sure, "
+            f"{beaten} excluded"
+        )
+    chance = f" ({linked[0][CHANCE]:.2g} % by chance)" if linked else ""
     return (
-        f"On the frontier with {RISK_WORDS[RISK]} ({chance:.2g} % by chance): "
-        f"{'; '.join(told)}{rest}."
+        f"On the frontier with {RISK_WORDS[RISK]}{chance}, found from means: {'; '.join(told)}. "
+        "Sure are those that nothing beats anywhere within the intervals, excluded those that "
+        "another beats by intervals that are apart."
     )
+
+
+def _surely_unbeaten(own: Row, cells: Sequence[Row]) -> bool:
+    """Whether all that guarantees as much is worse in one measure, by intervals that are apart."""
+    return all(
+        any(_is_above(other, own, measure) for measure in (LOSS, RISK))
+        for other in cells
+        if other is not own and _as_strong(other, own)
+    )
+
+
+def _as_strong(other: Row, own: Row) -> bool:
+    within = own["scope"] == NO_SCOPE or other["epsilon"] <= own["epsilon"]
+    return within and STRENGTH[other["model"]] >= STRENGTH[own["model"]]
+
+
+def _is_above(other: Row, own: Row, measure: str) -> bool:
+    low, high = other[f"{measure}_low"], own[f"{measure}_high"]
+    return low is not None and high is not None and bool(low > high)
 
 
 def _refusals(summary: polars.DataFrame) -> list[str]:

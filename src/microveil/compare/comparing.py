@@ -13,12 +13,13 @@ import numpy as np
 
 from microveil.analyses import Analyses
 from microveil.compare.analysing import Analyst
+from microveil.compare.conditions import READ_FROM_DATA, read_from_data
 from microveil.compare.grid import SEED_BITS, Grid, read_grid
 from microveil.compare.results import Comparison
 from microveil.compare.running import Progress, carried_out
 from microveil.compare.store import Store, described, opened
 from microveil.compare.tasks import Task, digest_of, ready_of, tasks_of
-from microveil.errors import RequestError, stands_alone
+from microveil.errors import MicroveilError, RequestError, stands_alone
 from microveil.recipe import merged, read_recipe
 
 __all__ = ["compare"]
@@ -65,7 +66,8 @@ def compare(
     epsilon : float, str or sequence of float
         Likewise; 0.1 is taken as exactly 1/10.
     runs : int
-        How often each is drawn; once where nothing is random.
+        How often each is drawn; once where nothing is random. With ``classes`` a method that
+        draws nothing has as many rows, alike but for the F-measures: the classifier draws.
     seed : int, optional
         By default a fresh one, or that of the comparison in ``folder``; it is recorded. Each
         run's own seed follows from it and from the names of method, steps, k, epsilon and run
@@ -138,7 +140,7 @@ def compare(
     ['row', 'vector', 'vector']
     """
     given = _given(arguments, {} if recipe is None else read_recipe(recipe))
-    grid = read_grid(methods, k, epsilon, runs, given)
+    grid = read_grid(methods, k, epsilon, runs, given, seeded=classes is not None)
     n_jobs = _checked_jobs(jobs)
     path = None if folder is None else Path(folder)
     seed = _seed(seed, path)
@@ -236,6 +238,10 @@ def _description(
         "table": digest_of(tasks, analyst.columns),
         "arguments": {name: given[name] for name in sorted(given)},
     }
+    ready = [task.ready for task in tasks if not isinstance(task.ready, MicroveilError)]
+    # JSON does not know a mapping that was read from the data from one that was declared.
+    if read := read_from_data(c.attribute for _, own in ready for c in own.prepared.columns):
+        told[READ_FROM_DATA] = read
     plain: dict[str, Any] = json.loads(json.dumps(told, default=_plain))
     return plain
 

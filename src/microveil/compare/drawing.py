@@ -18,6 +18,7 @@ __all__ = ["draw_map", "drawable", "has_matplotlib"]
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKS = ("o", "s", "^", "D", "v", "P", "X")
 FORMATS = ("svg", "png", "pdf")
+UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
 # Beyond this ratio of largest to smallest loss the axis is logarithmic.
 WIDE = 20.0
 PANEL_INCHES = (3.4, 2.9)
@@ -44,7 +45,7 @@ def draw_map(
 ) -> Path:
     """Draw information loss against a risk: a row of panels for each scope, one for each epsilon.
 
-    Filled marks are on the frontier, bars are 95 % intervals over runs, the dotted line is
+    Filled marks are on the frontier of means, bars are 95 % intervals over runs, the dotted line is
     blind guessing. All panels have the same axes; that of the risk is even below guessing and
     logarithmic above.
 
@@ -81,7 +82,14 @@ def draw_map(
             "see why in the comparison's answer",
         )
     figure = _figure(panels)
-    written_whole(target, lambda part: figure.savefig(part, format=kind, dpi=150))
+    matplotlib = _matplotlib("matplotlib")
+
+    def save(part: Path) -> None:
+        # Without a date, and with names that follow from the contents: equal maps, equal files.
+        with matplotlib.rc_context({"svg.hashsalt": "microveil"}):
+            figure.savefig(part, format=kind, dpi=150, metadata=UNDATED.get(kind))
+
+    written_whole(target, save)
     return target
 
 
@@ -124,7 +132,7 @@ def _figure(panels: Sequence[Panel]) -> Any:
         ncols=min(4, len(handles)),
         frameon=False,
         fontsize=8,
-        title="filled marks: on the frontier; bars: 95 % intervals over runs",
+        title="filled marks: on the frontier of means; bars: 95 % intervals over runs",
         title_fontsize=8,
     )
     return figure

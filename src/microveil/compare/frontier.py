@@ -13,11 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from microveil.compare.measuring import LOSS, RISKS
 from microveil.compare.rows import GROUPS, NO_SCOPE
 
-__all__ = ["frontier_of", "unbeaten"]
+__all__ = ["beaten_apart", "excluded_of", "frontier_of", "unbeaten"]
 
 # What is promised, the weakest first.
 STRENGTH = {"none": 0, "k-anonymity": 1, "idp": 2, "dp": 3}
 # What names a cell on the frontier.
+ENDS = ("", "_low", "_high")
 NAMES = ("scope", "cell", "method", "steps", "k", "epsilon", "model")
 
 
@@ -59,6 +60,77 @@ def unbeaten(
     return kept
 
 
+def beaten_apart(
+    losses: ArrayLike, risks: ArrayLike, epsilons: ArrayLike, strengths: ArrayLike
+) -> NDArray[np.bool_]:
+    """Tell which cells another one beats by more than the spread of the runs.
+
+    Parameters
+    ----------
+    losses, risks : array_like (n_cells, 3)
+        Means, and lower and upper ends of their intervals; ends of NaN reach everywhere.
+    epsilons, strengths : array_like (n_cells,)
+        As for `unbeaten`.
+
+    Returns
+    -------
+    bool array (n_cells,)
+        True where one that guarantees as much has a mean loss and a mean risk no larger, and
+        its interval of the one or of the other ends below where that of the cell begins.
+
+    Notes
+    -----
+    O(n_cells^2).
+
+    Examples
+    --------
+    >>> losses = [[5, 4, 6], [7, 6, 8], [5.5, 4.5, 6.5]]
+    >>> beaten_apart(losses, [[1, 1, 1], [2, 2, 2], [1, 1, 1]], [1, 1, 1], [3, 3, 3])
+    array([False,  True, False])
+    """
+    loss, risk = (np.asarray(part, dtype=np.float64).reshape(-1, 3) for part in (losses, risks))
+    epsilon, strength = (np.asarray(part, dtype=np.float64) for part in (epsilons, strengths))
+    found = np.zeros(len(loss), dtype=np.bool_)
+    for i in range(len(loss)):
+        as_strong = (epsilon <= epsilon[i]) & (strength >= strength[i])
+        no_worse = (loss[:, 0] <= loss[i, 0]) & (risk[:, 0] <= risk[i, 0])
+        apart = (loss[:, 2] < loss[i, 1]) | (risk[:, 2] < risk[i, 1])  # never where one is NaN
+        found[i] = (as_strong & no_worse & apart).any()
+    return found
+
+
+def excluded_of(summary: polars.DataFrame) -> polars.DataFrame:
+    """Tell which cells are off each frontier for certain, as far as the runs tell.
+
+    A cell that is off the frontier and not excluded cannot be told from it by these runs.
+
+    Parameters
+    ----------
+    summary : polars.DataFrame
+        See `Comparison.summary`.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row for every row of the summary, in its order; for each risk a column of True and
+        False, ``excluded[record_linkage]`` for example, null where there is nothing to hold
+        against others. See `beaten_apart`.
+    """
+    found: dict[str, list[bool | None]] = {}
+    for risk in RISKS:
+        told: list[bool | None] = [None] * summary.height
+        for scope in GROUPS:
+            cells = _measured_cells(summary.with_row_index("row"), scope, risk)
+            losses, risks = (
+                cells.select(name + end for end in ENDS).to_numpy() for name in (LOSS, risk)
+            )
+            beaten = beaten_apart(losses, risks, *_guarantees(cells, scope))
+            for row, is_beaten in zip(cells["row"].to_list(), beaten.tolist(), strict=True):
+                told[row] = is_beaten
+        found[f"excluded[{risk}]"] = told
+    return polars.DataFrame(found, schema=dict.fromkeys(found, polars.Boolean))
+
+
 def frontier_of(summary: polars.DataFrame) -> polars.DataFrame:
     """Find the frontier of information loss with each risk, in each scope.
 
@@ -76,28 +148,32 @@ def frontier_of(summary: polars.DataFrame) -> polars.DataFrame:
     parts = []
     for scope in GROUPS:
         for risk in RISKS:
-            cells = summary.filter(
-                (polars.col("scope") == scope)
-                & polars.col(LOSS).is_not_null()
-                & polars.col(risk).is_not_null()
-            )
-            kept = unbeaten(
-                cells[LOSS],
-                cells[risk],
-                # An epsilon that nothing is kept of makes no cell stronger than another.
-                np.zeros(cells.height) if scope == NO_SCOPE else cells["epsilon"],
-                [STRENGTH[model] for model in cells["model"]],
-            )
+            cells = _measured_cells(summary, scope, risk)
+            kept = unbeaten(cells[LOSS], cells[risk], *_guarantees(cells, scope))
             parts.append(_told(cells.filter(polars.Series(kept)), risk))
     return polars.concat(parts)
 
 
+def _measured_cells(summary: polars.DataFrame, scope: str, risk: str) -> polars.DataFrame:
+    return summary.filter(
+        (polars.col("scope") == scope)
+        & polars.col(LOSS).is_not_null()
+        & polars.col(risk).is_not_null()
+    )
+
+
+def _guarantees(cells: polars.DataFrame, scope: str) -> tuple[ArrayLike, ArrayLike]:
+    """Return the epsilon and the strength of the model of each cell."""
+    # An epsilon that nothing is kept of makes no cell stronger than another.
+    epsilons = np.zeros(cells.height) if scope == NO_SCOPE else cells["epsilon"].to_numpy()
+    return epsilons, [STRENGTH[model] for model in cells["model"]]
+
+
 def _told(cells: polars.DataFrame, risk: str) -> polars.DataFrame:
-    ends = ("", "_low", "_high")
     return cells.select(
         *NAMES,
         polars.lit(risk).alias("risk"),
-        *(polars.col(LOSS + end) for end in ends),
-        *(polars.col(risk + end).alias("linkage" + end) for end in ends),
+        *(polars.col(LOSS + end) for end in ENDS),
+        *(polars.col(risk + end).alias("linkage" + end) for end in ENDS),
         "record_linkage_by_chance",
     ).sort("epsilon", LOSS, "cell", nulls_last=True)

@@ -21,6 +21,9 @@ __all__ = ["Cell", "Choice", "Grid", "read_choice", "read_epsilons", "read_grid"
 
 # Steps with a list of values that a method offers.
 OFFERED = ("partition", "composition", "sensitivity", "every", "noise")
+STEPS = (*OFFERED, "width", "exact_cells", "isotonic")
+# Of the others the first value offered is the default.
+DEFAULTS = {"width": "", "exact_cells": "refuse", "isotonic": "false"}
 # A grid beyond this is a slip of the keyboard.
 MOST_VALUES = 10_000
 # No k or epsilon beyond this, or below one part of it, is meant.
@@ -75,7 +78,7 @@ class Cell:
     epsilon : Fraction or None
         None where the method spends none.
     runs : int
-        How often it is drawn: once where nothing is random.
+        How often it is drawn: once where nothing is random, in method or analyses.
     """
 
     number: int
@@ -140,7 +143,13 @@ class Grid:
 
 
 def read_grid(
-    methods: Any, k: Any, epsilon: Any, runs: Any, arguments: Mapping[str, Any] | None = None
+    methods: Any,
+    k: Any,
+    epsilon: Any,
+    runs: Any,
+    arguments: Mapping[str, Any] | None = None,
+    *,
+    seeded: bool = False,
 ) -> Grid:
     """Make a grid of what a user gave.
 
@@ -155,11 +164,15 @@ def read_grid(
     runs : int
     arguments : dict, optional
         Those that hold for every cell: a width makes k idle.
+    seeded : bool
+        Whether an analysis has a seed of its own in each run, so that all are needed also
+        where the method draws nothing.
 
     Raises
     ------
     RequestError
-        If a method, step or number is not one, or one that is needed is missing.
+        If a method, step or number is not one, one that is needed is missing, or two choices
+        are the same, one of them with a step named that is the default.
 
     Examples
     --------
@@ -173,12 +186,13 @@ def read_grid(
     choices = tuple({str(choice): choice for choice in map(read_choice, texts)}.values())
     if not choices:
         raise RequestError("methods", "there is nothing to compare", "pass methods=['dp-um']")
+    _check_different(choices, arguments or {})
     sizes, epsilons = read_sizes(k), read_epsilons(epsilon)
     if isinstance(runs, bool) or not isinstance(runs, int | np.integer) or runs < 1:
         raise RequestError("runs", "runs must be a whole number of 1 or more", "pass runs=10")
     cells: list[Cell] = []
     for choice in choices:
-        repeats = 1 if choice.method.randomness is None else int(runs)
+        repeats = 1 if choice.method.randomness is None and not seeded else int(runs)
         for size in _sizes_of(choice, sizes, arguments or {}):
             for budget in _epsilons_of(choice, epsilons):
                 cells.append(
@@ -320,6 +334,31 @@ def _offers(method: Method, step: str) -> tuple[str, ...]:
     return ()
 
 
+def _check_different(choices: Iterable[Choice], arguments: Mapping[str, Any]) -> None:
+    """Refuse two names of one method: as two they would differ by the luck of their seeds."""
+    known: dict[Any, Choice] = {}
+    for choice in choices:
+        other = known.setdefault(_chosen(choice, arguments), choice)
+        if other is not choice:
+            raise RequestError(
+                "methods",
+                f"{other} and {choice} are the same: a step that is not named has its default",
+                "leave one of them out",
+            )
+
+
+def _chosen(choice: Choice, arguments: Mapping[str, Any]) -> tuple[str, frozenset[Any]]:
+    """Return a method's id with the value of every step, named or not."""
+    given = {**arguments, **dict(choice.steps)}
+    values: set[Any] = set()
+    for step in STEPS:
+        for first in _offers(choice.method, step)[:1]:
+            told = str(given.get(step, DEFAULTS.get(step, first))).lower()
+            is_number = step == "width" and _is_above_0(told)
+            values.add((step, exact_number(told) if is_number else told))
+    return choice.method.id, frozenset(values)
+
+
 def _is_above_0(text: str) -> bool:
     try:
         return exact_number(text) > 0
@@ -328,8 +367,7 @@ def _is_above_0(text: str) -> bool:
 
 
 def _steps_of(method: Method) -> str:
-    steps = (*OFFERED, "width", "exact_cells", "isotonic")
-    offered = [step for step in steps if _offers(method, step)]
+    offered = [step for step in STEPS if _offers(method, step)]
     return f"steps out of {', '.join(offered)}" if offered else "it without steps"
 
 

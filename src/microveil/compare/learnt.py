@@ -1,11 +1,18 @@
-"""What a classifier learns from the cells of a comparison, in words."""
+"""What analyses find in the cells of a comparison, in words."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from microveil.compare.measures import F_MAJORITY, F_MEASURE, F_ORIGINAL, of_class
+from microveil.compare.measures import (
+    F_MAJORITY,
+    F_MEASURE,
+    F_ORIGINAL,
+    OVERLAP,
+    PROPENSITY,
+    of_class,
+)
 
-__all__ = ["learnt_words"]
+__all__ = ["analysed_words", "learnt_words"]
 
 # How many classes are told.
 TOLD = 4
@@ -40,13 +47,57 @@ def learnt_words(cells: Sequence[Row], labels: Sequence[str], named: Mapping[int
         classes.append(f"and {len(tested) - TOLD} other classes")
     others = [row for row in known if row is not best]
     place = "highest with" if others else "with"
-    told = f"F-measure, mean over runs, {place} {named[best['cell']]}: {'; '.join(classes)}."
+    told = f"F-measure {place} {named[best['cell']]}: {'; '.join(classes)}."
     if not others:
         return told
     if best[of_class(F_MEASURE, tested[0]) + "_low"] is None:
         return f"{told} One run says nothing of its spread."
     near = sum(all(_overlap(best, row, label) for label in tested) for row in others)
-    return f"{told} Within the spread of the runs: {near} of {len(others)} other cells."
+    return f"{told} Not told apart: {near} of {len(others)} other cells."
+
+
+def analysed_words(cells: Sequence[Row], named: Mapping[int, str]) -> str:
+    """Say which of some cells is best for a regression, and which is least told from the original.
+
+    Parameters
+    ----------
+    cells : sequence of dict
+        Rows of a summary, of one scope and epsilon.
+    named : mapping of int to str
+        What to call each cell, by its number.
+
+    Returns
+    -------
+    str
+        Empty where neither was measured.
+
+    Examples
+    --------
+    >>> row = {"cell": 0, "propensity_ratio": 2.0}
+    >>> row |= {"propensity_ratio_low": None, "propensity_ratio_high": None}
+    >>> analysed_words([row], {0: "mdav, k 5"})
+    'Propensity ratio lowest with mdav, k 5: 2, beside 1 for the same law.'
+    """
+    told = []
+    if found := [row for row in cells if row.get(OVERLAP) is not None]:
+        best = max(found, key=lambda row: (row[OVERLAP], -row["cell"]))
+        told.append(
+            f"Overlap of coefficients highest with {named[best['cell']]}: "
+            f"{_with_spread(best, OVERLAP)}, beside 1 for the original."
+        )
+    if found := [row for row in cells if row.get(PROPENSITY) is not None]:
+        best = min(found, key=lambda row: (row[PROPENSITY], row["cell"]))
+        told.append(
+            f"Propensity ratio lowest with {named[best['cell']]}: "
+            f"{_with_spread(best, PROPENSITY)}, beside 1 for the same law."
+        )
+    return " ".join(told)
+
+
+def _with_spread(row: Row, measure: str) -> str:
+    low, high = row[f"{measure}_low"], row[f"{measure}_high"]
+    spread = "" if low is None or low == high else f" ({low:.3g} to {high:.3g})"
+    return f"{row[measure]:.3g}{spread}"
 
 
 def _tested(row: Row, label: str) -> bool:
@@ -60,10 +111,10 @@ def _f(row: Row, label: str, end: str = "") -> Any:
 def _class_words(row: Row, label: str) -> str:
     """Say how well one class is told, beside the original and the guess for everybody."""
     low, high = _f(row, label, "_low"), _f(row, label, "_high")
-    spread = "" if low is None else f" ({low:.3f} to {high:.3f})"
+    spread = "" if low is None else f"{low:.3f} to {high:.3f}; "
     original, majority = (row[of_class(f, label)] for f in (F_ORIGINAL, F_MAJORITY))
-    beside = f"from the original {original:.3f}, by guessing the majority {majority:.3f}"
-    return f"class {label} {_f(row, label):.3f}{spread}, {beside}"
+    beside = f"original {original:.3f}, majority {majority:.3f}"
+    return f"class {label} {_f(row, label):.3f} ({spread}{beside})"
 
 
 def _overlap(best: Row, other: Row, label: str) -> bool:

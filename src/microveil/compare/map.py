@@ -32,6 +32,7 @@ class Point:
     loss_interval, risk_interval : (float, float) or None
         None for a single run.
     on_frontier : bool
+        Of the means over runs.
     """
 
     cell: int
@@ -41,6 +42,10 @@ class Point:
     loss_interval: Interval | None
     risk_interval: Interval | None
     on_frontier: bool
+
+    def __repr__(self) -> str:
+        """Name the cell without its figures, which are the custodian's."""
+        return f"Point(cell {self.cell}, k {self.k})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the point as plain values."""
@@ -62,6 +67,10 @@ class Series:
     name: str
     model: str
     points: tuple[Point, ...]
+
+    def __repr__(self) -> str:
+        """Name the series without its figures, which are the custodian's."""
+        return f"Series({self.name}, {len(self.points)} points)"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the series as plain values."""
@@ -94,6 +103,10 @@ class Panel:
     risk: str
     chance: float | None
     series: tuple[Series, ...]
+
+    def __repr__(self) -> str:
+        """Name the panel without its figures, which are the custodian's."""
+        return f"Panel({self.title}, {len(self.series)} series)"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the panel as plain values."""

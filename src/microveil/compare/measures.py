@@ -22,7 +22,7 @@ __all__ = [
 F_MEASURE, F_ORIGINAL, F_MAJORITY = "f_measure", "f_measure_original", "f_measure_majority"
 OVERLAP, PROPENSITY = "coefficient_overlap", "propensity_ratio"
 # What the name of a learner hangs on, beside the attribute and the threshold.
-OF_CLASSES = ("threshold", "labels", "estimator", "scikit_learn")
+OF_CLASSES = ("threshold", "labels", "estimator", "estimator_digest", "scikit_learn")
 
 
 def of_class(figure: str, label: str) -> str:
@@ -48,6 +48,8 @@ class Measure:
         Whether it differs from run to run, so that there is a mean with an interval.
     seeded : bool
         Whether each run has a seed of its own for it, also where the method draws nothing.
+    counted : bool
+        Whether a release may leave it undefined, so that the runs that have it are counted.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Measure:
     highest: float = math.inf
     varies: bool = True
     seeded: bool = False
+    counted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +72,9 @@ class Measures:
     threshold : float or None
     labels : tuple of str
         Names of the classes.
-    estimator, scikit_learn : str or None
-        The classifier with its settings, and the version of its library.
+    estimator, estimator_digest, scikit_learn : str or None
+        The classifier with its settings to read, a digest of all of them, and the version of
+        its library.
     formula : str or None
         The regression.
     logistic : bool
@@ -82,6 +86,7 @@ class Measures:
     threshold: float | None = None
     labels: tuple[str, ...] = ()
     estimator: str | None = None
+    estimator_digest: str | None = None
     scikit_learn: str | None = None
     formula: str | None = None
     logistic: bool = False
@@ -117,15 +122,15 @@ class Measures:
             found.append(Measure(name=CHANCE, varies=False))
         for label in self.labels:
             found += [
-                Measure(name=of_class(figure, label), highest=1.0, seeded=True)
+                Measure(name=of_class(figure, label), highest=1.0, seeded=True, counted=True)
                 for figure in (F_MEASURE, F_ORIGINAL)
             ]
             found.append(Measure(name=of_class(F_MAJORITY, label), varies=False))
         if self.formula is not None:
             # Intervals that are apart overlap by less than nothing, without limit.
-            found.append(Measure(name=OVERLAP, lowest=-math.inf, highest=1.0))
+            found.append(Measure(name=OVERLAP, lowest=-math.inf, highest=1.0, counted=True))
         if self.propensity:
-            found.append(Measure(name=PROPENSITY))
+            found.append(Measure(name=PROPENSITY, counted=True))
         return tuple(found)
 
     @property

@@ -10,7 +10,7 @@ import numpy as np
 import polars
 
 from microveil.compare.answer import answer_of
-from microveil.compare.frontier import frontier_of
+from microveil.compare.frontier import excluded_of, frontier_of
 from microveil.compare.measures import Measure, Measures
 from microveil.compare.rows import FACTS, NAMES, as_table
 from microveil.compare.store import opened, written_whole
@@ -37,7 +37,8 @@ class Comparison:
         ``refused`` says why. Columns: see docs/compare.md.
     summary : polars.DataFrame
         One row for every cell: for each measure the mean over runs, and the 95 % interval of
-        that mean in ``_low`` and ``_high``.
+        that mean in ``_low`` and ``_high``; see `summary_of`. With linkage also whether it is
+        excluded from each frontier, see `excluded_of`.
     frontier : polars.DataFrame
         Cells that no other one of the same guarantee beats in information loss and a risk.
     answer : str
@@ -57,6 +58,8 @@ class Comparison:
         table = as_table(rows, measures)
         summary = summary_of(table, measures)
         frontier = frontier_of(summary if measures.linkage else _nothing())
+        if measures.linkage:
+            summary = summary.hstack(excluded_of(summary))
         return cls(
             description=dict(description),
             table=table,
@@ -129,14 +132,25 @@ def summary_of(table: polars.DataFrame, measures: Measures) -> polars.DataFrame:
     polars.DataFrame
         One row for every cell. The interval is Student's, cut off where a measure cannot be:
         at 0, a percentage of links at 100, an F-measure at 1. One run has none; where nothing
-        is drawn at random it is the figure itself.
+        is drawn at random it is the figure itself. A measure that some run does not have has no
+        mean: that of the others would be one of the runs that came out well. ``_runs`` counts
+        those that have it, of the measures that a release can leave undefined.
     """
-    figures = [m.name + end for m in measures.all for end in (ENDS if m.varies else ("",))]
-    names = [*NAMES, *FACTS, "runs", *figures, "refused"]
-    schema: dict[str, Any] = {name: table.schema.get(name, polars.Float64) for name in names}
-    schema["runs"] = polars.Int64
+    schema: dict[str, Any] = {
+        **{name: table.schema[name] for name in (*NAMES, *FACTS)},
+        "runs": polars.Int64,
+        **{name: kind for measure in measures.all for name, kind in _columns(measure).items()},
+        "refused": polars.String,
+    }
     cells = table.partition_by("cell", maintain_order=True)
     return polars.DataFrame([_summarised(cell, measures.all) for cell in cells], schema=schema)
+
+
+def _columns(measure: Measure) -> dict[str, Any]:
+    """Return the columns of a measure in a summary with their types."""
+    ends = ENDS if measure.varies else ("",)
+    counts = {f"{measure.name}_runs": polars.Int64} if measure.counted else {}
+    return {**{measure.name + end: polars.Float64 for end in ends}, **counts}
 
 
 def _nothing() -> polars.DataFrame:
@@ -158,8 +172,10 @@ def _summarised(cell: polars.DataFrame, measures: Iterable[Measure]) -> dict[str
             found[measure.name] = first[measure.name]
             continue
         figures = runs[measure.name].drop_nulls().to_numpy()
+        if measure.counted:
+            found[f"{measure.name}_runs"] = len(figures)
         ends = mean_with_interval(
-            figures,
+            figures if len(figures) == runs.height else figures[:0],
             drawn=drawn or measure.seeded,
             lowest=measure.lowest,
             highest=measure.highest,
@@ -191,9 +207,9 @@ def mean_with_interval(
     n_runs = len(figures)
     if not n_runs:
         return None, None, None
+    if not drawn:  # alike in every run
+        return (float(figures[0]),) * 3
     mean = float(np.mean(figures))
-    if not drawn:
-        return mean, mean, mean
     if n_runs == 1 or not math.isfinite(mean):
         return mean, None, None
     quantile = float(stdtrit(n_runs - 1, (1 + CONFIDENCE) / 2))
@@ -212,4 +228,4 @@ def _plain_rows(table: polars.DataFrame) -> list[dict[str, Any]]:
 
 
 def _write_text(path: Path, text: str) -> None:
-    written_whole(path, lambda part: part.write_text(text, encoding="utf-8"))
+    written_whole(path, lambda part: part.write_text(text, encoding="utf-8"), private=True)

@@ -31,6 +31,7 @@ __all__ = ["Progress", "carried_out"]
 # Told the runs done, the runs in all, and the seconds left (None before that is known).
 Progress = Callable[[int, int, float | None], None]
 Row = dict[str, Any]
+Figures = dict[str, float | None]
 
 # Enough tasks for each thread that none is idle for long at the end.
 TASKS_PER_JOB = 4
@@ -51,8 +52,9 @@ class _Planned:
 
     def __init__(self, task: Task, engine: RememberingEngine) -> None:
         self._task, self._engine = task, engine
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._found: tuple[Plan, Facts, Reading] | MicroveilError | None = None
+        self._still: tuple[Matrix, Figures] | None = None
 
     def found(self) -> tuple[Plan, Facts, Reading]:
         with self._lock:
@@ -64,6 +66,21 @@ class _Planned:
         if isinstance(self._found, MicroveilError):
             raise self._found
         return self._found
+
+    def run(self, analyst: Analyst, seed: int | None) -> tuple[Matrix, Figures]:
+        """Draw a run and measure it; where nothing is drawn at random, only once for all runs."""
+        if seed is not None:
+            return self._run(analyst, seed)
+        with self._lock:
+            if self._still is None:
+                self._still = self._run(analyst, seed)
+        return self._still
+
+    def _run(self, analyst: Analyst, seed: int | None) -> tuple[Matrix, Figures]:
+        planned, _, reading = self.found()
+        drawn = _drawn(planned, seed, reading.names)
+        figures = measured(reading.original, drawn, linkage=analyst.measures.linkage)
+        return drawn, figures | analyst.compared(drawn)
 
     def _plan(self) -> tuple[Plan, Facts, Reading]:
         cell, ready = self._task.cell, self._task.ready
@@ -174,24 +191,31 @@ def _turn(cell: Cell) -> tuple[int, str, int]:
 def _worked(
     cell: Cell, plan: _Planned, analyst: Analyst, runs: Sequence[int], seed: int
 ) -> Iterator[_Outcome]:
-    choice, left = str(cell.choice), len(runs)
+    choice = str(cell.choice)
     start = time.perf_counter()
     try:
-        planned, facts, reading = plan.found()
-        for run in runs:
-            run_seed = cell.seed(seed, run)
-            drawn = _drawn(planned, run_seed, reading.names)
-            figures = measured(reading.original, drawn, linkage=analyst.measures.linkage)
-            figures |= analyst.figures(drawn, run)
-            row = run_row(cell, facts, run, run_seed, figures)
-            end = time.perf_counter()
-            left -= 1
-            yield _Outcome(choice=choice, row=row, runs=1, seconds=end - start)
-            start = end
+        _, facts, _ = plan.found()
     except MicroveilError as error:
+        # Before its first run, and for all of them: which runs were done elsewhere is no matter.
         row = refused_row(cell, str(error))
         seconds = time.perf_counter() - start
-        yield _Outcome(choice=choice, row=row, runs=left, seconds=seconds)
+        yield _Outcome(choice=choice, row=row, runs=len(runs), seconds=seconds)
+        return
+    for run in runs:
+        run_seed = cell.seed(seed, run)
+        row = run_row(cell, facts, run, run_seed, _figures(plan, analyst, run, run_seed))
+        end = time.perf_counter()
+        yield _Outcome(choice=choice, row=row, runs=1, seconds=end - start)
+        start = end
+
+
+def _figures(plan: _Planned, analyst: Analyst, run: int, seed: int | None) -> Figures:
+    """Measure a run; nothing where what was drawn is beyond what can be measured."""
+    try:
+        drawn, figures = plan.run(analyst, seed)
+    except MicroveilError:
+        return {}
+    return figures | analyst.learnt(drawn, run)
 
 
 def _drawn(planned: Plan, seed: int | None, names: Sequence[str]) -> Matrix:

@@ -2,7 +2,8 @@
 
 Results are written to a file of another name, brought to the disk, and then take the place of
 the earlier ones by one rename. A lock that the system lets go of with the process keeps two
-from writing at once. The folder is the custodian's: only its owner can open it.
+from writing at once. The folder is the custodian's: only its owner can open it, and an empty
+one that was there is made so.
 """
 
 import fcntl
@@ -11,7 +12,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import polars
 from microveil.compare.measures import Measures
 from microveil.compare.rows import as_table, schema_of
 from microveil.errors import FileError
+from microveil.utility.estimators import UNKNOWN
 
 __all__ = ["DESCRIPTION", "RESULTS", "Store", "opened", "written_whole"]
 
@@ -57,7 +59,11 @@ class Store:
         start = time.monotonic()
         contents = io.BytesIO()
         as_table(self.rows, self._measures).write_parquet(contents)
-        written_whole(self.folder / RESULTS, lambda path: path.write_bytes(contents.getvalue()))
+        written_whole(
+            self.folder / RESULTS,
+            lambda path: path.write_bytes(contents.getvalue()),
+            private=True,
+        )
         end = time.monotonic()
         self._due = end + max(EVERY, (end - start) / PART_OF_TIME)
 
@@ -69,7 +75,7 @@ def opened(folder: Path, description: Mapping[str, Any]) -> Iterator[Store]:
     Parameters
     ----------
     folder : Path
-        Made if it is not there.
+        Made if it is not there; only its owner can open it then, also if it was there, empty.
     description : dict
         What is compared, as plain values: one that was begun must be of the same.
 
@@ -80,6 +86,9 @@ def opened(folder: Path, description: Mapping[str, Any]) -> Iterator[Store]:
     """
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
+        if described(folder) is None:
+            _check_empty(folder)  # before there is a lock in what is not ours
+            folder.chmod(0o700)
         lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise _refused(folder, error) from None
@@ -90,7 +99,9 @@ def opened(folder: Path, description: Mapping[str, Any]) -> Iterator[Store]:
             _check_empty(folder)
             text = json.dumps(description, indent=2, ensure_ascii=False) + "\n"
             written_whole(
-                folder / DESCRIPTION, lambda path: path.write_text(text, encoding="utf-8")
+                folder / DESCRIPTION,
+                lambda path: path.write_text(text, encoding="utf-8"),
+                private=True,
             )
         else:
             _check_same(folder, begun, description)
@@ -115,14 +126,14 @@ def described(folder: Path) -> dict[str, Any] | None:
         return None
     except (OSError, ValueError):
         told = None
-    if not isinstance(told, dict):
+    if not isinstance(told, dict) or not isinstance(told.get("measures", {}), dict):
         raise FileError(
             str(path), "it must describe a comparison", "choose another folder, or empty this one"
         )
     return told
 
 
-def written_whole(path: Path, write: Callable[[Path], Any]) -> None:
+def written_whole(path: Path, write: Callable[[Path], Any], *, private: bool = False) -> None:
     """Let a file appear, or take the place of an earlier one, whole.
 
     Parameters
@@ -130,6 +141,8 @@ def written_whole(path: Path, write: Callable[[Path], Any]) -> None:
     path : Path
     write : callable
         Writes the file under the name it is given.
+    private : bool
+        Whether only its owner can read it; by default what the system gives every new file.
 
     Raises
     ------
@@ -138,11 +151,16 @@ def written_whole(path: Path, write: Callable[[Path], Any]) -> None:
     """
     part = path.with_name(f".{path.name}.part")
     try:
+        if private:
+            part.unlink(missing_ok=True)
+            part.touch(mode=0o600)
         write(part)
         _sync(part)
         part.replace(path)
         _sync(path.parent)
     except OSError as error:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
         raise _refused(path, error) from None
 
 
@@ -176,13 +194,27 @@ def _check_empty(folder: Path) -> None:
 
 
 def _check_same(folder: Path, begun: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
+    one, other = (_measures(told) for told in (begun, asked))
+    if one != other and str(other.get("estimator_digest")).startswith(UNKNOWN):
+        raise FileError(
+            str(folder),
+            "a comparison was begun there, and this classifier holds what cannot be known again",
+            "choose another folder, or pass a classifier whose settings are plain values, arrays "
+            "and functions",
+        )
     for name in (*asked, *begun):
-        if begun.get(name) != asked.get(name):
+        same = one == other if name == "measures" else begun.get(name) == asked.get(name)
+        if not same:
             raise FileError(
                 str(folder),
                 f"a comparison was begun there that differs in {_IN_WORDS.get(name, name)}",
                 "ask for the same to continue it, or choose another folder",
             )
+
+
+def _measures(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is measured; the classifier goes by its digest and not by what is shown."""
+    return {name: value for name, value in told.get("measures", {}).items() if name != "estimator"}
 
 
 _IN_WORDS = {
@@ -195,6 +227,7 @@ _IN_WORDS = {
     "seed": "its seed",
     "measures": "what it measures",
     "arguments": "its other arguments",
+    "read_from_data": "what was read from the data",
     "attributes": "its attributes",
     "n_records": "its table",
     "table": "its table",

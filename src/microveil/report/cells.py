@@ -9,6 +9,8 @@ from fractions import Fraction
 from typing import Any
 
 from microveil.compare import Comparison
+from microveil.compare.conditions import READ_FROM_DATA, conditions_of
+from microveil.compare.measures import Measures
 from microveil.report.markup import Child, Markup, element, fragment
 from microveil.report.risk_utility import Spread
 from microveil.report.sections import Section
@@ -22,6 +24,7 @@ __all__ = [
     "cells_section",
     "compared_section",
     "groups_of",
+    "marked_words",
     "method_words",
     "refused_section",
     "spread_of",
@@ -53,6 +56,8 @@ FRONTIER_WORDS = {
 LABELLED = re.compile(r"f_measure\[(.*)\]", re.DOTALL)
 CHANCE = "record_linkage_by_chance"
 MOST_NAMED = 12
+# Behind a method whose guarantee hangs on more than its scope and epsilon.
+CONDITIONAL = "†"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +69,7 @@ class Group:
     scope : str
     epsilon : float or None
     rows : tuple of dict
-        Of the summary, by method and k.
+        Of the summary, by method and k, each with its method's name as ``named``.
     """
 
     scope: str
@@ -85,7 +90,8 @@ def groups_of(comparison: Comparison) -> tuple[Group, ...]:
     for row in comparison.summary.to_dicts():
         if row["scope"] is not None:
             epsilon = -1.0 if row["epsilon"] is None else row["epsilon"]
-            found.setdefault((scopes.index(row["scope"]), epsilon), []).append(row)
+            named = {**row, "named": marked_words(row, comparison.description)}
+            found.setdefault((scopes.index(row["scope"]), epsilon), []).append(named)
     return tuple(
         Group(
             scope=scopes[scope],
@@ -116,6 +122,17 @@ def method_words(row: Row) -> str:
     return f"{row['method']} ({', '.join(told)})" if told else str(row["method"])
 
 
+def marked_words(row: Row, description: Mapping[str, Any]) -> str:
+    """Name a method, with a mark where its guarantee has conditions of its own.
+
+    >>> row = {"method": "record-dp", "steps": "partition=optimal", "scope": "vector"}
+    >>> marked_words(row, {})
+    'record-dp (optimal) †'
+    """
+    mark = f" {CONDITIONAL}" if conditions_of(row, description) else ""
+    return method_words(row) + mark
+
+
 def spread_of(row: Row, measure: str) -> Spread | None:
     """Return a cell's mean with its interval, which is the mean alone where there is none."""
     value = row.get(measure)
@@ -139,8 +156,9 @@ def compared_section(description: Mapping[str, Any]) -> Section:
         ("runs of each cell", str(description.get("runs", NOTHING))),
         ("seed", str(description.get("seed", NOTHING))),
         ("microveil", str(description.get("microveil", NOTHING))),
+        *_measures_told(description),
         *(
-            (f"argument {name}", _code(value))
+            (_argument(name, description), _code(value))
             for name, value in description.get("arguments", {}).items()
         ),
     ]
@@ -154,6 +172,35 @@ def compared_section(description: Mapping[str, Any]) -> Section:
             identifier="compared-table",
         ),
     )
+
+
+def _measures_told(description: Mapping[str, Any]) -> list[tuple[str, Child]]:
+    """Say what was measured, beside the loss of information."""
+    asked = Measures.of(description)
+    told: list[tuple[str, Child]] = [
+        ("record linkage", "measured" if asked.linkage else "not measured")
+    ]
+    if asked.classes is not None:
+        cut = NOTHING if asked.threshold is None else f"{asked.threshold:g}"
+        told += [
+            ("class attribute", asked.classes),
+            ("threshold of its classes", cut),
+            ("classes", ", ".join(asked.labels)),
+            ("classifier", _code(asked.estimator)),
+            ("scikit-learn", asked.scikit_learn or NOTHING),
+        ]
+    if asked.formula is not None:
+        kind = "logistic regression" if asked.logistic else "linear regression"
+        told.append((kind, _code(asked.formula)))
+    if asked.propensity:
+        told.append(("propensity ratio", "measured"))
+    return told
+
+
+def _argument(name: str, description: Mapping[str, Any]) -> str:
+    """Name an argument, and whose part of it was not declared but read from the data."""
+    read = description.get(READ_FROM_DATA, {}).get(name, ())
+    return f"argument {name}" + (f", read from the data for {', '.join(read)}" if read else "")
 
 
 def cells_section(comparison: Comparison, groups: Sequence[Group]) -> Section:
@@ -202,10 +249,10 @@ def _group_table(
     models = {row["model"] for row in group.rows}
     told_apart = ["model"] if len(models) > 1 else []
     heads = ["method", "k", *told_apart, *measures.values(), "exact cells, %"]
-    heads += ["loss at vector scope", *(["on the frontier"] if linked else [])]
+    heads += ["loss at vector scope", *(["on the frontier of means"] if linked else [])]
     rows = []
     for row in group.rows:
-        told = [method_words(row), NOTHING if row["k"] is None else str(row["k"])]
+        told = [row["named"], NOTHING if row["k"] is None else str(row["k"])]
         told += [MODEL_WORDS[row["model"]] for _ in told_apart]
         told += [_written(row, name) for name in measures]
         told += [percent(row["exact_cells"] / row["n_cells"]) if row["n_cells"] else NOTHING]

@@ -1,10 +1,11 @@
 """The page on a comparison: the answer, the maps, loss against k, and every cell."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
 from microveil.compare import Comparison, risk_utility_map
+from microveil.compare.conditions import conditions_of, for_all
 from microveil.errors import stands_alone
 from microveil.report.axes import Axis, linear_axis
 from microveil.report.cells import (
@@ -14,7 +15,7 @@ from microveil.report.cells import (
     cells_section,
     compared_section,
     groups_of,
-    method_words,
+    marked_words,
     refused_section,
     spread_of,
 )
@@ -48,17 +49,20 @@ SCOPES = {
     "in a row is not covered, nor who shares a cluster with whom.",
     "cluster": "Epsilon bounds what one person can change in one centroid while everybody stays "
     "in their cluster. When the clusters are formed anew more is lost: the exact loss at vector "
-    "scope stands in the tables.",
+    "scope stands in the tables, and a model named there is that of one centroid: no release is "
+    "differential privacy with this epsilon.",
     "none": "Nothing is bounded by an epsilon. k-anonymity, where it is the model, bounds no "
     "probability.",
 }
 MAP_WORDS = (
     "Loss across, share of the records that an intruder links upward; lower is better on both. "
     "The intruder knows the original values of all protected attributes. Each mark is a cell, its "
-    "mean over the runs; bars are 95 % intervals of the mean. Filled marks are on the frontier: "
-    "nothing of the same scope that guarantees at least as much (an epsilon no larger, a model no "
-    "weaker) is better in one and no worse in the other. The line shows the least linkage to be "
-    "had at each loss within the panel, by whichever model. All panels share their axes."
+    "mean over the runs; bars are 95 % intervals of the mean. Filled marks are on the frontier of "
+    "these means: by its means nothing of the same scope that guarantees at least as much (an "
+    "epsilon no larger, a model no weaker) is better in one and no worse in the other. Where bars "
+    "overlap, other runs can give another frontier; how many marks are sure is told under What "
+    "does best. The line shows the least linkage to be had at each loss within the panel, by means "
+    "and by whichever model. All panels share their axes."
 )
 LOSS_WORDS = (
     "Means over the runs; bars are 95 % intervals of the mean, and lines only lead the eye from k "
@@ -94,11 +98,11 @@ def comparison_report(comparison: Comparison) -> str:
     True
     """
     groups = groups_of(comparison)
-    methods = tuple(dict.fromkeys(method_words(row) for group in groups for row in group.rows))
+    methods = tuple(dict.fromkeys(row["named"] for group in groups for row in group.rows))
     sections = (
         _answer_section(comparison.answer),
         compared_section(comparison.description),
-        _scopes_section(groups),
+        _scopes_section(groups, comparison.description),
         _maps_section(comparison, methods),
         _loss_section(groups, methods),
         *_learning_sections(groups, methods),
@@ -126,8 +130,14 @@ def _answer_section(answer: str) -> Section:
     )
 
 
-def _scopes_section(groups: Sequence[Group]) -> Section:
+def _scopes_section(groups: Sequence[Group], description: Mapping[str, Any]) -> Section:
     present = dict.fromkeys(group.scope for group in groups)
+    conditional = {
+        row["named"]: " ".join(condition.told for condition in conditions_of(row, description))
+        for group in groups
+        for row in group.rows
+        if conditions_of(row, description)
+    }
     return Section(
         identifier="scopes",
         title="How to read the scopes",
@@ -144,12 +154,25 @@ def _scopes_section(groups: Sequence[Group]) -> Section:
                 heads=("scope", "what it means"),
                 identifier="scopes-table",
             ),
+            (element("p", told) for told in (for_all(description) if _spends(groups) else ())),
+            definitions(
+                "Methods marked † keep what their scope says under a condition",
+                conditional.items(),
+                heads=("method", "condition"),
+                identifier="conditions-table",
+            )
+            if conditional
+            else None,
         ),
     )
 
 
+def _spends(groups: Sequence[Group]) -> bool:
+    return any(group.scope != "none" for group in groups)
+
+
 def _maps_section(comparison: Comparison, methods: Sequence[str]) -> Section:
-    """Draw a map for each way of linking: one in full view, the others to be opened."""
+    """Draw a map for each way of linking: one in view, the others can be folded away."""
     linked = [risk for risk in RISKS if risk in comparison.summary.columns]
     drawn = {risk: _map(comparison, risk, methods) for risk in linked}
     maps = {risk: picture for risk, picture in drawn.items() if picture is not None}
@@ -173,6 +196,9 @@ def _maps_section(comparison: Comparison, methods: Sequence[str]) -> Section:
                     "details",
                     element("summary", f"The same with distances {RISKS[risk]}"),
                     maps[risk],
+                    # What is folded away does not reach paper.
+                    open=True,
+                    class_="printed",
                 )
                 for risk in others
             ),
@@ -186,12 +212,14 @@ def _map(comparison: Comparison, risk: str, methods: Sequence[str]) -> Markup | 
         chances += [] if panel.chance is None else [panel.chance]
         for series in panel.series:
             method, _, steps = series.name.partition(":")
+            known = {"method": method, "steps": steps}
+            known |= {"scope": panel.scope, "model": series.model}
             for point in series.points:
                 loss = _spread(point.loss, point.loss_interval)
                 points.append(
                     MapPoint(
                         panel=panel.title,
-                        method=method_words({"method": method, "steps": steps}),
+                        method=marked_words(known, comparison.description),
                         label="" if point.k is None else f"k {point.k}",
                         loss=loss,
                         risk=_spread(point.risk, point.risk_interval),
@@ -245,7 +273,7 @@ def _panels(groups: Sequence[Group], measure: str, levels: Any) -> list[Panel]:
         for row in sorted(group.rows, key=lambda row: row["k"] or 0):
             spread = spread_of(row, measure)
             if spread is not None:
-                curves.setdefault(method_words(row), []).append((row["k"], spread))
+                curves.setdefault(row["named"], []).append((row["k"], spread))
         if curves:
             drawn = tuple(Curve(method=m, points=tuple(points)) for m, points in curves.items())
             panels.append(

@@ -11,7 +11,7 @@ from microveil.report.canvas import LEGEND_HEIGHT
 from microveil.report.markup import Markup, element, fragment
 from microveil.report.wording import named
 
-__all__ = ["colour_of", "key_height", "keys", "marks", "whiskers"]
+__all__ = ["colour_of", "dash_of", "key_height", "keys", "marks", "whiskers"]
 
 Place = tuple[float, float]
 # From a mark's middle to where its outline begins, and the outline from there.
@@ -25,6 +25,8 @@ SHAPES = (
     ((-5.5, -5.5), "h11l-11 11h11z"),  # hourglass
     ((-6.5, -2.5), "h13v5h-13z"),  # flat bar
 )
+# No divisor of the number of colours: what shares a dash has another colour.
+N_DASHES = 5
 GAP = 20.0
 AFTER_MARK = 11.0
 
@@ -32,6 +34,15 @@ AFTER_MARK = 11.0
 def colour_of(index: int) -> str:
     """Return the class of a method's colour."""
     return f"series{index % len(SHAPES)}"
+
+
+def dash_of(index: int) -> str:
+    """Return the class of a method's lines: whole, or one of four dashes.
+
+    >>> dash_of(0), dash_of(6)
+    ('dash0', 'dash1')
+    """
+    return f"dash{index % N_DASHES}"
 
 
 def marks(places: Iterable[Place], index: int, *, full: bool) -> Markup | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from microveil.report.axes import Axis, linear_axis, log_axis
 from microveil.report.canvas import LEGEND_HEIGHT, WIDTH, Frame, path, picture
-from microveil.report.marks import colour_of, key_height, keys, marks, whiskers
+from microveil.report.marks import colour_of, dash_of, key_height, keys, marks, whiskers
 from microveil.report.markup import Markup, element, fragment
 from microveil.report.risk_utility import Spread, in_rows
 from microveil.report.wording import number
@@ -184,7 +184,7 @@ def _drawn(frame: Frame, curve: Curve, index: int) -> Markup:
         line = [(frame.left, line[0][1]), (frame.left + frame.width, line[0][1])]
     ends = [((x, frame.y(s.lower)), (x, frame.y(s.upper))) for x, _, s in placed]
     return fragment(
-        path(line, f"guide {colour_of(index)}") if len(line) > 1 else None,
+        path(line, f"guide {colour_of(index)} {dash_of(index)}") if len(line) > 1 else None,
         whiskers(ends, index),
         marks([(x, y) for x, y, _ in placed], index, full=True),
     )

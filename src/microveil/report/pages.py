@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
+import numpy as np
+
 from microveil.assess import assess
 from microveil.assessment import Assessment
 from microveil.empirical import EmpiricalAudit
@@ -11,7 +13,7 @@ from microveil.errors import DataError, stands_alone
 from microveil.privacy import Guarantee
 from microveil.release import Release
 from microveil.report.attributes import attributes_section
-from microveil.report.columns import columns_of
+from microveil.report.columns import Column, NumberColumn, columns_of
 from microveil.report.key_figures import key_figures
 from microveil.report.measures import correlations_section, loss_section, moments_table
 from microveil.report.overview import guarantee_section, released_section
@@ -21,7 +23,7 @@ from microveil.report.risks import audit_section, risks_section
 from microveil.report.sections import Section, Subject
 from microveil.report.tables import table
 from microveil.risk.attacks import AttackReport
-from microveil.table import open_table
+from microveil.table import Table, open_table
 
 __all__ = ["custodian_report", "demonstration_report", "publishable_report"]
 
@@ -72,7 +74,8 @@ def custodian_report(
     Raises
     ------
     MicroveilError
-        If the original is not the table that was protected.
+        If the original has other records, columns or missing cells than the table that was
+        protected. Whether its values are those of that table cannot be known from a release.
 
     Notes
     -----
@@ -203,18 +206,13 @@ def _subject(
     prefix: str = "",
 ) -> Subject:
     before, after = open_table(original), open_table(release.data)
-    if before.n_records != release.guarantee.n_records:
-        raise DataError(
-            "original table",
-            "it must have as many records as were protected",
-            "pass the table that was protected",
-        )
     terms = release.guarantee.attributes
+    columns = _columns_of_both(release, before, after, units or {})
     pictured = max(1, min(MOST_PICTURED // among, len(terms)))
     points = max(LEAST_POINTS, min(MOST_POINTS, POINTS_IN_ALL // (pictured * among)))
     return Subject(
         release=release,
-        columns=columns_of(terms, after, before, units or {}),
+        columns=columns,
         assessment=_assessed(release, original) if assessment is None else assessment,
         attacks=attacks,
         empirical=empirical,
@@ -224,6 +222,28 @@ def _subject(
         most_points=points,
         most_pictured=pictured,
     )
+
+
+def _columns_of_both(
+    release: Release, before: Table, after: Table, units: Mapping[str, str]
+) -> tuple[Column, ...]:
+    """Read the columns of both tables, and refuse an original that cannot be the one protected."""
+    remedy = "pass the table that was protected"
+    if before.n_records != release.guarantee.n_records:
+        raise DataError("original table", "it must have as many records as were protected", remedy)
+    columns = columns_of(release.guarantee.attributes, after, before, units)
+    if not set(after.names) <= set(before.names):
+        raise DataError("original table", "it must have every column of the release", remedy)
+    for column in columns:
+        if not isinstance(column, NumberColumn) or column.original is None:
+            continue
+        if np.isnan(column.original).sum() != np.isnan(column.protected).sum():
+            raise DataError(
+                f"attribute '{column.name}'",
+                "the original must have as many missing cells as the release",
+                remedy,
+            )
+    return columns
 
 
 def _assessed(release: Release, original: Any) -> Assessment | None:

@@ -250,7 +250,7 @@ def _panel(
     return picture(
         identifier,
         f"Risk against loss: {panel}",
-        f"{len(points)} points. On the frontier: {best or 'none'}{more}.",
+        f"{len(points)} points. On the frontier of means: {best or 'none'}{more}.",
         frame.bottom + 44 + 15 * sum(note is not None for note in (across.note, upward.note)),
         keys([(method, methods.index(method)) for method in present], LEFT, INNER),
         frame.axes(),
@@ -301,7 +301,7 @@ def _points_table(
 ) -> Markup:
     return table(
         "All points of the map, with intervals over runs",
-        ("method", "guarantee", "with", loss_title, risk_title, "on the frontier"),
+        ("method", "guarantee", "with", loss_title, risk_title, "on the frontier of means"),
         (
             [
                 point.method,

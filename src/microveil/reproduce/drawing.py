@@ -21,7 +21,7 @@ from microveil.reproduce.paper import Chart, Figure, Series
 __all__ = ["chart_markup", "draw_figure"]
 
 # Those of the page (report/style.css), which has a lighter set for the dark.
-COLOURS = ("#0072b2", "#d55e00", "#007a5a", "#a8478a", "#8a6100", "#1f6f9c", "#5c5c00", "#000000")
+COLOURS = ("#0072b2", "#d55e00", "#007a5a", "#a8478a", "#8a6100", "#000099", "#9955ff", "#000000")
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (7, 2)))
 INK, FAINT = "#1a1c1f", "#dcdfe3"

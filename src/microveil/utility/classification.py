@@ -6,7 +6,7 @@ scikit-learn will do; without one it is a random forest of 100 trees.
 
 import importlib
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -27,8 +27,12 @@ __all__ = ["TRAIN_SHARE", "ClassificationTask", "classification_task", "threshol
 
 TRAIN_SHARE = 0.66
 
+Records = NDArray[np.float64]
 
-def threshold_classes(values: ArrayLike, threshold: float) -> NDArray[np.str_]:
+
+def threshold_classes(
+    values: ArrayLike, threshold: float, *, named: str | None = None
+) -> NDArray[np.str_]:
     """Make two classes of a numeric attribute.
 
     Parameters
@@ -37,6 +41,8 @@ def threshold_classes(values: ArrayLike, threshold: float) -> NDArray[np.str_]:
         Numbers; NaN or None is missing.
     threshold : float
         The first class reaches up to it, itself included; the second lies above.
+    named : str, optional
+        What the names of the classes call it; by default its 15 digits.
 
     Returns
     -------
@@ -60,7 +66,8 @@ def threshold_classes(values: ArrayLike, threshold: float) -> NDArray[np.str_]:
             "a threshold needs numbers",
             "leave the threshold out: every category is a class then",
         )
-    names = np.where(column > threshold, f"> {threshold:.15g}", f"<= {threshold:.15g}")
+    called = f"{threshold:.15g}" if named is None else named
+    names = np.where(column > threshold, f"> {called}", f"<= {called}")
     return np.where(np.isnan(column), "", names)
 
 
@@ -126,20 +133,12 @@ class ClassificationTask:
                 "no record to train on is without a missing cell",
                 "leave attributes with many missing cells out",
             )
-        model = _seeded(self.estimator, seed)
-        try:
-            model.fit(self._matrix(columns, train), self.classes[train])
-            predicted = np.asarray(model.predict(self._matrix(self.original, self.test)))
-        except (TypeError, ValueError):
-            # A library's message may hold values, so it is not passed on.
-            raise RequestError(
-                "estimator",
-                "the classifier cannot be trained on these records",
-                "pass one that takes numbers, or scale them in a scikit-learn pipeline",
-            ) from None
-        return confusion_matrix(
-            self.classes[self.test], predicted.astype(np.int64), len(self.labels)
+        predicted = self._predicted(
+            seed,
+            (self._matrix(columns, train), self.classes[train]),
+            self._matrix(self.original, self.test),
         )
+        return confusion_matrix(self.classes[self.test], predicted, len(self.labels))
 
     def majority(self) -> NDArray[np.int64]:
         """Return the confusion of guessing the most frequent class of training always.
@@ -151,6 +150,28 @@ class ClassificationTask:
         most = np.bincount(self.classes[self.train], minlength=len(self.labels)).argmax()
         guessed = np.full(len(self.test), most, dtype=np.int64)
         return confusion_matrix(self.classes[self.test], guessed, len(self.labels))
+
+    def _predicted(
+        self, seed: int, trained: tuple[Records, NDArray[np.int64]], tested: Records
+    ) -> NDArray[np.int64]:
+        """Train a fresh copy of the classifier, and return the class it tells each record."""
+        try:
+            model = _seeded(self.estimator, seed)
+            model.fit(*trained)
+            predicted = np.asarray(model.predict(tested)).astype(np.int64)
+            if predicted.shape == (len(tested),) and self._are_classes(predicted):
+                return predicted
+        except Exception:  # noqa: BLE001, S110 -- any class may be passed, which may raise anything
+            pass
+        # The message of a library may hold values, so it is not passed on.
+        raise RequestError(
+            "estimator",
+            "the classifier cannot be trained on these records",
+            "pass one that takes numbers, or scale them in a scikit-learn pipeline",
+        )
+
+    def _are_classes(self, predicted: NDArray[np.int64]) -> bool:
+        return bool(np.all((predicted >= 0) & (predicted < len(self.labels))))
 
     def _columns(self, table: Mapping[str, ArrayLike]) -> Attributes:
         columns = checked_attributes(
@@ -240,7 +261,7 @@ def classification_task(
     all_codes[taking_part] = codes
     return ClassificationTask(
         estimator=_classifier(estimator),
-        labels=tuple(_label(label) for label in labels.tolist()),
+        labels=_labels(labels.tolist()),
         classes=all_codes,
         train=taking_part[:n_train],
         test=taking_part[n_train:],
@@ -268,15 +289,22 @@ def _classifier(estimator: Any) -> Any:
     base = _scikit_learn("base")
     if estimator is None:
         return _scikit_learn("ensemble").RandomForestClassifier(n_estimators=100)
-    if isinstance(estimator, type) or not (
-        isinstance(estimator, base.BaseEstimator) and base.is_classifier(estimator)
-    ):
+    if not _is_classifier(estimator, base):
         raise RequestError(
             "estimator",
             "it must be a classifier of scikit-learn",
             "pass one such as RandomForestClassifier(n_estimators=100)",
         )
     return estimator
+
+
+def _is_classifier(estimator: Any, base: Any) -> bool:
+    if isinstance(estimator, type) or not isinstance(estimator, base.BaseEstimator):
+        return False
+    try:
+        return bool(base.is_classifier(estimator))
+    except Exception:  # noqa: BLE001 -- any class may be passed, which may raise anything
+        return False
 
 
 def _seeded(estimator: Any, seed: int) -> Any:
@@ -288,6 +316,15 @@ def _seeded(estimator: Any, seed: int) -> Any:
         if name == "random_state" or name.endswith("__random_state")
     ]
     return model.set_params(**dict.fromkeys(states, seed))
+
+
+def _labels(classes: Sequence[Any]) -> tuple[str, ...]:
+    """Name classes: numbers in 15 digits, or in all where two would have one name."""
+    short = [_label(label) for label in classes]
+    return tuple(
+        name if short.count(name) == 1 else repr(label)
+        for name, label in zip(short, classes, strict=True)
+    )
 
 
 def _label(label: Any) -> str:

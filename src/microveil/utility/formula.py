@@ -95,9 +95,9 @@ def parse_formula(text: str) -> Formula:
     >>> parse_formula("quality ~ `fixed acidity`").attributes
     ('quality', 'fixed acidity')
     """
-    found = FORMULA.fullmatch(text)
+    found = FORMULA.fullmatch(text) if isinstance(text, str) else None
     if found is None:
-        raise RequestError("formula", "it cannot be read", REMEDY)
+        raise _unreadable(text)
     intercept = True
     terms: dict[frozenset[Factor], Term] = {}
     for sign, item in re.findall(rf"([-+]?)\s*({ITEM})", found[2]):
@@ -116,6 +116,17 @@ def parse_formula(text: str) -> Formula:
     if not (terms or intercept) or formula.outcome in (f.name for t in formula.terms for f in t):
         raise RequestError("formula", "it needs terms, and none with the outcome in it", REMEDY)
     return formula
+
+
+def _unreadable(text: object) -> RequestError:
+    if isinstance(text, str) and ("``" in text or text.count("`") % 2):
+        return RequestError(
+            "formula",
+            "it cannot be read: quotes around a name come in pairs, and a name with a quote ` in "
+            "it cannot be written",
+            "close the quotes, or rename the column",
+        )
+    return RequestError("formula", "it cannot be read", REMEDY)
 
 
 def _expanded(item: str) -> list[Term]:

@@ -25,6 +25,7 @@ from microveil.utility.classification import (
     classification_task,
     threshold_classes,
 )
+from microveil.utility.estimators import text_of_estimator
 from microveil.utility.f_measure import MeanOverSeeds, f_measures, mean_over_seeds
 from microveil.utility.undefined import none_if_undefined
 
@@ -203,7 +204,7 @@ def compare_classification(
         array.setflags(write=False)
     majority = task.majority()
     return ClassificationComparison(
-        estimator=" ".join(repr(task.estimator).split()),
+        estimator=text_of_estimator(task.estimator),
         seeds=chosen,
         confidence=confidence,
         n_train=len(task.train),
