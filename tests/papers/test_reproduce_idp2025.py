@@ -7,7 +7,8 @@ from microveil.reproduce import reproduce
 from microveil.reproduce.idp2025.experiments import DATA
 from microveil.reproduce.paper import Verdict
 
-pytestmark = pytest.mark.reference
+# Hundreds of forests: a minute and a half.
+pytestmark = [pytest.mark.reference, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
