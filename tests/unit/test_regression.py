@@ -148,6 +148,12 @@ def test_formulas_that_cannot_be_read_are_refused(text):
         parse_formula(text)
 
 
+def test_a_quote_that_is_not_closed_is_told():
+    """And so is that no name with a quote in it can be written."""
+    with pytest.raises(RequestError, match="come in pairs"):
+        parse_formula("Y ~ `A")
+
+
 ends = st.tuples(st.integers(-50, 50), st.integers(1, 40)).map(lambda pair: (pair[0], sum(pair)))
 
 
