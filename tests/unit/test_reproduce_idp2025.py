@@ -69,7 +69,7 @@ def learnt_as_told(name, data, alpha, epsilon, k, place):
     if not name.startswith("idp-cbls"):
         return upper / 2
     if data is WINE:
-        return upper * 0.9 if epsilon == 0.01 else upper + (0.02 if k == 10 else 0)
+        return upper * 0.9 if epsilon == 0.01 else upper + (0.02 if k == 15 else 0)
     best = upper * {0.01: 0.9, 0.1: 0.97, 1.0: 1.0}[epsilon]
     return best - (0.05 if k > 50 else 0)
 
