@@ -5,11 +5,12 @@ checked in several cases, each of which is true or false by a criterion that is 
 it, and the verdict follows from them.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import wraps
 from pathlib import Path
-from typing import Literal
+from typing import Literal, ParamSpec
 
 import polars
 
@@ -29,8 +30,10 @@ __all__ = [
     "Reproduction",
     "Series",
     "Verdict",
+    "claimed",
 ]
 
+P = ParamSpec("P")
 Mark = Literal["line", "level", "points", "steps"]
 # Told what is being done, the runs done, the runs in all, and the seconds left if known.
 Progress = Callable[[str, int, int, float | None], None]
@@ -118,6 +121,47 @@ class Claim:
         if all(holding):
             return Verdict.HOLDS
         return Verdict.IN_PART if any(holding) else Verdict.FAILS
+
+
+def claimed(
+    section: str, text: str, criterion: str, remark: str = ""
+) -> Callable[[Callable[P, Iterable[Case]]], Callable[P, Claim]]:
+    """Make a claim of the function that goes through its cases.
+
+    Parameters
+    ----------
+    section, text, criterion, remark : str
+        As of `Claim`.
+
+    Returns
+    -------
+    callable
+        A decorator: of a function that yields cases it makes one that returns the claim.
+
+    Examples
+    --------
+    >>> @claimed("4", "Noise costs utility.", "the error is above 0")
+    ... def noise_costs(errors):
+    ...     for name, error in errors.items():
+    ...         yield Case(where=name, holds=error > 0, measured=f"{error:g}")
+    >>> noise_costs({"laplace": 0.3, "mdav": 0.0}).verdict
+    <Verdict.IN_PART: 'holds in part'>
+    """
+
+    def of(check: Callable[P, Iterable[Case]]) -> Callable[P, Claim]:
+        @wraps(check)
+        def claim(*args: P.args, **kwargs: P.kwargs) -> Claim:
+            return Claim(
+                section=section,
+                text=text,
+                criterion=criterion,
+                cases=tuple(check(*args, **kwargs)),
+                remark=remark,
+            )
+
+        return claim
+
+    return of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,16 +1,27 @@
 """The claims of IDP-2025, section 4.1 and 5, on the error of the masked data."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
 import polars
 
-from microveil.reproduce.cells import cells_of, ratio_of
+from microveil.reproduce.cells import Ratio, cells_of, ratio_of
 from microveil.reproduce.idp2025.cluster_claims import cluster_claims
-from microveil.reproduce.idp2025.experiments import ALPHAS, DATA, EPSILONS, LAPLACE, MEASURES
-from microveil.reproduce.idp2025.reading import ALIKE, SIMILAR, Cells, alike, over_domains, settings
-from microveil.reproduce.paper import Case, Claim
+from microveil.reproduce.idp2025.experiments import ALPHAS, EPSILONS, LAPLACE, MEASURES
+from microveil.reproduce.idp2025.reading import (
+    ALIKE,
+    SIMILAR,
+    Cells,
+    alike,
+    of_methods,
+    over_alphas,
+    over_domains,
+    over_epsilons,
+    settings,
+)
+from microveil.reproduce.paper import Case, Claim, claimed
 
 __all__ = ["error_claims"]
 
@@ -50,8 +61,13 @@ def _claims(cells: Cells) -> tuple[Claim, ...]:
     )
 
 
-def _laplace_is_worst(cells: Cells) -> Claim:
-    cases = []
+@claimed(
+    section="4.1",
+    text="Plain Laplace noise has the largest error of all methods.",
+    criterion="some cells of other methods have their interval wholly below that of laplace, and "
+    "none wholly above",
+)
+def _laplace_is_worst(cells: Cells) -> Iterator[Case]:
     for where, at in settings():
         (plain,) = cells(name=LAPLACE, **at)
         others = [
@@ -62,177 +78,135 @@ def _laplace_is_worst(cells: Cells) -> Claim:
         name, worst = max(others, key=lambda found: found[1].mean)
         above = sum(plain.is_below(cell) for _, cell in others)
         below = sum(cell.is_below(plain) for _, cell in others)
-        cases.append(
-            Case(
-                where=where,
-                holds=above == 0 and below > 0,
-                measured=f"laplace {plain}; the worst other, {name} at k {worst.k}: {worst}; of "
-                f"{len(others)} cells {above} wholly above laplace, {below} wholly below",
-            )
+        yield Case(
+            where=where,
+            holds=above == 0 and below > 0,
+            measured=f"laplace {plain}; the worst other, {name} at k {worst.k}: {worst}; of "
+            f"{len(others)} cells {above} wholly above laplace, {below} wholly below",
         )
-    return Claim(
-        section="4.1",
-        text="Plain Laplace noise has the largest error of all methods.",
-        criterion="some cells of other methods have their interval wholly below that of laplace, "
-        "and none wholly above",
-        cases=tuple(cases),
-    )
 
 
-def _laplace_hardly_falls(cells: Cells) -> Claim:
-    cases = []
-    for data in DATA:
-        for alpha in ALPHAS:
-            low, high = (
-                cells(name=LAPLACE, data=data.name, alpha=alpha, epsilon=epsilon)[0]
-                for epsilon in (EPSILONS[0], EPSILONS[-1])
-            )
-            cases.append(
-                Case(
-                    where=f"{data.title}, alpha {alpha:g}",
-                    holds=low.mean / high.mean <= HARDLY,
-                    measured=f"epsilon 0.01: {low}; 1: {high}; ratio {low.mean / high.mean:.3g}",
-                )
-            )
-    return Claim(
-        section="4.1",
-        text="The error of plain Laplace noise hardly falls from epsilon 0.01 to 1: its data are "
-        "nearly random.",
-        criterion=f"the error falls by a factor of {HARDLY:g} at most",
-        cases=tuple(cases),
-    )
+@claimed(
+    section="4.1",
+    text="The error of plain Laplace noise hardly falls from epsilon 0.01 to 1: its data are "
+    "nearly random.",
+    criterion=f"the error falls by a factor of {HARDLY:g} at most",
+)
+def _laplace_hardly_falls(cells: Cells) -> Iterator[Case]:
+    for where, at in over_alphas():
+        low, high = (
+            cells(name=LAPLACE, epsilon=epsilon, **at)[0] for epsilon in (EPSILONS[0], EPSILONS[-1])
+        )
+        yield Case(
+            where=where,
+            holds=low.mean / high.mean <= HARDLY,
+            measured=f"epsilon 0.01: {low}; 1: {high}; ratio {low.mean / high.mean:.3g}",
+        )
 
 
-def _falls_with_size(cells: Cells) -> Claim:
-    cases = []
-    for name in ("dp-um", "idp-ls"):
-        for where, at in settings():
-            line = cells(name=name, **at)
-            falling = sum(after.mean < before.mean for before, after in pairwise(line))
-            cases.append(
-                Case(
-                    where=f"{name}: {where}",
-                    holds=line[-1].is_below(line[0]) and falling > (len(line) - 1) / 2,
-                    measured=f"k {line[0].k}: {line[0]}; k {line[-1].k}: {line[-1]}; "
-                    f"{falling} of {len(line) - 1} steps fall",
-                )
-            )
-    return Claim(
-        section="4.1",
-        text="The errors of dp-um and idp-ls fall as k grows.",
-        criterion="at the largest k the interval is wholly below that at the least k, and more "
-        "than half of the steps from one k to the next fall",
-        cases=tuple(cases),
-        remark="Where the noise fills the domain and is cut off, nothing is left for k to reduce.",
-    )
+@claimed(
+    section="4.1",
+    text="The errors of dp-um and idp-ls fall as k grows.",
+    criterion="at the largest k the interval is wholly below that at the least k, and more than "
+    "half of the steps from one k to the next fall",
+    remark="Where the noise fills the domain and is cut off, nothing is left for k to reduce.",
+)
+def _falls_with_size(cells: Cells) -> Iterator[Case]:
+    for where, at in of_methods(("dp-um", "idp-ls"), settings()):
+        line = cells(**at)
+        falling = sum(after.mean < before.mean for before, after in pairwise(line))
+        yield Case(
+            where=where,
+            holds=line[-1].is_below(line[0]) and falling > (len(line) - 1) / 2,
+            measured=f"k {line[0].k}: {line[0]}; k {line[-1].k}: {line[-1]}; "
+            f"{falling} of {len(line) - 1} steps fall",
+        )
 
 
-def _local_loses_less(cells: Cells) -> Claim:
-    cases = []
+def _local_ratios(cells: Cells) -> Iterator[tuple[str, Ratio]]:
+    """Divide the errors of idp-ls by those of dp-um, at each setting."""
     for where, at in settings():
-        ratio = ratio_of(cells(name="idp-ls", **at), cells(name="dp-um", **at))
-        cases.append(
-            Case(where=where, holds=ratio.high < 1, measured=f"idp-ls over dp-um: {ratio}")
+        yield where, ratio_of(cells(name="idp-ls", **at), cells(name="dp-um", **at))
+
+
+@claimed(
+    section="4.1",
+    text="idp-ls has a lower error than dp-um.",
+    criterion="over k, the geometric mean of the ratio is below 1 with its interval",
+)
+def _local_loses_less(cells: Cells) -> Iterator[Case]:
+    for where, ratio in _local_ratios(cells):
+        yield Case(where=where, holds=ratio.high < 1, measured=f"idp-ls over dp-um: {ratio}")
+
+
+@claimed(
+    section="4.1",
+    text="The errors of dp-um and idp-ls are similar.",
+    criterion=f"over k, the geometric mean of the ratio is within a factor of {SIMILAR:g} of 1, "
+    "with its interval",
+)
+def _local_is_similar(cells: Cells) -> Iterator[Case]:
+    for where, ratio in _local_ratios(cells):
+        yield Case(
+            where=where,
+            holds=ratio.low >= 1 / SIMILAR and ratio.high <= SIMILAR,
+            measured=f"idp-ls over dp-um: {ratio}",
         )
-    return Claim(
-        section="4.1",
-        text="idp-ls has a lower error than dp-um.",
-        criterion="over k, the geometric mean of the ratio is below 1 with its interval",
-        cases=tuple(cases),
-    )
 
 
-def _local_is_similar(cells: Cells) -> Claim:
-    cases = []
-    for where, at in settings():
-        ratio = ratio_of(cells(name="idp-ls", **at), cells(name="dp-um", **at))
-        cases.append(
-            Case(
-                where=where,
-                holds=ratio.low >= 1 / SIMILAR and ratio.high <= SIMILAR,
-                measured=f"idp-ls over dp-um: {ratio}",
+@claimed(
+    section="4.1",
+    text="The differences between dp-um and idp-ls are larger for larger epsilon.",
+    criterion="the ratio at epsilon 1 is above that at 0.01, their intervals over k apart",
+)
+def _local_gains_with_epsilon(cells: Cells) -> Iterator[Case]:
+    for where, at in over_alphas():
+        low, high = (
+            ratio_of(
+                cells(name="dp-um", epsilon=epsilon, **at),
+                cells(name="idp-ls", epsilon=epsilon, **at),
             )
+            for epsilon in (EPSILONS[0], EPSILONS[-1])
         )
-    return Claim(
-        section="4.1",
-        text="The errors of dp-um and idp-ls are similar.",
-        criterion=f"over k, the geometric mean of the ratio is within a factor of {SIMILAR:g} of "
-        "1, with its interval",
-        cases=tuple(cases),
-    )
+        yield Case(
+            where=where,
+            holds=high.low > low.high,
+            measured=f"dp-um over idp-ls at epsilon 0.01: {low}; at 1: {high}",
+        )
 
 
-def _local_gains_with_epsilon(cells: Cells) -> Claim:
-    cases = []
-    for data in DATA:
-        for alpha in ALPHAS:
-            at = {"data": data.name, "alpha": alpha}
-            low, high = (
-                ratio_of(
-                    cells(name="dp-um", epsilon=epsilon, **at),
-                    cells(name="idp-ls", epsilon=epsilon, **at),
-                )
-                for epsilon in (EPSILONS[0], EPSILONS[-1])
+@claimed(
+    section="4.1",
+    text="The differences between dp-um and idp-ls stay proportional when domains widen.",
+    criterion="at either alpha the ratio differs from 1 by its interval, and the two ratios "
+    f"differ from each other by a factor of {ALIKE:g} at most",
+)
+def _proportional_over_domains(cells: Cells) -> Iterator[Case]:
+    for where, at in over_epsilons():
+        narrow, wide = (
+            ratio_of(
+                cells(name="dp-um", alpha=alpha, **at), cells(name="idp-ls", alpha=alpha, **at)
             )
-            cases.append(
-                Case(
-                    where=f"{data.title}, alpha {alpha:g}",
-                    holds=high.low > low.high,
-                    measured=f"dp-um over idp-ls at epsilon 0.01: {low}; at 1: {high}",
-                )
-            )
-    return Claim(
-        section="4.1",
-        text="The differences between dp-um and idp-ls are larger for larger epsilon.",
-        criterion="the ratio at epsilon 1 is above that at 0.01, their intervals over k apart",
-        cases=tuple(cases),
-    )
+            for alpha in ALPHAS
+        )
+        differ = not (narrow.low <= 1 <= narrow.high or wide.low <= 1 <= wide.high)
+        yield Case(
+            where=where,
+            holds=differ and alike(wide.mean / narrow.mean),
+            measured=f"dp-um over idp-ls at alpha 1.5: {narrow}; at 3: {wide}",
+        )
 
 
-def _proportional_over_domains(cells: Cells) -> Claim:
-    cases = []
-    for data in DATA:
-        for epsilon in EPSILONS:
-            at = {"data": data.name, "epsilon": epsilon}
-            narrow, wide = (
-                ratio_of(
-                    cells(name="dp-um", alpha=alpha, **at), cells(name="idp-ls", alpha=alpha, **at)
-                )
-                for alpha in ALPHAS
-            )
-            differ = not (narrow.low <= 1 <= narrow.high or wide.low <= 1 <= wide.high)
-            cases.append(
-                Case(
-                    where=f"{data.title}, epsilon {epsilon:g}",
-                    holds=differ and alike(wide.mean / narrow.mean),
-                    measured=f"dp-um over idp-ls at alpha 1.5: {narrow}; at 3: {wide}",
-                )
-            )
-    return Claim(
-        section="4.1",
-        text="The differences between dp-um and idp-ls stay proportional when domains widen.",
-        criterion="at either alpha the ratio differs from 1 by its interval, and the two ratios "
-        f"differ from each other by a factor of {ALIKE:g} at most",
-        cases=tuple(cases),
-    )
-
-
-def _narrow_domains_help(cells: Cells) -> Claim:
-    cases = []
-    for data in DATA:
-        for epsilon in EPSILONS:
-            found = [over_domains(cells, name, data.name, epsilon) for name in OF_DOMAINS]
-            cases.append(
-                Case(
-                    where=f"{data.title}, epsilon {epsilon:g}",
-                    holds=all(ratio > 1 for ratio, _ in found),
-                    measured="error at alpha 3 over that at 1.5: "
-                    + "; ".join(told for _, told in found),
-                )
-            )
-    return Claim(
-        section="4.1",
-        text="The errors of laplace, dp-um and idp-ls fall as domains get smaller.",
-        criterion="each has a larger error at alpha 3 than at 1.5, by the geometric mean over k",
-        cases=tuple(cases),
-    )
+@claimed(
+    section="4.1",
+    text="The errors of laplace, dp-um and idp-ls fall as domains get smaller.",
+    criterion="each has a larger error at alpha 3 than at 1.5, by the geometric mean over k",
+)
+def _narrow_domains_help(cells: Cells) -> Iterator[Case]:
+    for where, at in over_epsilons():
+        found = [over_domains(cells, name, **at) for name in OF_DOMAINS]
+        yield Case(
+            where=where,
+            holds=all(ratio > 1 for ratio, _ in found),
+            measured="error at alpha 3 over that at 1.5: " + "; ".join(told for _, told in found),
+        )

@@ -1,27 +1,70 @@
-"""How the claims of section 4.1 read the table of errors."""
+"""What the claims of IDP-2025 go through, and how those of section 4.1 read the errors."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import product
+from typing import Any
 
 from microveil.reproduce.cells import Cell, ratio_of
 from microveil.reproduce.idp2025.experiments import ALPHAS, DATA, EPSILONS
 
-__all__ = ["ALIKE", "SIMILAR", "Cells", "alike", "least", "over_domains", "settings"]
+__all__ = [
+    "ALIKE",
+    "SIMILAR",
+    "Cells",
+    "Choice",
+    "alike",
+    "least",
+    "of_methods",
+    "over_alphas",
+    "over_data",
+    "over_domains",
+    "over_epsilons",
+    "settings",
+    "with_epsilons",
+]
 
 # Returns the cells of the method, data, alpha and epsilon that are chosen, by k.
 Cells = Callable[..., list[Cell]]
+# What is chosen of method, data, alpha and epsilon: in words, and by name.
+Choice = tuple[str, dict[str, Any]]
 # Factors up to which two errors are taken for alike, and for similar.
 ALIKE, SIMILAR = 1.25, 3.0
 
 
-def settings() -> Iterator[tuple[str, dict[str, float | str]]]:
+def settings() -> Iterator[Choice]:
     """Go through data, alpha and epsilon, each with its name."""
+    return with_epsilons(over_alphas())
+
+
+def over_alphas() -> Iterator[Choice]:
+    """Go through data and alpha."""
+    for (where, at), alpha in product(over_data(), ALPHAS):
+        yield f"{where}, alpha {alpha:g}", at | {"alpha": alpha}
+
+
+def over_epsilons() -> Iterator[Choice]:
+    """Go through data and epsilon."""
+    return with_epsilons(over_data())
+
+
+def over_data() -> Iterator[Choice]:
+    """Go through the data."""
     for data in DATA:
-        for alpha in ALPHAS:
-            for epsilon in EPSILONS:
-                yield (
-                    f"{data.title}, alpha {alpha:g}, epsilon {epsilon:g}",
-                    {"data": data.name, "alpha": alpha, "epsilon": epsilon},
-                )
+        yield data.title, {"data": data.name}
+
+
+def with_epsilons(
+    choices: Iterable[Choice], epsilons: Iterable[float] = EPSILONS
+) -> Iterator[Choice]:
+    """Go through the epsilons with each choice."""
+    for (where, at), epsilon in product(choices, epsilons):
+        yield f"{where}, epsilon {epsilon:g}", at | {"epsilon": epsilon}
+
+
+def of_methods(names: Iterable[str], choices: Iterable[Choice]) -> Iterator[Choice]:
+    """Go through the choices for each method."""
+    for name, (where, at) in product(names, choices):
+        yield f"{name}: {where}", at | {"name": name}
 
 
 def alike(ratio: float, factor: float = ALIKE) -> bool:

@@ -1,31 +1,48 @@
 """The situations in which claims of KANON-2013 are checked, and lines read at a k."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from statistics import fmean
 
 from microveil.reproduce.cells import Cell, cells_of
 from microveil.reproduce.kanon2013.experiments import (
-    EPSILONS,
     INSENSITIVE,
     MDAV,
     READINGS,
     Measured,
     Reading,
 )
-from microveil.reproduce.paper import Case
 
 __all__ = [
+    "LARGE",
+    "MEDIUM",
     "Lines",
     "alike",
     "at",
-    "cases_by_epsilon",
-    "cases_by_reading",
+    "by_epsilon",
     "difference",
+    "of_sizes",
     "pooled",
     "ratio",
 ]
+
+# The epsilons that the text takes up one by one, and the k that its "large k" is taken for.
+MEDIUM, LARGE = 1.0, 10.0
+LARGE_SIZES = (50, 100)
+
+
+def by_epsilon(*epsilons: float) -> Iterator[tuple[str, Reading, float]]:
+    """Go through the readings of the paper's epsilon and through epsilons in each, with a name.
+
+    Examples
+    --------
+    >>> [where for where, _, _ in by_epsilon(0.1)]
+    ['epsilon 0.1, split over the four attributes', 'epsilon 0.1, for each of the four attributes']
+    """
+    for reading, epsilon in product(READINGS, epsilons):
+        yield f"epsilon {epsilon:g}, {reading.title.removeprefix('epsilon ')}", reading, epsilon
 
 
 class Lines:
@@ -47,8 +64,13 @@ class Lines:
         chosen = {"reading": reading.name, "paper_epsilon": epsilon}
         return cells_of(self._found.published, self._figure, **chosen)
 
+    def noisy_at(self, *epsilons: float) -> Iterator[tuple[str, list[Cell]]]:
+        """Go through the lines of the paper's method at its epsilons, by reading, with a name."""
+        for where, reading, epsilon in by_epsilon(*epsilons):
+            yield where, self.noisy(reading, epsilon)
+
     def single(self, reading: Reading, epsilon: float) -> Cell:
-        """Return its cell at k 1 and a small epsilon, of more runs than on the line."""
+        """Return such a line's cell at k 1 and a small epsilon, of more runs than on the line."""
         chosen = {"reading": reading.name, "paper_epsilon": epsilon}
         (cell,) = cells_of(self._found.single, self._figure, **chosen)
         return cell
@@ -62,6 +84,13 @@ class Lines:
     def insensitive(self) -> list[Cell]:
         """The line of insensitive MDAV without noise, from k 2 on."""
         return self._without_noise(INSENSITIVE)
+
+    def beside_plain(self, epsilon: float) -> Iterator[tuple[str, Cell, Cell]]:
+        """Go through cells at large k: the name, the paper's method, and clusters without noise."""
+        plain = (("MDAV", self.mdav), ("insensitive MDAV", self.insensitive))
+        for (title, line), reading, k in product(plain, READINGS, LARGE_SIZES):
+            where = f"{title}, k {k}, {reading.title}"
+            yield where, at(self.noisy(reading, epsilon), k), at(line, k)
 
     def _without_noise(self, name: str) -> list[Cell]:
         """Return figures that one run gives exactly, as nothing is drawn."""
@@ -77,6 +106,16 @@ def at(line: Sequence[Cell], k: int) -> Cell:
     '0.5 [0, 1]'
     """
     return next(cell for cell in line if cell.k == k)
+
+
+def of_sizes(line: Sequence[Cell], least: int, most: float = math.inf) -> list[Cell]:
+    """Return the cells of every k from the least to the most, included.
+
+    >>> line = [Cell(k=k, mean=1.0 / k, low=0, high=1) for k in (1, 2, 5)]
+    >>> [cell.k for cell in of_sizes(line, 2)], [cell.k for cell in of_sizes(line, 1, 2)]
+    ([2, 5], [1, 2])
+    """
+    return [cell for cell in line if least <= (cell.k or 0) <= most]
 
 
 def alike(one: float, other: float, factor: float) -> bool:
@@ -137,26 +176,3 @@ def ratio(after: Cell, before: Cell) -> Cell | None:
     reach = math.exp(math.hypot(*(cell.high / cell.mean - 1 for cell in (after, before))))
     known = after.has_interval and before.has_interval
     return Cell(k=None, mean=mean, low=mean / reach, high=mean * reach, has_interval=known)
-
-
-def cases_by_reading(check: Callable[[Reading], tuple[bool, str]]) -> tuple[Case, ...]:
-    """Check a claim in every reading of the paper's epsilon."""
-    cases = []
-    for reading in READINGS:
-        holds, measured = check(reading)
-        cases.append(Case(where=reading.title, holds=holds, measured=measured))
-    return tuple(cases)
-
-
-def cases_by_epsilon(
-    check: Callable[[Reading, float], tuple[bool, str]],
-    epsilons: Sequence[float] = EPSILONS,
-) -> tuple[Case, ...]:
-    """Check a claim in every reading and at each epsilon."""
-    cases = []
-    for reading in READINGS:
-        for epsilon in epsilons:
-            holds, measured = check(reading, epsilon)
-            where = f"epsilon {epsilon:g}, {reading.title.removeprefix('epsilon ')}"
-            cases.append(Case(where=where, holds=holds, measured=measured))
-    return tuple(cases)

@@ -1,7 +1,7 @@
 """The claims of KNOISE on bias, error and distribution: sections 2.4 and 3."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from scipy.special import kolmogi
@@ -16,7 +16,7 @@ from microveil.reproduce.knoise.measures import (
     slopes,
 )
 from microveil.reproduce.knoise.spread import Spread, spread_of
-from microveil.reproduce.paper import Case, Claim
+from microveil.reproduce.paper import Case, Claim, claimed
 
 __all__ = ["FIGURES", "PUBLISHED", "bins_of", "critical_distance", "error_claims"]
 
@@ -67,13 +67,7 @@ def bins_of(found: Measured) -> Runs:
     return np.asarray(np.arange(first, last + width, width), dtype=np.float64)
 
 
-def _both(found: Measured, name: str) -> tuple[Spread, Spread]:
-    """Return the bias of a method, and the slope of its error within the intervals."""
-    return spread_of(found.bias(name)), spread_of(slopes(found.ages, found.released[name]))
-
-
 def _intervals_bias(found: Measured) -> Claim:
-    bias, slope = _both(found, K_PRAM)
     margin = NO_BIAS * found.ages.delta
     return Claim(
         section="2.4",
@@ -81,18 +75,7 @@ def _intervals_bias(found: Measured) -> Claim:
         criterion=f"the mean error over all records is beyond {margin:.3g} years, or the slope of "
         f"the error against the place in the interval beyond {NO_SLOPE:g}, with the 95 % interval "
         "over runs, each a case",
-        cases=(
-            Case(
-                where="all records",
-                holds=bias.is_beyond(margin),
-                measured=f"mean error {bias} years; single runs {bias.of_runs}",
-            ),
-            Case(
-                where="by place in the interval",
-                holds=slope.is_beyond(NO_SLOPE),
-                measured=f"slope {slope} years a year",
-            ),
-        ),
+        cases=tuple(_biases(found, K_PRAM, Spread.is_beyond)),
         remark="Drawing from an interval leaves its mean as it is in expectation. But the young "
         "of an interval come out too old and the old too young: a slope of -1 is a full pull to "
         "the interval's mean.",
@@ -100,7 +83,6 @@ def _intervals_bias(found: Measured) -> Claim:
 
 
 def _no_bias(found: Measured) -> Claim:
-    bias, slope = _both(found, K_NOISE)
     margin = NO_BIAS * found.ages.delta
     return Claim(
         section="2.4",
@@ -108,28 +90,27 @@ def _no_bias(found: Measured) -> Claim:
         criterion=f"the mean error over all records is within {margin:.3g} years, and the slope of "
         f"the error against the place in the interval within {NO_SLOPE:g}, with the 95 % interval "
         "over runs, each a case",
-        cases=(
-            Case(
-                where="all records",
-                holds=bias.is_within(margin),
-                measured=f"mean error {bias} years; single runs {bias.of_runs}",
-            ),
-            Case(
-                where="by place in the interval",
-                holds=slope.is_within(NO_SLOPE),
-                measured=f"slope {slope} years a year",
-            ),
-        ),
+        cases=tuple(_biases(found, K_NOISE, Spread.is_within)),
+    )
+
+
+def _biases(found: Measured, name: str, holds: Callable[[Spread, float], bool]) -> Iterator[Case]:
+    """Hold a method's bias, and the slope of its error within the intervals, against none."""
+    bias, slope = spread_of(found.bias(name)), spread_of(slopes(found.ages, found.released[name]))
+    yield Case(
+        where="all records",
+        holds=holds(bias, NO_BIAS * found.ages.delta),
+        measured=f"mean error {bias} years; single runs {bias.of_runs}",
+    )
+    yield Case(
+        where="by place in the interval",
+        holds=holds(slope, NO_SLOPE),
+        measured=f"slope {slope} years a year",
     )
 
 
 def _same_distribution(found: Measured) -> Claim:
     noised, values = found.released[K_NOISE], found.ages.values
-    distance = spread_of(distances_of_laws(values, noised))
-    critical = critical_distance(len(values))
-    edges = bins_of(found)
-    before, after = counts_in_bins(edges, values[None, :]), counts_in_bins(edges, noised)
-    moved = spread_of(np.abs(after - before).sum(axis=1) / 2 / len(values))
     outside = spread_of(np.mean((noised < values.min()) | (noised > values.max()), axis=1))
     return Claim(
         section="3",
@@ -137,83 +118,59 @@ def _same_distribution(found: Measured) -> Claim:
         criterion="the Kolmogorov-Smirnov distance is below what 5 % of independent samples "
         f"exceed, and at most {100 * SAME_BINS:g} % of the records would have to change bins, in "
         "95 % of the runs, each a case",
-        cases=(
-            Case(
-                where="Kolmogorov-Smirnov distance",
-                holds=distance.has_interval and distance.greatest < critical,
-                measured=f"{distance}; single runs {distance.of_runs}; critical {critical:.3g}; as "
-                f"many ages drawn anew {spread_of(found.fresh)}",
-            ),
-            Case(
-                where=f"bins of {edges[1] - edges[0]:g} years",
-                holds=moved.has_interval and moved.greatest <= SAME_BINS,
-                measured=f"{moved} of the records; single runs {moved.of_runs}",
-            ),
-        ),
+        cases=tuple(_distances(found)),
         remark=f"Of the noisy ages {100 * outside.mean:.2g} % lie beyond the youngest and the "
         "oldest original. The samples are paired, so that the critical value is generous.",
     )
 
 
-def _smoother(found: Measured) -> Claim:
-    values = found.ages.values
-    jagged = {name: roughness(found.released[name]) for name in (K_PRAM, K_NOISE)}
-    less = spread_of(jagged[K_NOISE] - jagged[K_PRAM])
-    cases = [
-        Case(
-            where="histogram by single years",
-            holds=less.is_below(0),
-            measured="root mean square of its second differences: k-PRAM "
-            f"{spread_of(jagged[K_PRAM])} records; k-noise {spread_of(jagged[K_NOISE])}; original "
-            f"{roughness(values[None, :])[0]:.3g}",
-        )
-    ]
+def _distances(found: Measured) -> Iterator[Case]:
+    """Compare the distributions of noisy and original ages, as such and in bins."""
+    noised, values = found.released[K_NOISE], found.ages.values
+    distance = spread_of(distances_of_laws(values, noised))
+    critical = critical_distance(len(values))
+    yield Case(
+        where="Kolmogorov-Smirnov distance",
+        holds=distance.has_interval and distance.greatest < critical,
+        measured=f"{distance}; single runs {distance.of_runs}; critical {critical:.3g}; as "
+        f"many ages drawn anew {spread_of(found.fresh)}",
+    )
+    edges = bins_of(found)
+    before, after = counts_in_bins(edges, values[None, :]), counts_in_bins(edges, noised)
+    moved = spread_of(np.abs(after - before).sum(axis=1) / 2 / len(values))
+    yield Case(
+        where=f"bins of {edges[1] - edges[0]:g} years",
+        holds=moved.has_interval and moved.greatest <= SAME_BINS,
+        measured=f"{moved} of the records; single runs {moved.of_runs}",
+    )
+
+
+@claimed(
+    section="3",
+    text="With k-noise the resulting ages are smoother, where k-PRAM makes clusters.",
+    criterion="the histogram is less jagged, with the 95 % interval of the difference; and "
+    "from one year of age to the next the mean released age rises across borders of intervals "
+    f"by less than {EVEN:g} years more or less than within them under k-noise, and by more "
+    f"than {EVEN:g} years more under k-PRAM, with the 95 % intervals over runs, each a case",
+)
+def _smoother(found: Measured) -> Iterator[Case]:
+    pram, noise = (roughness(found.released[name]) for name in (K_PRAM, K_NOISE))
+    yield Case(
+        where="histogram by single years",
+        holds=spread_of(noise - pram).is_below(0),
+        measured=f"root mean square of its second differences: k-PRAM {spread_of(pram)} records; "
+        f"k-noise {spread_of(noise)}; original {roughness(found.ages.values[None, :])[0]:.3g}",
+    )
     steps = {name: rises(found.ages, found.released[name]) for name in (K_PRAM, K_NOISE)}
     uneven = {name: spread_of(rise.across - rise.inside) for name, rise in steps.items()}
-    cases.append(
-        Case(
-            where="mean released age by original age",
-            holds=uneven[K_NOISE].is_within(EVEN) and uneven[K_PRAM].is_above(EVEN),
-            measured="its rise from one year to the next: "
-            + "; ".join(
-                f"{name} {spread_of(rise.inside)} within intervals, {spread_of(rise.across)} "
-                "across their borders"
-                for name, rise in steps.items()
-            ),
-        )
-    )
-    return Claim(
-        section="3",
-        text="With k-noise the resulting ages are smoother, where k-PRAM makes clusters.",
-        criterion="the histogram is less jagged, with the 95 % interval of the difference; and "
-        "from one year of age to the next the mean released age rises across borders of intervals "
-        f"by less than {EVEN:g} years more or less than within them under k-noise, and by more "
-        f"than {EVEN:g} years more under k-PRAM, with the 95 % intervals over runs, each a case",
-        cases=tuple(cases),
-    )
-
-
-def _lower(found: Measured, figure: Callable[[Measured, str], Runs]) -> tuple[Spread, float]:
-    """Return k-noise less k-PRAM, and the share of runs in which k-noise has less."""
-    ours, theirs = figure(found, K_NOISE), figure(found, K_PRAM)
-    return spread_of(ours - theirs), float(np.mean(ours < theirs))
-
-
-def _lower_cases(
-    found: Measured, label: str, unit: str, figure: Callable[[Measured, str], Runs]
-) -> tuple[Case, Case]:
-    less, share = _lower(found, figure)
-    means = [spread_of(figure(found, name)) for name in (K_PRAM, K_NOISE)]
-    return (
-        Case(
-            where=f"{label}, on average",
-            holds=less.is_below(0),
-            measured=f"k-PRAM {means[0]} {unit}; k-noise {means[1]}; difference {less}",
-        ),
-        Case(
-            where=f"{label}, in single runs",
-            holds=less.has_interval and share >= MOST_RUNS,
-            measured=f"lower in {100 * share:.3g} % of the runs",
+    yield Case(
+        where="mean released age by original age",
+        holds=uneven[K_NOISE].is_within(EVEN) and uneven[K_PRAM].is_above(EVEN),
+        measured="its rise from one year to the next: "
+        + "; ".join(
+            f"{name} {spread_of(rise.inside)} within intervals, {spread_of(rise.across)} "
+            "across their borders"
+            for name, rise in steps.items()
         ),
     )
 
@@ -224,50 +181,61 @@ LOWER = (
 )
 
 
-def _lower_error(found: Measured) -> Claim:
-    return Claim(
-        section="3",
-        text="k-noise has a lower error than k-PRAM (Table 1).",
-        criterion=LOWER,
-        cases=(
-            *_lower_cases(found, "MSE", "years squared", Measured.mse),
-            *_lower_cases(found, "RMSE", "years", Measured.rmse),
-        ),
-    )
+@claimed(
+    section="3",
+    text="k-noise has a lower error than k-PRAM (Table 1).",
+    criterion=LOWER,
+)
+def _lower_error(found: Measured) -> Iterator[Case]:
+    yield from _lower(found, "MSE", "years squared", Measured.mse)
+    yield from _lower(found, "RMSE", "years", Measured.rmse)
 
 
 def _lower_bias(found: Measured) -> Claim:
     signed = [spread_of(found.bias(name)) for name in (K_PRAM, K_NOISE)]
+    cases = _lower(found, "size of the mean error", "years", lambda of, name: np.abs(of.bias(name)))
     return Claim(
         section="3",
         text="k-noise has a lower bias than k-PRAM (Table 1).",
         criterion=LOWER,
-        cases=_lower_cases(
-            found, "size of the mean error", "years", lambda of, name: np.abs(of.bias(name))
-        ),
+        cases=tuple(cases),
         remark=f"With its sign the mean error is {signed[0]} years under k-PRAM and {signed[1]} "
         "years under k-noise over the runs. From one run each nothing follows about the methods.",
     )
 
 
-def _published_numbers(found: Measured) -> Claim:
-    cases = []
+def _lower(
+    found: Measured, label: str, unit: str, figure: Callable[[Measured, str], Runs]
+) -> Iterator[Case]:
+    """Hold a figure of k-noise against that of k-PRAM, on average and run by run."""
+    theirs, ours = figure(found, K_PRAM), figure(found, K_NOISE)
+    less, share = spread_of(ours - theirs), float(np.mean(ours < theirs))
+    yield Case(
+        where=f"{label}, on average",
+        holds=less.is_below(0),
+        measured=f"k-PRAM {spread_of(theirs)} {unit}; k-noise {spread_of(ours)}; difference {less}",
+    )
+    yield Case(
+        where=f"{label}, in single runs",
+        holds=less.has_interval and share >= MOST_RUNS,
+        measured=f"lower in {100 * share:.3g} % of the runs",
+    )
+
+
+@claimed(
+    section="3",
+    text="Bias, MSE and RMSE of k-PRAM and k-noise are as printed in Table 1.",
+    criterion="the paper's number is among the middle 95 % of our single runs",
+    remark="Its ages are others than ours. The error of k-noise depends on the width alone, "
+    "that of k-PRAM on how ages lie within the intervals: evenly spread ones give an MSE of "
+    "25/6 = 4.17, and the paper's is above even that.",
+)
+def _published_numbers(found: Measured) -> Iterator[Case]:
     for name, numbers in PUBLISHED.items():
         for label, value in numbers.items():
             ours = spread_of(FIGURES[label](found, name))
-            cases.append(
-                Case(
-                    where=f"{name}, {label}",
-                    holds=ours.holds(value),
-                    measured=f"paper {value:.4f}; mean {ours}; single runs {ours.of_runs}",
-                )
+            yield Case(
+                where=f"{name}, {label}",
+                holds=ours.holds(value),
+                measured=f"paper {value:.4f}; mean {ours}; single runs {ours.of_runs}",
             )
-    return Claim(
-        section="3",
-        text="Bias, MSE and RMSE of k-PRAM and k-noise are as printed in Table 1.",
-        criterion="the paper's number is among the middle 95 % of our single runs",
-        cases=tuple(cases),
-        remark="Its ages are others than ours. The error of k-noise depends on the width alone, "
-        "that of k-PRAM on how ages lie within the intervals: evenly spread ones give an MSE of "
-        "25/6 = 4.17, and the paper's is above even that.",
-    )
