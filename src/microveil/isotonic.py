@@ -3,8 +3,8 @@
 import itertools
 
 import numpy as np
+import scipy  # which loads its parts when they are used
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 
 __all__ = ["in_order"]
 
@@ -41,7 +41,7 @@ def in_order(means: NDArray[np.float64], scales: NDArray[np.float64]) -> NDArray
         if after - before <= 1:
             continue
         weights = (scales[stretch].min() / scales[stretch]) ** 2
-        fit = isotonic_regression(means[stretch], weights=weights).x
+        fit = scipy.optimize.isotonic_regression(means[stretch], weights=weights).x
         lowest = means[before] if before >= 0 else -np.inf
         highest = means[after] if after < len(means) else np.inf
         fitted[stretch] = np.clip(fit, lowest, highest)

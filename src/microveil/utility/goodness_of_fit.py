@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy  # which loads its parts when they are used: stats takes the better part of a second
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from microveil.errors import DataError
 from microveil.utility.moments import LARGEST_VALUE
@@ -34,13 +34,6 @@ LEAST_EXPECTED = 5
 ANDERSON_DARLING_RANGE = 0.001, 0.25
 # The series that gives Cramer-von Mises p-values is cut off where its terms are below 1e-7.
 CRAMER_VON_MISES_FLOOR = 1e-6
-# The midrank statistic, which allows for ties; scipy names it from 1.17 on, and before that
-# knows no other name than its default.
-MIDRANK = (
-    {"variant": "midrank"}
-    if "variant" in inspect.signature(stats.anderson_ksamp).parameters
-    else {}
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,14 +252,14 @@ def _kolmogorov_smirnov(before: NDArray[np.float64], after: NDArray[np.float64])
     with warnings.catch_warnings():
         # That an exact p-value could not be had and the limiting law stands in.
         warnings.simplefilter("ignore")
-        test = stats.ks_2samp(before, after)
+        test = scipy.stats.ks_2samp(before, after)
     return FitTest(statistic=float(test.statistic), p_value=float(test.pvalue))
 
 
 def _cramer_von_mises(before: NDArray[np.float64], after: NDArray[np.float64]) -> FitTest | None:
     if min(len(before), len(after)) < 2:
         return None
-    test = stats.cramervonmises_2samp(before, after)
+    test = scipy.stats.cramervonmises_2samp(before, after)
     # Two terms of the size of n cancel in the statistic: agreement can come out below 0.
     statistic, p_value = max(0.0, float(test.statistic)), float(test.pvalue)
     if max(len(before), len(after)) > 20 and p_value < CRAMER_VON_MISES_FLOOR:
@@ -283,7 +276,7 @@ def _anderson_darling(before: NDArray[np.float64], after: NDArray[np.float64]) -
     with warnings.catch_warnings():
         # That the p-value is beyond the ends of the table: said by `p_value_is`.
         warnings.simplefilter("ignore")
-        test = stats.anderson_ksamp([before, after], **MIDRANK)
+        test = _anderson_ksamp(before, after)
     least, greatest = ANDERSON_DARLING_RANGE
     p_value = min(max(float(test.pvalue), least), greatest)
     ends = {least: "at most", greatest: "at least"}
@@ -292,6 +285,16 @@ def _anderson_darling(before: NDArray[np.float64], after: NDArray[np.float64]) -
         p_value=p_value,
         p_value_is=ends.get(p_value, "computed"),
     )
+
+
+def _anderson_ksamp(before: NDArray[np.float64], after: NDArray[np.float64]) -> Any:
+    """Take the midrank statistic, which allows for ties.
+
+    scipy names it from 1.17 on, and before that has no name but its default for it.
+    """
+    test = scipy.stats.anderson_ksamp
+    named = "variant" in inspect.signature(test).parameters
+    return test([before, after], **({"variant": "midrank"} if named else {}))
 
 
 def _chi_squared(before: NDArray[np.float64], after: NDArray[np.float64]) -> FitTest | None:
@@ -306,6 +309,6 @@ def _chi_squared(before: NDArray[np.float64], after: NDArray[np.float64]) -> Fit
     statistic = float(np.sum((observed - bins.expected) ** 2 / bins.expected))
     return FitTest(
         statistic=statistic,
-        p_value=float(stats.chi2.sf(statistic, degrees_of_freedom)),
+        p_value=float(scipy.special.chdtrc(degrees_of_freedom, statistic)),
         degrees_of_freedom=degrees_of_freedom,
     )

@@ -8,9 +8,8 @@ people of the original should be nearer than others (Shokri, Stronati, Song and 
 from collections.abc import Sequence
 
 import numpy as np
+import scipy  # which loads its parts when they are used
 from numpy.typing import NDArray
-from scipy.optimize import brentq
-from scipy.special import ndtri
 
 from microveil.errors import RequestError
 from microveil.risk.attacks.nearest import Rows, standard_weights
@@ -147,7 +146,7 @@ def area_under_curve(
     nearer = n_others - np.searchsorted(in_order, members, side="right")
     tied = n_others - np.searchsorted(in_order, members) - nearer
     area = float(np.sum(nearer + tied / 2)) / (n * n_others)
-    quantile = float(ndtri((1 + confidence) / 2))
+    quantile = float(scipy.special.ndtri((1 + confidence) / 2))
 
     def beyond(candidate: float) -> float:
         middle = (n + n_others) / 2 - 1
@@ -156,6 +155,7 @@ def area_under_curve(
         return (area - candidate) ** 2 - quantile**2 * variance / (n * n_others)
 
     # At an area of 0 or 1 the function is 0 as well: that is not the end that is wanted.
-    lower = brentq(beyond, 0.0, min(area, 1 - SMALLEST)) if area > 0 else 0.0
-    upper = brentq(beyond, max(area, SMALLEST), 1.0) if area < 1 else 1.0
+    root = scipy.optimize.brentq
+    lower = root(beyond, 0.0, min(area, 1 - SMALLEST)) if area > 0 else 0.0
+    upper = root(beyond, max(area, SMALLEST), 1.0) if area < 1 else 1.0
     return Estimate(value=area, interval=(float(lower), float(upper)), n=n + n_others)
