@@ -166,11 +166,11 @@ def spent(weights: NDArray[np.int64]) -> Fraction | None:
     1.0986122886681098...
     """
     totals = weights.sum(axis=1).tolist()
-    rows = [
-        [Fraction(weight, total) for weight in row]
-        for row, total in zip(weights.tolist(), totals, strict=True)
+    # Most weights of a large matrix are the same: each is made a fraction once in its column.
+    columns = [
+        [Fraction(weight, total) for weight, total in set(zip(column, totals, strict=True))]
+        for column in weights.T.tolist()
     ]
-    columns = list(zip(*rows, strict=True))
     if any(min(column) == 0 < max(column) for column in columns):
         return None
     largest = max(max(column) / min(column) for column in columns if max(column))
