@@ -26,10 +26,10 @@ demo: $(VENV)/.installed ## Protect invented people in three ways and explain th
 	$(BIN)/microveil demo -o build/demo --overwrite
 
 test: $(VENV)/.installed-test ## Run the tests, but for the long statistical ones
-	$(BIN)/python -m pytest -q -m "not slow"
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow"
 
 test-slow: $(VENV)/.installed-test ## Run the long statistical tests
-	$(BIN)/python -m pytest -q -m slow
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m slow
 
 check: $(VENV)/.installed-check ## Lint, types, layers, spelling
 	$(BIN)/ruff check .

@@ -47,7 +47,7 @@ def rows(draw, most):
     return np.array(values), np.full(len(values) // 2, 2)
 
 
-def check(values, sizes, joined, least):
+def assert_valid_and_least(values, sizes, joined, least):
     """The joined sizes are valid, and lose no more than the least."""
     assert joined.sum() == len(values)
     assert set(np.cumsum(joined).tolist()) <= set(np.cumsum(sizes).tolist())
@@ -63,14 +63,16 @@ def test_no_joining_of_all_loses_less(table):
     values, sizes = table
     least = plain.least_by_search(values, sizes.tolist())
     assert least == plain.least(values, sizes.tolist())
-    check(values, sizes, widened_sizes(values, sizes), least)
+    assert_valid_and_least(values, sizes, widened_sizes(values, sizes), least)
 
 
 @given(st.one_of(clusterings(60), rows(60)))
 def test_no_joining_of_many_clusters_loses_less(table):
     """The same against a quadratic dynamic programme."""
     values, sizes = table
-    check(values, sizes, widened_sizes(values, sizes), plain.least(values, sizes.tolist()))
+    assert_valid_and_least(
+        values, sizes, widened_sizes(values, sizes), plain.least(values, sizes.tolist())
+    )
 
 
 @pytest.mark.parametrize("n_values", [2, 3, 4, 20, 150])
@@ -80,7 +82,9 @@ def test_few_values_in_many_clusters(n_values, k):
     random = np.random.Generator(np.random.PCG64(n_values))
     values = np.sort(random.integers(0, n_values, 1500) ** 2)
     sizes = ranking_sizes(len(values), k)
-    check(values, sizes, widened_sizes(values, sizes), plain.least(values, sizes.tolist()))
+    assert_valid_and_least(
+        values, sizes, widened_sizes(values, sizes), plain.least(values, sizes.tolist())
+    )
 
 
 @given(st.lists(st.integers(-FAR, FAR), min_size=1, max_size=40, unique=True), st.data())

@@ -232,7 +232,9 @@ def test_equal_rows_hide_people_among_one_another():
     assert "nan" not in together.to_text()
 
 
-@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=str)
+@pytest.mark.parametrize(
+    "make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"]
+)
 def test_every_kind_of_table_gives_the_same_report(make):
     """Frames of pandas, polars and pyarrow say what a dict of arrays says."""
     generator = np.random.default_rng(10)

@@ -2,7 +2,6 @@
 
 import math
 import re
-import time
 from html.parser import HTMLParser
 
 import numpy as np
@@ -362,8 +361,8 @@ def test_the_f_measure_of_every_class_is_drawn_beside_its_levels():
     assert "propensity ratio" in heads
 
 
-def test_a_thousand_cells_stay_below_a_megabyte_and_are_quick():
-    """Four methods, 25 k and ten epsilons make a page in a second or so."""
+def test_a_thousand_cells_stay_below_a_megabyte():
+    """Four methods, 25 k and ten epsilons make a page that a browser opens at once."""
     cells = [
         (method, "", k, epsilon, scope, "dp", 9.0 * k * (m + 1) / epsilon, 90.0 / k)
         for m, (method, scope) in enumerate(
@@ -373,9 +372,7 @@ def test_a_thousand_cells_stay_below_a_megabyte_and_are_quick():
         for epsilon in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
     ]  # fmt: skip
     found = made(*cells)
-    start = time.perf_counter()
     page = comparison_report(found)
-    assert time.perf_counter() - start < 10
     assert len(page.encode()) < 1_000_000
     assert len(re.findall(r"<th scope=\"row\">", page.split('id="cells"')[1])) == 1000
 
