@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 import microveil as mv
+from command import run
 from microveil import demo
 from microveil.errors import FileError
 
@@ -20,18 +21,6 @@ REQUEST = [
     "--method", "dp-um", "--k", "5", "--epsilon", "1", "--attributes", "AGE,INCOME",
     "--bounds", "AGE=0:120", "--bounds", "INCOME=0:400000", "--resolution", "INCOME=0.01",
 ]  # fmt: skip
-
-
-def run(*arguments, folder, **environment):
-    """Run microveil in a folder, as from a shell, in a pipe."""
-    return subprocess.run(
-        [sys.executable, "-m", "microveil", *map(str, arguments)],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, **environment},
-    )
 
 
 @pytest.fixture
@@ -253,6 +242,21 @@ def test_an_existing_folder_is_not_replaced_unless_asked(folder):
     assert done.returncode == 0
     assert (folder / "out" / "data.csv").read_bytes() != before
     assert sorted(os.listdir(folder)) == ["out", "out-custodian", "people.csv"]
+
+
+@pytest.mark.parametrize(("columns", "code"), [("AGE", 0), ("AGE,NOBODY", 2)])
+def test_a_process_ends_with_the_code_of_its_command(folder, columns, code):
+    """What it prints comes on the stream it belongs to."""
+    asked = ["protect", "people.csv", "--method", "dp-um", "--k", "5", "--epsilon", "1"]
+    asked += ["--attributes", columns, "--bounds", "AGE=0:120", "-o", "out"]
+    done = subprocess.run(
+        [sys.executable, "-m", "microveil", *asked],
+        cwd=folder, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == code
+    assert ("Released to out" in done.stdout) is (code == 0)
+    assert ("NOBODY" in done.stderr) is (code == 2)
+    assert "Traceback" not in done.stderr
 
 
 def test_an_error_of_ours_shows_no_value(folder):

@@ -1,31 +1,17 @@
 """The custodian's commands: audit, attack, inspect with a request, compare."""
 
 import json
-import os
-import subprocess
-import sys
 
 import polars as pl
 import pytest
 
 import microveil as mv
+from command import run
 
 AGE_TAX = [
     "--attributes", "AGE,TAX", "--bounds", "AGE=0:120", "--bounds", "TAX=0:200000",
     "--resolution", "TAX=1",
 ]  # fmt: skip
-
-
-def run(*arguments, folder):
-    """Run microveil in a folder, as from a shell, in a pipe."""
-    return subprocess.run(
-        [sys.executable, "-m", "microveil", *map(str, arguments)],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ,
-    )
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import microveil as mv
+from command import run
 from microveil import publish
 from microveil.compare import drawing
 from microveil.publish import compare_file, protect_file
@@ -22,10 +23,9 @@ COMPARED = (
 )  # fmt: skip
 
 
-def run(*arguments, folder, without=None):
-    """Run microveil in a folder, in a pipe, as if a library were not installed."""
-    block = "" if without is None else f"sys.modules[{without!r}] = None; "
-    code = f"import sys; {block}from microveil.cli import main; main()"
+def run_without(library, *arguments, folder):
+    """Run microveil in a process of its own, as if a library were not installed."""
+    code = f"import sys; sys.modules[{library!r}] = None; from microveil.cli import main; main()"
     return subprocess.run(
         [sys.executable, "-c", code, *map(str, arguments)],
         cwd=folder,
@@ -162,7 +162,7 @@ def test_compare_writes_its_report_and_its_map(folder):
 
 def test_without_matplotlib_the_report_is_written_all_the_same(folder):
     """The maps are in the report; how to get pictures as files is told."""
-    done = run(*COMPARED, folder=folder, without="matplotlib")
+    done = run_without("matplotlib", *COMPARED, folder=folder)
     assert done.returncode == 0, done.stderr
     assert "microveil[report]" in done.stdout.splitlines()[-1]
     assert "<svg" in (folder / "results" / "report.html").read_text()
@@ -171,8 +171,8 @@ def test_without_matplotlib_the_report_is_written_all_the_same(folder):
 
 def test_without_linkage_no_map_is_drawn_or_promised(folder):
     """There is no risk to draw, and nothing to install that would draw it."""
-    for without in (None, "matplotlib"):
-        done = run(*COMPARED, "--no-linkage", folder=folder, without=without)
+    asked = (*COMPARED, "--no-linkage")
+    for done in (run(*asked, folder=folder), run_without("matplotlib", *asked, folder=folder)):
         assert done.returncode == 0, done.stderr
         assert done.stdout.splitlines()[-1] == "Report: results/report.html"
     assert "was not measured" in (folder / "results" / "report.html").read_text()
