@@ -8,7 +8,6 @@ apart (`propensity`).
 import datetime
 import importlib
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -18,11 +17,11 @@ from numpy.typing import NDArray
 
 from microveil.errors import DataError, RequestError
 from microveil.schema import EPOCH, Kind, written
-from microveil.table import Table
+from microveil.table import Table, check_columns
 from microveil.utility.learning import threshold_classes
 from microveil.utility.regression import parse_formula
 
-__all__ = ["Analyses", "Column", "check_columns", "column_of", "named_classifier", "numbers_of"]
+__all__ = ["Analyses", "Column", "column_of", "named_classifier", "numbers_of"]
 
 # A class attribute of more is a slip: a number that wants a threshold, or a name.
 MOST_CLASSES = 50
@@ -176,22 +175,6 @@ def _named(value: float, kind: Kind) -> str | None:
         return str(written(Fraction(math.floor(value)), kind))
     except OverflowError:
         return None
-
-
-def check_columns(table: Table, names: Iterable[str], side: str) -> None:
-    """Refuse names that a table does not have.
-
-    Raises
-    ------
-    RequestError
-    """
-    for name in names:
-        if name not in table.names:
-            raise RequestError(
-                f"column '{name}'",
-                f"the {side} table has no such column",
-                f"choose from {', '.join(table.names)}",
-            )
 
 
 def column_of(table: Table, name: str) -> Column:

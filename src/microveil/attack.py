@@ -20,7 +20,7 @@ from microveil.risk.attacks import (
     singling_out,
 )
 from microveil.risk.record_linkage import LARGEST_VALUE
-from microveil.table import Table, open_table
+from microveil.table import Table, check_columns, open_table
 
 __all__ = ["attack"]
 
@@ -259,7 +259,7 @@ def _records(tables: dict[str, Table], named: list[str] | None) -> dict[str, Rec
     else:
         chosen = named
         for side, table in tables.items():
-            _check_columns(table, named, side)
+            check_columns(table, named, side)
     columns = {}
     for name in chosen:
         found = _columns(tables, name, strictly=named is not None)
@@ -338,16 +338,6 @@ def _part(names: list[str], part: Iterable[str], place: str) -> list[str]:
                 f"choose from {', '.join(names)}, or name it in attributes",
             )
     return chosen
-
-
-def _check_columns(table: Table, names: list[str], side: str) -> None:
-    for name in names:
-        if name not in table.names:
-            raise RequestError(
-                f"column '{name}'",
-                f"the {side} table has no such column",
-                f"choose from {', '.join(table.names)}",
-            )
 
 
 def _check_numbers(

@@ -10,7 +10,7 @@ from microveil.table.columns import (
     on_grid,
     resolution_from_data,
 )
-from microveil.table.frames import Numbers, Table, open_table, spread
+from microveil.table.frames import Numbers, Table, check_columns, open_table, spread
 
 __all__ = [
     "BoundsFromData",
@@ -19,6 +19,7 @@ __all__ = [
     "ResolutionFromData",
     "Table",
     "bounds_from_data",
+    "check_columns",
     "decimals_seen",
     "likely_identifier",
     "on_grid",

@@ -18,7 +18,7 @@ from microveil.errors import DataError, RequestError
 from microveil.schema import Cells, Kind
 from microveil.table.restore import KEEP, RESTORE, Numbers, restored_array
 
-__all__ = ["Numbers", "Table", "open_table", "spread"]
+__all__ = ["Numbers", "Table", "check_columns", "open_table", "spread"]
 
 
 class Table(Protocol):
@@ -99,6 +99,30 @@ def open_table(table: Any) -> Table:
             "table", "one record cannot be hidden among others", "pass a table of at least two"
         )
     return opened
+
+
+def check_columns(table: Table, names: Iterable[str], side: str) -> None:
+    """Refuse names that a table does not have.
+
+    Parameters
+    ----------
+    table : Table
+    names : iterable of str
+    side : str
+        Which table it is, in the error: "original", "protected".
+
+    Raises
+    ------
+    RequestError
+        If a name is not among the table's columns.
+    """
+    for name in names:
+        if name not in table.names:
+            raise RequestError(
+                f"column '{name}'",
+                f"the {side} table has no such column",
+                f"choose from {', '.join(table.names)}",
+            )
 
 
 def _narwhals(table: Any) -> "nw.DataFrame[Any]":
