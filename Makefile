@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# A container may see all cores of its host: no more processes than pay off.
+PYTEST := $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slow check bench format clean
@@ -26,10 +28,10 @@ demo: $(VENV)/.installed ## Protect invented people in three ways and explain th
 	$(BIN)/microveil demo -o build/demo --overwrite
 
 test: $(VENV)/.installed-test ## Run the tests, but for the long statistical ones
-	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not slow"
+	$(PYTEST) -m "not slow"
 
 test-slow: $(VENV)/.installed-test ## Run the long statistical tests
-	$(BIN)/python -m pytest -q -n auto --dist worksteal -m slow
+	$(PYTEST) -m slow
 
 check: $(VENV)/.installed-check ## Lint, types, layers, spelling
 	$(BIN)/ruff check .
