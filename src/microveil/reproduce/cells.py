@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy.special import stdtrit
 
 from microveil.report.wording import number
 
-__all__ = ["SEVERAL_ORDERS", "Cell", "Ratio", "cells_of", "ratio_of"]
+__all__ = ["SEVERAL_ORDERS", "Cell", "Ratio", "cells_of", "difference", "pooled", "ratio_of"]
 
 CONFIDENCE = 0.95
 # What "several orders of magnitude" is taken for, as a factor.
@@ -75,6 +76,38 @@ def _read(table: polars.DataFrame, figure: str) -> Iterator[Cell]:
             high=mean if high is None else high,
             has_interval=low is not None,
         )
+
+
+def pooled(cells: Sequence[Cell]) -> Cell:
+    """Return the mean over cells of independent runs, with its interval.
+
+    The variances of the means are added; the quantile stays that of one cell's few runs, so that
+    the interval is a little wide.
+
+    Examples
+    --------
+    >>> str(pooled([Cell(k=k, mean=k, low=k - 3.0, high=k + 3.0) for k in (1, 2, 3, 4)]))
+    '2.5 [1, 4]'
+    """
+    mean = fmean(cell.mean for cell in cells)
+    reach = math.hypot(*(cell.high - cell.mean for cell in cells)) / len(cells)
+    known = all(cell.has_interval for cell in cells)
+    return Cell(k=None, mean=mean, low=mean - reach, high=mean + reach, has_interval=known)
+
+
+def difference(after: Cell, before: Cell) -> Cell:
+    """Return by how much one is above another one of other runs, with the interval.
+
+    Examples
+    --------
+    >>> one = Cell(k=None, mean=9.0, low=6.0, high=12.0)
+    >>> str(difference(one, Cell(k=None, mean=1.0, low=-3.0, high=5.0)))
+    '8 [3, 13]'
+    """
+    mean = after.mean - before.mean
+    reach = math.hypot(after.high - after.mean, before.high - before.mean)
+    known = after.has_interval and before.has_interval
+    return Cell(k=None, mean=mean, low=mean - reach, high=mean + reach, has_interval=known)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,10 +1,11 @@
 """What the claims of IDP-2025 go through, and how those of section 4.1 read the errors."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from typing import Any
 
-from microveil.reproduce.cells import Cell, ratio_of
+from microveil.reproduce.cells import Cell, Ratio, ratio_of
 from microveil.reproduce.idp2025.experiments import ALPHAS, DATA, EPSILONS
 
 __all__ = [
@@ -72,16 +73,25 @@ def alike(ratio: float, factor: float = ALIKE) -> bool:
     return 1 / factor <= ratio <= factor
 
 
-def over_domains(cells: Cells, name: str, data: str, epsilon: float) -> tuple[float, str]:
-    """Return by how much the error at alpha 3 exceeds that at 1.5, over k."""
+def over_domains(cells: Cells, name: str, data: str, epsilon: float) -> tuple[Ratio, str]:
+    """Return by how much the error at alpha 3 exceeds that at 1.5, over k.
+
+    Of a method without k it is the ratio of two cells, as wide as their intervals allow.
+    """
     wide, narrow = (
         cells(name=name, data=data, epsilon=epsilon, alpha=alpha) for alpha in reversed(ALPHAS)
     )
     if len(wide) > 1:
         ratio = ratio_of(wide, narrow)
-        return ratio.mean, f"{name} {ratio}"
-    found = wide[0].mean / narrow[0].mean
-    return found, f"{name} {found:.3g}"
+        return ratio, f"{name} {ratio}"
+    (above,), (below,) = wide, narrow
+    known = above.has_interval and below.has_interval
+    found = Ratio(
+        mean=above.mean / below.mean,
+        low=above.low / below.high if known else 0.0,
+        high=above.high / below.low if known and below.low > 0 else math.inf,
+    )
+    return found, f"{name} {found.mean:.3g} [{found.low:.3g}, {found.high:.3g}]"
 
 
 def least(line: list[Cell]) -> Cell:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from microveil.reproduce.cells import Cell
+from microveil.reproduce.cells import Cell, difference, pooled
 from microveil.reproduce.kanon2013.cases import (
     LARGE,
     MEDIUM,
@@ -10,9 +10,7 @@ from microveil.reproduce.kanon2013.cases import (
     alike,
     at,
     by_epsilon,
-    difference,
     of_sizes,
-    pooled,
     ratio,
 )
 from microveil.reproduce.kanon2013.experiments import (
