@@ -168,7 +168,6 @@ def _invented() -> tuple[polars.DataFrame, dict[str, Any]]:
     people = invented_people()
     asked = {
         "attributes": [*DOMAINS],
-        "keep": ["REGION"],
         "bounds": DOMAINS,
         "resolution": RESOLUTIONS,
     }
@@ -287,7 +286,7 @@ def _figures(outcomes: list[Outcome]) -> list[str]:
         ),
         row("% of cells published as they are", [f"{o.exact_percent:.3g}" for o in outcomes]),
         row("epsilon while everybody stays in their cluster", scope("cluster")),
-        row("epsilon when the clusters are formed anew", scope("vector")),
+        row("epsilon when the clusters are formed anew, of the same sizes", scope("vector")),
         row("epsilon when it is also seen who shares a cluster", scope("row")),
     ]
 
@@ -315,8 +314,8 @@ def _lesson(folder: Path, *, invented: bool) -> list[str]:
         f"means of {K} or more people who are alike. idp-cbls adds little noise and keeps its",
         "promise only while everybody stays in their cluster. idp-vector shares its epsilon out",
         "over clusters that it forms so as to lose least, and keeps its promise when they are",
-        "formed anew, but for who shares a cluster. Values of both are useful, and rows of both",
-        "can be found again by those who know them.",
+        "formed anew, as long as they keep their sizes, but for who shares a cluster. Values of",
+        "both are useful, and rows of both can be found again by those who know them.",
         "What each release guarantees, in words for whoever must answer for it:",
         "",
         *(f"  {folder / method / 'guarantee.md'}" for method in METHODS),

@@ -14,7 +14,6 @@ from microveil.privacy import AttributeTerms, Guarantee, Model, Scope, Scopes, s
 from microveil.privacy.conditions import Circumstances, conditions
 from microveil.release import Plan
 from microveil.request import Advised, Request
-from microveil.schema import Source
 from microveil.table import Table
 
 __all__ = ["keeps", "plan_prepared", "refuse_exact"]
@@ -149,10 +148,8 @@ def _promise(
             ),
             spends_epsilon=all(part.share is not None for part in parts),
             choices=choices,
-            bounds_from_data=any(
-                a.bounds is not None and a.bounds.source is Source.DATA for a in attributes
-            ),
-            resolution_from_data=any(a.resolution_source is Source.DATA for a in attributes),
+            bounds_from_data=any(a.bounds_from_data for a in attributes),
+            resolution_from_data=any(a.resolution_from_data for a in attributes),
             keeps_missing=request.missing == "keep",
             shuffled=request.shuffle,
             keeps=bool(request.keep),
@@ -185,6 +182,11 @@ def _guarantee(
         advised=request.advised,
     )
     nothing = Scope.none()
+    held = (
+        promise.held,
+        "the bounds" if any(a.bounds_from_data for a in attributes) else None,
+        "the resolutions" if any(a.resolution_from_data for a in attributes) else None,
+    )
     return Guarantee(
         method=method.id,
         title=title,
@@ -198,5 +200,6 @@ def _guarantee(
         attributes=tuple(AttributeTerms(attribute=p.attribute, share=p.share) for p in parts),
         randomness="seeded" if seeded else "os",
         kept=kept,
+        held=() if seeded else tuple(what for what in held if what is not None),
         notes=conditions(f"{method.id}, {title}", attributes, given, promise.caveats),
     )

@@ -105,6 +105,16 @@ class Attribute:
         return f"attribute '{self.name}'"
 
     @property
+    def bounds_from_data(self) -> bool:
+        """Whether its domain was read from the data."""
+        return self.bounds is not None and self.bounds.source is Source.DATA
+
+    @property
+    def resolution_from_data(self) -> bool:
+        """Whether its grid was read from the data."""
+        return self.resolution_source is Source.DATA
+
+    @property
     def grid_bounds(self) -> tuple[int, int] | None:
         """The domain in grid units, widened outwards to whole ones; None without bounds."""
         if self.bounds is None:

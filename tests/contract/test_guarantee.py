@@ -255,3 +255,39 @@ def test_the_statement_shows_scopes_kept_columns_and_isotonic_regression():
     assert "may be published exactly" in many
     refused = mv.plan(people(), method="idp-cbls", **REQUEST | {"exact_cells": "refuse"})
     assert "would come out exactly is refused" in refused.guarantee.statement()
+
+
+SIZES = "with the cluster sizes of this table held"
+
+
+@pytest.mark.parametrize(
+    ("method", "asked", "provisos"),
+    [
+        ("laplace", {}, ()),
+        ("dp-um", {"keep": ["place"]}, ("not for what is released as it is: place",)),
+        ("idp-cbls", {}, ()),
+        ("idp-cbls", {"exact_cells": "widen"}, (SIZES,)),
+        ("idp-vector", {}, ()),
+        ("idp-vector", {"exact_cells": "widen"}, (SIZES,)),
+        ("idp-vector", {"partition": "noise-aware"}, (SIZES,)),
+        ("record-dp", {"partition": "ranking"}, ()),
+        (
+            "record-dp",
+            {"partition": "optimal"},
+            ("with the rank boundaries of this table held",),
+        ),
+        (
+            "idp-vector",
+            {"partition": "noise-aware", "bounds": mv.bounds_from_data(people(), 1.5)},
+            ("with the cluster sizes and the bounds of this table held",),
+        ),
+        ("laplace", {"seed": 1}, ()),
+    ],
+)
+def test_what_scopes_hang_on_is_told_with_them(method, asked, provisos):
+    """A terminal shows no epsilon without what it takes as given and leaves out."""
+    guarantee = mv.plan(people(), method=method, **{"bounds": BOUNDS, **REQUEST, **asked}).guarantee
+    assert guarantee.provisos == provisos
+    assert guarantee.summary().splitlines()[4:] == [f"  {proviso}" for proviso in provisos]
+    chosen = [note for note in guarantee.notes if "chosen anew from the neighbour" in note]
+    assert bool(chosen) == any("sizes" in p or "boundaries" in p for p in provisos)

@@ -292,6 +292,11 @@ def test_demo_runs_twice_and_explains(folder):
         "original.csv",
         "report.html",
     } == set(os.listdir(folder / "shown"))
+    # What is told of a release is told of all of it.
+    for method in ("laplace", "idp-vector", "idp-cbls"):
+        guarantee = json.loads((folder / "shown" / method / "guarantee.json").read_text())
+        assert guarantee["kept"] == []
+    assert "(with the cluster sizes of this table held; row scope: not covered)" in done.stdout
     done = run("demo", "-o", "shown", folder=folder)
     assert done.returncode == 2
 

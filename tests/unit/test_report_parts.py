@@ -264,6 +264,12 @@ BOUNDS = {"AGE": (16, 110), "VISITS": (0, 100)}
             "epsilon 1 at cluster scope",
             "vector scope: epsilon 20; row scope: not covered",
         ),
+        (
+            "idp-vector",
+            {"epsilon": 1, "k": 10, "bounds": BOUNDS, "exact_cells": "widen", "keep": ["REGION"]},
+            "epsilon 1 at vector scope",
+            "held; not for what is released as it is: REGION; row scope: not covered",
+        ),
         ("laplace", {"epsilon": 1, "bounds": BOUNDS, "seed": 1}, "nothing", "seed"),
         ("mdav", {"k": 5}, "k = 5, no epsilon", "4 others"),
         ("ranking", {"k": 5}, "nothing formal", "no epsilon, no k-anonymity"),

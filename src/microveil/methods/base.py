@@ -102,6 +102,9 @@ class Promise:
     scopes : Scopes
     caveats : tuple of str
         What it does not give, in sentences.
+    held : str or None
+        What of this table the wider scopes take as given that the release shows and that was
+        chosen from the data: the cluster sizes, for example.
     title, source : str or None
         Of the method as chosen, where that is not its own.
     """
@@ -110,6 +113,7 @@ class Promise:
     epsilon: Fraction | None
     scopes: Scopes
     caveats: tuple[str, ...] = ()
+    held: str | None = None
     title: str | None = None
     source: str | None = None
 

@@ -38,6 +38,7 @@ from microveil.table import GridColumn
 __all__ = [
     "INDIVIDUAL",
     "METHODS",
+    "SIZES",
     "SIZES_FROM_DATA",
     "globally_noisy",
     "promise_dp_um",
@@ -112,6 +113,7 @@ INDIVIDUAL = (
     ),
 )
 
+SIZES = "the cluster sizes"
 SIZES_FROM_DATA = (
     "Cluster sizes were chosen from the data and can be counted in the release. They are taken "
     "to be the same for the neighbours, as the scales are; were they chosen anew from the "
@@ -174,8 +176,9 @@ def _promise_idp_ls(setting: Setting) -> Promise:
 
 def _promise_idp_cbls(setting: Setting) -> Promise:
     """Promise a share for every cluster at vector scope: each passes a record on."""
+    widened = setting.choices.exact_cells == "widen"
     caveats = _IDP_CBLS
-    if setting.choices.exact_cells == "widen":
+    if widened:
         caveats = (_IDP_CBLS[0], INDIVIDUAL[0], INDIVIDUAL[2], SIZES_FROM_DATA)
     vector = sum((share * clusters for share, clusters in setting.shares), Fraction(0))
     return Promise(
@@ -183,6 +186,7 @@ def _promise_idp_cbls(setting: Setting) -> Promise:
         epsilon=setting.epsilon,
         scopes=epsilon_scopes(setting.epsilon, vector, vector if setting.unlinked else None),
         caveats=caveats,
+        held=SIZES if widened else None,
     )
 
 

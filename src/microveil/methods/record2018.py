@@ -92,11 +92,14 @@ def _promise(setting: Setting) -> Promise:
     total = setting.epsilon
     if setting.choices.partition == "mdav":
         scopes = epsilon_scopes(total, None, None)
-        caveats: tuple[str, ...] = _BY_DISTANCE
-    else:
-        scopes = epsilon_scopes(total, total, total if setting.unlinked else None)
-        caveats = _BY_RANK
-    return Promise(model=Model.INDIVIDUAL, epsilon=total, scopes=scopes, caveats=caveats)
+        return Promise(model=Model.INDIVIDUAL, epsilon=total, scopes=scopes, caveats=_BY_DISTANCE)
+    return Promise(
+        model=Model.INDIVIDUAL,
+        epsilon=total,
+        scopes=epsilon_scopes(total, total, total if setting.unlinked else None),
+        caveats=_BY_RANK,
+        held="the rank boundaries",
+    )
 
 
 METHODS = (

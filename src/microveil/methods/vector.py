@@ -14,7 +14,7 @@ import numpy as np
 from microveil.engines import Engine
 from microveil.methods.base import Choices, Method, Promise, Setting, each, epsilon_scopes
 from microveil.methods.centroids import scaled_centroids, winsorised_means
-from microveil.methods.idp2025 import INDIVIDUAL, SIZES_FROM_DATA
+from microveil.methods.idp2025 import INDIVIDUAL, SIZES, SIZES_FROM_DATA
 from microveil.plans import CentroidPlan
 from microveil.privacy import Model
 from microveil.sensitivity import cluster_local_sensitivity
@@ -87,6 +87,7 @@ def _promise(setting: Setting) -> Promise:
             *((INDIVIDUAL[0], INDIVIDUAL[2]) if chosen else INDIVIDUAL),
             *((SIZES_FROM_DATA,) if chosen else ()),
         ),
+        held=SIZES if chosen else None,
     )
 
 

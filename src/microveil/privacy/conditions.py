@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from microveil.schema import Attribute, Source
+from microveil.schema import Attribute
 
 __all__ = ["Circumstances", "conditions"]
 
@@ -116,7 +116,7 @@ def conditions(
 
 def _read_from_data(attributes: Sequence[Attribute]) -> list[str]:
     notes = []
-    bounded = [a.name for a in attributes if a.bounds and a.bounds.source is Source.DATA]
+    bounded = [a.name for a in attributes if a.bounds_from_data]
     if bounded:
         notes.append(
             f"Bounds were read from the data for {', '.join(bounded)}. The release shows them: "
@@ -124,7 +124,7 @@ def _read_from_data(attributes: Sequence[Attribute]) -> list[str]:
             "attribute, nothing in this release is differential privacy, and the scopes hold "
             "for the others with the bounds taken as given."
         )
-    read = [a.name for a in attributes if a.resolution_source is Source.DATA]
+    read = [a.name for a in attributes if a.resolution_from_data]
     if read:
         notes.append(
             f"Resolutions were read from the data for {', '.join(read)}: the number of decimals "

@@ -103,9 +103,9 @@ class AttributeTerms:
     def to_dict(self) -> dict[str, Any]:
         """Return the terms as plain values; what was read from the data stays unsaid."""
         bounds = self.attribute.bounds
-        told = bounds is not None and bounds.source is not Source.DATA
+        told = bounds is not None and not self.attribute.bounds_from_data
         resolution = self.attribute.resolution
-        resolution_told = self.attribute.resolution_source is not Source.DATA
+        resolution_told = not self.attribute.resolution_from_data
         return {
             "share": None if self.share is None else float(self.share),
             "bounds": self._domain() if told else None,
@@ -136,6 +136,9 @@ class Guarantee:
         "os", or "seeded": then nothing is covered.
     kept : tuple of str
         Columns released unprotected.
+    held : tuple of str
+        What of this table the scopes take as given though it is chosen or read from the data
+        and the release shows it: the cluster sizes, for example. The notes say it whole.
     notes : tuple of str
         The conditions and exceptions, a sentence or two each.
     """
@@ -152,7 +155,18 @@ class Guarantee:
     attributes: tuple[AttributeTerms, ...]
     randomness: str
     kept: tuple[str, ...]
+    held: tuple[str, ...]
     notes: tuple[str, ...]
+
+    @property
+    def provisos(self) -> tuple[str, ...]:
+        """What the scopes hang on and what they leave out, in a few words each."""
+        told = []
+        if self.held:
+            told.append(f"with {' and '.join(self.held)} of this table held")
+        if self.kept:
+            told.append(f"not for what is released as it is: {', '.join(self.kept)}")
+        return tuple(told)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the guarantee as plain values, for JSON."""
@@ -178,6 +192,7 @@ class Guarantee:
         for name, scope in self.scopes.to_dict().items():
             told = f"epsilon {scope['epsilon']:.6g}" if scope["covered"] else "not covered"
             lines.append(f"  {name} scope: {told}")
+        lines += [f"  {proviso}" for proviso in self.provisos]
         return "\n".join(lines)
 
     def statement(self) -> str:

@@ -77,10 +77,11 @@ def _promised(guarantee: Guarantee) -> KeyFigure:
             name=name, value="no scope at the epsilon asked for", meaning=_rest(scopes, "")
         )
     widest = kept[-1]
+    rest = _rest(scopes, widest) or "the widest scope"
     return KeyFigure(
         name=name,
         value=f"epsilon {rounded_up(epsilon)} at {widest} scope",
-        meaning=_rest(scopes, widest) or "the widest scope",
+        meaning="; ".join([*guarantee.provisos, rest]),
     )
 
 

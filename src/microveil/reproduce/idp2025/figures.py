@@ -33,7 +33,10 @@ EQUALLY = (
     "idp-ls and idp-cbls keep their epsilon while everybody stays in their cluster. Here they "
     "spend so little that the exact loss of this table, clusters formed anew, is the epsilon named "
     "with each chart: an audit of this table, no promise for another one. dp-um, idp-vector and "
-    "laplace keep that epsilon as they are, but for the bounds, which were read from the data."
+    "laplace keep that epsilon as they are, but for the bounds, which were read from the data. "
+    "Anew means with the same cluster sizes: partition=noise-aware and exact_cells=widen choose "
+    "them from the data, they can be counted in a release, and were they chosen anew nothing "
+    "would be promised."
 )
 
 
