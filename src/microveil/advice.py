@@ -161,7 +161,7 @@ def advise(
     return Advice(
         asked=Option(
             method=request.method.id,
-            model=planned.guarantee.model.in_words,
+            model=planned.guarantee.model_in_words,
             choices=_choices(request),
             k=request.k if request.method.needs_k else None,
             over_variance=average(expected),

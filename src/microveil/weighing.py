@@ -99,7 +99,7 @@ class Option:
     ----------
     method : str
     model : str
-        The privacy model of its guarantee, in words.
+        The privacy model of its guarantee, in words, with what it takes as given.
     choices : dict of str
         Steps of the method, ``partition`` for example.
     k : int or None
@@ -266,7 +266,7 @@ def _weighed(
         if expected:
             yield Option(
                 method=request.method.id,
-                model=planned.guarantee.model.in_words,
+                model=planned.guarantee.model_in_words,
                 choices=steps,
                 k=k,
                 over_variance=average(expected),

@@ -191,7 +191,12 @@ def test_what_was_chosen_is_told_and_a_model_is_always_named():
     assert f"k {release.guarantee.k}" in chosen
     told = warning(mv.protect(PEOPLE, method="dp-um", k=3, **ASKED))
     assert "individual differential privacy" in told
-    assert all(option.model for option in mv.advise(PEOPLE, method="dp-um", k=3, **ASKED).options)
+    options = mv.advise(PEOPLE, method="dp-um", k=3, **ASKED).options
+    assert all(option.model for option in options)
+    chosen = [option for option in options if option.choices.get("partition") == "noise-aware"]
+    assert chosen
+    for option in chosen:
+        assert option.model.endswith("of this table held")
 
 
 def test_a_step_asked_for_is_not_passed_over():

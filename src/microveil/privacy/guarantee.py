@@ -159,11 +159,18 @@ class Guarantee:
     notes: tuple[str, ...]
 
     @property
+    def model_in_words(self) -> str:
+        """The privacy model, with what it takes as given."""
+        return " ".join([self.model.in_words, *([self._given] if self.held else [])])
+
+    @property
+    def _given(self) -> str:
+        return f"with {' and '.join(self.held)} of this table held"
+
+    @property
     def provisos(self) -> tuple[str, ...]:
         """What the scopes hang on and what they leave out, in a few words each."""
-        told = []
-        if self.held:
-            told.append(f"with {' and '.join(self.held)} of this table held")
+        told = [self._given] if self.held else []
         if self.kept:
             told.append(f"not for what is released as it is: {', '.join(self.kept)}")
         return tuple(told)
