@@ -314,6 +314,21 @@ def test_bounds_read_from_the_data_are_told():
     assert "read from the data" not in declared.answer
 
 
+def test_what_is_kept_is_named_and_covered_by_no_claim():
+    """The answer names the columns that are released as they are, also where none has epsilon."""
+    people = {"AGE": np.arange(20, 80), "CITY": np.array(["A", "B"] * 30), "SEX": np.arange(60) % 2}
+    asked = {"k": 5, "epsilon": 5, "runs": 2, "seed": 1, **REQUEST}
+    for methods in ("laplace,dp-um", "mdav"):
+        for keep, named in ((["CITY", "SEX"], "CITY, SEX"), ("CITY", "CITY")):
+            found = compare(people, methods=methods, keep=keep, **asked)
+            top = flat(found.answer.partition("\n## ")[0])
+            assert f"Released unprotected: {named}. No claim covers these columns" in top
+        assert "unprotected" not in compare(people, methods=methods, **asked).answer
+    row = compare(people, methods="laplace", keep="CITY", **asked).answer
+    assert "epsilon covers everything that is protected," in row
+    assert "everything that is released" not in row
+
+
 def test_nothing_that_a_notebook_prints_shows_a_figure(found):
     """Panels, series and points are named without losses and risks."""
     panel = risk_utility_map(found)[0]

@@ -178,6 +178,22 @@ def test_bounds_read_from_the_data_are_never_shown_as_declared():
     assert "read from the data" not in comparison_report(made(cell))
 
 
+def test_what_is_kept_is_named_and_covered_by_no_claim():
+    """The answer and the scopes name the columns that are released as they are."""
+    for cell in (
+        ("laplace", "", None, 1.0, "row", "dp", 20.0, 3.0),
+        ("mdav", "", 5, None, "none", "k-anonymity", 20.0, 3.0),
+    ):
+        page = comparison_report(made(cell, arguments={"keep": ["CITY"]}))
+        for kind in ("answer1", "scopes"):
+            (part,) = re.findall(
+                rf'<section aria-labelledby="{kind}".*?</section>', page, re.DOTALL
+            )
+            assert "Released unprotected: CITY. No claim covers these columns" in part
+            assert "everything that is released" not in part
+        assert "unprotected" not in comparison_report(made(cell))
+
+
 def test_all_maps_reach_paper(html):
     """No map is folded away, and the style keeps them on paper."""
     (section,) = re.findall(r'<section aria-labelledby="maps".*?</section>', html, re.DOTALL)

@@ -28,7 +28,7 @@ GROUP_WORDS = {
     "none": "No epsilon",
 }
 GROUP_MEANS = {
-    "row": "epsilon covers everything that is released, also which rows go together",
+    "row": "epsilon covers everything that is protected, also which rows go together",
     "vector": "epsilon covers all centroids of an attribute, the clusters formed anew",
     "cluster": "epsilon covers one centroid, while everybody stays in their cluster",
     "none": "nothing is covered by an epsilon",
@@ -77,7 +77,7 @@ def answer_of(
         lines.append("")
     for scope, ranked in scopes.items():
         lines += _wrapped(f"- {_headline(scope, ranked, description)}", "  ")
-    for told in for_all(description) if any(scope != NO_SCOPE for scope in scopes) else ():
+    for told in for_all(description, spends=any(scope != NO_SCOPE for scope in scopes)):
         lines += ["", *_wrapped(told)]
     for scope, ranked in scopes.items():
         lines += ["", f"## {GROUP_WORDS[scope]}: {GROUP_MEANS[scope]}", ""]

@@ -70,14 +70,29 @@ def conditions_of(row: Mapping[str, Any], description: Mapping[str, Any]) -> tup
     return (SIZES,) if by_noise or widened else ()
 
 
-def for_all(description: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the conditions that every epsilon of a comparison has, a sentence each.
+def for_all(description: Mapping[str, Any], *, spends: bool = True) -> tuple[str, ...]:
+    """Return what holds for every claim of a comparison, each in words of its own.
 
-    >>> for_all({"attributes": ["AGE"], "read_from_data": {"bounds": ["AGE"]}})[0][:39]
+    Parameters
+    ----------
+    description : dict
+        Of the comparison.
+    spends : bool
+        Whether some cell keeps an epsilon: without one nothing is claimed by bounds.
+
+    Examples
+    --------
+    >>> for_all({"read_from_data": {"bounds": ["AGE"]}})[0][:39]
     'Bounds were read from the data for AGE:'
+    >>> for_all({"arguments": {"keep": ["CITY"]}}, spends=False)
+    ('Released unprotected: CITY. No claim covers these columns.',)
     """
-    read = description.get(READ_FROM_DATA, {})
+    keep = description.get("arguments", {}).get("keep") or ()
+    kept = [keep] if isinstance(keep, str) else keep
     told = []
+    if kept:
+        told.append(f"Released unprotected: {', '.join(kept)}. No claim covers these columns.")
+    read = description.get(READ_FROM_DATA, {}) if spends else {}
     if names := read.get("bounds"):
         told.append(
             f"Bounds were read from the data for {', '.join(names)}: no claim holds for whoever "

@@ -42,7 +42,7 @@ RISKS = {
     "record_linkage_by_rank": "by rank",
 }
 SCOPES = {
-    "row": "Epsilon bounds what one person can change in everything that is released, also in "
+    "row": "Epsilon bounds what one person can change in everything that is protected, also in "
     "which rows go together.",
     "vector": "Epsilon bounds what one person can change in all centroids of all attributes (in "
     "all values, where there are no clusters), the clusters formed anew. Which values go together "
@@ -154,7 +154,7 @@ def _scopes_section(groups: Sequence[Group], description: Mapping[str, Any]) -> 
                 heads=("scope", "what it means"),
                 identifier="scopes-table",
             ),
-            (element("p", told) for told in (for_all(description) if _spends(groups) else ())),
+            (element("p", told) for told in for_all(description, spends=_spends(groups))),
             definitions(
                 "Methods marked † keep what their scope says under a condition",
                 conditional.items(),
