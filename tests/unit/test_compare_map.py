@@ -34,17 +34,18 @@ def found():
     )
 
 
-def made(*cells, runs=(-1.0, 0.0, 1.0)):
-    """Make a comparison of cells (method, k, epsilon, scope, model, loss, linkage)."""
+def made(*cells, runs=(-1.0, 0.0, 1.0), **arguments):
+    """Make a comparison of cells (method:steps, k, epsilon, scope, model, loss, linkage)."""
     rows = []
-    for number, (method, k, epsilon, scope, model, loss, linkage) in enumerate(cells):
-        named = {"cell": number, "method": method, "steps": "", "k": k, "epsilon": epsilon}
+    for number, (choice, k, epsilon, scope, model, loss, linkage) in enumerate(cells):
+        method, _, steps = choice.partition(":")
+        named = {"cell": number, "method": method, "steps": steps, "k": k, "epsilon": epsilon}
         facts = {"scope": scope, "model": model, "vector_loss": 9.0, "exact_cells": 0}
         for run, shift in enumerate(runs, start=1):
             figures = dict.fromkeys(MEASURES, loss + shift) | dict.fromkeys(RISKS, linkage)
             row = {**named, **facts, "n_cells": 50, "run": run, "seed": run, **figures}
             rows.append({**row, CHANCE: 1.0})
-    return Comparison.of(rows, {"runs": len(runs), "seed": 1})
+    return Comparison.of(rows, {"runs": len(runs), "seed": 1, "arguments": arguments})
 
 
 def plainly_unbeaten(cells):
@@ -87,6 +88,44 @@ def test_a_weaker_guarantee_never_pushes_a_stronger_one_off():
     stronger = ("laplace", None, 0.1, "vector", "dp", 49.0, 5.0)
     assert 0 not in made(strong, stronger).frontier["cell"]
     assert 0 in made(strong, strong).frontier["cell"]
+
+
+@given(st.lists(st.tuples(CELLS, st.tuples(st.booleans(), st.booleans())), max_size=12))
+def test_a_condition_that_another_guarantee_lacks_never_beats_it(cells):
+    """A cell is beaten by those alone that are better and whose conditions it has as well."""
+
+    def beats(other, own):
+        own_conditions = all(
+            mine or not theirs for theirs, mine in zip(other[1], own[1], strict=True)
+        )
+        return own_conditions and not plainly_unbeaten([own[0], other[0]])[0]
+
+    told = [not any(beats(other, own) for other in cells) for own in cells]
+    losses, risks, *guarantees = ([own[place] for own, _ in cells] for place in range(4))
+    conditions = np.array([held for _, held in cells], dtype=bool).reshape(-1, 2)
+    assert unbeaten(losses, risks, *guarantees, conditions).tolist() == told
+    exact = ([[mean] * 3 for mean in means] for means in (losses, risks))
+    beaten = beaten_apart(*exact, *guarantees, conditions)
+    assert (~beaten).tolist() == told
+    assert any(told) or not cells
+
+
+def test_a_guarantee_with_a_condition_never_pushes_one_without_off():
+    """Held boundaries and sizes beat what hangs on them as well, and the other way about."""
+    plain = ("idp-ls", 5, 1.0, "vector", "idp", 50.0, 5.0)
+    held = ("record-dp:partition=optimal", 5, 1.0, "vector", "idp", 20.0, 3.0)
+    sizes = ("idp-vector:partition=noise-aware", 5, 1.0, "vector", "idp", 10.0, 2.0)
+    found = made(plain, held, sizes)
+    assert set(found.frontier["cell"]) == {0, 1, 2}
+    assert found.summary["excluded[record_linkage]"].to_list() == [False] * 3
+    assert "vector scope 3 of 3 cells, 3 sure, 0 excluded." in flat(found.answer)
+    widened = made(plain, sizes, exact_cells="widen")
+    assert set(widened.frontier["cell"]) == {1}
+    best = ("dp-um", 5, 1.0, "vector", "dp", 1.0, 1.0)
+    beaten = made(best, plain, held, ("record-dp:partition=noise-aware", *held[1:5], 30.0, 4.0))
+    assert set(beaten.frontier["cell"]) == {0}
+    alone = made(held, ("record-dp:partition=noise-aware", *held[1:5], 30.0, 4.0))
+    assert set(alone.frontier["cell"]) == {0}
 
 
 def test_where_no_epsilon_is_kept_none_makes_a_cell_stronger():
@@ -137,14 +176,15 @@ def test_one_run_excludes_nothing_and_what_is_refused_is_null():
             {"cell": 2, "method": "idp-ls", "steps": "", "k": 2, "refused": "why"}]  # fmt: skip
     summary = Comparison.of(rows, {"runs": 3, "seed": 1}).summary
     assert summary["excluded[record_linkage]"].to_list() == [False, True, None]
-    assert excluded_of(summary.clear()).is_empty()
+    assert excluded_of(summary.clear(), {}).is_empty()
 
 
 def test_the_frontier_is_found_for_each_scope_by_itself(found):
     """Leaving the cells of all other scopes away changes no scope's frontier."""
     assert set(found.frontier["risk"]) == set(RISKS)
     for scope in GROUPS:
-        alone = frontier_of(found.summary.filter(polars.col("scope") == scope))
+        own = found.summary.filter(polars.col("scope") == scope)
+        alone = frontier_of(own, found.description)
         assert alone.equals(found.frontier.filter(polars.col("scope") == scope))
         assert alone.height
 

@@ -2,12 +2,12 @@
 
 import math
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import polars
 
-from microveil.compare.conditions import conditions_of, for_all
+from microveil.compare.conditions import Condition, conditions_of, for_all
 from microveil.compare.frontier import STRENGTH
 from microveil.compare.learnt import analysed_words, learnt_words
 from microveil.compare.measures import Measures
@@ -45,6 +45,8 @@ CLOSING = (
 UNLINKED = "Record linkage was not measured: there is no frontier, and nothing is said of risk."
 
 Row = Mapping[str, Any]
+# What the guarantee of a cell hangs on.
+Held = frozenset[Condition]
 # The cells of one scope by epsilon, the one that loses least first.
 Ranked = Mapping[float | None, Sequence[Row]]
 
@@ -86,7 +88,7 @@ def answer_of(
     if not measures.linkage:
         lines += ["", *_wrapped(UNLINKED)]
     elif scopes:
-        lines += ["", *_wrapped(_frontier_words(summary, frontier, tuple(scopes)))]
+        lines += ["", *_wrapped(_frontier_words(summary, frontier, description, scopes))]
     lines += ["", *_wrapped(CLOSING.format(seed=description.get("seed")))]
     return "\n".join([*lines, *_refusals(summary)]) + "\n"
 
@@ -237,17 +239,21 @@ def _apart(best: Row, other: Row) -> str:
 
 
 def _frontier_words(
-    summary: polars.DataFrame, frontier: polars.DataFrame, scopes: Sequence[str]
+    summary: polars.DataFrame,
+    frontier: polars.DataFrame,
+    description: Mapping[str, Any],
+    scopes: Iterable[str],
 ) -> str:
     """Say how many cells are on the frontiers of the means, and how many of them for sure."""
     rows = [row for row in summary.to_dicts() if row[LOSS] is not None]
     linked = [row for row in rows if row.get(RISK) is not None]
+    held = {row["cell"]: frozenset(conditions_of(row, description)) for row in linked}
     on_it = set(frontier.filter(polars.col("risk") == RISK)["cell"])
     told = []
     for scope in scopes:
         cells = [row for row in linked if row["scope"] == scope]
         kept = [row for row in cells if row["cell"] in on_it]
-        sure = sum(_surely_unbeaten(row, cells) for row in kept)
+        sure = sum(_surely_unbeaten(row, cells, held) for row in kept)
         beaten = sum(row.get(f"excluded[{RISK}]") or False for row in cells)
         told.append(
             f"{GROUP_WORDS[scope].lower()} {len(kept)} of {len(cells)} cells, {sure} sure, "
@@ -261,12 +267,12 @@ def _frontier_words(
     )
 
 
-def _surely_unbeaten(own: Row, cells: Sequence[Row]) -> bool:
+def _surely_unbeaten(own: Row, cells: Sequence[Row], held: Mapping[int, Held]) -> bool:
     """Whether all that guarantees as much is worse in one measure, by intervals that are apart."""
     return all(
         any(_is_above(other, own, measure) for measure in (LOSS, RISK))
         for other in cells
-        if other is not own and _as_strong(other, own)
+        if other is not own and _as_strong(other, own) and held[other["cell"]] <= held[own["cell"]]
     )
 
 

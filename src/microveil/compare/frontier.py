@@ -1,15 +1,20 @@
 """The frontier: what no other cell of the same guarantee beats.
 
 Cells are held against each other within a scope alone. Within it, a cell is beaten by one that
-guarantees at least as much (an epsilon no larger, a model no weaker) with no more loss and no
-more risk, and less of one of them. So a cluster-scope epsilon never pushes a vector-scope one
-off, individual differential privacy never differential privacy, and epsilon 1 never epsilon 0.1.
+guarantees at least as much (an epsilon no larger, a model no weaker, no condition that the other
+has not) with no more loss and no more risk, and less of one of them. So a cluster-scope epsilon
+never pushes a vector-scope one off, individual differential privacy never differential privacy,
+epsilon 1 never epsilon 0.1, and what takes cluster sizes as given never what does not.
 """
+
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import polars
 from numpy.typing import ArrayLike, NDArray
 
+from microveil.compare.conditions import conditions_of
 from microveil.compare.measuring import LOSS, RISKS
 from microveil.compare.rows import GROUPS, NO_SCOPE
 
@@ -23,7 +28,11 @@ NAMES = ("scope", "cell", "method", "steps", "k", "epsilon", "model")
 
 
 def unbeaten(
-    losses: ArrayLike, risks: ArrayLike, epsilons: ArrayLike, strengths: ArrayLike
+    losses: ArrayLike,
+    risks: ArrayLike,
+    epsilons: ArrayLike,
+    strengths: ArrayLike,
+    conditions: ArrayLike | None = None,
 ) -> NDArray[np.bool_]:
     """Tell which cells no other cell beats.
 
@@ -31,6 +40,8 @@ def unbeaten(
     ----------
     losses, risks, epsilons, strengths : array_like (n_cells,)
         Without NaN; larger losses, risks and epsilons are worse, a larger strength is better.
+    conditions : array_like of bool (n_cells, n_conditions), optional
+        What each guarantee hangs on; one with a condition beats none without it.
 
     Returns
     -------
@@ -47,13 +58,12 @@ def unbeaten(
     array([ True,  True,  True,  True])
     >>> unbeaten([10, 5, 7, 7], [1, 3, 2, 4], [1, 1, 1, 1], [3, 3, 3, 2])
     array([ True,  True,  True, False])
+    >>> unbeaten([10, 5], [3, 2], [1, 1], [2, 2], [[False], [True]])
+    array([ True,  True])
     """
-    loss, risk, epsilon, strength = (
-        np.asarray(part, dtype=np.float64) for part in (losses, risks, epsilons, strengths)
-    )
+    loss, risk = (np.asarray(part, dtype=np.float64) for part in (losses, risks))
     kept = np.ones(len(loss), dtype=np.bool_)
-    for i in range(len(loss)):
-        as_strong = (epsilon <= epsilon[i]) & (strength >= strength[i])
+    for i, as_strong in enumerate(_as_strong(epsilons, strengths, conditions)):
         no_worse = (loss <= loss[i]) & (risk <= risk[i])
         better = (loss < loss[i]) | (risk < risk[i])
         kept[i] = not (as_strong & no_worse & better).any()
@@ -61,7 +71,11 @@ def unbeaten(
 
 
 def beaten_apart(
-    losses: ArrayLike, risks: ArrayLike, epsilons: ArrayLike, strengths: ArrayLike
+    losses: ArrayLike,
+    risks: ArrayLike,
+    epsilons: ArrayLike,
+    strengths: ArrayLike,
+    conditions: ArrayLike | None = None,
 ) -> NDArray[np.bool_]:
     """Tell which cells another one beats by more than the spread of the runs.
 
@@ -70,6 +84,7 @@ def beaten_apart(
     losses, risks : array_like (n_cells, 3)
         Means, and lower and upper ends of their intervals; ends of NaN reach everywhere.
     epsilons, strengths : array_like (n_cells,)
+    conditions : array_like of bool (n_cells, n_conditions), optional
         As for `unbeaten`.
 
     Returns
@@ -89,17 +104,15 @@ def beaten_apart(
     array([False,  True, False])
     """
     loss, risk = (np.asarray(part, dtype=np.float64).reshape(-1, 3) for part in (losses, risks))
-    epsilon, strength = (np.asarray(part, dtype=np.float64) for part in (epsilons, strengths))
     found = np.zeros(len(loss), dtype=np.bool_)
-    for i in range(len(loss)):
-        as_strong = (epsilon <= epsilon[i]) & (strength >= strength[i])
+    for i, as_strong in enumerate(_as_strong(epsilons, strengths, conditions)):
         no_worse = (loss[:, 0] <= loss[i, 0]) & (risk[:, 0] <= risk[i, 0])
         apart = (loss[:, 2] < loss[i, 1]) | (risk[:, 2] < risk[i, 1])  # never where one is NaN
         found[i] = (as_strong & no_worse & apart).any()
     return found
 
 
-def excluded_of(summary: polars.DataFrame) -> polars.DataFrame:
+def excluded_of(summary: polars.DataFrame, description: Mapping[str, Any]) -> polars.DataFrame:
     """Tell which cells are off each frontier for certain, as far as the runs tell.
 
     A cell that is off the frontier and not excluded cannot be told from it by these runs.
@@ -108,6 +121,8 @@ def excluded_of(summary: polars.DataFrame) -> polars.DataFrame:
     ----------
     summary : polars.DataFrame
         See `Comparison.summary`.
+    description : dict
+        Of the comparison: some conditions follow from its arguments.
 
     Returns
     -------
@@ -124,20 +139,22 @@ def excluded_of(summary: polars.DataFrame) -> polars.DataFrame:
             losses, risks = (
                 cells.select(name + end for end in ENDS).to_numpy() for name in (LOSS, risk)
             )
-            beaten = beaten_apart(losses, risks, *_guarantees(cells, scope))
+            beaten = beaten_apart(losses, risks, *_guarantees(cells, scope, description))
             for row, is_beaten in zip(cells["row"].to_list(), beaten.tolist(), strict=True):
                 told[row] = is_beaten
         found[f"excluded[{risk}]"] = told
     return polars.DataFrame(found, schema=dict.fromkeys(found, polars.Boolean))
 
 
-def frontier_of(summary: polars.DataFrame) -> polars.DataFrame:
+def frontier_of(summary: polars.DataFrame, description: Mapping[str, Any]) -> polars.DataFrame:
     """Find the frontier of information loss with each risk, in each scope.
 
     Parameters
     ----------
     summary : polars.DataFrame
         See `Comparison.summary`.
+    description : dict
+        Of the comparison: some conditions follow from its arguments.
 
     Returns
     -------
@@ -149,7 +166,7 @@ def frontier_of(summary: polars.DataFrame) -> polars.DataFrame:
     for scope in GROUPS:
         for risk in RISKS:
             cells = _measured_cells(summary, scope, risk)
-            kept = unbeaten(cells[LOSS], cells[risk], *_guarantees(cells, scope))
+            kept = unbeaten(cells[LOSS], cells[risk], *_guarantees(cells, scope, description))
             parts.append(_told(cells.filter(polars.Series(kept)), risk))
     return polars.concat(parts)
 
@@ -162,11 +179,27 @@ def _measured_cells(summary: polars.DataFrame, scope: str, risk: str) -> polars.
     )
 
 
-def _guarantees(cells: polars.DataFrame, scope: str) -> tuple[ArrayLike, ArrayLike]:
-    """Return the epsilon and the strength of the model of each cell."""
+def _guarantees(
+    cells: polars.DataFrame, scope: str, description: Mapping[str, Any]
+) -> tuple[ArrayLike, ArrayLike, ArrayLike]:
+    """Return the epsilon, the strength of the model and the conditions of each cell."""
     # An epsilon that nothing is kept of makes no cell stronger than another.
     epsilons = np.zeros(cells.height) if scope == NO_SCOPE else cells["epsilon"].to_numpy()
-    return epsilons, [STRENGTH[model] for model in cells["model"]]
+    held = [conditions_of(row, description) for row in cells.to_dicts()]
+    every = list(dict.fromkeys(condition for own in held for condition in own))
+    conditions = np.array([[condition in own for condition in every] for own in held], dtype=bool)
+    return epsilons, [STRENGTH[model] for model in cells["model"]], conditions
+
+
+def _as_strong(
+    epsilons: ArrayLike, strengths: ArrayLike, conditions: ArrayLike | None
+) -> Iterator[NDArray[np.bool_]]:
+    """Yield for each cell which cells guarantee at least as much, itself among them."""
+    epsilon, strength = (np.asarray(part, dtype=np.float64) for part in (epsilons, strengths))
+    hangs = np.asarray([[]] * len(epsilon) if conditions is None else conditions, dtype=np.bool_)
+    for i in range(len(epsilon)):
+        own = (hangs <= hangs[i]).all(axis=1)
+        yield (epsilon <= epsilon[i]) & (strength >= strength[i]) & own
 
 
 def _told(cells: polars.DataFrame, risk: str) -> polars.DataFrame:

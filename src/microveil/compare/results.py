@@ -57,9 +57,9 @@ class Comparison:
         measures = Measures.of(description)
         table = as_table(rows, measures)
         summary = summary_of(table, measures)
-        frontier = frontier_of(summary if measures.linkage else _nothing())
+        frontier = frontier_of(summary if measures.linkage else _nothing(), description)
         if measures.linkage:
-            summary = summary.hstack(excluded_of(summary))
+            summary = summary.hstack(excluded_of(summary, description))
         return cls(
             description=dict(description),
             table=table,
