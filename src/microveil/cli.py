@@ -265,6 +265,7 @@ def compare(
     request: RequestFlags,
 ) -> None:
     """Compare methods on a table: --k and --epsilon take lists and ranges, 3,5,10:100:10."""
+    from microveil.compare import risk_utility_map
     from microveil.compare.drawing import has_matplotlib
     from microveil.publish import compare_file
 
@@ -285,7 +286,7 @@ def compare(
     typer.echo(f"Report: {report}")
     if pictures:
         typer.echo(f"Risk-utility map: {', '.join(map(str, pictures))}")
-    elif linkage and not has_matplotlib():
+    elif linkage and not has_matplotlib() and risk_utility_map(found):
         typer.echo("Risk-utility map: in the report; pip install 'microveil[report]' draws files.")
 
 

@@ -354,6 +354,23 @@ def test_bounds_read_from_the_data_are_told():
     assert "read from the data" not in declared.answer
 
 
+def test_the_answer_says_why_nothing_does_best():
+    """Where no cell has a loss a sentence says why: all refused, none measured, nothing varies."""
+    constant = compare({"AGE": np.full(6, 50)}, methods="dp-um,mdav", k=3, epsilon=1, runs=2,
+                       **REQUEST)  # fmt: skip
+    top = flat(constant.answer.partition("In parentheses")[0])
+    assert "No cell can be ranked: no protected attribute varies" in top
+    refused = [{"cell": 0, "method": "idp-ls", "steps": "", "k": 2, "refused": "why"}]
+    assert "No cell can be ranked: every one was refused." in flat(
+        Comparison.of(refused, {"runs": 3, "seed": 1}).answer
+    )
+    table = made(("dp-um", 5, 1.0, "vector", "dp", 20.0, 3.0)).table
+    unmeasured = table.with_columns(polars.lit(None, polars.Float64).alias(m) for m in MEASURES)
+    found = Comparison.of([*unmeasured.to_dicts(), {**refused[0], "cell": 1}], {"runs": 3})
+    assert "No cell can be ranked: in every one that was not refused" in flat(found.answer)
+    assert "can be ranked" not in made(("dp-um", 5, 1.0, "vector", "dp", 20.0, 3.0)).answer
+
+
 def test_what_is_kept_is_named_and_covered_by_no_claim():
     """The answer names the columns that are released as they are, also where none has epsilon."""
     people = {"AGE": np.arange(20, 80), "CITY": np.array(["A", "B"] * 30), "SEX": np.arange(60) % 2}

@@ -354,6 +354,29 @@ def test_without_linkage_there_is_no_map_and_the_page_says_so():
     assert "on the frontier" not in page.split('id="cells"')[1]
 
 
+def test_where_there_is_no_map_the_page_says_why():
+    """Linkage that was measured is not denied: nothing varies, all is refused, or none linked."""
+    people = {"AGE": np.full(6, 50)}
+    asked = {"attributes": "AGE", "bounds": {"AGE": (0, 120)}, "exact_cells": "allow"}
+    constant = compare(people, methods="dp-um", k=3, epsilon=1, runs=2, **asked)
+    named = {"cell": 0, "method": "idp-ls", "steps": "", "k": 2}
+    refused = Comparison.of([{**named, "refused": "why"}], {"runs": 3, "seed": 1})
+    unlinked, endless = (
+        made(("mdav", "", 5, None, "none", "k-anonymity", loss, risk))
+        for loss, risk in ((20.0, None), (math.inf, 3.0))
+    )
+    for found, why in (
+        (constant, "no protected attribute varies"),
+        (refused, "every one was refused"),
+        (unlinked, "has both a finite loss and records that could be linked"),
+        (endless, "has both a finite loss and records that could be linked"),
+    ):
+        page = comparison_report(found)
+        (section,) = re.findall(r'<section aria-labelledby="maps".*?</section>', page, re.DOTALL)
+        assert why in section
+        assert "not measured" not in page
+
+
 def test_the_f_measure_of_every_class_is_drawn_beside_its_levels():
     """A picture to a class, with what the original and the majority give as lines across."""
     pytest.importorskip("sklearn")

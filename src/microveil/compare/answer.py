@@ -14,7 +14,7 @@ from microveil.compare.measures import Measures
 from microveil.compare.measuring import CHANCE, LOSS, RISKS
 from microveil.compare.rows import GROUPS, NO_SCOPE
 
-__all__ = ["GROUP_WORDS", "RISK_WORDS", "answer_of", "cell_words"]
+__all__ = ["GROUP_WORDS", "RISK_WORDS", "answer_of", "cell_words", "why_no_loss"]
 
 WIDTH = 100
 # How many reasons, and how many k, are told one by one.
@@ -77,6 +77,8 @@ def answer_of(
             "the means alone); the same epsilon promises less at a weaker scope:"
         )
         lines.append("")
+    else:
+        lines += _wrapped(f"No cell can be ranked: {why_no_loss(summary)}.")
     for scope, ranked in scopes.items():
         lines += _wrapped(f"- {_headline(scope, ranked, description)}", "  ")
     for told in for_all(description, spends=any(scope != NO_SCOPE for scope in scopes)):
@@ -91,6 +93,23 @@ def answer_of(
         lines += ["", *_wrapped(_frontier_words(summary, frontier, description, scopes))]
     lines += ["", *_wrapped(CLOSING.format(seed=description.get("seed")))]
     return "\n".join([*lines, *_refusals(summary)]) + "\n"
+
+
+def why_no_loss(summary: polars.DataFrame) -> str:
+    """Say why no cell has an information loss; empty where one has.
+
+    Parameters
+    ----------
+    summary : polars.DataFrame
+        See `Comparison`.
+    """
+    if summary[LOSS].count():
+        return ""
+    if summary["refused"].null_count() == 0:
+        return "every one was refused"
+    if summary["sse"].count():
+        return "no protected attribute varies, so that there is no variance to hold a loss against"
+    return "in every one that was not refused, some run could not be measured"
 
 
 def cell_words(row: Row) -> str:

@@ -5,7 +5,9 @@ from importlib.metadata import version
 from typing import Any
 
 from microveil.compare import Comparison, risk_utility_map
+from microveil.compare.answer import why_no_loss
 from microveil.compare.conditions import conditions_of, for_all
+from microveil.compare.measures import Measures
 from microveil.errors import stands_alone
 from microveil.report.axes import Axis, linear_axis
 from microveil.report.cells import (
@@ -178,11 +180,7 @@ def _maps_section(comparison: Comparison, methods: Sequence[str]) -> Section:
     drawn = {risk: _map(comparison, risk, methods) for risk in linked}
     maps = {risk: picture for risk, picture in drawn.items() if picture is not None}
     if not maps:
-        body = fragment(
-            element(
-                "p", "Record linkage was not measured, so there is no risk to hold loss against."
-            )
-        )
+        body = element("p", _why_no_map(comparison))
         return Section(identifier="maps", title="Risk-utility maps", body=body)
     first, *others = maps
     return Section(
@@ -205,6 +203,15 @@ def _maps_section(comparison: Comparison, methods: Sequence[str]) -> Section:
             ),
         ),
     )
+
+
+def _why_no_map(comparison: Comparison) -> str:
+    """Say why no cell can be drawn on a map."""
+    if not Measures.of(comparison.description).linkage:
+        return "Record linkage was not measured, so there is no risk to hold loss against."
+    if why := why_no_loss(comparison.summary):
+        return f"No cell has a loss to draw: {why}."
+    return "No cell has both a finite loss and records that could be linked."
 
 
 def _map(comparison: Comparison, risk: str, methods: Sequence[str]) -> Markup | None:
