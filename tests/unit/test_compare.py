@@ -15,7 +15,7 @@ from microveil.compare import compare, running, tasks
 from microveil.compare.measuring import MEASURES
 from microveil.compare.results import mean_with_interval
 from microveil.engines import LocalEngine
-from microveil.errors import DataError, MicroveilError, RequestError
+from microveil.errors import DataError, ExactCellsError, MicroveilError, RequestError
 from microveil.protect import draw
 
 METHODS = (
@@ -130,7 +130,7 @@ def test_the_grid_is_whole(found):
 
 
 def test_work_is_done_once(monkeypatch):
-    """One preparation, one ranking of each column, one plan of each cell."""
+    """One preparation, one ranking of each column, one plan of each cell, refused or not."""
     counts = {"prepare": 0, "plan": 0, "rank": 0, "joint": 0}
     lock = threading.Lock()
 
@@ -224,6 +224,42 @@ def test_a_request_that_no_cell_can_fulfil_is_an_error():
     bounds = {"REGION": ["north", "south"]}
     with pytest.raises(DataError, match="numeric attribute"):
         compare(words, methods="pram", epsilon=1, attributes="REGION", bounds=bounds)
+
+
+def test_a_grid_that_is_refused_whole_is_an_error(tmp_path):
+    """All cells refused, by request or plan, is told as one error, and no folder is left."""
+    table = {"AGE": np.repeat(np.arange(20, 40), 5)}
+    asked = {"epsilon": [1, 2], "runs": 2, "seed": 1, "attributes": "AGE"}
+    bounds = {"bounds": {"AGE": (0, 120)}}
+    there = tmp_path / "there"
+    there.mkdir(mode=0o755)
+    for methods, k, given, error, told in (
+        ("idp-cbls", 4, {}, ExactCellsError, "all 2 cells are refused, the first because"),
+        ("idp-cbls", [4, 200], {}, ExactCellsError, "all 4 cells are refused, the first because"),
+        ("dp-um,idp-cbls", 200, {}, RequestError, "all 4 cells are refused, the first because"),
+        ("dp-um", 4, {**bounds, "scope": "row"}, RequestError, "all 2 cells are refused,"),
+        ("dp-um", 4, {}, RequestError, "needs its bounds"),
+    ):
+        for folder in (None, tmp_path / "new", there):
+            with pytest.raises(error, match=told) as refused:
+                compare(table, methods=methods, k=k, folder=folder, **asked, **given)
+            assert all((refused.value.place, refused.value.rule, refused.value.remedy))
+        assert [path.name for path in tmp_path.iterdir()] == ["there"]
+        assert not any(there.iterdir())
+        assert there.stat().st_mode & 0o777 == 0o755
+    with pytest.raises(ExactCellsError) as alone:
+        compare(table, methods="idp-cbls", k=4, **{**asked, "epsilon": 1})
+    assert "cells are refused" not in str(alone.value)
+
+
+def test_where_the_last_cell_alone_can_be_planned_there_is_a_comparison():
+    """Refused cells before it are rows, each planned once, on any number of threads."""
+    table = {"AGE": np.repeat(np.arange(20, 40), 5)}
+    grid = {"methods": "idp-cbls", "k": [2, 4, 5, 50], "epsilon": 1, "runs": 3, "seed": 1}
+    one, many = (compare(table, **grid, attributes="AGE", jobs=jobs) for jobs in (1, 3))
+    assert one.summary["refused"].is_not_null().to_list() == [True, True, True, False]
+    assert one.table["cell"].to_list() == [0, 1, 2, 3, 3, 3]
+    assert_frame_equal(one.table, many.table, check_exact=True)
 
 
 def test_a_fresh_seed_is_drawn_once_and_recorded():

@@ -14,7 +14,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from microveil.compare import Comparison, compare, comparing, running, store
-from microveil.errors import FileError
+from microveil.errors import DataError, FileError
 
 FILES = {"results.parquet", "comparison.json", "summary.csv", "frontier.csv", "answer.md", ".lock"}
 GRID = {"methods": "laplace,dp-um,idp-cbls", "k": [2, 3, 8], "epsilon": [0.5, 2], "runs": 6}
@@ -203,6 +203,22 @@ def test_what_was_refused_is_not_planned_again(tmp_path):
     again = compare(ages, **asked, progress=lambda *now: told.append(now))
     assert told == [(12, 12, None)]
     assert_frame_equal(again.table, begun.table, check_exact=True)
+
+
+def test_a_folder_of_refused_cells_stays_as_it_is(tmp_path):
+    """A comparison of nothing but refusals is an error also where it is read back."""
+    ages = {"AGE": np.repeat(np.arange(20, 40), 5)}
+    asked = {"methods": "idp-cbls", "k": [4, 5], "epsilon": 1, "runs": 3, "seed": 1,
+             "attributes": "AGE"}  # fmt: skip
+    allowed = compare(ages, **asked, exact_cells="allow")
+    description = {**allowed.description, "arguments": {"attributes": "AGE"}}
+    rows = [{"cell": cell, "method": "idp-cbls", "steps": "", "k": k, "epsilon": 1.0,
+             "refused": "why"} for cell, k in enumerate((4, 5))]  # fmt: skip
+    folder = Comparison.of(rows, description).write(tmp_path / "c")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    with pytest.raises(DataError, match="all 2 cells are refused"):
+        compare(ages, **asked, folder=folder)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
 def test_two_processes_do_not_write_at_once(whole, tmp_path):

@@ -16,7 +16,7 @@ from microveil.compare.analysing import Analyst
 from microveil.compare.conditions import READ_FROM_DATA, read_from_data
 from microveil.compare.grid import SEED_BITS, Grid, read_grid
 from microveil.compare.results import Comparison
-from microveil.compare.running import Progress, carried_out
+from microveil.compare.running import Plans, Progress, carried_out
 from microveil.compare.store import Store, described, opened
 from microveil.compare.tasks import Task, digest_of, ready_of, tasks_of
 from microveil.errors import MicroveilError, RequestError, stands_alone
@@ -156,10 +156,13 @@ def compare(
     request, reading = ready_of(tasks)
     analyst = Analyst(asked, reading, request.keep, linkage=bool(linkage))
     description = _description(grid, seed, tasks, given, analyst)
+    plans = Plans()
     if path is None or described(path) is None:
-        analyst.check()  # before there is a folder of what cannot be done
+        # Before there is a folder of what cannot be done.
+        analyst.check()
+        plans.check(tasks)
     with nullcontext(None) if path is None else opened(path, description) as store:
-        rows = _rows(tasks, analyst, seed, n_jobs, progress or _silent, store)
+        rows = _rows(tasks, analyst, seed, n_jobs, progress or _silent, plans, store)
         found = Comparison.of(rows, description)
         if path is not None:
             found.write_beside(path)
@@ -172,17 +175,20 @@ def _rows(
     seed: int,
     jobs: int,
     progress: Progress,
+    plans: Plans,
     store: Store | None,
 ) -> list[dict[str, Any]]:
     """Return every row: those that a folder holds, and the others carried out."""
     if store is None:
-        return list(carried_out(tasks, set(), analyst, seed, jobs, progress))
+        return list(carried_out(tasks, set(), analyst, seed, jobs, progress, plans))
+    if all(row["run"] is None for row in store.rows):
+        plans.check(tasks)  # a folder of nothing but refusals stays as it is
     done = {(row["cell"], row["run"]) for row in store.rows if row["refused"] is None}
     refused = {row["cell"] for row in store.rows if row["refused"] is not None}
     for task in tasks:
         if task.cell.number in refused:
             done |= {(task.cell.number, run) for run in range(1, task.cell.runs + 1)}
-    with closing(carried_out(tasks, done, analyst, seed, jobs, progress)) as fresh:
+    with closing(carried_out(tasks, done, analyst, seed, jobs, progress, plans)) as fresh:
         try:
             for row in fresh:
                 store.add(row)

@@ -19,14 +19,14 @@ from microveil.compare.clock import Clock
 from microveil.compare.grid import Cell
 from microveil.compare.measuring import Matrix, matrix_of, measured
 from microveil.compare.rows import Facts, refused_row, run_row
-from microveil.compare.tasks import Reading, Task
+from microveil.compare.tasks import Reading, Task, all_refused
 from microveil.engines import LocalEngine, RememberingEngine
 from microveil.errors import MicroveilError
 from microveil.noise import RandomSource
 from microveil.planning import plan_prepared, refuse_exact
 from microveil.release import Plan
 
-__all__ = ["Progress", "carried_out"]
+__all__ = ["Plans", "Progress", "carried_out"]
 
 # Told the runs done, the runs in all, and the seconds left (None before that is known).
 Progress = Callable[[int, int, float | None], None]
@@ -92,6 +92,41 @@ class _Planned:
         return planned, Facts.of(planned, cell), reading
 
 
+class Plans:
+    """The plans of a comparison: each made once, by one engine that remembers what they share."""
+
+    def __init__(self) -> None:
+        self._engine = RememberingEngine()
+        self._tried: dict[int, _Planned] = {}
+
+    def check(self, tasks: Iterable[Task]) -> None:
+        """Make sure that there is something to draw.
+
+        Raises
+        ------
+        MicroveilError
+            If not one cell can be planned.
+
+        Notes
+        -----
+        Plans cell after cell up to the first that is not refused; none is planned again.
+        """
+        refusals = []
+        for task in tasks:
+            planned = self._tried.setdefault(task.cell.number, _Planned(task, self._engine))
+            try:
+                planned.found()
+            except MicroveilError as error:
+                refusals.append(error)
+            else:
+                return
+        raise all_refused(refusals)
+
+    def taken(self, task: Task) -> _Planned:
+        """Return a cell for those who draw it: with the last of them its plan goes."""
+        return self._tried.pop(task.cell.number, None) or _Planned(task, self._engine)
+
+
 def carried_out(
     tasks: Sequence[Task],
     done: set[tuple[int, int]],
@@ -99,6 +134,7 @@ def carried_out(
     seed: int,
     jobs: int,
     progress: Progress,
+    plans: Plans,
 ) -> Generator[Row]:
     """Carry out what is not done yet; yield rows as they come, in any order.
 
@@ -114,6 +150,8 @@ def carried_out(
         How many threads.
     progress : callable
         Told after each run, in the caller's thread.
+    plans : Plans
+        Those that were made already are taken from it.
     """
     total = sum(task.cell.runs for task in tasks)
     left = [
@@ -127,7 +165,7 @@ def carried_out(
         return
     clock = Clock(_by_choice(left))
     refused: set[int] = set()
-    for outcome in _side_by_side(left, analyst, seed, jobs):
+    for outcome in _side_by_side(left, analyst, seed, jobs, plans):
         remaining -= outcome.runs
         clock.took(outcome.choice, outcome.runs, outcome.seconds)
         # A cell whose runs were dealt out to several threads is refused to each of them.
@@ -147,12 +185,11 @@ def _by_choice(left: Iterable[tuple[Task, list[int]]]) -> dict[str, int]:
 
 
 def _side_by_side(
-    left: Sequence[tuple[Task, list[int]]], analyst: Analyst, seed: int, jobs: int
+    left: Sequence[tuple[Task, list[int]]], analyst: Analyst, seed: int, jobs: int, plans: Plans
 ) -> Iterator[_Outcome]:
     """Deal the work out to threads; yield what they hand in."""
     handed_in: queue.SimpleQueue[_Outcome | BaseException] = queue.SimpleQueue()
     stop = threading.Event()
-    engine = RememberingEngine()
     parts = max(1, -(-jobs * TASKS_PER_JOB // len(left)))
 
     def work(task: Task, plan: _Planned, runs: Sequence[int]) -> None:
@@ -168,7 +205,7 @@ def _side_by_side(
     pool = ThreadPoolExecutor(jobs)
     try:
         for task, runs in sorted(left, key=lambda item: _turn(item[0].cell)):
-            plan = _Planned(task, engine)
+            plan = plans.taken(task)
             for part in range(parts):
                 if runs[part::parts]:
                     pool.submit(work, task, plan, runs[part::parts])

@@ -15,7 +15,7 @@ from microveil.preparation import Prepared, prepare
 from microveil.request import Request
 from microveil.table import Numbers
 
-__all__ = ["Reading", "Task", "digest_of", "ready_of", "tasks_of"]
+__all__ = ["Reading", "Task", "all_refused", "digest_of", "ready_of", "tasks_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -83,7 +83,8 @@ def tasks_of(table: Any, cells: Sequence[Cell], arguments: Mapping[str, Any]) ->
     Raises
     ------
     MicroveilError
-        If no cell can be planned: the first refusal. Then the request itself is at fault.
+        If no cell can be planned: the first refusal. Where all are the same, the request itself
+        is at fault, and it is raised as it is.
     """
     readings: Readings = {}
     # What needs bounds comes first: what it reads serves the others too.
@@ -92,8 +93,22 @@ def tasks_of(table: Any, cells: Sequence[Cell], arguments: Mapping[str, Any]) ->
     tasks = [found[cell.number] for cell in cells]
     refusals = [task.ready for task in tasks if isinstance(task.ready, MicroveilError)]
     if len(refusals) == len(tasks):
-        raise refusals[0]
+        same = len(set(map(str, refusals))) == 1
+        raise refusals[0] if same else all_refused(refusals)
     return tasks
+
+
+def all_refused(refusals: Sequence[MicroveilError]) -> MicroveilError:
+    """Make one error of the refusals of all cells: the first of them, and how many there are.
+
+    >>> print(all_refused([DataError("k", "k must be 3 or more", "pass k=3")] * 2))
+    k: all 2 cells are refused, the first because k must be 3 or more; pass k=3.
+    """
+    first = refusals[0]
+    if len(refusals) == 1:
+        return first
+    rule = f"all {len(refusals)} cells are refused, the first because {first.rule}"
+    return type(first)(first.place, rule, first.remedy)
 
 
 def ready_of(tasks: Iterable[Task]) -> tuple[Request, Reading]:
