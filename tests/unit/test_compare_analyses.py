@@ -565,6 +565,7 @@ def test_the_words_say_where_nothing_was_learnt():
     """Cells without F-measures are passed over; where all are, that is said; long lists are cut."""
     told = flat(made((3, None, None), (5, 0.6, 0.6)).answer)
     assert "with dp-um, k 5:" in told
+    assert "Undefined in some run of 1 of 2 cells." in told
     assert "is not defined" in flat(made((3, None, None)).answer)
     many = tuple("abcdef")
     assert "; and 2 other classes." in flat(made((3, *[0.5] * 6), labels=many).answer)
@@ -581,9 +582,38 @@ def test_the_words_name_the_best_overlap_and_propensity():
     named = {0: "dp-um, k 3", 1: "dp-um, k 5", 2: "dp-um, k 7"}
     assert analysed_words(rows, named) == (
         "Overlap of coefficients highest with dp-um, k 5: 0.9 (0.8 to 1), beside 1 for the "
-        "original. Propensity ratio lowest with dp-um, k 3: 3 (2 to 4), beside 1 for the same law."
+        "original. Not told apart: 0 of 1 other cells. Undefined in some run of 1 of 3 cells. "
+        "Propensity ratio lowest with dp-um, k 3: 3 (2 to 4), beside 1 for the same law. Not told "
+        "apart: 1 of 1 other cells. Undefined in some run of 1 of 3 cells."
     )
     assert analysed_words([{"cell": 0}], named) == ""
+
+
+def test_the_words_say_what_an_analysis_cannot_tell():
+    """Ties are counted, one run is no spread, and what is undefined everywhere is told as that."""
+    named = {cell: f"dp-um, k {cell}" for cell in range(4)}
+
+    def told(*figures):
+        rows = [
+            {"cell": cell, PROPENSITY: mean, f"{PROPENSITY}_low": low, f"{PROPENSITY}_high": high}
+            for cell, (mean, low, high) in enumerate(figures)
+        ]
+        return analysed_words(rows, named)
+
+    tied = told((2.0, 1.5, 2.5), (2.0, 1.5, 2.5), (2.2, 1.0, 3.4), (4.0, 3.0, 5.0))
+    assert tied.startswith("Propensity ratio lowest with dp-um, k 0: 2 (1.5 to 2.5),")
+    assert tied.endswith("Not told apart: 2 of 3 other cells.")
+    once = told((2.0, None, None), (3.0, None, None))
+    assert once.endswith("One run says nothing of its spread.")
+    alone = told((2.0, 1.0, 3.0), (None, None, None))
+    assert alone == (
+        "Propensity ratio with dp-um, k 0: 2 (1 to 3), beside 1 for the same law. Undefined in "
+        "some run of 1 of 2 cells."
+    )
+    nothing = told((None, None, None), (None, None, None))
+    assert nothing == "Propensity ratio: undefined in some run of every cell."
+    drawn_by_none = told((2.0, 2.0, 2.0), (3.0, 3.0, 3.0), (2.0, 2.0, 2.0))
+    assert drawn_by_none.endswith("Not told apart: 1 of 2 other cells.")
 
 
 def test_measures_come_back_from_their_description(found):

@@ -16,6 +16,11 @@ __all__ = ["analysed_words", "learnt_words"]
 
 # How many classes are told.
 TOLD = 4
+# What other analyses find: measure, name, which is best, its sign, and what 1 stands for.
+ANALYSED = (
+    (OVERLAP, "Overlap of coefficients", "highest", -1, "the original"),
+    (PROPENSITY, "Propensity ratio", "lowest", 1, "the same law"),
+)
 
 Row = Mapping[str, Any]
 
@@ -48,12 +53,8 @@ def learnt_words(cells: Sequence[Row], labels: Sequence[str], named: Mapping[int
     others = [row for row in known if row is not best]
     place = "highest with" if others else "with"
     told = f"F-measure {place} {named[best['cell']]}: {'; '.join(classes)}."
-    if not others:
-        return told
-    if best[of_class(F_MEASURE, tested[0]) + "_low"] is None:
-        return f"{told} One run says nothing of its spread."
-    near = sum(all(_overlap(best, row, label) for label in tested) for row in others)
-    return f"{told} Not told apart: {near} of {len(others)} other cells."
+    measures = [of_class(F_MEASURE, label) for label in tested]
+    return " ".join([told, *_beside(best, others, measures), *_undefined(cells, known)])
 
 
 def analysed_words(cells: Sequence[Row], named: Mapping[int, str]) -> str:
@@ -69,29 +70,48 @@ def analysed_words(cells: Sequence[Row], named: Mapping[int, str]) -> str:
     Returns
     -------
     str
-        Empty where neither was measured.
+        For each the best cell, how many others cannot be told from it, and how many have a run
+        that leaves the figure undefined. Empty where neither was measured.
 
     Examples
     --------
     >>> row = {"cell": 0, "propensity_ratio": 2.0}
     >>> row |= {"propensity_ratio_low": None, "propensity_ratio_high": None}
     >>> analysed_words([row], {0: "mdav, k 5"})
-    'Propensity ratio lowest with mdav, k 5: 2, beside 1 for the same law.'
+    'Propensity ratio with mdav, k 5: 2, beside 1 for the same law.'
     """
     told = []
-    if found := [row for row in cells if row.get(OVERLAP) is not None]:
-        best = max(found, key=lambda row: (row[OVERLAP], -row["cell"]))
-        told.append(
-            f"Overlap of coefficients highest with {named[best['cell']]}: "
-            f"{_with_spread(best, OVERLAP)}, beside 1 for the original."
-        )
-    if found := [row for row in cells if row.get(PROPENSITY) is not None]:
-        best = min(found, key=lambda row: (row[PROPENSITY], row["cell"]))
-        told.append(
-            f"Propensity ratio lowest with {named[best['cell']]}: "
-            f"{_with_spread(best, PROPENSITY)}, beside 1 for the same law."
-        )
+    for measure, words, place, sign, beside in ANALYSED:
+        measured = [row for row in cells if measure in row]
+        found = [row for row in measured if row[measure] is not None]
+        if not found:
+            told += [f"{words}: undefined in some run of every cell."] if measured else []
+            continue
+        best = min(found, key=lambda row: (sign * row[measure], row["cell"]))
+        others = [row for row in found if row is not best]
+        which = f"{words} {place} with" if others else f"{words} with"
+        told += [
+            f"{which} {named[best['cell']]}: {_with_spread(best, measure)}, beside 1 for {beside}.",
+            *_beside(best, others, [measure]),
+            *_undefined(measured, found),
+        ]
     return " ".join(told)
+
+
+def _beside(best: Row, others: Sequence[Row], measures: Sequence[str]) -> list[str]:
+    """Say how many of some cells cannot be told from the best by any of the measures."""
+    if not others:
+        return []
+    if best[f"{measures[0]}_low"] is None:
+        return ["One run says nothing of its spread."]
+    near = sum(all(_overlap(best, row, measure) for measure in measures) for row in others)
+    return [f"Not told apart: {near} of {len(others)} other cells."]
+
+
+def _undefined(cells: Sequence[Row], known: Sequence[Row]) -> list[str]:
+    """Say how many cells are passed over."""
+    left = len(cells) - len(known)
+    return [f"Undefined in some run of {left} of {len(cells)} cells."] if left else []
 
 
 def _with_spread(row: Row, measure: str) -> str:
@@ -117,7 +137,7 @@ def _class_words(row: Row, label: str) -> str:
     return f"class {label} {_f(row, label):.3f} ({spread}{beside})"
 
 
-def _overlap(best: Row, other: Row, label: str) -> bool:
+def _overlap(best: Row, other: Row, measure: str) -> bool:
     """Whether the intervals overlap; where one has none, nothing tells them apart."""
-    ends = [_f(row, label, end) for row in (best, other) for end in ("_low", "_high")]
+    ends = [row[measure + end] for row in (best, other) for end in ("_low", "_high")]
     return None in ends or bool(ends[0] <= ends[3] and ends[2] <= ends[1])
