@@ -61,11 +61,11 @@ MAP_WORDS = (
     "The intruder knows the original values of all protected attributes. Each mark is a cell, its "
     "mean over the runs; bars are 95 % intervals of the mean. Filled marks are on the frontier of "
     "these means: by its means nothing of the same scope that guarantees at least as much (an "
-    "epsilon no larger, a model no weaker, no condition, marked †, that it has not itself) is "
-    "better in one and no worse in the other. Where bars "
-    "overlap, other runs can give another frontier; how many marks are sure is told under What "
-    "does best. The line shows the least linkage to be had at each loss within the panel, by means "
-    "and by whichever model. All panels share their axes."
+    "epsilon no larger, a model no weaker, no condition that it has not itself) is better in one "
+    "and no worse in the other. Where bars overlap, other runs can give another frontier; how many "
+    "marks are sure is told under What does best. The line shows the least linkage to be had at "
+    "each loss within the panel, by means, by whichever model and under whichever condition. All "
+    "panels share their axes."
 )
 LOSS_WORDS = (
     "Means over the runs; bars are 95 % intervals of the mean, and lines only lead the eye from k "
