@@ -26,6 +26,8 @@ app = typer.Typer(
     help="Publish a table about people so that the people cannot be found in it.",
     no_args_is_help=True,
     add_completion=False,
+    # Markup in a help text would change what is to be typed: rich has an emoji for ":100:".
+    rich_markup_mode=None,
     # A traceback with its local variables would show the table.
     pretty_exceptions_enable=False,
 )
@@ -98,7 +100,7 @@ def inspect(
     *,
     request: RequestFlags,
 ) -> None:
-    """Look at a table: write a recipe to fill in, or say what to expect of a request."""
+    """Write a recipe to fill in, or say what to expect of a request."""
     from microveil.publish import advise_file, inspect_file
 
     asked = (request.arguments["method"], request.arguments["epsilon"], request.recipe)
@@ -145,7 +147,10 @@ def protect(
     as_json: Json = False,
     request: RequestFlags,
 ) -> None:
-    """Protect a table: the release and its guarantee in one folder, the rest in another."""
+    """Protect a table.
+
+    The release and its guarantee come into one folder, what is the custodian's into another.
+    """
     from microveil.publish import protect_file
 
     with step_progress() as progress:
@@ -187,7 +192,10 @@ def audit(
     as_json: Json = False,
     request: RequestFlags,
 ) -> None:
-    """Find what a release would really guarantee at vector scope: for the custodian."""
+    """Find what a release would really guarantee at vector scope.
+
+    For the custodian.
+    """
     from microveil.publish import audit_file
 
     with step_progress() as progress:
@@ -264,7 +272,10 @@ def compare(
     analyses: dict[str, Any],
     request: RequestFlags,
 ) -> None:
-    """Compare methods on a table: --k and --epsilon take lists and ranges, 3,5,10:100:10."""
+    """Compare methods on a table.
+
+    --k and --epsilon take lists and ranges: 3,5,10:100:10.
+    """
     from microveil.compare import risk_utility_map
     from microveil.compare.drawing import has_matplotlib
     from microveil.publish import compare_file
@@ -299,7 +310,7 @@ def reproduce(
     *,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer runs and settings.")] = False,
 ) -> None:
-    """Draw a paper's figures again from its experiments, and check its claims."""
+    """Draw a paper's figures again, and check its claims."""
     from microveil.reproduce import named_files, reproduce, summary
 
     with counted_progress() as progress:
@@ -342,7 +353,10 @@ def attack(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Attack a release as an intruder with partial knowledge would: for the custodian."""
+    """Attack a release as an intruder with partial knowledge would.
+
+    For the custodian.
+    """
     from microveil.publish import attack_files
 
     text = text_format(separator, decimal, encoding)
