@@ -16,6 +16,7 @@ from microveil.flags import (
     RequestFlags,
     Separator,
     takes_request,
+    takes_requests,
     text_format,
     whole_or_auto,
 )
@@ -251,7 +252,7 @@ def assess(
 
 
 @app.command()
-@takes_request
+@takes_requests
 @takes_analyses
 def compare(
     data: Data,

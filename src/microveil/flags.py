@@ -18,6 +18,7 @@ __all__ = [
     "RequestFlags",
     "Separator",
     "takes_request",
+    "takes_requests",
     "text_format",
     "whole_or_auto",
 ]
@@ -193,3 +194,14 @@ def _ranges(pairs: dict[str, str]) -> dict[str, tuple[str, ...]]:
 
 # Its commands get `RequestFlags` as the argument `request`.
 takes_request = takes("request", _request)
+# The same for a command that goes through methods, which it has a flag of its own for.
+takes_requests = takes(
+    "request",
+    _request,
+    without=("method",),
+    helps={
+        "k": "Least records in a cluster: a list with ranges, 3,5,10:100:10.",
+        "epsilon": "The budgets, above 0: a list with ranges, 0.1,1:5:1.",
+        "seed": "Decides what is drawn; by default a fresh one, recorded in the results.",
+    },
+)

@@ -1,15 +1,22 @@
 """Flags that several commands have, declared once: as the signature of a function."""
 
+import copy
 import inspect
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
+from typing import Annotated, Any, get_args
 
 __all__ = ["Command", "takes"]
 
 Command = Callable[..., None]
 
 
-def takes(name: str, flags: Callable[..., Any]) -> Callable[[Command], Command]:
+def takes(
+    name: str,
+    flags: Callable[..., Any],
+    *,
+    without: Collection[str] = (),
+    helps: Mapping[str, str] | None = None,
+) -> Callable[[Command], Command]:
     """Give a command the flags of a function; it gets what that makes of them as an argument.
 
     Parameters
@@ -18,6 +25,10 @@ def takes(name: str, flags: Callable[..., Any]) -> Callable[[Command], Command]:
         Of the command's argument.
     flags : callable
         Its keyword arguments are what the command line shows.
+    without : collection of str
+        Flags that the command does not have: they keep their defaults.
+    helps : mapping of str
+        The help of flags that mean something else to the command, by their names.
 
     Examples
     --------
@@ -30,8 +41,15 @@ def takes(name: str, flags: Callable[..., Any]) -> Callable[[Command], Command]:
     <Signature (*, colour: str, width: int = 2, height: int = 3)>
     >>> paint(colour="red", width=5, height=2)
     red 10
+    >>> @takes("area", size, without=("height",))
+    ... def line(area: int) -> None:
+    ...     print(area)
+    >>> line(width=5)
+    15
     """
-    shared = list(inspect.signature(flags).parameters.values())
+    every = inspect.signature(flags).parameters.values()
+    shared = [_told(flag, (helps or {}).get(flag.name)) for flag in every]
+    shared = [flag for flag in shared if flag.name not in without]
 
     def given(command: Command) -> Command:
         own = [p for p in inspect.signature(command).parameters.values() if p.name != name]
@@ -47,3 +65,13 @@ def takes(name: str, flags: Callable[..., Any]) -> Callable[[Command], Command]:
         return run
 
     return given
+
+
+def _told(flag: inspect.Parameter, told: str | None) -> inspect.Parameter:
+    """Return a flag with another help."""
+    if told is None:
+        return flag
+    kind, option = get_args(flag.annotation)
+    option = copy.copy(option)
+    option.help = told
+    return flag.replace(annotation=Annotated[kind, option])
