@@ -4,6 +4,7 @@ import json
 import math
 import re
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -152,6 +153,30 @@ def test_a_quote_that_is_not_closed_is_told():
     """And so is that no name with a quote in it can be written."""
     with pytest.raises(RequestError, match="come in pairs"):
         parse_formula("Y ~ `A")
+
+
+@given(
+    st.lists(st.lists(st.sampled_from("ABCDEF"), min_size=1, max_size=3), min_size=1, max_size=7)
+)
+def test_a_product_stands_for_every_choice_of_its_parts(parts):
+    """Each once, in the order of how many parts are chosen and which come first."""
+    expected = {}
+    for size in range(1, len(parts) + 1):
+        for chosen in combinations(parts, size):
+            names = dict.fromkeys(name for part in chosen for name in part)
+            expected.setdefault(frozenset(names), tuple(names))
+    formula = parse_formula(f"Y ~ {'*'.join(map(':'.join, parts))}")
+    terms = [tuple(factor.name for factor in term) for term in formula.terms]
+    assert terms == sorted(expected.values(), key=len)
+
+
+def test_a_product_is_as_long_as_what_it_stands_for():
+    """Repeats add nothing, and more terms than can be fitted are refused before they are made."""
+    assert str(parse_formula(f"Y ~ A{'*B' * 500}")) == "Y ~ A + B + A:B"
+    for sign in "*:":
+        with pytest.raises(RequestError, match="at most 8 attributes"):
+            parse_formula(f"Y ~ {sign.join(f'A{i}' for i in range(30))}")
+    assert len(parse_formula(f"Y ~ {'+'.join(f'A{i}' for i in range(300))}").terms) == 300
 
 
 ends = st.tuples(st.integers(-50, 50), st.integers(1, 40)).map(lambda pair: (pair[0], sum(pair)))

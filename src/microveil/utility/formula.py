@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from itertools import combinations
 
 from microveil.errors import RequestError
 
@@ -13,6 +12,8 @@ NAME = rf"(?:`[^`]+`|{WORD})"
 FACTOR = rf"(?:C\(\s*{NAME}\s*\)|{NAME})"
 ITEM = rf"(?:[01]|{FACTOR}(?:\s*[:*]\s*{FACTOR})*)"
 FORMULA = re.compile(rf"\s*({NAME})\s*~\s*([-+]?\s*{ITEM}(?:\s*[-+]\s*{ITEM})*)\s*")
+# A product of m attributes by * stands for 2^m - 1 terms, and of m with categories for 2^m codings.
+MOST_FACTORS, MOST_TERMS = 8, 200
 REMEDY = 'write it as "Y ~ A + B + A:B", C(A) for categories, `quotes` around names of two words'
 
 
@@ -86,7 +87,8 @@ def parse_formula(text: str) -> Formula:
     Raises
     ------
     RequestError
-        If it cannot be read, has no term, or the outcome explains itself.
+        If it cannot be read, has no term, a product in it stands for more than 200, or the
+        outcome explains itself.
 
     Examples
     --------
@@ -139,7 +141,31 @@ def _expanded(item: str) -> list[Term]:
         if operator == "*":
             parts.append(())
     return [
-        tuple(dict.fromkeys(factor for part in chosen for factor in part))
-        for size in range(1, len(parts) + 1)
-        for chosen in combinations(parts, size)
+        tuple(dict.fromkeys(factor for part in chosen for factor in parts[part]))
+        for chosen in _combined([frozenset(part) for part in parts])
     ]
+
+
+def _combined(parts: list[frozenset[Factor]]) -> list[tuple[int, ...]]:
+    """Return for each product of parts the fewest and first of them that make it up.
+
+    Products are told apart part by part, so that A*B*B never has more than those of A and B.
+    """
+    found: dict[frozenset[Factor], tuple[int, ...]] = {frozenset(): ()}
+    for j, part in enumerate(parts):
+        for product, chosen in list(found.items()):
+            longer, known = (*chosen, j), found.get(product | part)
+            if known is None or _order(longer) < _order(known):
+                found[product | part] = longer
+        if max(map(len, found)) > MOST_FACTORS or len(found) - 1 > MOST_TERMS:
+            raise RequestError(
+                "formula",
+                f"a product may have at most {MOST_FACTORS} attributes, and stand for at most "
+                f"{MOST_TERMS} terms",
+                "write out the terms that matter: A + B + A:B",
+            )
+    return sorted((chosen for chosen in found.values() if chosen), key=_order)
+
+
+def _order(chosen: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+    return len(chosen), chosen
