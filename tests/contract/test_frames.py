@@ -290,3 +290,20 @@ def test_missing_text_in_arrays_is_missing():
     told = mv.assess(before, after).to_dict()["categories"]["SEX"]
     assert told["share_kept"] == 0.75
     assert set(told["categories"]) == {"", "f", "m"}
+
+
+@pytest.mark.parametrize("kind", ["polars", "pandas", "numpy"])
+def test_columns_of_python_objects_are_told_apart_by_their_text(kind):
+    """Dates as objects can be classes and categories of a model, whatever holds them."""
+    days = np.array(DAY[:3] * 20, dtype=np.object_)
+    numbers = np.arange(60) % 7
+    table = {
+        "polars": pl.DataFrame({"A": numbers, "day": pl.Series(days, dtype=pl.Object)}),
+        "pandas": pd.DataFrame({"A": numbers, "day": days}),
+        "numpy": {"A": numbers, "day": days},
+    }[kind]
+    found = mv.assess(table, table, ["A"], classes="day", formula="A ~ day").to_dict()
+    classes = [told["class"] for told in found["classification"]["classes"]]
+    assert classes == [str(day) for day in DAY[:3]]
+    terms = [told["term"] for told in found["regression"]["coefficients"]]
+    assert terms == ["Intercept", *(f"day={day}" for day in DAY[1:3])]

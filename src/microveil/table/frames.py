@@ -173,6 +173,10 @@ def _is_missing(entry: Any) -> bool:
     return entry is None or (isinstance(entry, float) and math.isnan(entry))
 
 
+def _as_words(entries: Iterable[Any]) -> NDArray[np.str_]:
+    return np.array(["" if _is_missing(e) else str(e) for e in entries], dtype=np.str_)
+
+
 class _Arrays:
     """A dict of numpy arrays."""
 
@@ -229,8 +233,7 @@ class _Arrays:
         column = self._arrays[name]
         if column.dtype != np.object_:
             return column.astype(np.str_)
-        words = ["" if _is_missing(entry) else str(entry) for entry in column]
-        return np.array(words, dtype=np.str_)
+        return _as_words(column.tolist())
 
     def rebuild(
         self,
@@ -311,6 +314,8 @@ class _Frame:
         column = self._frame[name]
         if column.dtype not in (nw.String, nw.Categorical, nw.Enum, nw.Object):
             raise _not_text(name)
+        if column.dtype == nw.Object and not self._frame.implementation.is_pandas():
+            return _as_words(column.to_list())  # polars casts no such column
         return np.asarray(column.cast(nw.String).fill_null("").to_numpy()).astype(np.str_)
 
     def rebuild(
