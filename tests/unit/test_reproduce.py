@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from microveil.cli import app
+from microveil.compare.store import opened
 from microveil.errors import DataError, FileError, RequestError
 from microveil.reproduce import PAPERS, drawing, named_files, reproduce, reproducing, summary
 from microveil.reproduce.data import digest_of_column
@@ -218,6 +219,76 @@ def test_what_an_experiment_refuses_leaves_nothing(people, tmp_path, monkeypatch
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("first", "then", "differs"),
+    [
+        ({"runs": 1}, {"runs": 2}, "its number of runs"),
+        ({"runs": 2}, {"runs": 2, "quick": True}, r"its settings \(--quick\);"),
+        ({}, {"quick": True}, r"its number of runs \(--runs\) and its settings"),
+    ],
+)
+def test_other_arguments_do_not_continue(people, tmp_path, first, then, differs):
+    """The folder asked for is named, and what differs; nothing in it changes."""
+    out = tmp_path / "out"
+    reproduce("invented", {"people": people}, out, **first)
+    before = {path: path.read_bytes() for path in out.iterdir() if path.is_file()}
+    with pytest.raises(FileError, match=differs) as refused:
+        reproduce("invented", {"people": people}, out, **then)
+    assert refused.value.place == str(out)
+    assert {path: path.read_bytes() for path in out.iterdir() if path.is_file()} == before
+    reproduce("invented", {"people": people}, out, **first)
+
+
+def test_other_data_do_not_continue(people, tmp_path):
+    """A file of other contents is another reproduction."""
+    reproduce("invented", {"people": people}, tmp_path / "out")
+    people.write_text("AGE\n1\n2\n")
+    with pytest.raises(FileError, match="differs in its data;"):
+        reproduce("invented", {"people": people}, tmp_path / "out")
+
+
+def of_a_comparison(experiment):
+    """A paper's experiment that keeps its runs as a comparison."""
+    folder = experiment.folder / "r5" / "runs"
+    folder.parent.mkdir(exist_ok=True)
+    with opened(folder, {"runs": experiment.runs}):
+        return invented(experiment)
+
+
+def test_a_folder_that_notes_its_paper_alone_is_continued(people, tmp_path, monkeypatch):
+    """As an earlier version left it; where its runs are of other arguments it is named itself."""
+    monkeypatch.setitem(PAPERS, "invented", replace(INVENTED, reproduce=of_a_comparison))
+    out = tmp_path / "out"
+    reproduce("invented", {"people": people}, out, runs=1)
+    (out / "reproduction.json").write_text('{"paper": "invented"}\n')
+    reproduce("invented", {"people": people}, out, runs=1)
+    with pytest.raises(FileError, match="differs in its number of runs") as refused:
+        reproduce("invented", {"people": people}, out, runs=2)
+    assert refused.value.place == str(out)
+    reproduce("invented", {"people": people}, out, runs=1)
+
+
+@pytest.mark.parametrize("was_there", [False, True])
+def test_wrong_data_leave_nothing_that_was_begun(people, tmp_path, monkeypatch, was_there):
+    """Not even runs from before the refusal; the right data can be passed then."""
+
+    def refuse(experiment):
+        of_a_comparison(experiment)
+        raise DataError("attribute 'AGE'", "it is constant", "pass another")
+
+    out = tmp_path / "out"
+    if was_there:
+        out.mkdir()
+    monkeypatch.setitem(PAPERS, "invented", replace(INVENTED, reproduce=refuse))
+    with pytest.raises(DataError):
+        reproduce("invented", {"people": people}, out)
+    assert out.exists() is was_there
+    assert not was_there or not list(out.iterdir())
+    people.write_text("AGE\n1\n2\n")
+    monkeypatch.setitem(PAPERS, "invented", INVENTED)
+    reproduce("invented", {"people": people}, out)
+
+
 def test_claims_without_cases_cannot_be():
     """They would hold."""
     with pytest.raises(ValueError, match="without a case"):
@@ -331,7 +402,7 @@ def test_the_page_is_written_last(people, tmp_path, monkeypatch):
         )
     reproduce("invented", {"people": people}, tmp_path / "out")
     assert order[-1] == "report.html"
-    assert len(order) == 6
+    assert len(order) == 7
 
 
 def test_every_paper_says_what_it_needs():

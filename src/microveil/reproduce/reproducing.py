@@ -1,6 +1,7 @@
 """The verb: a paper's experiments carried out, and written down."""
 
 import json
+import shutil
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,6 +25,13 @@ from microveil.reproduce.papers import PAPERS
 __all__ = ["named_files", "reproduce", "summary"]
 
 REPORT, RUNS, MARK = "report.html", "runs", "reproduction.json"
+# What a reproduction that is continued must have in common with what was begun.
+IN_WORDS = {
+    "runs": "its number of runs (--runs)",
+    "quick": "its settings (--quick)",
+    "data": "its data",
+    "microveil": "the version of microveil",
+}
 # A file with semicolons, as the wines are published, is read without being told.
 SEPARATORS = ",;\t"
 
@@ -48,7 +56,7 @@ def reproduce(
         Files by the names of the paper's data sets.
     folder : str or Path
         Gets a CSV, SVG and PNG for each figure, claims.csv and report.html. Runs are kept in
-        ``runs`` there: a reproduction that was stopped is continued.
+        ``runs`` there: a reproduction that was stopped is continued by the same arguments.
     runs : int, optional
         How often whatever is random is drawn; by default as often as the paper did.
     quick : bool
@@ -64,7 +72,7 @@ def reproduce(
     ------
     MicroveilError
         If there is no such paper, data are missing or have other columns, or the folder holds
-        something else or cannot be written.
+        something else, a reproduction by other arguments, or cannot be written.
 
     Notes
     -----
@@ -76,7 +84,7 @@ def reproduce(
     sources = _sources(chosen, data)
     drawn = _runs(runs, chosen.quick_runs if quick else chosen.runs)
     target = Path(folder)
-    with _opened(target, chosen):
+    with _opened(target, _asked(chosen, sources, drawn, quick=quick)):
         start = time.monotonic()
         found = _carried_out(
             chosen,
@@ -242,40 +250,81 @@ def _runs(asked: Any, default: int) -> int:
     return asked
 
 
+def _asked(
+    paper: Paper, sources: Mapping[str, SourceFile], drawn: int, *, quick: bool
+) -> dict[str, Any]:
+    """Return all that the runs of a reproduction depend on, as plain values."""
+    return {
+        "paper": paper.id,
+        "runs": drawn,
+        "quick": quick,
+        "data": {name: source.digest for name, source in sources.items()},
+        "microveil": version("microveil"),
+    }
+
+
 @contextmanager
-def _opened(folder: Path, paper: Paper) -> Iterator[None]:
-    """Make the folder, or go on in one of the same paper; one that was made and is empty goes."""
+def _opened(folder: Path, asked: Mapping[str, Any]) -> Iterator[None]:
+    """Make the folder, or go on in one of the same; what was made for nothing goes again."""
     was_there = folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _check_same(folder, paper)
+        begins = not any(folder.iterdir())
+        if begins:
+            _begin(folder, asked)
+        else:
+            _check_same(folder, asked)
         (folder / RUNS).mkdir(exist_ok=True)
-        (folder / MARK).write_text(json.dumps({"paper": paper.id}) + "\n", encoding="utf-8")
     except OSError:
         raise FileError(f"{folder}", "it cannot be written", "name another folder") from None
     try:
         yield
-    except MicroveilError:
-        if not was_there and not any((folder / RUNS).iterdir()):
-            (folder / RUNS).rmdir()
+    except MicroveilError as error:
+        # Runs on data that were refused are of no use, others may be.
+        if begins and (isinstance(error, DataError) or not any((folder / RUNS).iterdir())):
+            shutil.rmtree(folder / RUNS, ignore_errors=True)
             (folder / MARK).unlink()
-            folder.rmdir()
-        raise
+            if not was_there:
+                folder.rmdir()
+        raise _told_of(folder, error) from None
 
 
-def _check_same(folder: Path, paper: Paper) -> None:
-    if not any(folder.iterdir()):
-        return
+def _begin(folder: Path, asked: Mapping[str, Any]) -> None:
+    text = json.dumps(asked, indent=2, ensure_ascii=False) + "\n"
+    written_whole(folder / MARK, lambda part: part.write_text(text, encoding="utf-8"))
+
+
+def _check_same(folder: Path, asked: Mapping[str, Any]) -> None:
+    """Refuse a folder of something else; what an earlier version did not note is not checked."""
     try:
-        begun = json.loads((folder / MARK).read_text(encoding="utf-8"))["paper"]
+        begun = json.loads((folder / MARK).read_text(encoding="utf-8"))
+        paper = begun["paper"]
     except (FileNotFoundError, ValueError, KeyError, TypeError):
-        begun = None
-    if begun != paper.id:
+        begun, paper = {}, None
+    if paper != asked["paper"]:
         raise FileError(
             f"{folder}",
-            f"it must be empty or hold a reproduction of {paper.id}, and holds something else",
+            f"it must be empty or hold a reproduction of {asked['paper']}, and holds something "
+            "else",
             "name another folder",
         )
+    differing = [
+        told for name, told in IN_WORDS.items() if name in begun and begun[name] != asked[name]
+    ]
+    if differing:
+        raise FileError(
+            f"{folder}",
+            f"a reproduction was begun there that differs in {' and '.join(differing)}",
+            "ask for the same to continue it, or name another folder",
+        )
+
+
+def _told_of(folder: Path, error: MicroveilError) -> MicroveilError:
+    """Name the folder that was asked for, not that of one experiment within it."""
+    inner = isinstance(error, FileError) and (folder / RUNS) in Path(error.place).parents
+    if not inner or not Path(error.place).is_dir():
+        return error
+    return FileError(f"{folder}", error.rule, error.remedy)
 
 
 def _described(paper: Paper, sources: Mapping[str, SourceFile]) -> dict[str, str]:
