@@ -153,6 +153,7 @@ def test_compare_writes_its_report_and_its_map(folder):
     assert page.endswith("</html>\n")
     assert (results / "map.png").read_bytes().startswith(b"\x89PNG")
     assert (results / "map.svg").read_text().rstrip().endswith("</svg>")
+    assert {path.stat().st_mode & 0o777 for path in results.iterdir()} == {0o600}
     (results / "report.html").write_text("half a pa")
     again = run(*COMPARED, folder=folder)
     assert again.returncode == 0, again.stderr

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import microveil as mv
+from microveil.compare import compare
 from microveil.report import MapPoint, Spread, key_figures, risk_utility_section
 from microveil.report.axes import LETTER_WIDTH, bent_axis, linear_axis, share_axis
 from microveil.report.columns import NumberColumn, columns_of
@@ -25,9 +26,10 @@ from microveil.report.distributions import (
     rank_agreement,
 )
 from microveil.report.markdown import from_markdown
-from microveil.report.markup import Markup, element, fragment, readable
+from microveil.report.markup import Markup, element, fragment
 from microveil.report.wording import number, percent, rounded_up, shown
 from microveil.schema import Kind
+from microveil.shown import in_markdown, one_line, readable
 from microveil.table import open_table
 
 FINITE = st.floats(-1e9, 1e9, allow_subnormal=False)
@@ -63,6 +65,34 @@ def test_a_statement_keeps_its_tables_and_pipes():
     written = from_markdown(text, level=2, prefix="g")
     assert '<th scope="row">x|y</th><td><strong>no</strong></td>' in written
     assert written.endswith("<p>end</p><ul><li>one</li><li>two</li></ul>")
+
+
+MARKED = st.text(alphabet="ab 1.-+=#*`|\\_<>[]~&\n\u202e", min_size=1).filter(one_line)
+
+
+@given(MARKED)
+def test_a_name_is_shown_as_it_is_wherever_markdown_has_it(name):
+    """In a list, in a cell and at the beginning of a line, on a line of its own or wrapped."""
+    written, shown = in_markdown(name), html.escape(one_line(name))
+    assert from_markdown(f"- {written}\n", level=2, prefix="g") == f"<ul><li>{shown}</li></ul>"
+    assert from_markdown(f"{written}.\n", level=2, prefix="g") == f"<p>{shown}.</p>"
+    wrapped = written.replace(" ", "\n")
+    assert from_markdown(wrapped, level=2, prefix="g") == f"<p>{shown}</p>"
+    row = from_markdown(f"| a | b |\n|---|---|\n| c | {written} |", level=2, prefix="g")
+    assert f">{shown}</td>" in row
+
+
+def test_names_on_the_page_and_in_the_answer_are_those_of_the_columns():
+    """Marks of Markdown in a column's name, or in a class, neither vanish nor do anything."""
+    name = "**bold** `code` | pipe"
+    people = {name: np.arange(40), "kind": np.array([name, "<b>"] * 20)}
+    release = mv.protect(people, method="mdav", k=5, attributes=[name], keep=["kind"])
+    told = from_markdown(release.guarantee.statement(), level=2, prefix="g")
+    assert f'<th scope="row">{name}</th>' in told
+    found = compare(people, methods="mdav", k=5, runs=2, attributes=[name], classes="kind")
+    told = from_markdown(found.answer, level=2, prefix="g")
+    assert f"class {name} " in told
+    assert "class &lt;b&gt; " in told
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False, min_value=1e-300, max_value=1e300))

@@ -13,6 +13,7 @@ from microveil.compare.learnt import analysed_words, learnt_words
 from microveil.compare.measures import Measures
 from microveil.compare.measuring import CHANCE, LOSS, RISKS
 from microveil.compare.rows import GROUPS, NO_SCOPE
+from microveil.shown import in_markdown
 
 __all__ = ["GROUP_WORDS", "RISK_WORDS", "answer_of", "cell_words", "why_no_loss"]
 
@@ -82,11 +83,11 @@ def answer_of(
     for scope, ranked in scopes.items():
         lines += _wrapped(f"- {_headline(scope, ranked, description)}", "  ")
     for told in for_all(description, spends=any(scope != NO_SCOPE for scope in scopes)):
-        lines += ["", *_wrapped(told)]
+        lines += ["", *_wrapped(in_markdown(told))]
     for scope, ranked in scopes.items():
         lines += ["", f"## {GROUP_WORDS[scope]}: {GROUP_MEANS[scope]}", ""]
         items = [i for cells in ranked.values() for i in _of_epsilon(cells, measures, description)]
-        lines += [line for item in items for line in _wrapped(f"- {item}", "  ")]
+        lines += [line for i in items for line in _wrapped(f"- {in_markdown(i)}", "  ")]
     if not measures.linkage:
         lines += ["", *_wrapped(UNLINKED)]
     elif scopes:
@@ -315,7 +316,7 @@ def _refusals(summary: polars.DataFrame) -> list[str]:
         more = f" and {len(of_it) - 1} more" if len(of_it) > 1 else ""
         epsilon = of_it[0]["epsilon"]
         at = "" if epsilon is None or math.isnan(epsilon) else f", epsilon {epsilon:g}"
-        lines += _wrapped(f"- {cell_words(of_it[0])}{at}{more}: {reason}", "  ")
+        lines += _wrapped(f"- {cell_words(of_it[0])}{at}{more}: {in_markdown(reason)}", "  ")
     left = len({row["refused"] for row in refused}) - TOLD
     return [*lines, *([f"- and {left} other reasons"] if left > 0 else [])]
 

@@ -47,7 +47,7 @@ def draw_map(
 
     Filled marks are on the frontier of means, bars are 95 % intervals over runs, the dotted line is
     blind guessing. All panels have the same axes; that of the risk is even below guessing and
-    logarithmic above.
+    logarithmic above. Only the file's owner can read it.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def draw_map(
         with matplotlib.rc_context({"svg.hashsalt": "microveil"}):
             figure.savefig(part, format=kind, dpi=150, metadata=UNDATED.get(kind))
 
-    written_whole(target, save)
+    written_whole(target, save, private=True)
     return target
 
 

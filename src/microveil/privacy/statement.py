@@ -4,6 +4,8 @@ import math
 from decimal import ROUND_CEILING, Decimal, localcontext
 from typing import Any
 
+from microveil.shown import in_markdown
+
 __all__ = ["write_statement"]
 
 # Beyond this factor an epsilon tells nobody anything: e**14 is over a million.
@@ -56,7 +58,7 @@ def write_statement(
         ["## What the epsilon covers" if with_epsilon else "## What is promised", "", *told],
         ["## Protected attributes", "", *_attributes(guarantee)],
         ["## Columns released unprotected", "", *_kept(guarantee)],
-        ["## Conditions and exceptions", "", *(f"- {note}" for note in guarantee["notes"])],
+        ["## Conditions and exceptions", "", *_notes(guarantee)],
     ]
     return "\n\n".join("\n".join(part) for part in parts) + "\n"
 
@@ -156,7 +158,7 @@ def _attributes(guarantee: dict[str, Any]) -> list[str]:
         share = "none" if terms["share"] is None else _number(terms["share"])
         step = "" if terms["resolution"] is None else f"{terms['resolution']}, "
         lines.append(
-            f"| {_cell(name)} | {share} | {told}{terms['bounds_source']} | "
+            f"| {in_markdown(name)} | {share} | {told}{terms['bounds_source']} | "
             f"{step}{terms['resolution_source']} |"
         )
     return lines
@@ -164,14 +166,14 @@ def _attributes(guarantee: dict[str, Any]) -> list[str]:
 
 def _domain(bounds: list[Any]) -> str:
     if all(isinstance(bound, str) for bound in bounds) and len(bounds) != 2:
-        return _cell(", ".join(bounds))
-    return _cell(f"{bounds[0]} to {bounds[1]}")
+        return in_markdown(", ".join(bounds))
+    return in_markdown(f"{bounds[0]} to {bounds[1]}")
 
 
 def _kept(guarantee: dict[str, Any]) -> list[str]:
     if not guarantee["kept"]:
         return ["None."]
-    names = ", ".join(_cell(name) for name in guarantee["kept"])
+    names = ", ".join(in_markdown(name) for name in guarantee["kept"])
     return [
         (
             f"{names}. They are in the release exactly as in the original. Nothing above holds for "
@@ -180,8 +182,8 @@ def _kept(guarantee: dict[str, Any]) -> list[str]:
     ]
 
 
-def _cell(name: str) -> str:
-    return name.replace("|", "\\|").replace("\n", " ")
+def _notes(guarantee: dict[str, Any]) -> list[str]:
+    return [f"- {in_markdown(note)}" for note in guarantee["notes"]]
 
 
 def _number(value: float) -> str:

@@ -9,8 +9,9 @@ from microveil.report.tables import table
 __all__ = ["from_markdown"]
 
 HEADING = re.compile(r"(#{1,3}) (.*)")
-CELL_END = re.compile(r"(?<!\\)\|")
-MARKS = re.compile(r"`([^`]+)`|\*\*([^*]+)\*\*")
+CELL = re.compile(r"\|((?:[^|\\]|\\.)*)(?=\|)")
+# A mark behind a backslash is text; so is what begins and does not end.
+MARKS = re.compile(r"\\([!-/:-@\[-`{-~])|`([^`]+)`|\*\*((?:[^*\\]|\\.)+)\*\*")
 
 
 def from_markdown(text: str, *, level: int, prefix: str) -> Markup:
@@ -87,16 +88,18 @@ def _table(caption: str, lines: list[str], identifier: str) -> Markup:
 
 
 def _cells(line: str) -> list[str]:
-    inner = CELL_END.split(line)[1:-1]
-    return [cell.strip() for cell in inner]
+    return [cell.strip() for cell in CELL.findall(line)]
 
 
 def _inline(text: str) -> Markup:
-    text = text.replace("\\|", "|")  # statements escape it in every name
     parts: list[Markup | str] = []
     end = 0
     for mark in MARKS.finditer(text):
+        literal, code, strong = mark.groups()
         parts.append(text[end : mark.start()])
-        parts.append(element("code", mark[1]) if mark[1] else element("strong", mark[2]))
+        if literal:
+            parts.append(literal)
+        else:
+            parts.append(element("code", code) if code else element("strong", _inline(strong)))
         end = mark.end()
     return fragment(*parts, text[end:])

@@ -8,7 +8,9 @@ import html
 from collections.abc import Iterable
 from typing import TypeAlias
 
-__all__ = ["Child", "Markup", "element", "fragment", "readable"]
+from microveil.shown import readable
+
+__all__ = ["Child", "Markup", "element", "fragment"]
 
 # Elements that hold nothing: those of HTML, and shapes of SVG.
 EMPTY = frozenset({"meta", "circle", "line", "path", "rect", "use"})
@@ -21,17 +23,6 @@ class Markup(str):
 
 
 Child: TypeAlias = "str | int | Iterable[Child] | None"
-
-
-def readable(text: str) -> str:
-    r"""Replace what is not to be seen: controls, and marks that turn the direction of text.
-
-    >>> readable("AGE\u202e\x00\n")
-    'AGE�� '
-    """
-    return "".join(
-        letter if letter.isprintable() else " " if letter.isspace() else "\ufffd" for letter in text
-    )
 
 
 def fragment(*children: Child) -> Markup:

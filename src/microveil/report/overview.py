@@ -1,7 +1,5 @@
 """What was released and what it guarantees: the first that the page says."""
 
-from dataclasses import replace
-
 from microveil.privacy import Guarantee
 from microveil.report.key_figures import KeyFigure, key_figures
 from microveil.report.markdown import from_markdown
@@ -76,15 +74,9 @@ def _columns_table(subject: Subject) -> Markup:
 
 def guarantee_section(guarantee: Guarantee, *, level: int, prefix: str) -> Section:
     """Say what the guarantee says, in its own words."""
-    # A column's name must start neither a paragraph, by a line break, nor a heading or a list.
-    notes = tuple(" ".join(note.split()) for note in guarantee.notes)
-    kept = tuple(
-        f" {name}" if name.startswith(("#", "-", "|")) else name for name in guarantee.kept
-    )
-    statement = replace(guarantee, notes=notes, kept=kept).statement()
     return Section(
         identifier=f"{prefix}guarantee1",
         title="What this release guarantees",
-        body=from_markdown(statement, level=level, prefix=f"{prefix}guarantee"),
+        body=from_markdown(guarantee.statement(), level=level, prefix=f"{prefix}guarantee"),
         heads_itself=True,
     )
