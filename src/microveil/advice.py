@@ -24,6 +24,7 @@ from microveil.preparation import Prepared
 from microveil.recipe import merged, read_recipe
 from microveil.release import Plan
 from microveil.request import Arguments, Request
+from microveil.shown import one_line
 from microveil.weighing import (
     AUTO,
     Expectation,
@@ -90,7 +91,8 @@ class Advice:
 
     def to_text(self) -> str:
         """Return the advice for a terminal."""
-        width = max([len("attribute"), *(len(name) for name in self.expected)])
+        shown = {name: one_line(name) for name in self.expected}
+        width = max([len("attribute"), *map(len, shown.values())])
         lines = [
             f"To expect of {self.asked}: squared error over variance, before any noise is drawn.",
             "",
@@ -98,10 +100,10 @@ class Advice:
         ]
         for name, entry in self.expected.items():
             verdict = "  worse than publishing the mean" if entry.hopeless else ""
-            lines.append(f"{name:{width}}  {entry.over_variance:14.4g}{verdict}")
+            lines.append(f"{shown[name]:{width}}  {entry.over_variance:14.4g}{verdict}")
         lines += [f"{'mean':{width}}  {self.asked.over_variance:14.4g}", ""]
         if self.refused is not None:
-            lines += [f"But protect would refuse it. {self.refused}.", ""]
+            lines += [f"But protect would refuse it. {one_line(self.refused)}.", ""]
         if self.options:
             lines.append(f"Best for the same epsilon at {self.scope} scope:")
             lines += [f"  {option.over_variance:10.4g}  {option}" for option in self.options]

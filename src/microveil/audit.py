@@ -22,6 +22,7 @@ from microveil.plans import AttributePlan
 from microveil.recipe import merged, read_recipe
 from microveil.release import Plan
 from microveil.request import Arguments
+from microveil.shown import one_line
 from microveil.weighing import settle
 
 __all__ = ["AttributeAudit", "Audit", "audit", "audit_of"]
@@ -97,7 +98,8 @@ class Audit:
 
     def to_text(self) -> str:
         """Return the audit as a table for a terminal."""
-        width = max(len("all together"), *(len(name) for name in self.attributes))
+        shown = {name: one_line(name) for name in self.attributes}
+        width = max(len("all together"), *map(len, shown.values()))
         heads = f"{'share':>10}  {'true loss':>10}  {'clusters':>9}  exact cells"
         lines = [
             "The loss at vector scope: what one record can change, its clusters formed anew.",
@@ -107,7 +109,7 @@ class Audit:
         for name, entry in self.attributes.items():
             share = "none" if entry.share is None else f"{float(entry.share):.6g}"
             lines.append(
-                f"{name:{width}}  {share:>10}  {_told(entry.vector_scope):>10}  "
+                f"{shown[name]:{width}}  {share:>10}  {_told(entry.vector_scope):>10}  "
                 f"{entry.clusters:>9}  {entry.exact_cells}"
             )
         shares = [entry.share for entry in self.attributes.values() if entry.share is not None]

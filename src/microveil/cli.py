@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from microveil.analysis_flags import takes_analyses
-from microveil.console import counted_progress, print_json, step_progress
+from microveil.console import counted_progress, print_json, print_text, step_progress, tell
 from microveil.errors import MicroveilError, RequestError
 from microveil.flags import (
     Decimal,
@@ -48,16 +48,15 @@ def main() -> None:
     try:
         app()
     except MicroveilError as error:
-        typer.echo(f"microveil: {error}", err=True)
+        tell(f"microveil: {error}")
         sys.exit(2)
     except Exception as error:
         if os.environ.get("MICROVEIL_DEBUG"):
             raise
         # The message of an unforeseen error may hold a value of the table.
-        typer.echo(
+        tell(
             f"microveil: an error of our own ({type(error).__name__}). What was released, if "
-            "anything, is whole. MICROVEIL_DEBUG=1 shows where, and may show values of the table.",
-            err=True,
+            "anything, is whole. MICROVEIL_DEBUG=1 shows where, and may show values of the table."
         )
         sys.exit(1)
 
@@ -88,7 +87,7 @@ def demo(
     text = text_format(separator, decimal, encoding)
     with step_progress() as progress:
         told = run_demo(output, data=data, text=text, overwrite=overwrite, progress=progress)
-    typer.echo(told)
+    print_text(told)
 
 
 @app.command()
@@ -114,15 +113,15 @@ def inspect(
             )
         with step_progress() as progress:
             advice = advise_file(data, **_request_arguments(request), progress=progress)
-        typer.echo(advice.to_text(), nl=False)
+        print_text(advice.to_text())
         return
     source, recipe = inspect_file(data, request.text, output)
     if output is None:
-        typer.echo(recipe, nl=False)
+        typer.echo(recipe, nl=False)  # its names are quoted as TOML has it
         return
     frame = source.frame
-    typer.echo(f"{data.name}: {frame.height} records, {frame.width} columns.")
-    typer.echo(
+    print_text(f"{data.name}: {frame.height} records, {frame.width} columns.")
+    print_text(
         f"Recipe written to {output}: confirm the roles and types, fill in the bounds, then\n"
         f"  microveil inspect {data} --recipe {output}     what to expect of it\n"
         f"  microveil protect {data} --recipe {output} -o FOLDER"
@@ -164,7 +163,7 @@ def protect(
             progress=progress,
         )
     for note in release.notes:
-        typer.echo(f"note: {note}", err=True)
+        tell(f"note: {note}")
     if as_json:
         print_json(
             {
@@ -176,9 +175,9 @@ def protect(
         )
         return
     page = ", report.html" if public_report else ""
-    typer.echo(f"Released to {output}: the table{page}, guarantee.json and guarantee.md.")
-    typer.echo(f"For the custodian only: {output}-custodian.")
-    typer.echo(release.guarantee.summary())
+    print_text(f"Released to {output}: the table{page}, guarantee.json and guarantee.md.")
+    print_text(f"For the custodian only: {output}-custodian.")
+    print_text(release.guarantee.summary())
 
 
 @app.command()
@@ -207,9 +206,9 @@ def audit(
         empirical = {} if attacked is None else {"empirical": attacked.to_dict()}
         print_json({**found.to_dict(), **empirical})
         return
-    typer.echo(found.to_text(), nl=False)
+    print_text(found.to_text())
     if attacked is not None:
-        typer.echo(f"\n{attacked.to_text()}", nl=False)
+        print_text(f"\n{attacked.to_text()}")
 
 
 @app.command()
@@ -248,7 +247,7 @@ def assess(
     if as_json:
         print_json(assessment.to_dict())
     else:
-        typer.echo(assessment.to_text(), nl=False)
+        print_text(assessment.to_text())
 
 
 @app.command()
@@ -293,13 +292,13 @@ def compare(
             progress=progress,
             **_request_arguments(request, of_one=False),
         )
-    typer.echo(found.answer)
-    typer.echo(f"Results: {output}. They depend on the data: for the custodian only.")
-    typer.echo(f"Report: {report}")
+    print_text(f"{found.answer}\n")
+    print_text(f"Results: {output}. They depend on the data: for the custodian only.")
+    print_text(f"Report: {report}")
     if pictures:
-        typer.echo(f"Risk-utility map: {', '.join(map(str, pictures))}")
+        print_text(f"Risk-utility map: {', '.join(map(str, pictures))}")
     elif linkage and not has_matplotlib() and risk_utility_map(found):
-        typer.echo("Risk-utility map: in the report; pip install 'microveil[report]' draws files.")
+        print_text("Risk-utility map: in the report; pip install 'microveil[report]' draws files.")
 
 
 @app.command()
@@ -323,8 +322,8 @@ def reproduce(
             quick=quick,
             progress=lambda what, done, total, left: progress(done, total, left, what),
         )
-    typer.echo(summary(found))
-    typer.echo(f"The page: {output / 'report.html'}")
+    print_text(summary(found))
+    print_text(f"The page: {output / 'report.html'}")
 
 
 @app.command()
@@ -376,7 +375,7 @@ def attack(
     if as_json:
         print_json(report.to_dict())
     else:
-        typer.echo(report.to_text(), nl=False)
+        print_text(report.to_text())
 
 
 @app.command()
@@ -386,11 +385,11 @@ def methods() -> None:
 
     for entry in registry():
         least = f" (k of {entry['smallest_k']} or more)" if entry["smallest_k"] else ""
-        typer.echo(f"{entry['id']:16} {entry['title']}")
-        typer.echo(f"{'':16} needs {', '.join(entry['needs']) or 'nothing'}{least}")
+        print_text(f"{entry['id']:16} {entry['title']}")
+        print_text(f"{'':16} needs {', '.join(entry['needs']) or 'nothing'}{least}")
         for argument, values in entry["offers"].items():
-            typer.echo(f"{'':16} offers {argument}: {', '.join(values) or 'see the docs'}")
-        typer.echo(f"{'':16} {entry['source']}")
+            print_text(f"{'':16} offers {argument}: {', '.join(values) or 'see the docs'}")
+        print_text(f"{'':16} {entry['source']}")
 
 
 def _request_arguments(request: RequestFlags, *, of_one: bool = True) -> dict[str, Any]:

@@ -8,12 +8,29 @@ from typing import Any
 
 import typer
 
-__all__ = ["counted_progress", "print_json", "step_progress"]
+from microveil.shown import readable
+
+__all__ = ["counted_progress", "print_json", "print_text", "step_progress", "tell"]
+
+
+def print_text(text: str) -> None:
+    """Print lines; what a name holds that would move the cursor or turn text is replaced."""
+    typer.echo("\n".join(map(readable, text.removesuffix("\n").split("\n"))))
+
+
+def tell(message: str) -> None:
+    """Print a message of one line on standard error."""
+    typer.echo(readable(message), err=True)
 
 
 def print_json(contents: dict[str, Any]) -> None:
-    """Print one JSON object."""
-    typer.echo(json.dumps(contents, indent=2, ensure_ascii=False))
+    """Print one JSON object; what is not to be seen is escaped in it."""
+    text = json.dumps(contents, indent=2, ensure_ascii=False)
+    shown = (
+        letter if letter.isprintable() or letter == "\n" else json.dumps(letter)[1:-1]
+        for letter in text
+    )
+    typer.echo("".join(shown))
 
 
 @contextmanager

@@ -1,0 +1,58 @@
+"""Names of columns on the terminal: nothing in them moves the cursor or turns the text."""
+
+import json
+
+import polars as pl
+import pytest
+
+from command import run
+
+# A bell, a mark that turns the direction of text, a line break, and what clears a screen.
+NAME = "A\a\u202eB\nC\x1b[2J"
+SHOWN = "A\ufffd\ufffdB C\ufffd[2J"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with people.parquet and a release of it."""
+    numbers = [i % 60 for i in range(100)]
+    people = pl.DataFrame({NAME: numbers, "OTHER": numbers, "WORD": [NAME, "b"] * 50})
+    people.write_parquet(tmp_path / "people.parquet")
+    return tmp_path
+
+
+BOUNDS = ["--bounds", f"{NAME}=0:100", "--attributes", NAME]
+REQUEST = ["--method", "dp-um", "--k", "5", "--epsilon", "1", *BOUNDS]
+COMPARED = ["--methods", "dp-um", "--k", "5", "--epsilon", "1", *BOUNDS, "--runs", "2"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["protect", "people.parquet", "-o", "out", "--method", "mdav", "--k", "5", "--keep", NAME],
+        ["protect", "people.parquet", "-o", "out", *REQUEST, "--bounds-from-data", "1.5"],
+        ["protect", "people.parquet", "-o", "out", *REQUEST[:-4], "--bounds", "OTHER=0:9"],
+        ["inspect", "people.parquet"],
+        ["inspect", "people.parquet", *REQUEST],
+        ["audit", "people.parquet", *REQUEST],
+        ["audit", "people.parquet", *REQUEST, "--json"],
+        ["assess", "people.parquet", "people.parquet", "--classes", "WORD"],
+        ["assess", "people.parquet", "people.parquet", "--attributes", f"{NAME}x"],
+        ["attack", "people.parquet", "people.parquet"],
+        ["compare", "people.parquet", "-o", "out", *COMPARED, "--classes", "WORD"],
+        ["demo", "--data", "people.parquet"],
+    ],
+)
+def test_no_name_reaches_the_terminal_raw(folder, command):
+    """Neither what is printed nor a message holds a control, and no name ends a line."""
+    done = run(*command, folder=folder)
+    for told in (done.stdout, done.stderr):
+        assert all(letter.isprintable() or letter == "\n" for letter in told), told
+        assert not any(line.startswith("C\ufffd") for line in told.splitlines()), told
+
+
+def test_names_are_told_with_what_cannot_be_seen_replaced(folder):
+    """In a table for people; in JSON they are escaped, and come back as they are."""
+    assert SHOWN in run("audit", "people.parquet", *REQUEST, folder=folder).stdout
+    told = run("audit", "people.parquet", *REQUEST, "--json", folder=folder).stdout
+    assert NAME in json.loads(told)["attributes"]
