@@ -1,5 +1,6 @@
 """Every method of the four papers: what it releases, and what it says it guarantees."""
 
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import exp, log
 
@@ -171,6 +172,31 @@ def test_randomised_response_is_calibrated_and_never_above_its_epsilon():
             assert exp(share) * (1 - 1e-6) < ratio <= exp(share) * (1 + 1e-12)
             assert float(spent(weights)) <= float(share)
             assert float(spent(weights)) > 0.999999 * float(share) - 1e-9
+
+
+def test_what_a_matrix_spends_is_never_understated():
+    """At least the log of the largest ratio within a column, exactly, and a hair above at most."""
+    random = np.random.Generator(np.random.PCG64(4))
+    matrices = [random.integers(1, 2**40, (m, m)) for m in (2, 3, 5, 8) for _ in range(8)]
+    matrices.append(np.array([[2**40 + 1, 2**40], [2**40, 2**40 + 1]]))  # nearly uniform
+    for weights in matrices:
+        rows = [[Fraction(w, sum(row)) for w in row] for row in weights.tolist()]
+        largest = max(max(column) / min(column) for column in zip(*rows, strict=True))
+        epsilon = spent(weights)
+        with localcontext() as context:
+            context.prec = 160
+            told, ratio = (
+                Decimal(number.numerator) / Decimal(number.denominator)
+                for number in (epsilon, largest)
+            )
+            assert ratio.ln() <= told <= ratio.ln() + Decimal(10) ** -90
+
+
+def test_a_category_that_nobody_gets_spends_nothing_and_a_sure_sign_everything():
+    """A column of 0 is never seen; one with a 0 beside others tells who it cannot be."""
+    never = np.array([[3, 1, 0], [1, 3, 0], [2, 2, 0]])
+    assert float(spent(never)) == pytest.approx(log(3))
+    assert spent(np.array([[3, 1], [4, 0]])) is None
 
 
 def test_pram_draws_by_its_matrix():

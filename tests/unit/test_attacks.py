@@ -11,6 +11,9 @@ import pytest
 import microveil as mv
 from microveil.attack import attack
 from microveil.errors import DataError, MicroveilError, RequestError
+from microveil.risk.attacks import Records
+from microveil.risk.attacks.membership import membership
+from microveil.risk.attacks.records import Setting
 
 PAIRED = {
     "record linkage by distance", "record linkage by rank",
@@ -43,6 +46,22 @@ def by_attack(report):
     for outcome in report.outcomes:
         found.setdefault(outcome.attack, []).append(outcome)
     return found
+
+
+def test_a_distance_is_learnt_from_others_than_are_told_apart_by_it():
+    """Where a release knows nobody, half of the guesses on membership are right."""
+    generator = np.random.default_rng(5)
+    shares = []
+    for seed in range(400):
+        original, protected, control = (
+            Records(
+                names=("AGE",), values=generator.normal(size=(12, 1)), is_category=np.array([False])
+            )
+            for _ in range(3)
+        )
+        setting = Setting(original=original, protected=protected, control=control, seed=seed)
+        shares.append(membership(setting, ["AGE"]).success.value)
+    assert np.mean(shares) == pytest.approx(0.5, abs=4 * np.std(shares) / 20)
 
 
 def test_every_attack_finds_nearly_everything_in_an_unprotected_copy():

@@ -348,6 +348,46 @@ def test_demo_shows_one_figure_for_records_found_again(folder):
     assert above.split() == re.findall(r"records found again: (\S+) %", told)
 
 
+def test_demo_tells_of_each_release_what_its_files_hold(folder):
+    """Error, chance, exact cells and the epsilon of each scope, in the column of its method."""
+    told = run("demo", "-o", "shown", folder=folder).stdout
+    shown = folder / "shown"
+
+    def row(title):
+        (found,) = re.findall(rf"^{re.escape(title)}.*? +(\S+) +(\S+) +(\S+)$", told, re.MULTILINE)
+        return found
+
+    scopes = {
+        "cluster": row("epsilon while everybody stays in their cluster"),
+        "vector": row("epsilon when the clusters are formed anew"),
+        "row": row("epsilon when it is also seen who shares a cluster"),
+    }
+    original = pl.read_csv(shown / "original.csv")
+    methods = ("laplace", "idp-vector", "idp-cbls")
+    assert [*methods] in [line.split() for line in told.splitlines()]
+    for place, method in enumerate(methods):
+        guarantee = json.loads((shown / method / "guarantee.json").read_text())
+        manifest = json.loads((shown / f"{method}-custodian" / "manifest.json").read_text())
+        for scope, held in guarantee["scopes"].items():
+            assert scopes[scope][place] == (f"{held['epsilon']:g}" if held["covered"] else "none")
+        released = pl.read_csv(shown / method / "data.csv")
+        names = list(guarantee["attributes"])
+        error = mv.assess(original, released, names).to_dict()["mean_sse"]
+        assert float(row("error (0: unchanged")[place]) == pytest.approx(error, rel=0.01)
+        exact = sum(part["exact_cells"] for part in manifest["attributes"].values())
+        share = 100 * exact / (original.height * len(names))
+        assert row("% of cells published as they are")[place] == f"{share:.3g}"
+    assert f"(chance {100 / original.height:.2g})" in told
+
+
+def test_demo_counts_no_missing_cell_among_those_published():
+    """Where every value that is there comes out as it is, that is all of them."""
+    table = pl.DataFrame({"A": [5, None, 5, 5, None, 5, 5, 5]})
+    release = mv.protect(table, method="idp-cbls", k=3, epsilon=1, bounds={"A": (0, 9)},
+                         exact_cells="allow", missing="keep")  # fmt: skip
+    assert demo._exact_percent(release) == 100
+
+
 def test_demo_replaces_nothing_unasked_and_leaves_nothing_half_written(folder):
     """A page that is there stays; what the system refuses is told with exit 2, without remains."""
     shown = folder / "shown"

@@ -274,6 +274,19 @@ def test_the_answer_says_what_the_best_does_not_give():
     assert "No bound at vector scope." in told
 
 
+def test_under_differential_privacy_stands_only_beside_what_is_not():
+    """Where the best is differential privacy itself, others are told as next, or not at all."""
+    cells = (
+        ("dp-um", 5, 1.0, "vector", "dp", 20.0, 3.0),
+        ("idp-ls", 5, 1.0, "vector", "idp", 30.0, 3.0),
+        ("laplace", None, 1.0, "vector", "dp", 40.0, 3.0),
+    )
+    told = flat(made(*cells).answer)
+    assert "Next: idp-ls, k 5, 30 %" in told
+    assert "Under differential privacy" not in told
+    assert "laplace, 40 %" not in told
+
+
 def test_the_answer_goes_through_every_guarantee(found):
     """Each scope has its line and each epsilon its own; lines fit; no figure is missing."""
     text = found.answer
@@ -336,6 +349,20 @@ def test_a_partition_held_is_told_where_its_method_is_best():
     ranking = compare(ages, methods="record-dp:partition=ranking", k=10, epsilon=5, runs=2,
                       seed=1, **REQUEST)  # fmt: skip
     assert "boundaries" not in ranking.answer
+
+
+def test_sizes_held_are_told_whether_widening_is_a_step_or_holds_for_all():
+    """idp-cbls that widens clusters says so, however widening was asked for."""
+    ages = {"AGE": np.random.Generator(np.random.PCG64(3)).integers(0, 100, 60)}
+    asked = {"k": 10, "epsilon": 5, "runs": 2, "seed": 1, "attributes": ["AGE"],
+             "bounds": {"AGE": (0, 120)}}  # fmt: skip
+    step = compare(ages, methods="idp-cbls:exact_cells=widen", **asked)
+    all_cells = compare(ages, methods="idp-cbls", exact_cells="widen", **asked)
+    for found in (step, all_cells):
+        assert "with the cluster sizes held" in flat(found.answer)
+        assert "Cluster sizes were chosen from the data" in flat(found.answer)
+    allowed = compare(ages, methods="idp-cbls", exact_cells="allow", **asked)
+    assert "cluster sizes" not in allowed.answer
 
 
 def test_bounds_read_from_the_data_are_told():

@@ -192,6 +192,19 @@ def test_every_random_state_is_set_and_the_estimator_left_as_it_was():
     assert model[-1].random_state is None
 
 
+def test_a_classifier_in_a_pipeline_gets_the_seed_that_it_gets_alone():
+    """With nothing before it, a forest in a pipeline learns the same, seed by seed."""
+    original, classes = people(150)
+    forest = RandomForestClassifier(n_estimators=2, max_features=1)
+    alone, within = (
+        classification_task(original, classes, estimator=model)
+        for model in (forest, make_pipeline("passthrough", forest))
+    )
+    found = [alone.confusion(original, seed).tolist() for seed in range(8)]
+    assert [within.confusion(original, seed).tolist() for seed in range(8)] == found
+    assert any(one != found[0] for one in found)
+
+
 def test_an_estimator_without_luck_gives_an_interval_of_no_width():
     """Every seed the same figure."""
     original, classes = people()

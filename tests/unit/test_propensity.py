@@ -119,6 +119,13 @@ def test_permutations_give_the_null_of_independent_samples(order):
     assert found != propensity(original, protected, order=order, permutations=400, seed=1)
 
 
+def test_membership_at_random_that_does_as_well_counts():
+    """Where nothing varies every permutation gives what membership gives: the share is 1."""
+    found = propensity({"A": [0.0] * 8}, {"A": [0.0] * 8}, permutations=19)
+    assert found.pmse == found.permuted_mean == 0
+    assert found.share_of_permutations_above == 1
+
+
 def test_more_noise_is_told_more_easily():
     """The pMSE grows with noise, from 0; small noise stays far below the null."""
     table = people(1000)

@@ -289,6 +289,38 @@ def test_collinear_terms_are_undetermined_and_the_others_are_not():
     json.dumps(found.to_dict(), allow_nan=False)
 
 
+@pytest.mark.parametrize("n", [6, 60])
+def test_a_collinear_term_leaves_the_intervals_of_the_others(n):
+    """Degrees of freedom are lost to what is fitted, not to what is written down."""
+    table = people(n)
+    table["D"] = 2 * table["A"]
+    written = compare_regressions(table, table, "Y ~ A + D + B").coefficients[3].original
+    fitted = compare_regressions(table, table, "Y ~ A + B").coefficients[2].original
+    assert written.standard_error == pytest.approx(fitted.standard_error)
+    assert written.interval == pytest.approx(fitted.interval)
+
+
+def test_a_difference_is_told_in_the_standard_errors_of_the_original():
+    """Upwards where the protected coefficient is the larger; the release's errors do not count."""
+    before, after = people(), people(seed=1)
+    after["Y"] = 7 * after["Y"]
+    slope = compare_regressions(before, after, "Y ~ A").coefficients[1]
+    one, other = slope.original, slope.protected
+    assert other.value > one.value
+    assert other.standard_error > 5 * one.standard_error
+    assert slope.standardised_difference == pytest.approx(
+        (other.value - one.value) / one.standard_error
+    )
+
+
+def test_records_left_out_of_either_table_are_counted():
+    """Three of the original and one of the release are four."""
+    before, after = people(50), people(50)
+    before["A"][[1, 5, 8]], after["A"][2] = math.nan, math.nan
+    found = compare_regressions(before, after, "Y ~ A")
+    assert (found.n_original, found.n_protected, found.n_left_out) == (47, 49, 4)
+
+
 def test_a_category_of_one_table_alone_is_undetermined_in_the_other():
     """It has a coefficient where it occurs; the reference is one of the original's."""
     table = people()

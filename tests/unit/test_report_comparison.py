@@ -314,6 +314,83 @@ def test_every_figure_stands_in_a_table_with_its_interval():
     assert 'scope="row">dp-um (isotonic)<' in table
 
 
+@pytest.mark.parametrize(
+    ("risk", "words"),
+    [
+        ("record_linkage", "raw"),
+        ("record_linkage_standardised", "standardised"),
+        ("record_linkage_by_rank", "by rank"),
+    ],
+)
+def test_a_frontier_is_named_by_its_distance(risk, words):
+    """A cell that is on the frontier by one way of linking alone is told with that one."""
+    both = made(
+        ("dp-um", "", 5, 1.0, "vector", "dp", 20.0, 3.0),
+        ("dp-um", "", 9, 1.0, "vector", "dp", 40.0, 5.0),
+    )
+    rows = both.table.with_columns(polars.when(k=9).then(2.0).otherwise(risk).alias(risk))
+    page = comparison_report(Comparison.of(rows.to_dicts(), both.description))
+    table = page.split('id="cells"')[1]
+    told = [texts(row, "td")[-1] for row in re.findall(r"<tr><th scope=\"row\".*?</tr>", table)]
+    assert told == ["all three", words]
+
+
+def test_a_loss_at_vector_scope_is_never_understated():
+    """What a table tells of it is rounded up, as every epsilon is."""
+    cell = made(("idp-cbls", "", 5, 1.0, "cluster", "idp", 20.0, 3.0))
+    rows = cell.table.with_columns(vector_loss=polars.lit(1.0000001))
+    page = comparison_report(Comparison.of(rows.to_dicts(), cell.description))
+    assert texts(page.split('id="cells"')[1], "td")[-2] == "1.00001"
+
+
+def test_bars_reach_from_end_to_end_of_their_intervals():
+    """In each picture of means the interval lies on both sides of its mark."""
+    page = comparison_report(made(("laplace", "", 5, 1.0, "row", "dp", 20.0, 3.0)))
+    (loss,) = pictures(page, r"loss-\d").values()
+    ((x, low, high),) = re.findall(r'<path d="M(\S+) (\S+)V(\S+)" class="bar', loss)
+    ((left, middle),) = re.findall(r'd="M(\S+) (\S+?)a5[^"M]*" class="mark', loss.split("bar")[-1])
+    assert float(left) + 5 == pytest.approx(float(x), abs=0.11)
+    assert float(low) - float(high) > 4
+    assert (float(low) + float(high)) / 2 == pytest.approx(float(middle), abs=0.11)
+    for drawn in pictures(page, r"map-record-linkage-\d").values():
+        ((start, y, end),) = re.findall(r'<path d="M(\S+) (\S+)H(\S+)" class="bar', drawn)
+        ((left, middle),) = re.findall(
+            r'd="M(\S+) (\S+?)a5[^"M]*" class="mark', drawn.split("bar")[-1]
+        )
+        assert y == middle
+        assert float(end) - float(start) > 4
+        assert (float(start) + float(end)) / 2 == pytest.approx(float(left) + 5, abs=0.11)
+
+
+def test_curves_are_told_with_the_k_of_their_ends():
+    """Who does not see the picture hears where a method loses least, and where most."""
+    page = comparison_report(
+        made(
+            ("dp-um", "", 3, 1.0, "vector", "dp", 40.0, 3.0),
+            ("dp-um", "", 5, 1.0, "vector", "dp", 20.0, 3.0),
+        )
+    )
+    (drawn,) = pictures(page, r"loss-\d").values()
+    assert texts(drawn, "desc") == ["dp-um: between 20 at k 5 and 40 at k 3."]
+
+
+def test_a_table_of_points_says_which_are_on_the_frontier():
+    """Yes where nothing is better in both, no elsewhere."""
+    points = [
+        MapPoint(
+            panel="p", method=method, label="", on_frontier=method == "kept",
+            loss=Spread(value=x, lower=x, upper=x), risk=Spread(value=x, lower=x, upper=x),
+        )
+        for method, x in (("kept", 1.0), ("beaten", 2.0))
+    ]  # fmt: skip
+    body = risk_utility_section(points, loss_title="loss", risk_title="risk").body
+    rows = re.findall(r"<tr><th scope=\"row\">(.*?)</th>(.*?)</tr>", body)
+    assert [(name, texts(row, "td")[-1]) for name, row in rows] == [
+        ("kept", "yes"),
+        ("beaten", "no"),
+    ]
+
+
 def test_a_single_run_has_no_interval():
     """A figure of one run stands alone."""
     page = comparison_report(made(("dp-um", "", 5, 1.0, "vector", "dp", 20.0, 3.0), runs=(0.0,)))
@@ -395,6 +472,18 @@ def test_the_f_measure_of_every_class_is_drawn_beside_its_levels():
         assert {"majority class", "original"} <= set(texts(drawn, "text"))
         assert label in texts(drawn, "title")[0]
         row = found.summary.row(0, named=True)
+        across = {
+            dashes: float(y)
+            for x, y, end, dashes in re.findall(
+                r'd="M(\S+) (\S+)L(\S+) \S+" class="line thin( dashed|)"', drawn
+            )
+            if float(end) - float(x) > 100
+        }
+        # The section says: whole is the original, dashed the commonest class.
+        keys = re.findall(r'class="line thin( dashed|)"/><text[^>]*>([^<]*)<', drawn)
+        assert keys == [(" dashed", "majority class"), ("", "original")]
+        assert row[f"f_measure_original[{label}]"] > row[f"f_measure_majority[{label}]"]
+        assert across[""] < across[" dashed"]
         assert f"{row[f'f_measure[{label}]']:.3g}" in page.split('id="cells"')[1]
     heads = texts(page.split('id="cells"')[1], "th")
     assert "propensity ratio" in heads

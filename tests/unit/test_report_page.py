@@ -28,6 +28,7 @@ from microveil.report import (
     risk_utility_section,
 )
 from microveil.report.page import Part, page
+from microveil.report.wording import number, percent, rounded_up
 
 EMPTY = {"meta", "circle", "line", "path", "rect", "use", "br"}
 HOSTILE = '<script>alert("1")</script>'
@@ -436,18 +437,182 @@ def test_the_custodians_page_holds_every_part(demonstrated, people):
     assert [entry for entry in wanted if entry not in text] == []
 
 
+def rows_of(root, identifier):
+    """Return the cells of a table, row by row, the heads first."""
+    (table,) = (t for t in root.all("table") if t.children[0].attributes.get("id") == identifier)
+    return [[cell.text for cell in row.children] for row in table.all("tr")]
+
+
 def test_attacks_stand_beside_their_baselines(people):
     """Each outcome of an attack report is a row with success, baseline and risk."""
     release = mv.protect(people, method="ranking", k=5, attributes=["AGE", "VISITS"])
     attacks = mv.attack(people, release.data, seed=1)
     root = read(custodian_report(release, people, attacks=attacks))
-    (caption,) = (n for n in root.all("caption") if n.attributes.get("id") == "attacks-table")
-    table = next(t for t in root.all("table") if t.children[0] is caption)
-    rows = [[cell.text for cell in row.children] for row in table.all("tr")]
+    rows = rows_of(root, "attacks-table")
     assert len(rows) == 1 + len(attacks.outcomes)
     for row, outcome in zip(rows[1:], attacks.outcomes, strict=True):
         assert row[0].startswith(outcome.attack)
         assert row[1] == f"{outcome.n_attacks:,}"
+        figures = outcome.to_dict()
+        for cell, name in zip(row[2:6], ("success", "baseline", "control", "risk"), strict=True):
+            found = figures[name]
+            if found is None or found["rate"] is None:
+                assert cell == "–"
+            elif found["n"] is None:
+                assert cell == percent(found["rate"])
+            else:
+                low, high = map(percent, found["interval"])
+                assert cell == f"{percent(found['rate'])} ({low} to {high})"
+        assert row[6].startswith("yes" if outcome.beats_baseline else "no:")
+    assert {outcome.beats_baseline for outcome in attacks.outcomes} == {True, False}
+
+
+def test_each_linkage_stands_with_its_interval_beside_chance(demonstrated, people):
+    """A row to each distance: what it finds, the lower end first, and what a guess would."""
+    release, assessment = demonstrated["idp-cbls"]
+    rows = rows_of(read(custodian_report(release, people, assessment)), "linkage-table")
+    assert [row[0] for row in rows[1:]] == ["raw units", "standardised", "by rank"]
+    for row, linked in zip(rows[1:], assessment.paired.linkage.values(), strict=True):
+        low, high = linked.interval
+        assert low < linked.percent < high
+        assert row[1:] == [
+            number(linked.percent, 3),
+            f"{number(low, 3)} to {number(high, 3)}",
+            number(linked.baseline_by_chance, 2),
+        ]
+
+
+def test_errors_and_moments_stand_under_their_heads(demonstrated, people):
+    """Each attribute's errors, the variance they are held against, and what was foreseen."""
+    release, assessment = demonstrated["idp-cbls"]
+    root = read(custodian_report(release, people, assessment))
+    figures, foreseen = assessment.to_dict(), release.manifest.to_dict()["expected_error"]
+    errors, moments = (rows_of(root, f"{name}-table")[1:] for name in ("errors", "moments"))
+    for row, drawn, name in zip(errors, moments, ("AGE", "INCOME"), strict=True):
+        own, moment = figures["errors"][name], figures["moments"][name]
+        mean, variance = moment["mean"], moment["variance"]
+        over_variance = foreseen[name]["mean_squared_error"] / foreseen[name]["variance"]
+        assert row == [
+            name,
+            number(own["bias"], 4),
+            number(own["mse"] ** 0.5, 4),
+            number(own["mse"] / variance["original"], 3),
+            number(over_variance, 3),
+        ]
+        assert drawn == [
+            name,
+            *(number(mean[side], 5) for side in ("original", "protected")),
+            *(number(variance[side] ** 0.5, 5) for side in ("original", "protected")),
+            number(figures["goodness_of_fit"][name]["ks"]["statistic"], 3),
+        ]
+
+
+def test_a_correlation_that_fell_has_changed_downwards(people):
+    """The change of a pair is that of the release, less the original's."""
+    release = mv.protect(
+        people,
+        method="laplace",
+        epsilon=1,
+        seed=1,
+        attributes=["INCOME", "TAX"],
+        bounds={"INCOME": (0, 400_000), "TAX": (0, 200_000)},
+        resolution={"INCOME": 0.01, "TAX": 0.01},
+    )
+    rows = rows_of(read(custodian_report(release, people)), "pairs-table")
+    before, after, change = (float(cell.replace("\u2212", "-")) for cell in rows[1][1:])
+    assert before > 0.8
+    assert after < 0.6
+    assert change == pytest.approx(after - before, abs=0.02)
+
+
+def test_the_audit_stands_beside_what_is_published(demonstrated, people):
+    """The words hold the published epsilon of vector scope against the loss that was found."""
+    release, assessment = demonstrated["idp-cbls"]
+    root = read(custodian_report(release, people, assessment))
+    audit = release.manifest.to_dict()["audit"]
+    published = release.guarantee.scopes.to_dict()
+    assert published["cluster"]["epsilon"] < audit["vector_scope"] < published["vector"]["epsilon"]
+    (words,) = (node.text for node in root.all("p") if node.text.startswith("The true loss is"))
+    assert f"publishes an epsilon of {rounded_up(published['vector']['epsilon'])} at" in words
+    assert f"the audit finds {rounded_up(audit['vector_scope'])} for this table" in words
+    rows = rows_of(root, "audit-table")[1:]
+    for row, (name, entry) in zip(rows, audit["attributes"].items(), strict=False):
+        assert row == [
+            name,
+            rounded_up(entry["share"]),
+            rounded_up(entry["vector_scope"]),
+            f"{entry['clusters']:,}",
+            f"{entry['exact_cells']:,}",
+        ]
+    assert rows[-1][:3] == ["all together", "1", rounded_up(audit["vector_scope"])]
+
+
+@pytest.mark.parametrize(
+    ("shown", "claimed", "verdict"),
+    [(0.625, 1.0, "not contradicted, which proves nothing"), (1.25, 1.0, "CONTRADICTED")],
+)
+def test_runs_contradict_a_claim_only_if_they_show_more(demonstrated, people, shown, claimed,
+                                                        verdict):  # fmt: skip
+    """A lower bound above what is claimed is told as a contradiction, one below is not."""
+    release, assessment = demonstrated["idp-cbls"]
+    finding = ScopeFinding(claimed=claimed, lower_bound=shown, exact=None)
+    audit = EmpiricalAudit(attribute="AGE", runs=50, confidence=0.95, scopes={"row": finding})
+    html = custodian_report(release, people, assessment, empirical=[audit])
+    (row,) = rows_of(read(html), "empirical-table")[1:]
+    assert row[1:] == ["1", "no bound", f"at least {shown:g}", "50", verdict]
+
+
+def test_neighbours_stand_under_their_heads(people):
+    """The fewest neighbours: in the original, expected, and in the release, in this order."""
+    release = mv.protect(people, method="k-noise", k=25, attributes=["AGE"], seed=1)
+    assessment = mv.assess(people, release.data, ["AGE"], k=25)
+    (row,) = rows_of(read(custodian_report(release, people, assessment)), "neighbours-table")[1:]
+    found = assessment.to_dict()["neighbourhoods"]["AGE"]
+    sides = [found[side]["min"] for side in ("original", "expected", "observed")]
+    assert len(set(sides)) == 3
+    assert row == ["AGE", number(found["delta"]), *(number(side, 3) for side in sides)]
+
+
+def test_odds_that_are_certain_are_told_as_such(people):
+    """Where a category that is seen must be the original one, no number stands for the odds."""
+    asked = {"method": "pram", "attributes": ["REGION"]}
+    regions = sorted(set(people["REGION"]))
+    same = np.eye(len(regions))
+    for matrix, certain in ((same, True), (0.5 * same + 0.5 / len(regions), False)):
+        release = mv.protect(
+            people, **asked, bounds={"REGION": regions}, matrix={"REGION": matrix.tolist()}
+        )
+        (row,) = rows_of(read(custodian_report(release, people)), "odds-table")[1:]
+        assert (row[2] == "unbounded: some category is certain") is certain
+
+
+def test_a_bin_holds_what_lies_from_its_one_end_through_the_other(demonstrated, people):
+    """Of whole numbers both ends belong to it, and the next begins one above."""
+    release, assessment = demonstrated["idp-cbls"]
+    root = read(custodian_report(release, people, assessment))
+    rows = rows_of(root, "a0h-table")
+    assert rows[0] == ["from", "through", "original", "protected"]
+    closed = [row for row in rows[1:] if row[1]]
+    for row in closed:
+        low, high = int(row[0]), int(row[1])
+        for cell, table in zip(row[2:], (people, release.data), strict=True):
+            ages = table["AGE"].to_numpy()
+            assert cell == percent(float(np.mean((ages >= low) & (ages <= high))))
+    for before, after in itertools.pairwise(closed):
+        assert int(after[0]) == int(before[1]) + 1
+    (told,) = (node.text for node in root.all("desc") if node.attributes["id"].startswith("a0h"))
+    for place, side in enumerate(rows[0][2:], start=2):
+        fullest = max((row[place] for row in closed), key=float)
+        assert f"In the {side} the fullest bin holds {fullest} % of the records" in told
+
+
+def test_missing_values_are_told_as_a_share(hostile):
+    """18 of 120 are 15 %."""
+    table, release = hostile
+    assert table["MISSING"].null_count() == 18
+    for html in (custodian_report(release, table), publishable_report(release)):
+        told = [node.text for node in read(html).all("p") if "values are missing" in node.text]
+        assert told == ["15 % of the values are missing."]
 
 
 def test_another_table_is_refused(people):

@@ -369,6 +369,23 @@ def test_missing_cells_are_no_values():
     assert [len(values) for _, values in drawn.sides] == [6, 6]
 
 
+def test_categories_are_drawn_by_how_common_they_are_in_the_original():
+    """The commonest of the original come first, whatever the release has; alone it decides."""
+    before = polars.DataFrame({"G": ["a"] * 5 + ["b"] * 3 + ["c"]})
+    after = polars.DataFrame({"G": ["c"] * 6 + ["b"] * 2 + ["a"]})
+    terms = mv.protect(
+        before, method="pram", epsilon=1, attributes=["G"], bounds={"G": ["a", "b", "c"]}
+    ).guarantee.attributes
+    (both,) = columns_of(terms, open_table(after), open_table(before), {})
+    assert both.categories == ("a", "b", "c")
+    assert both.original.tolist() == [5 / 9, 3 / 9, 1 / 9]
+    assert both.protected.tolist() == [1 / 9, 2 / 9, 6 / 9]
+    (alone,) = columns_of(terms, open_table(after), None, {})
+    assert alone.original is None
+    assert alone.categories == ("c", "b", "a")
+    assert alone.protected.tolist() == [6 / 9, 2 / 9, 1 / 9]
+
+
 def test_fractions_become_steps():
     """The step of the grid is the attribute's resolution."""
     people = {"A": np.array([0.25, 0.5, 1.0, 2.0, 2.25, 3.0])}

@@ -6,12 +6,14 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 from typer.testing import CliRunner
 
 from microveil.cli import app
 from microveil.compare.store import opened
 from microveil.errors import DataError, FileError, RequestError
 from microveil.reproduce import PAPERS, drawing, named_files, reproduce, reproducing, summary
+from microveil.reproduce.cells import Cell, ratio_of
 from microveil.reproduce.data import digest_of_column
 from microveil.reproduce.page import reproduction_page
 from microveil.reproduce.paper import (
@@ -388,6 +390,35 @@ def test_claims_of_equal_words_keep_their_own_place():
     )
     page = reproduction_page(INVENTED, found, {}, ())
     assert page.count('id="claim-1"') == page.count('id="claim-2"') == 1
+
+
+def test_the_page_tells_each_case_and_each_verdict_as_it_is():
+    """Yes where a case holds, no where not; signs and counts follow the cases."""
+    found = Reproduction(
+        claims=(claim("y"), claim("yn"), claim("nn")), figures=(), settings={"a": "b"}
+    )
+    page = reproduction_page(INVENTED, found, {}, ())
+    cases = re.findall(r'<th scope="row">case (\d)</th><td>(\w+)</td>', page)
+    assert cases == [("0", "yes"), ("0", "yes"), ("1", "no"), ("0", "no"), ("1", "no")]
+    verdicts = re.findall(r'<strong><span aria-hidden="true">(.)</span> ([^<]*)</strong>', page)
+    assert verdicts == [
+        ("\u2713", "holds"),
+        ("\u25d0", "holds in part (1 of 2 cases)"),
+        ("\u2717", "does not hold (0 of 2 cases)"),
+    ]
+
+
+def test_a_ratio_over_k_has_students_interval_of_its_logarithm():
+    """By scipy, of three ratios; one alone has no interval, and says nothing."""
+    above = [Cell(k=k, mean=mean, low=0, high=0) for k, mean in ((3, 2.0), (5, 6.0), (9, 20.0))]
+    below = [Cell(k=k, mean=mean, low=0, high=0) for k, mean in ((3, 1.0), (5, 2.0), (9, 4.0))]
+    logs = np.log([2.0, 3.0, 5.0])
+    low, high = stats.t.interval(0.95, 2, logs.mean(), stats.sem(logs))
+    found = ratio_of(above, below)
+    assert found.mean == pytest.approx(30 ** (1 / 3))
+    assert (found.low, found.high) == pytest.approx((np.exp(low), np.exp(high)))
+    single = ratio_of(above[:1], below[:1])
+    assert (single.low, single.mean, single.high) == (0, pytest.approx(2), np.inf)
 
 
 def test_the_page_is_written_last(people, tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -14,6 +15,7 @@ from microveil.reproduce.kanon2013.error_claims import error_claims
 from microveil.reproduce.kanon2013.experiments import ATTRIBUTES, EPSILONS, READINGS, Measured
 from microveil.reproduce.kanon2013.figures import figures_of
 from microveil.reproduce.kanon2013.linkage_claims import linkage_claims
+from microveil.reproduce.kanon2013.vector_scope import least_errors_of, losses_of
 from microveil.reproduce.paper import Experiment, Verdict
 
 PAPER = PAPERS["kanon-2013"]
@@ -393,3 +395,26 @@ def test_the_guarantee_is_not_checked_without_clusters():
     lost = pl.when(pl.col("k") == 1).then(1e3).otherwise("vector_loss").alias("vector_loss")
     changed = replace(found, published=found.published.with_columns(lost))
     assert verdicts(changed) == verdicts(found)
+
+
+def test_the_least_errors_are_those_of_the_best_k():
+    """With the linkage there, not that of another k."""
+    cells = [
+        {"name": "dp-um", "epsilon": epsilon, "k": k, "mean_sse": error, "mean_sse_low": error,
+         "mean_sse_high": error, "record_linkage": float(k)}
+        for epsilon in EPSILONS
+        for k, error in ((3, 2.0), (9, 0.5), (20, 3.0))
+    ]  # fmt: skip
+    listed = least_errors_of(SimpleNamespace(vector=pl.DataFrame(cells))).table
+    assert [row[1:] for row in listed.rows()] == [(9, 0.5, "0.5 to 0.5", 9.0)] * len(EPSILONS)
+
+
+def test_losses_stand_under_their_own_composition():
+    """Parallel beside sequential, with as many clusters as there are."""
+    rows = {"k": [2, 50], "epsilon": [1.0, 1.0], "record_linkage_by_chance": [1.0, 1.0]}
+    published = pl.DataFrame({**rows, "vector_loss": [25.0, 2.0]}).with_columns(
+        reading=pl.lit(READINGS[0].name)
+    )
+    sequential = pl.DataFrame({**rows, "vector_loss": [0.5, 0.25]})
+    found = SimpleNamespace(published=published, sequential=sequential)
+    assert losses_of(found).table.rows() == [(2, 50, 25.0, 0.5), (50, 2, 2.0, 0.25)]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from microveil.files import SourceFile
 from microveil.reproduce import PAPERS
 from microveil.reproduce.paper import Experiment, Verdict
+from microveil.reproduce.record2018 import clusters
 from microveil.reproduce.record2018.claims import claims_of
 from microveil.reproduce.record2018.clusters import (
     Anonymity,
@@ -245,3 +246,16 @@ def test_it_is_carried_out_on_a_table(tmp_path):
     assert guarantees[SEQUENTIAL][1:4] == (0.05, 1, None)
     assert "nine attributes" in found.figures[1].charts[0][1].title
     assert found.figures[0].table["setting"].unique().sort().to_list() == ["four", "nine"]
+
+
+def test_one_value_of_one_record_is_drawn_anew_from_its_domain():
+    """Of every attribute at some time, and never two at once."""
+    values = np.arange(12.0).reshape(6, 2) + 1
+    bounds = np.array([[0.0, 100.0], [200.0, 300.0]])
+    places = set()
+    for changed in clusters._changed(values, bounds, 60, 1):
+        ((record, attribute),) = np.argwhere(changed != values)
+        assert bounds[attribute, 0] <= changed[record, attribute] < bounds[attribute, 1]
+        places.add((int(record), int(attribute)))
+    assert {attribute for _, attribute in places} == {0, 1}
+    assert {record for record, _ in places} == set(range(6))
