@@ -4,8 +4,8 @@ import re
 
 __all__ = ["in_markdown", "one_line", "readable"]
 
-# What has a meaning anywhere in a line, an underscore within a word excepted.
-MARKS = re.compile(r"[\\`*|<>\[\]#~]|&(?=#?\w)|(?<!\w)_|_(?!\w)")
+# What has a meaning in a line: an underscore not within a word, < only before a tag.
+MARKS = re.compile(r"[\\`*|\[\]#~]|^>|<(?=[A-Za-z/!?])|&(?=#?\w)|(?<!\w)_|_(?!\w)")
 # What begins a list, or underlines a heading, where a line begins with it.
 STARTS = re.compile(r"((?<!\S)|^\d+(?=[.)]\s))([-+=]+(?!\S)|(?<=\d)[.)])")
 
