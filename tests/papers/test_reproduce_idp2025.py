@@ -33,7 +33,7 @@ def found(files, folder):
 
 
 def test_what_does_not_hang_on_a_few_runs_comes_out(found):
-    """Claims that one run is enough for: what is guaranteed, and what widths of domains cost."""
+    """What is guaranteed needs no runs, and sizes one; what is above another needs a spread."""
     verdicts = {claim.text: claim.verdict for claim in found.claims}
     local = [text for text in verdicts if text.startswith("idp-ls and idp-cbls release data sets")]
     assert [verdicts[text] for text in local] == [Verdict.FAILS]
@@ -43,9 +43,13 @@ def test_what_does_not_hang_on_a_few_runs_comes_out(found):
             "The error of plain Laplace noise hardly falls from epsilon 0.01 to 1: its data are "
             "nearly random."
         ),
-        "The errors of laplace, dp-um and idp-ls fall as domains get smaller.",
     ):
         assert verdicts[text] is Verdict.HOLDS, text
+    for text in (
+        "The errors of laplace, dp-um and idp-ls fall as domains get smaller.",
+        "With epsilon above 0.01 idp-ls does better with narrower domains.",
+    ):
+        assert verdicts[text] is Verdict.FAILS, text
 
 
 def test_idp_cbls_is_orders_of_magnitude_better_at_its_own_scope(found):
