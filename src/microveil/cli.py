@@ -11,8 +11,12 @@ from microveil.analysis_flags import takes_analyses
 from microveil.console import counted_progress, print_json, print_text, step_progress, tell
 from microveil.errors import MicroveilError, RequestError
 from microveil.flags import (
+    Data,
     Decimal,
     Encoding,
+    Folder,
+    Json,
+    Names,
     RequestFlags,
     Separator,
     takes_request,
@@ -32,15 +36,6 @@ app = typer.Typer(
     # A traceback with its local variables would show the table.
     pretty_exceptions_enable=False,
 )
-
-Data = Annotated[
-    Path, typer.Argument(metavar="DATA", help="A CSV or Parquet file, one row per person.")
-]
-Folder = Annotated[
-    Path, typer.Option("-o", "--output", help="Folder for the release; FOLDER-custodian beside it.")
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-Names = Annotated[list[str] | None, typer.Option(help="Columns, with commas or repeated.")]
 
 
 def main() -> None:

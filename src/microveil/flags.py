@@ -1,4 +1,4 @@
-"""The flags of a request, declared once for every command that takes one."""
+"""What several commands take, declared once: files, folders, and the flags of a request."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +13,12 @@ if TYPE_CHECKING:
     from microveil.files import TextFormat
 
 __all__ = [
+    "Data",
     "Decimal",
     "Encoding",
+    "Folder",
+    "Json",
+    "Names",
     "RequestFlags",
     "Separator",
     "takes_request",
@@ -23,6 +27,14 @@ __all__ = [
     "whole_or_auto",
 ]
 
+Data = Annotated[
+    Path, typer.Argument(metavar="DATA", help="A CSV or Parquet file, one row per person.")
+]
+Folder = Annotated[
+    Path, typer.Option("-o", "--output", help="Folder for the release; FOLDER-custodian beside it.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Names = Annotated[list[str] | None, typer.Option(help="Columns, with commas or repeated.")]
 Separator = Annotated[str, typer.Option(help="What separates the fields of a CSV file.")]
 Decimal = Annotated[str, typer.Option(help="The decimal mark of a CSV file: . or ,")]
 Encoding = Annotated[str, typer.Option(help="The encoding of a CSV file.")]

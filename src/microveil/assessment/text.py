@@ -5,6 +5,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from microveil.risk.posterior_odds import posterior_odds
+from microveil.shown import one_line
 from microveil.utility.learning import ClassificationComparison
 from microveil.utility.mean_errors import MeanErrors
 from microveil.utility.propensity import Propensity
@@ -211,6 +212,6 @@ def _propensity_lines(found: Propensity) -> list[str]:
 
 
 def _label(name: str, width: int) -> str:
-    """Shorten a name to a width, with nothing in it that moves a terminal's cursor."""
-    printable = "".join(letter if letter.isprintable() else "?" for letter in name)
-    return printable if len(printable) <= width else printable[: width - 1] + "…"
+    """Shorten a name to a width."""
+    shown = one_line(name)
+    return shown if len(shown) <= width else shown[: width - 1] + "…"

@@ -7,6 +7,7 @@ from typing import Any
 
 from microveil.risk.attacks.outcome import AttackOutcome, percent
 from microveil.risk.attacks.records import NO_CONTROL
+from microveil.shown import one_line
 
 __all__ = ["AttackReport"]
 
@@ -110,7 +111,7 @@ class AttackReport:
         if notes:
             lines.append("")
         for note in notes:
-            lines += textwrap.wrap(_printable(note), TEXT_WIDTH, subsequent_indent="  ")
+            lines += textwrap.wrap(one_line(note), TEXT_WIDTH, subsequent_indent="  ")
         return "\n".join(lines) + "\n"
 
 
@@ -120,7 +121,7 @@ def _outcome_lines(outcome: AttackOutcome) -> list[str]:
     figures = (outcome.success, outcome.baseline, outcome.control, outcome.risk)
     weak = "" if outcome.beats_baseline else " (no better than the baseline)"
     lines = [
-        f"  {_printable(outcome.attack + about)[: TEXT_WIDTH - 2 - len(weak)]}{weak}",
+        f"  {one_line(outcome.attack + about)[: TEXT_WIDTH - 2 - len(weak)]}{weak}",
         f"  {outcome.n_attacks:>8}"
         + "".join(f"{'-' if rate is None else percent(rate):>22}" for rate in figures),
     ]
@@ -130,8 +131,3 @@ def _outcome_lines(outcome: AttackOutcome) -> list[str]:
         f"          {label}: {percent(estimate)}" for label, estimate in outcome.details.items()
     ]
     return lines
-
-
-def _printable(name: str) -> str:
-    """Replace what moves a terminal's cursor."""
-    return "".join(letter if letter.isprintable() else "?" for letter in name)
