@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from microveil.empirical import EmpiricalAudit, empirical_audit
     from microveil.errors import DataError, ExactCellsError, FileError, MicroveilError, RequestError
     from microveil.methods import methods
+    from microveil.privacy import Guarantee
     from microveil.protect import plan, protect
     from microveil.release import Plan, Release
     from microveil.risk.attacks import AttackReport
@@ -47,6 +48,7 @@ _HOMES = {
     "EmpiricalAudit": "empirical",
     "ExactCellsError": "errors",
     "FileError": "errors",
+    "Guarantee": "privacy",
     "MicroveilError": "errors",
     "Plan": "release",
     "Release": "release",
@@ -76,6 +78,7 @@ __all__ = [
     "EmpiricalAudit",
     "ExactCellsError",
     "FileError",
+    "Guarantee",
     "MicroveilError",
     "Plan",
     "Release",

@@ -19,8 +19,9 @@ from microveil.audit import audit_of
 from microveil.engines import Engine, LocalEngine, RememberingEngine
 from microveil.errors import ExactCellsError, stands_alone
 from microveil.invited_linkage import InvitedLinkage, invited_linkage
-from microveil.planning import keeps, plan_prepared, refuse_exact
+from microveil.planning import plan_prepared, refuse_exact
 from microveil.preparation import Prepared
+from microveil.privacy import Scope
 from microveil.recipe import merged, read_recipe
 from microveil.release import Plan
 from microveil.request import Arguments, Request
@@ -37,7 +38,6 @@ from microveil.weighing import (
 
 __all__ = ["Advice", "advise", "settled_plan"]
 
-SCOPES = ("row", "vector", "cluster")  # the most demanding first
 # How many options a person is shown.
 SHOWN = 5
 # Of larger tables `protect` says that a request is hopeless, and leaves it to `advise` to find
@@ -53,7 +53,7 @@ class Advice:
     ----------
     asked : Option
         The request itself.
-    scope : str or None
+    scope : Scope or None
         The most demanding scope at which it keeps its epsilon.
     expected : dict of Expectation
         By attribute; without those of categories.
@@ -66,7 +66,7 @@ class Advice:
     """
 
     asked: Option
-    scope: str | None
+    scope: Scope | None
     expected: Mapping[str, Expectation]
     options: tuple[Option, ...]
     linkage: InvitedLinkage | None = None
@@ -81,7 +81,7 @@ class Advice:
         """Return the advice as plain values."""
         return {
             "asked": self.asked.to_dict(),
-            "scope": self.scope,
+            "scope": None if self.scope is None else self.scope.value,
             "expected": {name: entry.to_dict() for name, entry in self.expected.items()},
             "hopeless": list(self.hopeless),
             "refused": self.refused,
@@ -163,7 +163,8 @@ def advise(
     return Advice(
         asked=Option(
             method=request.method.id,
-            model=planned.guarantee.model_in_words,
+            model=planned.promised.model_in_words,
+            conditions=planned.promised.conditions,
             choices=_choices(request),
             k=request.k if request.method.needs_k else None,
             over_variance=average(expected),
@@ -301,9 +302,9 @@ def _warning(planned: Plan, expected: Mapping[str, Expectation], found: list[Opt
     return f"{note} Instead, {figures}."
 
 
-def _kept_scope(planned: Plan) -> str | None:
+def _kept_scope(planned: Plan) -> Scope | None:
     """Find the most demanding scope at which a plan keeps its epsilon."""
     epsilon = planned.guarantee.epsilon
     if epsilon is None:
         return None
-    return next((name for name in SCOPES if keeps(planned.promised, name, epsilon)), None)
+    return planned.promised.scopes.strongest_at(epsilon)

@@ -19,6 +19,8 @@ from microveil.engines import LocalEngine
 from microveil.errors import stands_alone
 from microveil.planning import plan_prepared
 from microveil.plans import AttributePlan
+from microveil.privacy import Condition
+from microveil.privacy.condition import in_short
 from microveil.recipe import merged, read_recipe
 from microveil.release import Plan
 from microveil.request import Arguments
@@ -66,9 +68,12 @@ class Audit:
     Attributes
     ----------
     attributes : dict of AttributeAudit
+    conditions : tuple of Condition
+        What the shares of epsilon take as given and leave out, as the guarantee says it.
     """
 
     attributes: Mapping[str, AttributeAudit]
+    conditions: tuple[Condition, ...] = ()
 
     @property
     def vector_scope(self) -> float | None:
@@ -94,6 +99,7 @@ class Audit:
                 for name, entry in self.attributes.items()
             },
             "vector_scope": self.vector_scope,
+            "conditions": [condition.to_dict() for condition in self.conditions],
         }
 
     def to_text(self) -> str:
@@ -115,6 +121,8 @@ class Audit:
         shares = [entry.share for entry in self.attributes.values() if entry.share is not None]
         total = f"{float(sum(shares)):.6g}" if shares else "none"
         lines.append(f"{'all together':{width}}  {total:>10}  {_told(self.vector_scope):>10}")
+        if self.conditions:
+            lines += ["", *in_short(self.conditions)]
         return "\n".join(lines) + "\n"
 
 
@@ -165,7 +173,8 @@ def audit(
 def audit_of(planned: Plan) -> Audit:
     """Audit a plan."""
     return Audit(
-        attributes={part.attribute.name: AttributeAudit.of(part) for part in planned.attributes}
+        attributes={part.attribute.name: AttributeAudit.of(part) for part in planned.attributes},
+        conditions=planned.promised.conditions,
     )
 
 

@@ -156,7 +156,7 @@ def _outcome(people: polars.DataFrame, method: str, asked: dict[str, Any]) -> Ou
         **STEPS.get(method, {}),
         **asked,
     )
-    names = [terms.attribute.name for terms in release.guarantee.attributes]
+    names = [terms.name for terms in release.guarantee.attributes]
     return Outcome(
         release=release,
         assessment=assess(people, release.data, names),
@@ -216,7 +216,7 @@ def _told(
     *,
     invented: bool,
 ) -> list[str]:
-    names = [terms.attribute.name for terms in outcomes[0].release.guarantee.attributes]
+    names = [terms.name for terms in outcomes[0].release.guarantee.attributes]
     who = _who(invented=invented)
     lines = [
         (

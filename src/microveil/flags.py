@@ -139,6 +139,13 @@ def _request(
     shuffle: Annotated[
         bool | None, typer.Option("--shuffle/--no-shuffle", help="Rows in random order.")
     ] = None,
+    shuffle_columns: Annotated[
+        bool,
+        typer.Option(
+            "--shuffle-columns",
+            help="Each attribute in a random order of its own: no row is a person's.",
+        ),
+    ] = False,
     seed: Annotated[int | None, typer.Option(help="Experiments only: protects nobody.")] = None,
     separator: Separator = ",",
     decimal: Decimal = ".",
@@ -168,7 +175,7 @@ def _request(
         "every": every,
         "noise": noise,
         "isotonic": isotonic,
-        "shuffle": shuffle,
+        "shuffle": _shuffle(rows=shuffle, columns=shuffle_columns),
         "seed": seed,
     }
     return RequestFlags(
@@ -178,6 +185,17 @@ def _request(
         decimals_from_data=resolution_from_data,
         text=text_format(separator, decimal, encoding),
     )
+
+
+def _shuffle(*, rows: bool | None, columns: bool) -> bool | str | None:
+    """Read what is to be shuffled: the two flags exclude each other."""
+    if columns and rows is not None:
+        raise RequestError(
+            "--shuffle-columns",
+            "rows are shuffled with it, and cannot be otherwise",
+            "leave out --shuffle and --no-shuffle",
+        )
+    return "columns" if columns else rows
 
 
 def whole_or_auto(k: str | None) -> int | str | None:

@@ -1,6 +1,6 @@
 """From a request and a table to a plan: everything about a release short of its noise."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -10,13 +10,23 @@ from microveil.methods import Choices, Promise, Setting
 from microveil.notes import plan_notes
 from microveil.plans import AttributePlan
 from microveil.preparation import Prepared
-from microveil.privacy import AttributeTerms, Guarantee, Model, Scope, Scopes, split
-from microveil.privacy.conditions import Circumstances, conditions
+from microveil.privacy import (
+    EVERY_SCOPE,
+    AttributeTerms,
+    Condition,
+    Cover,
+    Guarantee,
+    Model,
+    Scope,
+    split,
+)
+from microveil.privacy import condition as conditions
+from microveil.privacy.notes import Circumstances, remarks
 from microveil.release import Plan
 from microveil.request import Advised, Request
 from microveil.table import Table
 
-__all__ = ["keeps", "plan_prepared", "refuse_exact"]
+__all__ = ["plan_prepared", "refuse_exact", "refuse_unnamed"]
 
 
 def plan_prepared(
@@ -27,16 +37,19 @@ def plan_prepared(
 ) -> Plan:
     """Plan a request on columns that are on their grids, whatever cells come out exactly."""
     opened, columns = prepared.table, prepared.columns
+    if request.scope == Scope.ROW and request.epsilon is not None:
+        refuse_unnamed(request, prepared.names)
     choices = _choices(prepared.names, request)
     progress("partitioning")
     parts = tuple(request.method.plan(columns, choices, engine))
     promise = _promise(opened, request, parts, choices)
     _check_scope(promise, request)
+    promised = _guarantee(opened, request, parts, promise)
     return Plan(
         table=opened,
         attributes=parts,
-        guarantee=_guarantee(opened, request, parts, promise),
-        promised=promise.scopes,
+        guarantee=_in_force(promised, request, parts, promise),
+        promised=promised,
         notes=plan_notes(request, parts, prepared.left_out),
         parameters=request.parameters(),
         unused=request.unused,
@@ -46,17 +59,27 @@ def plan_prepared(
     )
 
 
-def keeps(scopes: Scopes, name: str, epsilon: Fraction) -> bool:
-    """Tell whether a scope is covered by no more than epsilon."""
-    scope: Scope = getattr(scopes, name)
-    most = Scope.of(epsilon).epsilon
-    return scope.epsilon is not None and most is not None and scope.epsilon <= most
+def refuse_unnamed(request: Request, names: Sequence[str]) -> None:
+    """Refuse a request at row scope that leaves the choice of columns to the table.
+
+    Raises
+    ------
+    RequestError
+        With the columns to name.
+    """
+    if request.attributes is None:
+        raise RequestError(
+            "attributes",
+            "at row scope they must be named: which columns are released would hang on the data",
+            f"name those to protect, for example --attributes {','.join(names)} "
+            f"(attributes={list(names)!r})",
+        )
 
 
 def _check_scope(promise: Promise, request: Request) -> None:
     if request.scope is None:
         return
-    if request.epsilon is None or not keeps(promise.scopes, request.scope, request.epsilon):
+    if request.epsilon is None or not promise.scopes[request.scope].keeps(request.epsilon):
         raise RequestError(
             "scope",
             f"{request.method.id} does not keep this epsilon at {request.scope} scope as asked",
@@ -140,6 +163,7 @@ def refuse_exact(planned: Plan, request: Request) -> None:
 def _promise(
     table: Table, request: Request, parts: tuple[AttributePlan, ...], choices: Choices
 ) -> Promise:
+    """Ask the method what it promises, and take off what a choice by a look at the data costs."""
     attributes = [part.attribute for part in parts]
     promise = request.method.promise(
         Setting(
@@ -151,55 +175,103 @@ def _promise(
             bounds_from_data=any(a.bounds_from_data for a in attributes),
             resolution_from_data=any(a.resolution_from_data for a in attributes),
             keeps_missing=request.missing == "keep",
-            shuffled=request.shuffle,
+            shuffle=request.shuffle,
             keeps=bool(request.keep),
         )
     )
-    if request.advised is Advised.DATA and promise.model is Model.DIFFERENTIAL_PRIVACY:
-        return replace(promise, model=Model.INDIVIDUAL)
-    return promise
+    if promise.epsilon is None or not _chosen_by_a_look(request):
+        return promise
+    # What was chosen is released too, and one record can change it: no row scope.
+    return replace(
+        promise,
+        model=promise.model.at_most(Model.INDIVIDUAL),
+        scopes=replace(promise.scopes, row=Cover.none()),
+    )
+
+
+def _chosen_by_a_look(request: Request) -> bool:
+    return request.attributes is None or request.advised is Advised.DATA
 
 
 def _guarantee(
     table: Table, request: Request, parts: tuple[AttributePlan, ...], promise: Promise
 ) -> Guarantee:
+    """Say what is promised of a release drawn with the operating system's randomness."""
     method = request.method
-    title = promise.title or method.title
-    attributes = [part.attribute for part in parts]
     kept = tuple(name for name in table.names if name in request.keep)
-    seeded = request.seed is not None and (method.randomness is not None or request.shuffle)
-    given = Circumstances(
-        seeded=seeded,
-        shuffled=request.shuffle,
-        isotonic=request.isotonic,
-        keeps_missing=request.missing == "keep",
-        clamps=request.outside == "clamp" and any(a.bounds is not None for a in attributes),
-        chosen_from_data=request.attributes is None,
-        exact_cells=request.exact_cells if method.may_be_exact else None,
-        randomness=method.randomness,
-        spends_epsilon=promise.epsilon is not None,
-        kept=kept,
-        advised=request.advised,
-    )
-    nothing = Scope.none()
-    held = (
-        promise.held,
-        "the bounds" if any(a.bounds_from_data for a in attributes) else None,
-        "the resolutions" if any(a.resolution_from_data for a in attributes) else None,
-    )
     return Guarantee(
         method=method.id,
-        title=title,
+        title=promise.title or method.title,
         source=promise.source or method.source,
         deed=method.deed.format(k=request.k),
         model=promise.model,
         epsilon=promise.epsilon,
         k=request.k if method.needs_k and "k" not in request.unused else None,
         n_records=table.n_records,
-        scopes=Scopes(cluster=nothing, vector=nothing, row=nothing) if seeded else promise.scopes,
-        attributes=tuple(AttributeTerms(attribute=p.attribute, share=p.share) for p in parts),
-        randomness="seeded" if seeded else "os",
+        scopes=promise.scopes,
+        conditions=tuple(_conditions(request, parts, promise, kept)),
+        attributes=tuple(AttributeTerms.of(p.attribute, p.share, method.id) for p in parts),
+        randomness="os",
         kept=kept,
-        held=() if seeded else tuple(what for what in held if what is not None),
-        notes=conditions(f"{method.id}, {title}", attributes, given, promise.caveats),
+        remarks=_remarks(request, parts, promise, seeded=False),
+    )
+
+
+def _in_force(
+    promised: Guarantee, request: Request, parts: tuple[AttributePlan, ...], promise: Promise
+) -> Guarantee:
+    """Return what is promised of the release as it is drawn: nothing where a seed draws it."""
+    draws = request.method.randomness is not None or request.shuffle is not None
+    if request.seed is None or not draws:
+        return promised
+    return promised.drawn_from_seed(_remarks(request, parts, promise, seeded=True))
+
+
+def _conditions(
+    request: Request,
+    parts: tuple[AttributePlan, ...],
+    promise: Promise,
+    kept: tuple[str, ...],
+) -> Iterator[Condition]:
+    """Yield what the claim takes as given and leaves out, the method's own first."""
+    scopes: tuple[Scope, ...] = EVERY_SCOPE if promise.epsilon is not None else ()
+    attributes = [part.attribute for part in parts]
+    yield from promise.conditions
+    if names := [a.name for a in attributes if a.bounds_from_data]:
+        yield conditions.bounds(names).at(scopes)
+    if names := [a.name for a in attributes if a.resolution_from_data]:
+        yield conditions.resolution(names).at(scopes)
+    if request.attributes is None and scopes:
+        yield conditions.columns_chosen()
+    if request.advised is Advised.DATA:
+        yield conditions.parameters_chosen().at(scopes)
+    if request.missing == "keep":
+        yield conditions.missing_cells().at(scopes)
+    if request.method.may_be_exact and request.exact_cells == "allow":
+        yield conditions.exact_cells().at(scopes)
+    if kept:
+        yield conditions.kept_columns(kept).at(scopes)
+
+
+def _remarks(
+    request: Request, parts: tuple[AttributePlan, ...], promise: Promise, *, seeded: bool
+) -> tuple[str, ...]:
+    method = request.method
+    bounded = any(part.attribute.bounds is not None for part in parts)
+    return remarks(
+        f"{method.id}, {promise.title or method.title}",
+        Circumstances(
+            seeded=seeded,
+            model=promise.model,
+            shuffle=request.shuffle,
+            isotonic=request.isotonic,
+            keeps_missing=request.missing == "keep",
+            clamps=request.outside == "clamp" and bounded,
+            chosen_from_data=request.attributes is None,
+            exact_cells=request.exact_cells if method.may_be_exact else None,
+            randomness=method.randomness,
+            spends_epsilon=promise.epsilon is not None,
+            advised_publicly=request.advised is Advised.PUBLIC,
+        ),
+        promise.caveats,
     )

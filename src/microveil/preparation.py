@@ -1,6 +1,6 @@
 """From a request and a table to the columns to protect, in whole units of their grids."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -11,7 +11,7 @@ from microveil.request import Request, read_bounds, read_categories, read_resolu
 from microveil.schema import Attribute, Bounds, Kind, Source
 from microveil.table import GridColumn, Table, likely_identifier, on_grid, open_table
 
-__all__ = ["Prepared", "prepare"]
+__all__ = ["Prepared", "check_enough", "prepare"]
 
 YES_NO = Bounds(lower=Fraction(0), upper=Fraction(1), source=Source.TYPE)
 # The dates that there are names for: 0001-01-01 to 9999-12-31.
@@ -194,8 +194,22 @@ def _column(table: Table, attribute: Attribute, request: Request) -> GridColumn:
         keep_missing=request.missing == "keep",
         clamp=request.outside == "clamp",
     )
-    if len(column.values) < request.k:
-        raise DataError(
-            attribute.place, "it has fewer values than k", "choose a smaller k or leave it out"
-        )
+    check_enough([column], request.k)
     return column
+
+
+def check_enough(columns: Iterable[GridColumn], k: int) -> None:
+    """Refuse attributes that have fewer values than a cluster needs.
+
+    Raises
+    ------
+    DataError
+        With the attribute.
+    """
+    for column in columns:
+        if len(column.values) < k:
+            raise DataError(
+                column.attribute.place,
+                "it has fewer values than k",
+                "choose a smaller k or leave it out",
+            )

@@ -67,8 +67,10 @@ def protect(
     missing : {"error", "keep"}
         "keep" leaves missing (and infinite) cells out of every cluster and releases them as
         missing.
-    shuffle : bool
-        Release the rows in random order.
+    shuffle : bool or {"rows", "columns"}
+        Release the rows in random order (True means "rows"), or each attribute in a random order
+        of its own, drawn in secret: no row is then a person's, vector scope is row scope, and
+        dependence between attributes is gone. Columns cannot be kept beside it.
     seed : int, optional
         For experiments only: the release then protects nobody.
     recipe : str, Path or dict, optional
@@ -167,7 +169,16 @@ def draw(planned: Plan, progress: Callable[[str], None] = lambda _step: None) ->
 
     tasks = list(zip(planned.attributes, streams, strict=True))
     columns = dict(in_threads(drawn, tasks))
-    order = permutation(planned.table.n_records, source) if planned.shuffle else None
+    n_records, order = planned.table.n_records, None
+    if planned.shuffle == "rows":
+        order = permutation(n_records, source)
+    elif planned.shuffle == "columns":
+        # A stream for each: what is known of one order says nothing of another.
+        orders = source.spawn(len(columns))
+        columns = {
+            name: numbers.in_order(permutation(n_records, stream))
+            for (name, numbers), stream in zip(columns.items(), orders, strict=True)
+        }
     return Release(
         data=planned.table.rebuild(columns, planned.guarantee.kept, order),
         guarantee=planned.guarantee,

@@ -21,7 +21,7 @@ from microveil.errors import FileError, RequestError, stands_alone
 from microveil.files import SourceFile, TextFormat, check_absent, read_file
 from microveil.protect import draw
 from microveil.recipe import merged, propose_recipe, read_recipe
-from microveil.release import Release
+from microveil.release import Plan, Release
 from microveil.report import comparison_report, custodian_report, publishable_report
 from microveil.risk.attacks import AttackReport
 from microveil.schema import Kind
@@ -105,12 +105,13 @@ def protect_file(
         text=text,
         progress=progress,
     )
-    release = draw(settled_plan(source.frame, asked, progress), progress)
+    planned = settled_plan(source.frame, asked, progress)
+    release = draw(planned, progress)
     is_reported = source.frame.height <= REPORTED_RECORDS
     release = replace(
         release,
         notes=release.notes if is_reported else (*release.notes, UNREPORTED),
-        data=_written_whole(release, source),
+        data=_written_whole(release, planned, source),
         manifest=release.manifest.with_entries(
             input={"name": source.path.name, "sha256": source.digest}
         ),
@@ -250,15 +251,15 @@ def _apart(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {"arguments": rest, **{n: arguments[n] for n in of_file if n in arguments}}
 
 
-def _written_whole(release: Release, source: SourceFile) -> polars.DataFrame:
+def _written_whole(release: Release, planned: Plan, source: SourceFile) -> polars.DataFrame:
     """Write columns of a whole declared resolution as whole numbers: text has no types."""
     data: polars.DataFrame = release.data
     if source.format != "csv":
         return data
     whole = [
-        terms.attribute.name
-        for terms in release.guarantee.attributes
-        if terms.attribute.kind is Kind.DECIMAL and terms.attribute.resolution.denominator == 1
+        part.attribute.name
+        for part in planned.attributes
+        if part.attribute.kind is Kind.DECIMAL and part.attribute.resolution.denominator == 1
     ]
     return data.with_columns(polars.col(whole).cast(polars.Int64)) if whole else data
 

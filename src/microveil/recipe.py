@@ -2,6 +2,7 @@
 
 ::
 
+    microveil = "0.2"
     method = "idp-cbls"
     k = 10
     epsilon = 1.0
@@ -15,12 +16,16 @@
 Attributes with the role quasi-identifier or confidential are protected if they hold numbers,
 or text with its categories as bounds (for pram), and left out otherwise; non-confidential ones
 are kept as they are; identifiers and attributes that the recipe does not name are left out.
+
+A recipe says the version that it was written for. One of an earlier version that asks for what
+means something else by now is refused: a monthly run must not change its meaning in silence.
 """
 
 import datetime
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -55,6 +60,7 @@ class Recipe(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
+    microveil: str | None = None
     method: str | None = None
     k: int | Literal["auto"] | None = None
     epsilon: Number | None = None
@@ -70,9 +76,44 @@ class Recipe(BaseModel):
     every: str | None = None
     noise: str | None = None
     isotonic: bool | None = None
-    shuffle: bool | None = None
+    shuffle: bool | Literal["rows", "columns"] | None = None
     seed: int | None = None
     attributes: dict[str, AttributeEntry] = {}
+
+
+# The version whose recipes are read as they stand, and that of recipes that say none.
+VERSION, UNSAID = (0, 2), (0, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Change:
+    """What recipes from before a version asked for that means something else since."""
+
+    since: tuple[int, int]
+    concerns: Callable[[Recipe], bool]
+    words: str
+
+
+CHANGES = (
+    _Change(
+        since=(0, 2),
+        concerns=lambda recipe: recipe.method == "auto" and recipe.scope == "row",
+        words='method = "auto" at row scope chose by the error expected on the table; it now '
+        "weighs methods of differential privacy by public figures alone",
+    ),
+    _Change(
+        since=(0, 2),
+        concerns=lambda recipe: recipe.k == "auto" and recipe.missing == "keep",
+        words='k = "auto" was chosen by the number of values present; it is now by the number of '
+        "records",
+    ),
+    _Change(
+        since=(0, 2),
+        concerns=lambda recipe: recipe.method == "kanon-dp" and len(_protected(recipe)) == 1,
+        words="kanon-dp of one attribute drew noise as wide as its bounds times the number of "
+        "clusters; it now draws noise as wide as its bounds",
+    ),
+)
 
 
 @stands_alone
@@ -107,7 +148,33 @@ def read_recipe(recipe: str | Path | Mapping[str, Any]) -> dict[str, Any]:
             "it is unknown or of the wrong kind",
             "see microveil inspect for a recipe that is in order",
         ) from None
+    _check_version(parsed)
     return _arguments(parsed, contents)
+
+
+def _check_version(recipe: Recipe) -> None:
+    """Refuse a recipe of a later version, and one of an earlier one whose meaning changed."""
+    current = ".".join(map(str, VERSION))
+    place, version = "recipe, entry 'microveil'", UNSAID
+    if recipe.microveil is not None:
+        if not re.fullmatch(r"[0-9]{1,6}[.][0-9]{1,6}([.][0-9]{1,6})?", recipe.microveil):
+            raise RequestError(place, "it is a version", f'write microveil = "{current}"')
+        major, minor = recipe.microveil.split(".")[:2]
+        version = int(major), int(minor)
+    if version > VERSION:
+        raise RequestError(
+            place,
+            f"this is microveil {current}, and the recipe was written for a later version",
+            "update microveil",
+        )
+    for change in CHANGES:
+        if version < change.since and change.concerns(recipe):
+            raise RequestError(
+                place,
+                f"the recipe was written for an earlier version, and means something else now: "
+                f"{change.words}",
+                f'if that is what you want, write microveil = "{current}" above everything else',
+            )
 
 
 def _load(path: Path) -> dict[str, Any]:
@@ -163,16 +230,11 @@ def merged(recipe: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str,
 
 
 def _arguments(recipe: Recipe, contents: Mapping[str, Any]) -> dict[str, Any]:
-    arguments = recipe.model_dump(exclude_none=True, exclude={"attributes"})
+    arguments = recipe.model_dump(exclude_none=True, exclude={"attributes", "microveil"})
     entries = recipe.attributes
     if not entries:
         return arguments
-    protected = (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL)
-    chosen = [
-        name
-        for name, entry in entries.items()
-        if Role(entry.role) in protected and (Kind(entry.type).is_numeric or entry.bounds)
-    ]
+    chosen = _protected(recipe)
     kept = [name for name, entry in entries.items() if Role(entry.role) is Role.NON_CONFIDENTIAL]
     arguments["types"] = {name: entry.type for name, entry in entries.items()}
     # Even where nothing is left to protect: a recipe's silence chooses no column.
@@ -191,6 +253,16 @@ def _arguments(recipe: Recipe, contents: Mapping[str, Any]) -> dict[str, Any]:
     return arguments
 
 
+def _protected(recipe: Recipe) -> list[str]:
+    """Name the attributes that a recipe asks to protect."""
+    protected = (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL)
+    return [
+        name
+        for name, entry in recipe.attributes.items()
+        if Role(entry.role) in protected and (Kind(entry.type).is_numeric or entry.bounds)
+    ]
+
+
 HEADER = """\
 # A recipe for microveil, proposed from the columns of {source}. Please confirm every line.
 #
@@ -204,6 +276,7 @@ HEADER = """\
 #             never the smallest and largest value of the table, which would give two people
 #             away. For you to fill in.
 
+microveil = "0.2"        # the version that this recipe was written for
 method = "idp-cbls"
 k = 10
 epsilon = 1.0
@@ -212,7 +285,7 @@ missing = "error"        # or "keep": release missing cells as missing
 exact_cells = "refuse"   # or "widen": merge clusters of equal values with their neighbours,
                          # or "allow": publish them as they are
 isotonic = false
-shuffle = false
+shuffle = false          # or "rows"; "columns": each attribute by itself, in random order
 """
 
 

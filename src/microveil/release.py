@@ -19,7 +19,7 @@ import polars
 from microveil.errors import DataError, stands_alone
 from microveil.files import TextFormat, write_data, write_folders
 from microveil.plans import AttributePlan
-from microveil.privacy import Guarantee, Scopes
+from microveil.privacy import Guarantee
 from microveil.table import Table
 
 __all__ = ["Manifest", "Plan", "Release"]
@@ -36,16 +36,16 @@ class Plan:
     table : Table
     attributes : tuple of AttributePlan
     guarantee : Guarantee
-    promised : Scopes
-        What the guarantee covers with the operating system's randomness: with a seed it
-        covers nothing.
+    promised : Guarantee
+        What holds with the operating system's randomness: with a seed nothing is covered.
     notes : tuple of str
         Warnings in words.
     parameters : dict
         What was asked for, as plain values.
     unused : tuple of str
         Arguments that were given and that the method has no step for.
-    isotonic, shuffle : bool
+    isotonic : bool
+    shuffle : {"rows", "columns"} or None
     seed : int or None
         None takes the operating system's randomness.
     figures : dict
@@ -55,12 +55,12 @@ class Plan:
     table: Table
     attributes: tuple[AttributePlan, ...]
     guarantee: Guarantee
-    promised: Scopes
+    promised: Guarantee
     notes: tuple[str, ...]
     parameters: Mapping[str, Any]
     unused: tuple[str, ...]
     isotonic: bool
-    shuffle: bool
+    shuffle: str | None
     seed: int | None
     figures: Mapping[str, Any] = field(default_factory=dict)
 

@@ -78,7 +78,7 @@ class Arguments(TypedDict, total=False):
     budget: Mapping[str, float] | None
     isotonic: bool
     missing: Literal["error", "keep"]
-    shuffle: bool
+    shuffle: bool | Literal["rows", "columns"]
     seed: int | None
     types: Mapping[str, str]
     scope: str | None
@@ -105,7 +105,7 @@ class Request:
     types: Mapping[str, Kind]
     isotonic: bool = False
     missing: str = "error"
-    shuffle: bool = False
+    shuffle: str | None = None
     seed: int | None = None
     partition: str | None = None
     composition: str | None = None
@@ -156,7 +156,7 @@ class Request:
             types=_types(given.get("types", {})),
             isotonic=_flag(given.get("isotonic", False), "isotonic"),
             missing=given.get("missing", "error"),
-            shuffle=_flag(given.get("shuffle", False), "shuffle"),
+            shuffle=_shuffle(given.get("shuffle", False)),
             seed=_seed(given.get("seed")),
             partition=_step("partition", given, method),
             composition=_step("composition", given, method),
@@ -170,6 +170,7 @@ class Request:
             scope=given.get("scope"),
         )
         request._check_together()
+        request._check_shuffle()
         return request
 
     def _check_together(self) -> None:
@@ -183,6 +184,15 @@ class Request:
         if both:
             raise RequestError(
                 f"column '{both[0]}'", "it is both to be protected and to be kept", "name it once"
+            )
+
+    def _check_shuffle(self) -> None:
+        if self.shuffle == "columns" and self.keep:
+            raise RequestError(
+                "shuffle",
+                "columns that are kept would stand beside values of other people once each "
+                "attribute is shuffled by itself",
+                "leave out keep, or shuffle the rows",
             )
 
     def parameters(self) -> dict[str, Any]:
@@ -335,6 +345,17 @@ def _flag(value: Any, place: str) -> bool:
     if not isinstance(value, bool):
         raise RequestError(place, "it is either True or False", f"pass {place}=True")
     return value
+
+
+def _shuffle(value: Any) -> str | None:
+    """Read what is put in random order: True means rows."""
+    if isinstance(value, bool):
+        return "rows" if value else None
+    if value in ("rows", "columns"):
+        return str(value)
+    raise RequestError(
+        "shuffle", "it must be True, False, 'rows' or 'columns'", "pass shuffle='columns'"
+    )
 
 
 def _seed(value: Any) -> int | None:

@@ -16,10 +16,11 @@ import numpy as np
 from microveil.engines import Engine
 from microveil.errors import DataError, RequestError
 from microveil.methods import METHODS
-from microveil.planning import plan_prepared, refuse_exact
+from microveil.planning import plan_prepared, refuse_exact, refuse_unnamed
 from microveil.plans import AttributePlan
-from microveil.preparation import Prepared, prepare
-from microveil.privacy import Model
+from microveil.preparation import Prepared, check_enough, prepare
+from microveil.privacy import Condition, Model, Scope
+from microveil.privacy.condition import in_short
 from microveil.release import Plan
 from microveil.request import Advised, Request
 from microveil.schema import Kind, Source
@@ -99,7 +100,9 @@ class Option:
     ----------
     method : str
     model : str
-        The privacy model of its guarantee, in words, with what it takes as given.
+        The privacy model of its guarantee, in words.
+    conditions : tuple of Condition
+        What its guarantee takes as given and leaves out.
     choices : dict of str
         Steps of the method, ``partition`` for example.
     k : int or None
@@ -109,6 +112,7 @@ class Option:
 
     method: str
     model: str
+    conditions: tuple[Condition, ...]
     choices: Mapping[str, str]
     k: int | None
     over_variance: float
@@ -117,13 +121,15 @@ class Option:
         """Name the option in words."""
         steps = [f"{name} {value}" for name, value in self.choices.items()]
         size = [] if self.k is None else [f"k {self.k}"]
-        return f"{', '.join([self.method, *steps, *size])}; {self.model}"
+        named = ", ".join([self.method, *steps, *size])
+        return "; ".join([named, self.model, *in_short(self.conditions)])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the option as plain values."""
         return {
             "method": self.method,
             "model": self.model,
+            "conditions": [condition.to_dict() for condition in self.conditions],
             **self.choices,
             "k": self.k,
             "over_variance": self.over_variance,
@@ -176,10 +182,11 @@ def settle(
     prepared = prepare(table, probe, progress)
     if not probe.method.needs_k or "k" in probe.unused:
         return probe, prepared
-    guarantee = plan_prepared(prepared, probe, engine).guarantee
-    public = guarantee.model is Model.DIFFERENTIAL_PRIVACY
+    # Columns that were left to a look do not open the table to a method that needs no look.
+    named = replace(probe, attributes=tuple(prepared.names))
+    public = plan_prepared(prepared, named, engine).promised.model is Model.DIFFERENTIAL_PRIVACY
     grounds = _stand_in(prepared) if public else prepared
-    sizes = _sizes(prepared, probe.method.smallest_k)
+    sizes = _sizes(grounds, probe.method.smallest_k)
     best = min(
         _weighed(grounds, asked, {}, sizes, engine),
         key=lambda option: option.over_variance,
@@ -189,13 +196,20 @@ def settle(
         raise RequestError(
             "k", "no k at hand suits this request", "pass k, and read what is refused about it"
         )
-    advised = Advised.PUBLIC if public else Advised.DATA
-    return replace(Request.of({**asked, "k": best.k}), advised=advised), prepared
+    return _advised({**asked, "k": best.k}, prepared, public=public), prepared
+
+
+def _advised(asked: Mapping[str, Any], prepared: Prepared, *, public: bool) -> Request:
+    """Make the request that was chosen, and say on what grounds."""
+    request = Request.of(asked)
+    check_enough(prepared.columns, request.k)
+    return replace(request, advised=Advised.PUBLIC if public else Advised.DATA)
 
 
 def _settle_method(
     table: Any, asked: Mapping[str, Any], engine: Engine, progress: Callable[[str], None]
 ) -> tuple[Request, Prepared]:
+    """Choose a method: at row scope by public figures alone, elsewhere by the table."""
     scope = asked.get("scope")
     if scope is None:
         raise RequestError(
@@ -207,7 +221,12 @@ def _settle_method(
     probe = Request.of({**asked, "method": "idp-cbls", "k": METHODS["idp-cbls"].smallest_k})
     prepared = prepare(table, probe, progress)
     size = None if asked.get("k") in (None, AUTO) else asked["k"]
-    found = options(prepared, {**asked, "k": size}, str(scope), engine)
+    public = scope == Scope.ROW
+    if public:
+        refuse_unnamed(probe, prepared.names)
+    grounds = _stand_in(prepared) if public else prepared
+    least = Model.DIFFERENTIAL_PRIVACY if public else Model.INDIVIDUAL
+    found = options(grounds, {**asked, "k": size}, str(scope), engine, least)
     if not found:
         raise RequestError(
             "method",
@@ -216,13 +235,20 @@ def _settle_method(
         )
     best = found[0]
     chosen = {**asked, "method": best.method, **best.choices, "k": best.k}
-    return replace(Request.of(chosen), advised=Advised.DATA), prepared
+    return _advised(chosen, prepared, public=public), prepared
 
 
 def options(
-    prepared: Prepared, asked: Mapping[str, Any], scope: str, engine: Engine
+    prepared: Prepared,
+    asked: Mapping[str, Any],
+    scope: str,
+    engine: Engine,
+    least: Model = Model.INDIVIDUAL,
 ) -> list[Option]:
-    """Weigh every candidate that keeps epsilon at a scope: each with its best k, best first."""
+    """Weigh every candidate that keeps epsilon at a scope: each with its best k, best first.
+
+    Those whose model is weaker than ``least`` are left out.
+    """
     best: list[Option] = []
     for name, steps in CANDIDATES:
         if any(asked.get(step) not in (None, value) for step, value in steps.items()):
@@ -240,7 +266,7 @@ def options(
             sizes = sizes[:1] if steps.get("partition") == "noise-aware" else sizes
         # Without isotonic regression: it would have to be simulated for each of them.
         own = {**asked, "method": name, "isotonic": False, "scope": scope, "seed": None}
-        found = list(_weighed(prepared, own, steps, sizes, engine))
+        found = list(_weighed(prepared, own, steps, sizes, engine, least))
         best += sorted(found, key=lambda option: option.over_variance)[:1]
     return sorted(best, key=lambda option: option.over_variance)
 
@@ -251,11 +277,13 @@ def _weighed(
     steps: Mapping[str, str],
     sizes: Sequence[int | None],
     engine: Engine,
+    least: Model = Model.INDIVIDUAL,
 ) -> Iterator[Option]:
     """Weigh a method at several k; what the request would be refused for is left out."""
     for k in sizes:
         try:
             request = Request.of({**asked, **steps, "k": k})
+            check_enough(prepared.columns, request.k)
             if any(asked.get(step) and step in request.unused for step in STEPS_CHOSEN):
                 continue  # a step that was asked for is not to be passed over
             planned = plan_prepared(prepared, request, engine)
@@ -263,10 +291,11 @@ def _weighed(
         except (RequestError, DataError):
             continue
         expected = expectations(planned)
-        if expected:
+        if expected and planned.promised.model.strength >= least.strength:
             yield Option(
                 method=request.method.id,
-                model=planned.guarantee.model_in_words,
+                model=planned.promised.model_in_words,
+                conditions=planned.promised.conditions,
                 choices=steps,
                 k=k,
                 over_variance=average(expected),
@@ -274,8 +303,11 @@ def _weighed(
 
 
 def _sizes(prepared: Prepared, smallest: int, step: float = STEP) -> list[int | None]:
-    """Each k on offer: from the least allowed to one single cluster."""
-    most = min(len(column.values) for column in prepared.columns)
+    """Each k on offer: from the least allowed to one single cluster.
+
+    By the number of records, which is public, and not by that of present values.
+    """
+    most = prepared.table.n_records
     sizes: list[int | None] = []
     size = smallest
     while size < most:
@@ -291,7 +323,7 @@ def _bounded(column: GridColumn) -> bool:
 
 
 def _stand_in(prepared: Prepared) -> Prepared:
-    """Make columns that know public figures alone: as many values, evenly over the bounds.
+    """Make columns that know public figures alone: a value a record, evenly over the bounds.
 
     Each in an order of its own, so that clusters of several attributes are not those of one.
     """
@@ -299,8 +331,9 @@ def _stand_in(prepared: Prepared) -> Prepared:
     columns = []
     for column in prepared.columns:
         lower, upper = column.attribute.grid_bounds or (0, 0)
-        spread = np.rint(np.linspace(lower, upper, len(column.values))).astype(np.int64)
-        columns.append(replace(column, values=random.permutation(np.clip(spread, lower, upper))))
+        spread = np.rint(np.linspace(lower, upper, prepared.table.n_records)).astype(np.int64)
+        values = random.permutation(np.clip(spread, lower, upper))
+        columns.append(replace(column, values=values, missing=None))
     return replace(prepared, columns=tuple(columns))
 
 

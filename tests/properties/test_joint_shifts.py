@@ -5,12 +5,14 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+import microveil as mv
 from microveil import joint_shifts as module
 from microveil._kernels import joint_shifts as kernel
+from microveil.audit import audit_of
 from microveil.joint_shifts import joint_shifts, least_scales, worst_loss
 from microveil.partition import insensitive_mdav
 from reference import joint_shifts as plain
@@ -340,3 +342,30 @@ def test_many_clusters_of_very_different_widths(n_clusters):
     plainly = np.where(staying > 0, alone.sum() * staying / np.maximum(alone, 1e-99), 0) / 0.1
     assert worst_loss(shifts, 0, plainly) <= 0.1
     assert plain.expected_noise(scales, sizes) < plain.expected_noise(plainly, sizes)
+
+
+@given(st.lists(st.integers(0, 12), min_size=4, max_size=9), st.integers(2, 4), st.data())
+def test_kanon_dp_of_one_attribute_keeps_its_share_with_noise_as_wide_as_the_domain(
+    values, k, data
+):
+    """Ordered by its values the shifts telescope: by brute force over every neighbour."""
+    assume(len(values) >= k)
+    table = np.array(values)
+    asked = {"method": "kanon-dp", "k": k, "epsilon": 1, "attributes": ["x"],
+             "bounds": {"x": (0, 12)}}  # fmt: skip
+    composition = data.draw(st.sampled_from(["sequential", "parallel"]))
+    planned = mv.plan({"x": table}, composition=composition, **asked)
+    (part,) = planned.attributes
+    scales = part.scales / 2**part.grid.bits
+    assert np.all(scales == scales[0])
+    assert scales[0] == pytest.approx(12, rel=1e-6)
+    assert planned.guarantee.scopes.vector.exact_epsilon == 1
+    worst = 0.0
+    for place in range(len(table)):
+        for other in range(13):
+            neighbour = table.copy()
+            neighbour[place] = other
+            (moved,) = mv.plan({"x": neighbour}, composition=composition, **asked).attributes
+            worst = max(worst, float((np.abs(part.sums - moved.sums) / scales).sum()))
+    assert worst <= 1 + 1e-9
+    assert audit_of(planned).vector_scope >= worst - 1e-9

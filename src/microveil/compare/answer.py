@@ -7,12 +7,17 @@ from typing import Any
 
 import polars
 
-from microveil.compare.conditions import Condition, conditions_of, for_all
-from microveil.compare.frontier import STRENGTH
 from microveil.compare.learnt import analysed_words, learnt_words
 from microveil.compare.measures import Measures
 from microveil.compare.measuring import CHANCE, LOSS, RISKS
-from microveil.compare.rows import GROUPS, NO_SCOPE
+from microveil.compare.rows import (
+    GROUPS,
+    NO_SCOPE,
+    conditions_in_common,
+    conditions_of,
+    own_conditions,
+)
+from microveil.privacy import Condition, Model
 from microveil.shown import in_markdown
 
 __all__ = ["GROUP_WORDS", "RISK_WORDS", "answer_of", "cell_words", "why_no_loss"]
@@ -46,8 +51,8 @@ CLOSING = (
 UNLINKED = "Record linkage was not measured: there is no frontier, and nothing is said of risk."
 
 Row = Mapping[str, Any]
-# What the guarantee of a cell hangs on.
-Held = frozenset[Condition]
+# What all claims of a comparison hang on, said once.
+Common = Sequence[Condition]
 # The cells of one scope by epsilon, the one that loses least first.
 Ranked = Mapping[float | None, Sequence[Row]]
 
@@ -71,6 +76,7 @@ def answer_of(
     """
     measures = Measures.of(description)
     scopes = dict(_scopes(summary))
+    common = conditions_in_common(summary.to_dicts())
     lines = ["# What does best", ""]
     if scopes:
         lines += _wrapped(
@@ -81,17 +87,17 @@ def answer_of(
     else:
         lines += _wrapped(f"No cell can be ranked: {why_no_loss(summary)}.")
     for scope, ranked in scopes.items():
-        lines += _wrapped(f"- {_headline(scope, ranked, description)}", "  ")
-    for told in for_all(description, spends=any(scope != NO_SCOPE for scope in scopes)):
-        lines += ["", *_wrapped(in_markdown(told))]
+        lines += _wrapped(f"- {_headline(scope, ranked, common)}", "  ")
+    for condition in common:
+        lines += ["", *_wrapped(in_markdown(condition.text))]
     for scope, ranked in scopes.items():
         lines += ["", f"## {GROUP_WORDS[scope]}: {GROUP_MEANS[scope]}", ""]
-        items = [i for cells in ranked.values() for i in _of_epsilon(cells, measures, description)]
+        items = [i for cells in ranked.values() for i in _of_epsilon(cells, measures, common)]
         lines += [line for i in items for line in _wrapped(f"- {in_markdown(i)}", "  ")]
     if not measures.linkage:
         lines += ["", *_wrapped(UNLINKED)]
     elif scopes:
-        lines += ["", *_wrapped(_frontier_words(summary, frontier, description, scopes))]
+        lines += ["", *_wrapped(_frontier_words(summary, frontier, scopes))]
     lines += ["", *_wrapped(CLOSING.format(seed=description.get("seed")))]
     return "\n".join([*lines, *_refusals(summary)]) + "\n"
 
@@ -118,9 +124,9 @@ def cell_words(row: Row) -> str:
     return ", ".join([_choice_words(row), *([] if row["k"] is None else [f"k {row['k']}"])])
 
 
-def _named(row: Row, description: Mapping[str, Any]) -> str:
+def _named(row: Row, common: Common) -> str:
     """Name a cell with the conditions of its guarantee, where it is not the one told whole."""
-    short = "; ".join(condition.short for condition in conditions_of(row, description))
+    short = "; ".join(condition.clause for condition in own_conditions(row, common))
     return cell_words(row) + (f" ({short})" if short else "")
 
 
@@ -141,12 +147,12 @@ def _scopes(summary: polars.DataFrame) -> Iterator[tuple[str, Ranked]]:
             yield scope, {e: [row for row in cells if row["epsilon"] == e] for e in epsilons}
 
 
-def _headline(scope: str, ranked: Ranked, description: Mapping[str, Any]) -> str:
+def _headline(scope: str, ranked: Ranked, common: Common) -> str:
     """Name the method of the least loss at each epsilon, with what it hangs on."""
     chosen: dict[str, list[Row]] = {}
     for cells in ranked.values():
         short = ["individual differential privacy"] if cells[0]["model"] == "idp" else []
-        short += [condition.short for condition in conditions_of(cells[0], description)]
+        short += [condition.clause for condition in own_conditions(cells[0], common)]
         name = _choice_words(cells[0]) + (f" ({'; '.join(short)})" if short else "")
         chosen.setdefault(name, []).append(cells[0])
     told = [name + _at(bests) for name, bests in chosen.items()]
@@ -160,18 +166,16 @@ def _at(rows: Sequence[Row]) -> str:
     return f" at epsilon {', '.join(epsilons)}" if epsilons else ""
 
 
-def _of_epsilon(
-    ranked: Sequence[Row], measures: Measures, description: Mapping[str, Any]
-) -> list[str]:
+def _of_epsilon(ranked: Sequence[Row], measures: Measures, common: Common) -> list[str]:
     """Say of one epsilon what loses least, what it hides, and what cannot be told from it."""
     best = ranked[0]
     words = "No epsilon" if best["epsilon"] is None else f"Epsilon {best['epsilon']:g}"
     first = f"{words}: {cell_words(best)}, {_loss(best)}"
     if best.get(RISK) is not None:
         first += f", {best[RISK]:.2g} % linked"
-    told = [f"{first}.", _cautions(best, description), *_beside(best, ranked, description)]
+    told = [f"{first}.", _cautions(best, common), *_beside(best, ranked, common)]
     items = [" ".join(filter(None, told))]
-    named = {row["cell"]: _named(row, description) for row in ranked}
+    named = {row["cell"]: _named(row, common) for row in ranked}
     learnt = learnt_words(ranked, measures.labels, named) if measures.labels else ""
     items += [f"{words}: {part}" for part in (learnt, analysed_words(ranked, named)) if part]
     return items
@@ -191,9 +195,9 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if 1000 <= value < 1e9 else f"{value:.3g}"
 
 
-def _cautions(row: Row, description: Mapping[str, Any]) -> str:
+def _cautions(row: Row, common: Common) -> str:
     """Say what the epsilon of a cell does not tell."""
-    told = [condition.told for condition in conditions_of(row, description)]
+    told = [condition.text for condition in own_conditions(row, common)]
     if row["exact_cells"]:
         share = 100 * row["exact_cells"] / row["n_cells"]
         told.append(f"{share:.2g} % of its cells come out exact.")
@@ -207,7 +211,7 @@ def _cautions(row: Row, description: Mapping[str, Any]) -> str:
     return " ".join(told)
 
 
-def _beside(best: Row, ranked: Sequence[Row], description: Mapping[str, Any]) -> list[str]:
+def _beside(best: Row, ranked: Sequence[Row], common: Common) -> list[str]:
     """Hold the best against the same method with another k, and against other methods."""
     same = [row for row in ranked[1:] if _choice(row) == _choice(best)]
     others = [row for row in ranked[1:] if _choice(row) != _choice(best)]
@@ -224,19 +228,19 @@ def _beside(best: Row, ranked: Sequence[Row], description: Mapping[str, Any]) ->
     strict = next((row for row in others if row["model"] == "dp"), None)
     strict = strict if best["model"] == "idp" else None
     if others and others[0] is not strict:
-        told.append(f"Next: {_other(best, others[0], description)}.")
+        told.append(f"Next: {_other(best, others[0], common)}.")
     if strict is not None:
         model = (
             "With noise for any neighbour of the cluster"
             if best["scope"] == "cluster"
             else "Under differential privacy"
         )
-        told += [f"{model}: {_other(best, strict, description)}.", _cautions(strict, description)]
+        told += [f"{model}: {_other(best, strict, common)}.", _cautions(strict, common)]
     return told
 
 
-def _other(best: Row, row: Row, description: Mapping[str, Any]) -> str:
-    return f"{_named(row, description)}, {_number(row[LOSS])} %, {_apart(best, row)}"
+def _other(best: Row, row: Row, common: Common) -> str:
+    return f"{_named(row, common)}, {_number(row[LOSS])} %, {_apart(best, row)}"
 
 
 def _choice(row: Row) -> tuple[str, str]:
@@ -261,13 +265,12 @@ def _apart(best: Row, other: Row) -> str:
 def _frontier_words(
     summary: polars.DataFrame,
     frontier: polars.DataFrame,
-    description: Mapping[str, Any],
     scopes: Iterable[str],
 ) -> str:
     """Say how many cells are on the frontiers of the means, and how many of them for sure."""
     rows = [row for row in summary.to_dicts() if row[LOSS] is not None]
     linked = [row for row in rows if row.get(RISK) is not None]
-    held = {row["cell"]: frozenset(conditions_of(row, description)) for row in linked}
+    held = {row["cell"]: {condition.id for condition in conditions_of(row)} for row in linked}
     on_it = set(frontier.filter(polars.col("risk") == RISK)["cell"])
     told = []
     for scope in scopes:
@@ -287,7 +290,7 @@ def _frontier_words(
     )
 
 
-def _surely_unbeaten(own: Row, cells: Sequence[Row], held: Mapping[int, Held]) -> bool:
+def _surely_unbeaten(own: Row, cells: Sequence[Row], held: Mapping[int, set[str]]) -> bool:
     """Whether all that guarantees as much is worse in one measure, by intervals that are apart."""
     return all(
         any(_is_above(other, own, measure) for measure in (LOSS, RISK))
@@ -298,7 +301,7 @@ def _surely_unbeaten(own: Row, cells: Sequence[Row], held: Mapping[int, Held]) -
 
 def _as_strong(other: Row, own: Row) -> bool:
     within = own["scope"] == NO_SCOPE or other["epsilon"] <= own["epsilon"]
-    return within and STRENGTH[other["model"]] >= STRENGTH[own["model"]]
+    return within and Model(other["model"]).strength >= Model(own["model"]).strength
 
 
 def _is_above(other: Row, own: Row, measure: str) -> bool:

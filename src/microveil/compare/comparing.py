@@ -13,7 +13,6 @@ import numpy as np
 
 from microveil.analyses import Analyses
 from microveil.compare.analysing import Analyst
-from microveil.compare.conditions import READ_FROM_DATA, read_from_data
 from microveil.compare.grid import SEED_BITS, Grid, read_grid
 from microveil.compare.results import Comparison
 from microveil.compare.running import Plans, Progress, carried_out
@@ -21,6 +20,7 @@ from microveil.compare.store import Store, described, opened
 from microveil.compare.tasks import Task, digest_of, ready_of, tasks_of
 from microveil.errors import MicroveilError, RequestError, stands_alone
 from microveil.recipe import merged, read_recipe
+from microveil.schema import Attribute
 
 __all__ = ["compare"]
 
@@ -246,10 +246,20 @@ def _description(
     }
     ready = [task.ready for task in tasks if not isinstance(task.ready, MicroveilError)]
     # JSON does not know a mapping that was read from the data from one that was declared.
-    if read := read_from_data(c.attribute for _, own in ready for c in own.prepared.columns):
-        told[READ_FROM_DATA] = read
+    if read := _read_from_data(c.attribute for _, own in ready for c in own.prepared.columns):
+        told["read_from_data"] = read
     plain: dict[str, Any] = json.loads(json.dumps(told, default=_plain))
     return plain
+
+
+def _read_from_data(attributes: Iterable[Attribute]) -> dict[str, list[str]]:
+    """Name the attributes whose bounds or resolutions were read from the data, each once."""
+    every = list(attributes)
+    found = {
+        "bounds": [a.name for a in every if a.bounds_from_data],
+        "resolution": [a.name for a in every if a.resolution_from_data],
+    }
+    return {what: list(dict.fromkeys(names)) for what, names in found.items() if names}
 
 
 def _plain(value: Any) -> Any:

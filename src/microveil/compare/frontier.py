@@ -7,21 +7,18 @@ never pushes a vector-scope one off, individual differential privacy never diffe
 epsilon 1 never epsilon 0.1, and what takes cluster sizes as given never what does not.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 import polars
 from numpy.typing import ArrayLike, NDArray
 
-from microveil.compare.conditions import conditions_of
 from microveil.compare.measuring import LOSS, RISKS
-from microveil.compare.rows import GROUPS, NO_SCOPE
+from microveil.compare.rows import GROUPS, NO_SCOPE, conditions_of
+from microveil.privacy import Model
 
 __all__ = ["beaten_apart", "excluded_of", "frontier_of", "unbeaten"]
 
-# What is promised, the weakest first.
-STRENGTH = {"none": 0, "k-anonymity": 1, "idp": 2, "dp": 3}
 # What names a cell on the frontier.
 ENDS = ("", "_low", "_high")
 NAMES = ("scope", "cell", "method", "steps", "k", "epsilon", "model")
@@ -112,7 +109,7 @@ def beaten_apart(
     return found
 
 
-def excluded_of(summary: polars.DataFrame, description: Mapping[str, Any]) -> polars.DataFrame:
+def excluded_of(summary: polars.DataFrame) -> polars.DataFrame:
     """Tell which cells are off each frontier for certain, as far as the runs tell.
 
     A cell that is off the frontier and not excluded cannot be told from it by these runs.
@@ -121,8 +118,6 @@ def excluded_of(summary: polars.DataFrame, description: Mapping[str, Any]) -> po
     ----------
     summary : polars.DataFrame
         See `Comparison.summary`.
-    description : dict
-        Of the comparison: some conditions follow from its arguments.
 
     Returns
     -------
@@ -139,22 +134,20 @@ def excluded_of(summary: polars.DataFrame, description: Mapping[str, Any]) -> po
             losses, risks = (
                 cells.select(name + end for end in ENDS).to_numpy() for name in (LOSS, risk)
             )
-            beaten = beaten_apart(losses, risks, *_guarantees(cells, scope, description))
+            beaten = beaten_apart(losses, risks, *_guarantees(cells, scope))
             for row, is_beaten in zip(cells["row"].to_list(), beaten.tolist(), strict=True):
                 told[row] = is_beaten
         found[f"excluded[{risk}]"] = told
     return polars.DataFrame(found, schema=dict.fromkeys(found, polars.Boolean))
 
 
-def frontier_of(summary: polars.DataFrame, description: Mapping[str, Any]) -> polars.DataFrame:
+def frontier_of(summary: polars.DataFrame) -> polars.DataFrame:
     """Find the frontier of information loss with each risk, in each scope.
 
     Parameters
     ----------
     summary : polars.DataFrame
         See `Comparison.summary`.
-    description : dict
-        Of the comparison: some conditions follow from its arguments.
 
     Returns
     -------
@@ -166,7 +159,7 @@ def frontier_of(summary: polars.DataFrame, description: Mapping[str, Any]) -> po
     for scope in GROUPS:
         for risk in RISKS:
             cells = _measured_cells(summary, scope, risk)
-            kept = unbeaten(cells[LOSS], cells[risk], *_guarantees(cells, scope, description))
+            kept = unbeaten(cells[LOSS], cells[risk], *_guarantees(cells, scope))
             parts.append(_told(cells.filter(polars.Series(kept)), risk))
     return polars.concat(parts)
 
@@ -179,16 +172,14 @@ def _measured_cells(summary: polars.DataFrame, scope: str, risk: str) -> polars.
     )
 
 
-def _guarantees(
-    cells: polars.DataFrame, scope: str, description: Mapping[str, Any]
-) -> tuple[ArrayLike, ArrayLike, ArrayLike]:
+def _guarantees(cells: polars.DataFrame, scope: str) -> tuple[ArrayLike, ArrayLike, ArrayLike]:
     """Return the epsilon, the strength of the model and the conditions of each cell."""
     # An epsilon that nothing is kept of makes no cell stronger than another.
     epsilons = np.zeros(cells.height) if scope == NO_SCOPE else cells["epsilon"].to_numpy()
-    held = [conditions_of(row, description) for row in cells.to_dicts()]
-    every = list(dict.fromkeys(condition for own in held for condition in own))
+    held = [{condition.id for condition in conditions_of(row)} for row in cells.to_dicts()]
+    every = sorted(set().union(*held))
     conditions = np.array([[condition in own for condition in every] for own in held], dtype=bool)
-    return epsilons, [STRENGTH[model] for model in cells["model"]], conditions
+    return epsilons, [Model(model).strength for model in cells["model"]], conditions
 
 
 def _as_strong(

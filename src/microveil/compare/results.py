@@ -57,9 +57,9 @@ class Comparison:
         measures = Measures.of(description)
         table = as_table(rows, measures)
         summary = summary_of(table, measures)
-        frontier = frontier_of(summary if measures.linkage else _nothing(), description)
+        frontier = frontier_of(summary if measures.linkage else _nothing())
         if measures.linkage:
-            summary = summary.hstack(excluded_of(summary, description))
+            summary = summary.hstack(excluded_of(summary))
         return cls(
             description=dict(description),
             table=table,
@@ -113,7 +113,7 @@ class Comparison:
     def write_beside(self, folder: Path) -> None:
         """Write what follows from the results into their folder."""
         for name, table in (("summary.csv", self.summary), ("frontier.csv", self.frontier)):
-            _write_text(folder / name, table.write_csv())
+            _write_text(folder / name, _flat(table).write_csv())
         _write_text(folder / "answer.md", self.answer)
 
 
@@ -215,6 +215,14 @@ def mean_with_interval(
     quantile = float(stdtrit(n_runs - 1, (1 + CONFIDENCE) / 2))
     half = quantile * float(np.std(figures, ddof=1)) / math.sqrt(n_runs)
     return mean, max(lowest, mean - half), min(highest, mean + half)
+
+
+def _flat(table: polars.DataFrame) -> polars.DataFrame:
+    """Write conditions by their ids: a CSV file has no lists."""
+    if "conditions" not in table.columns:
+        return table
+    ids = polars.col("conditions").list.eval(polars.element().struct.field("id"))
+    return table.with_columns(ids.list.join(" "))
 
 
 def _plain_rows(table: polars.DataFrame) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 A cell that was refused has one row that says why, without a run and without measures.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,8 @@ import polars
 from microveil.audit import audit_of
 from microveil.compare.grid import Cell
 from microveil.compare.measures import Measures
-from microveil.planning import keeps
+from microveil.privacy import Condition, Scope
+from microveil.privacy.condition import OF_REQUESTS
 from microveil.release import Plan
 
 __all__ = [
@@ -22,12 +23,15 @@ __all__ = [
     "NO_SCOPE",
     "Facts",
     "as_table",
+    "conditions_in_common",
+    "conditions_of",
+    "own_conditions",
     "refused_row",
     "run_row",
     "schema_of",
 ]
 
-SCOPES = ("row", "vector", "cluster")  # the most demanding first
+SCOPES = tuple(scope.value for scope in reversed(Scope))  # the most demanding first
 # Releases that keep no epsilon at all are a group of their own.
 NO_SCOPE = "none"
 GROUPS = (*SCOPES, NO_SCOPE)
@@ -43,6 +47,17 @@ NAMES: dict[str, Any] = {
 FACTS: dict[str, Any] = {
     "scope": polars.String,
     "model": polars.String,
+    "conditions": polars.List(
+        polars.Struct(
+            {
+                "id": polars.String,
+                "scopes": polars.List(polars.String),
+                "text": polars.String,
+                "short": polars.String,
+                "is_given": polars.Boolean,
+            }
+        )
+    ),
     "cluster_epsilon": polars.Float64,
     "vector_epsilon": polars.Float64,
     "row_epsilon": polars.Float64,
@@ -64,6 +79,8 @@ class Facts:
         What was asked for; where nothing was, what a matrix of the user's own spends.
     model : str
         As in `Guarantee.to_dict`.
+    conditions : list of dict
+        Those of the guarantee, as in `Guarantee.to_dict`.
     cluster_epsilon, vector_epsilon, row_epsilon : float or None
         The published bounds; None where the scope is not covered.
     vector_loss : float or None
@@ -75,6 +92,7 @@ class Facts:
     scope: str
     epsilon: float | None
     model: str
+    conditions: list[dict[str, Any]]
     cluster_epsilon: float | None
     vector_epsilon: float | None
     row_epsilon: float | None
@@ -86,15 +104,16 @@ class Facts:
     def of(cls, planned: Plan, cell: Cell) -> "Facts":
         """Read the facts off a plan."""
         promised = planned.promised
-        epsilon = cell.epsilon if cell.epsilon is not None else planned.guarantee.epsilon
-        kept = next((s for s in SCOPES if epsilon is not None and keeps(promised, s, epsilon)), "")
+        epsilon = cell.epsilon if cell.epsilon is not None else promised.epsilon
+        kept = None if epsilon is None else promised.scopes.strongest_at(epsilon)
         return cls(
-            scope=kept or NO_SCOPE,
+            scope=NO_SCOPE if kept is None else kept.value,
             epsilon=None if epsilon is None else float(epsilon),
-            model=planned.guarantee.model.value,
-            cluster_epsilon=promised.cluster.epsilon,
-            vector_epsilon=promised.vector.epsilon,
-            row_epsilon=promised.row.epsilon,
+            model=promised.model.value,
+            conditions=[condition.to_dict() for condition in promised.conditions],
+            cluster_epsilon=promised.scopes.cluster.epsilon,
+            vector_epsilon=promised.scopes.vector.epsilon,
+            row_epsilon=promised.scopes.row.epsilon,
             vector_loss=audit_of(planned).vector_scope,
             exact_cells=sum(part.exact_cells for part in planned.attributes),
             n_cells=sum(part.n_cells for part in planned.attributes),
@@ -103,6 +122,48 @@ class Facts:
     def to_dict(self) -> dict[str, Any]:
         """Return the facts as the columns of a row."""
         return {name: getattr(self, name) for name in FACTS}
+
+
+def conditions_of(row: Mapping[str, Any]) -> tuple[Condition, ...]:
+    """Return the conditions that a row's epsilon hangs on at the scope that it keeps.
+
+    Examples
+    --------
+    >>> held = {
+    ...     "id": "noise-scales",
+    ...     "scopes": ["vector"],
+    ...     "short": "the noise scales",
+    ...     "text": "They were fitted to this table.",
+    ...     "is_given": True,
+    ... }
+    >>> [one.clause for one in conditions_of({"scope": "vector", "conditions": [held]})]
+    ['with the noise scales held']
+    >>> conditions_of({"scope": "cluster", "conditions": [held]})
+    ()
+    """
+    every = (Condition.from_dict(entry) for entry in row.get("conditions") or ())
+    return tuple(one for one in every if row["scope"] == NO_SCOPE or row["scope"] in one.scopes)
+
+
+def conditions_in_common(rows: Sequence[Mapping[str, Any]]) -> tuple[Condition, ...]:
+    """Return the conditions that requests brought with them and that all claims hang on.
+
+    Only rows that keep an epsilon claim anything; where none does, all of them count.
+    """
+    spending = [row for row in rows if row["scope"] not in (None, NO_SCOPE)]
+    found = [conditions_of(row) for row in spending or rows if row["scope"] is not None]
+    shared = found[0] if found else ()
+    return tuple(
+        one
+        for one in shared
+        if one.id in OF_REQUESTS and all(any(one.text == o.text for o in own) for own in found)
+    )
+
+
+def own_conditions(row: Mapping[str, Any], common: Sequence[Condition]) -> tuple[Condition, ...]:
+    """Return the conditions of a row that are not said for all claims."""
+    said = {condition.text for condition in common}
+    return tuple(condition for condition in conditions_of(row) if condition.text not in said)
 
 
 def run_row(

@@ -25,7 +25,7 @@ from microveil.noise import RandomSource
 from microveil.planning import plan_prepared
 from microveil.plans import AttributePlan, CentroidPlan, TransitionPlan
 from microveil.preparation import Prepared
-from microveil.privacy import Scope
+from microveil.privacy import Cover
 from microveil.recipe import merged, read_recipe
 from microveil.release import Plan
 from microveil.request import Arguments, Request
@@ -150,19 +150,23 @@ def measured(
     else:
         raise _no_epsilon(part)
     exact = {"cluster": near, "vector": part.vector_loss, "row": None}
-    if planned.promised.row.covered:
+    if planned.promised.scopes.row.covered:
         exact["row"] = part.vector_loss
     streams = RandomSource.seeded(audit_seed).spawn(2 * len(SCOPES))
     scopes = {}
     for place, name in enumerate(SCOPES):
         scores = _scores(experiments[name], runs, streams[2 * place : 2 * place + 2])
         scopes[name] = ScopeFinding(
-            claimed=_claimed(getattr(planned.promised, name), part, planned),
+            claimed=_claimed(planned.promised.scopes[name], part, planned),
             lower_bound=lower_bound(*scores, confidence),
             exact=exact[name],
         )
     return EmpiricalAudit(
-        attribute=part.attribute.name, runs=runs, confidence=confidence, scopes=scopes
+        attribute=part.attribute.name,
+        runs=runs,
+        confidence=confidence,
+        scopes=scopes,
+        conditions=planned.promised.conditions,
     )
 
 
@@ -232,12 +236,12 @@ def _scores(
     return of_table, of_neighbour
 
 
-def _claimed(scope: Scope, part: AttributePlan, planned: Plan) -> float | None:
+def _claimed(cover: Cover, part: AttributePlan, planned: Plan) -> float | None:
     """Return the attribute's part of what the guarantee covers."""
     total = planned.guarantee.epsilon
-    if scope.epsilon is None or part.share is None or not total:
+    if cover.epsilon is None or part.share is None or not total:
         return None
-    return scope.epsilon * float(part.share / total)
+    return cover.epsilon * float(part.share / total)
 
 
 def _check(runs: int, confidence: float, audit_seed: int) -> None:

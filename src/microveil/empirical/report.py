@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from microveil.empirical.bounds import most_shown
+from microveil.privacy import Condition
+from microveil.privacy.condition import in_short
 
 __all__ = ["EmpiricalAudit", "ScopeFinding"]
 
@@ -50,12 +52,15 @@ class EmpiricalAudit:
         Of each scope's bound by itself.
     scopes : dict of ScopeFinding
         "cluster", "vector" and "row".
+    conditions : tuple of Condition
+        What the claims take as given and leave out, as the guarantee says it.
     """
 
     attribute: str
     runs: int
     confidence: float
     scopes: Mapping[str, ScopeFinding]
+    conditions: tuple[Condition, ...] = ()
 
     @property
     def most_that_runs_can_show(self) -> float:
@@ -75,6 +80,7 @@ class EmpiricalAudit:
             "confidence": self.confidence,
             "most_that_runs_can_show": self.most_that_runs_can_show,
             "scopes": {name: finding.to_dict() for name, finding in self.scopes.items()},
+            "conditions": [condition.to_dict() for condition in self.conditions],
         }
 
     def to_text(self) -> str:
@@ -89,6 +95,7 @@ class EmpiricalAudit:
             "",
             f"{'scope':8}  {'claimed':>11}  {'exact audit':>11}  shown",
             *(_line(name, finding) for name, finding in self.scopes.items()),
+            *(f"Claimed {proviso}." for proviso in in_short(self.conditions)),
             "",
             f"So many runs can show {most:.4g} at most, however plain the difference.",
         ]

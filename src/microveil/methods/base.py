@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from microveil.engines import Engine, in_threads
 from microveil.plans import AttributePlan
-from microveil.privacy import Model, Scope, Scopes
+from microveil.privacy import Condition, Cover, Model, Scopes
 from microveil.table import GridColumn
 
 __all__ = ["Choices", "Method", "PlanStep", "Promise", "Setting", "each", "epsilon_scopes"]
@@ -63,7 +63,9 @@ class Setting:
     spends_epsilon : bool
         False where some attribute has no share that bounds what it reveals.
     choices : Choices
-    bounds_from_data, resolution_from_data, keeps_missing, shuffled, keeps : bool
+    bounds_from_data, resolution_from_data, keeps_missing, keeps : bool
+    shuffle : {"rows", "columns"} or None
+        Whether rows, or each attribute by itself, are released in random order.
     """
 
     shares: tuple[Share, ...]
@@ -72,8 +74,8 @@ class Setting:
     bounds_from_data: bool
     resolution_from_data: bool
     keeps_missing: bool
-    shuffled: bool
     keeps: bool
+    shuffle: str | None = None
 
     @property
     def epsilon(self) -> Fraction:
@@ -87,8 +89,13 @@ class Setting:
 
     @property
     def unlinked(self) -> bool:
-        """Whether no row follows an individual: one attribute alone, shuffled."""
-        return self.shuffled and len(self.shares) == 1 and not self.keeps
+        """Whether no row joins what one attribute shows to what another one does.
+
+        Either each attribute is shuffled by itself, or there is one alone and its rows are
+        shuffled: what is released is then a function of each attribute's centroids and sizes.
+        """
+        alone = self.shuffle == "rows" and len(self.shares) == 1
+        return (alone or self.shuffle == "columns") and not self.keeps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,11 +107,10 @@ class Promise:
     model : Model
     epsilon : Fraction or None
     scopes : Scopes
+    conditions : tuple of Condition
+        What the method's epsilon takes as given, or leaves out, whatever else is asked for.
     caveats : tuple of str
-        What it does not give, in sentences.
-    held : str or None
-        What of this table the wider scopes take as given that the release shows and that was
-        chosen from the data: the cluster sizes, for example.
+        What else is to be known of it, in sentences.
     title, source : str or None
         Of the method as chosen, where that is not its own.
     """
@@ -112,8 +118,8 @@ class Promise:
     model: Model
     epsilon: Fraction | None
     scopes: Scopes
+    conditions: tuple[Condition, ...] = ()
     caveats: tuple[str, ...] = ()
-    held: str | None = None
     title: str | None = None
     source: str | None = None
 
@@ -205,7 +211,7 @@ def epsilon_scopes(
     cluster: Fraction | float | None, vector: Fraction | float | None, row: Fraction | float | None
 ) -> Scopes:
     """Make scopes of their epsilons, None where not covered."""
-    cluster_scope, vector_scope, row_scope = (
-        Scope.none() if epsilon is None else Scope.of(epsilon) for epsilon in (cluster, vector, row)
+    covers = (
+        Cover.none() if epsilon is None else Cover.of(epsilon) for epsilon in (cluster, vector, row)
     )
-    return Scopes(cluster=cluster_scope, vector=vector_scope, row=row_scope)
+    return Scopes(**dict(zip(("cluster", "vector", "row"), covers, strict=True)))

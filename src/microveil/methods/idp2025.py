@@ -27,6 +27,7 @@ from microveil.methods.centroids import (
 )
 from microveil.plans import CentroidPlan
 from microveil.privacy import Model
+from microveil.privacy.condition import cluster_sizes, noise_scales
 from microveil.sensitivity import (
     cluster_local_sensitivity,
     global_sensitivity,
@@ -36,10 +37,9 @@ from microveil.shifts import LoneShift, RankedShifts, plain_shifts, winsorised_s
 from microveil.table import GridColumn
 
 __all__ = [
-    "INDIVIDUAL",
     "METHODS",
-    "SIZES",
-    "SIZES_FROM_DATA",
+    "SIZES_BY_RANK",
+    "dp_um",
     "globally_noisy",
     "promise_dp_um",
     "promise_laplace",
@@ -96,28 +96,9 @@ def _plain_shifts(column: GridColumn, ranked: Ranked) -> RankedShifts:
     return plain_shifts(clusters.smallest[0], clusters.largest[0], *domain(column))
 
 
-INDIVIDUAL = (
-    (
-        "Under individual differential privacy the noise scales and the rank boundaries belong to "
-        "this table and are taken to be the same for its neighbours. It gives no group privacy: "
-        "tables that differ in two records are not compared. Were the scales recomputed on the "
-        "neighbour, nothing would be promised."
-    ),
-    (
-        "Cluster sizes can be counted in the release; they follow from the number of records "
-        "with a value and k alone."
-    ),
-    (
-        "Reconstruction attacks on individual differential privacy "
-        "through many queries are known (Protivash, Durrell, Kifer, Ding and Zhang 2024)."
-    ),
-)
-
-SIZES = "the cluster sizes"
-SIZES_FROM_DATA = (
-    "Cluster sizes were chosen from the data and can be counted in the release. They are taken "
-    "to be the same for the neighbours, as the scales are; were they chosen anew from the "
-    "neighbour, nothing would be promised."
+SIZES_BY_RANK = (
+    "Cluster sizes can be counted in the release; they follow from the number of records "
+    "with a value and k alone."
 )
 _DP_UM = (
     (
@@ -130,15 +111,12 @@ _IDP_LS = (
         "The published proof holds the clusters fixed. Recomputed by rank they cost up to "
         "1 + ln 2 = 1.693 times the epsilon, whatever the data."
     ),
-    *INDIVIDUAL,
+    SIZES_BY_RANK,
 )
 _IDP_CBLS = (
-    (
-        "The published proof holds the clusters fixed. Recomputed by rank, every cluster that "
-        "passes a record on spends the epsilon again: at vector scope the epsilon multiplies by up "
-        "to the number of clusters."
-    ),
-    *INDIVIDUAL,
+    "The published proof holds the clusters fixed. Recomputed by rank, every cluster that "
+    "passes a record on spends the epsilon again: at vector scope the epsilon multiplies by up "
+    "to the number of clusters."
 )
 
 
@@ -170,6 +148,7 @@ def _promise_idp_ls(setting: Setting) -> Promise:
         model=Model.INDIVIDUAL,
         epsilon=setting.epsilon,
         scopes=epsilon_scopes(setting.epsilon, vector, vector if setting.unlinked else None),
+        conditions=(noise_scales(),),
         caveats=_IDP_LS,
     )
 
@@ -177,16 +156,13 @@ def _promise_idp_ls(setting: Setting) -> Promise:
 def _promise_idp_cbls(setting: Setting) -> Promise:
     """Promise a share for every cluster at vector scope: each passes a record on."""
     widened = setting.choices.exact_cells == "widen"
-    caveats = _IDP_CBLS
-    if widened:
-        caveats = (_IDP_CBLS[0], INDIVIDUAL[0], INDIVIDUAL[2], SIZES_FROM_DATA)
     vector = sum((share * clusters for share, clusters in setting.shares), Fraction(0))
     return Promise(
         model=Model.INDIVIDUAL,
         epsilon=setting.epsilon,
         scopes=epsilon_scopes(setting.epsilon, vector, vector if setting.unlinked else None),
-        caveats=caveats,
-        held=SIZES if widened else None,
+        conditions=(noise_scales(), *((cluster_sizes(),) if widened else ())),
+        caveats=(_IDP_CBLS,) if widened else (_IDP_CBLS, SIZES_BY_RANK),
     )
 
 

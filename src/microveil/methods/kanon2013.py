@@ -9,7 +9,9 @@ for the middle one, which takes the remainder (the paper leaves a last cluster o
 against its own section II). The paper composes the queries of the clusters in parallel; under
 insensitive microaggregation one changed record can change every cluster by one record, so that
 holds while clusters stay as they are and no further. Sequential composition, the default here,
-scales the noise by the number of clusters and keeps its promise when they are formed anew.
+scales the noise by the number of clusters and keeps its promise when they are formed anew. One
+attribute alone is ordered by its values: what one cluster loses the next one gains, as in
+`dp-um`, and its noise needs no such scaling.
 
 Beyond the paper, `sensitivity="vector"` scales the noise to how far the one record that each
 cluster passes on really moves its sums in this table, and to where a record with any values of
@@ -36,10 +38,11 @@ from microveil.methods.centroids import (
     noisy_centroids,
     scaled_centroids,
 )
-from microveil.methods.idp2025 import INDIVIDUAL
+from microveil.methods.idp2025 import SIZES_BY_RANK
 from microveil.partition import Partition
 from microveil.plans import AttributePlan, CentroidPlan
 from microveil.privacy import Model
+from microveil.privacy.condition import noise_scales
 from microveil.sensitivity import global_sensitivity, local_sensitivity
 from microveil.table import GridColumn
 
@@ -81,8 +84,9 @@ def _by_composition(
 ) -> CentroidPlan:
     sensitivity = np.int64(global_sensitivity(*domain(column)))
     share = choices.shares[column.attribute.name]
-    sequential = choices.composition == "sequential"
-    grid_share = share / means.partition.n_clusters if sequential else share
+    alone = len(choices.shares) == 1
+    by_number = choices.composition == "sequential" and not alone
+    grid_share = share / means.partition.n_clusters if by_number else share
     return noisy_centroids(column, means, sensitivity, share, shifts, grid_share=grid_share)
 
 
@@ -173,7 +177,14 @@ _VECTOR = (
         "of all clusters together stay within the epsilon. Scales belong to the custodian and must "
         "not be published."
     ),
-    *INDIVIDUAL,
+    SIZES_BY_RANK,
+)
+_ALONE = (
+    (
+        "The one attribute is ordered by its values, so that what one cluster loses when one "
+        "record is replaced the next one gains: the epsilon holds with the clusters formed anew, "
+        "whichever composition."
+    ),
 )
 _VECTOR_TITLE = (
     "insensitive microaggregation of all attributes, noise by the sensitivity of all centroids "
@@ -192,10 +203,13 @@ def _promise(setting: Setting) -> Promise:
     shares = setting.shares
     total = setting.epsilon
     by_vector = setting.choices.sensitivity == "vector"
+    conditions = (noise_scales(),) if by_vector else ()
     cluster: Fraction
     caveats: tuple[str, ...]
     if by_vector:
         cluster, vector, caveats = total, total, _VECTOR
+    elif len(shares) == 1:
+        cluster, vector, caveats = total, total, _ALONE
     elif setting.choices.composition == "sequential":
         # With missing cells there may be fewer clusters than that, and less noise.
         cluster = sum(
@@ -212,11 +226,13 @@ def _promise(setting: Setting) -> Promise:
             model=Model.INDIVIDUAL,
             epsilon=total,
             scopes=scopes,
+            conditions=conditions,
             caveats=(*_BOUNDS_FROM_DATA, *caveats),
             title=_VECTOR_TITLE if by_vector else None,
         )
     # Across blocks, rows show which records share clusters of two partitions.
-    unlinked = setting.shuffled and not setting.keeps and len(setting.choices.blocks) == 1
+    of_one_block = setting.shuffle == "rows" and len(setting.choices.blocks) == 1
+    unlinked = (of_one_block or setting.shuffle == "columns") and not setting.keeps
     individual = by_vector or setting.read_from_data
     return Promise(
         model=Model.INDIVIDUAL if individual else Model.DIFFERENTIAL_PRIVACY,
@@ -224,6 +240,7 @@ def _promise(setting: Setting) -> Promise:
         scopes=epsilon_scopes(
             cluster, vector, vector if unlinked and not setting.read_from_data else None
         ),
+        conditions=conditions,
         caveats=caveats,
         title=_VECTOR_TITLE if by_vector else None,
         source="this project, on the clusters of KANON-2013" if by_vector else None,

@@ -64,8 +64,20 @@ _NO_EPSILON = (
 )
 
 
+_TORN = (
+    (
+        "Each attribute was shuffled by itself: combinations of values are no longer those of "
+        "clusters, so the records are not k-anonymous. They are nobody's, and dependence between "
+        "attributes is gone."
+    ),
+    *_NO_EPSILON,
+)
+
+
 def _promise_joint(setting: Setting) -> Promise:
-    """Promise k-anonymity where all protected attributes share one partition."""
+    """Promise k-anonymity where all protected attributes share one partition and their rows."""
+    if setting.shuffle == "columns" and len(setting.shares) > 1:
+        return Promise(model=Model.NONE, epsilon=None, scopes=_NOTHING, caveats=_TORN)
     if len(setting.choices.blocks) == 1:
         return Promise(
             model=Model.K_ANONYMITY,

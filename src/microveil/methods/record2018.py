@@ -8,6 +8,7 @@ noise, clusters of k or more) is our reading of its reformulated optimal microag
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from microveil.methods.idp2025 import dp_um, globally_noisy, promise_dp_um
 from microveil.partition import Partition
 from microveil.plans import AttributePlan, CentroidPlan
 from microveil.privacy import Model
+from microveil.privacy.condition import cluster_sizes, noise_scales, rank_boundaries
 from microveil.sensitivity import global_sensitivity
 from microveil.table import GridColumn
 
@@ -63,25 +65,22 @@ def _noisy(
     ]
 
 
+# Noise on a mean is as wide as the domain over its cluster's size: all that hangs on the data.
+_SCALES = replace(
+    noise_scales(),
+    text="The noise on a mean is as wide as the attribute's domain over the size of its cluster, "
+    "and the clusters were chosen from the data. Their sizes, and with them the noise scales, are "
+    "taken to be the same for this table and for its neighbours. The program does not hold them: "
+    "it would choose clusters anew on a neighbour, and for that nothing is promised. It gives no "
+    "group privacy: tables that differ in two records are not compared.",
+)
 _GIVEN = (
     "The partition was chosen from the data and is taken as given: it is the same for the "
-    "table and its neighbours. Cluster sizes can be counted in the release. It gives no group "
-    "privacy: tables that differ in two records are not compared."
-)
-_BY_RANK = (
-    _GIVEN,
-    (
-        "Where it is said above that the clusters are formed anew, that means by the same rank "
-        "boundaries: with these held, records that pass from cluster to cluster cost no more. "
-        "Were the boundaries chosen anew from the neighbour, nothing would be promised."
-    ),
+    "table and its neighbours."
 )
 _BY_DISTANCE = (
-    _GIVEN,
-    (
-        "One changed record can change every cluster when they are formed anew: nothing is "
-        "promised at vector scope."
-    ),
+    "One changed record can change every cluster when they are formed anew: nothing is "
+    "promised at vector scope."
 )
 
 
@@ -92,13 +91,19 @@ def _promise(setting: Setting) -> Promise:
     total = setting.epsilon
     if setting.choices.partition == "mdav":
         scopes = epsilon_scopes(total, None, None)
-        return Promise(model=Model.INDIVIDUAL, epsilon=total, scopes=scopes, caveats=_BY_DISTANCE)
+        return Promise(
+            model=Model.INDIVIDUAL,
+            epsilon=total,
+            scopes=scopes,
+            conditions=(_SCALES, cluster_sizes()),
+            caveats=(_GIVEN, _BY_DISTANCE),
+        )
     return Promise(
         model=Model.INDIVIDUAL,
         epsilon=total,
         scopes=epsilon_scopes(total, total, total if setting.unlinked else None),
-        caveats=_BY_RANK,
-        held="the rank boundaries",
+        conditions=(_SCALES, rank_boundaries(), cluster_sizes()),
+        caveats=(_GIVEN,),
     )
 
 

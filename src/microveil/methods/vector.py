@@ -14,9 +14,10 @@ import numpy as np
 from microveil.engines import Engine
 from microveil.methods.base import Choices, Method, Promise, Setting, each, epsilon_scopes
 from microveil.methods.centroids import scaled_centroids, winsorised_means
-from microveil.methods.idp2025 import INDIVIDUAL, SIZES, SIZES_FROM_DATA
+from microveil.methods.idp2025 import SIZES_BY_RANK
 from microveil.plans import CentroidPlan
 from microveil.privacy import Model
+from microveil.privacy.condition import cluster_sizes, noise_scales
 from microveil.sensitivity import cluster_local_sensitivity
 from microveil.shifts import least_vector_scales, winsorised_shifts
 from microveil.table import GridColumn
@@ -66,11 +67,9 @@ def _room(n_values: int, k: int, largest_cluster: int) -> int:
 
 
 _IDP_VECTOR = (
-    (
-        "The scales of the noise are set so that the losses of all clusters together, when one "
-        "record leaves its cluster and every cluster between passes one on, stay within the "
-        "epsilon. Scales belong to the custodian and must not be published."
-    ),
+    "The scales of the noise are set so that the losses of all clusters together, when one "
+    "record leaves its cluster and every cluster between passes one on, stay within the "
+    "epsilon. Scales belong to the custodian and must not be published."
 )
 
 
@@ -82,12 +81,8 @@ def _promise(setting: Setting) -> Promise:
         model=Model.INDIVIDUAL,
         epsilon=total,
         scopes=epsilon_scopes(total, total, total if setting.unlinked else None),
-        caveats=(
-            *_IDP_VECTOR,
-            *((INDIVIDUAL[0], INDIVIDUAL[2]) if chosen else INDIVIDUAL),
-            *((SIZES_FROM_DATA,) if chosen else ()),
-        ),
-        held=SIZES if chosen else None,
+        conditions=(noise_scales(), *((cluster_sizes(),) if chosen else ())),
+        caveats=(_IDP_VECTOR,) if chosen else (_IDP_VECTOR, SIZES_BY_RANK),
     )
 
 

@@ -1,118 +1,106 @@
 """The guarantee of a release: a value that holds nothing that depends on the data."""
 
-import math
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
-from microveil.privacy.budget import exact_number
+from microveil.privacy.condition import Condition, in_short, seeded
+from microveil.privacy.model import Model
+from microveil.privacy.scope import Scope, Scopes, rounded_up
 from microveil.privacy.statement import write_statement
 from microveil.schema import Attribute, Kind, Source, written
 
-__all__ = ["AttributeTerms", "Guarantee", "Model", "Scope", "Scopes"]
+__all__ = ["AttributeTerms", "Guarantee", "Unit"]
 
-
-class Model(StrEnum):
-    """The privacy model that a release's claim is stated in."""
-
-    DIFFERENTIAL_PRIVACY = "dp"
-    INDIVIDUAL = "idp"
-    K_ANONYMITY = "k-anonymity"
-    NONE = "none"
-
-    @property
-    def in_words(self) -> str:
-        """The model's name in words."""
-        return {
-            Model.DIFFERENTIAL_PRIVACY: "differential privacy (DP)",
-            Model.INDIVIDUAL: "individual differential privacy (iDP)",
-            Model.K_ANONYMITY: "k-anonymity",
-            Model.NONE: "none: nothing formal is promised",
-        }[self]
+Plain = int | float | str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
-    """Whether one view of a neighbouring table is covered, and by which epsilon."""
-
-    covered: bool
-    epsilon: float | None
-
-    @classmethod
-    def of(cls, epsilon: Fraction | float) -> "Scope":
-        """Return a covered scope."""
-        nearest = float(epsilon)
-        # A certificate must not understate: Fractions are rounded up.
-        short = isinstance(epsilon, Fraction) and Fraction(nearest) < epsilon
-        if short and epsilon != exact_number(repr(nearest)):
-            nearest = math.nextafter(nearest, math.inf)
-        return cls(covered=True, epsilon=nearest)
-
-    @classmethod
-    def none(cls) -> "Scope":
-        """Return a scope that is not covered."""
-        return cls(covered=False, epsilon=None)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scopes:
-    """What the epsilon covers when one record is replaced by any other.
+class Unit:
+    """Who is protected: one record, or all records with one value of a column.
 
     Attributes
     ----------
-    cluster : Scope
-        The record stays in its cluster; the released values are seen.
-    vector : Scope
-        The partition is recomputed; an attribute's centroids are all seen.
-    row : Scope
-        Which records share a cluster is seen too.
+    column : str or None
+        None where a record is taken to be a person.
+    max_rows : int
+        How many records a unit has at most.
     """
 
-    cluster: Scope
-    vector: Scope
-    row: Scope
+    column: str | None = None
+    max_rows: int = 1
 
-    def to_dict(self) -> dict[str, dict[str, Any]]:
-        """Return the scopes as plain values."""
-        return {
-            name: {"covered": scope.covered, "epsilon": scope.epsilon}
-            for name, scope in (
-                ("cluster", self.cluster),
-                ("vector", self.vector),
-                ("row", self.row),
-            )
-        }
+    def to_dict(self) -> dict[str, Any]:
+        """Return the unit as plain values."""
+        return {"column": self.column, "max_rows": self.max_rows}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttributeTerms:
-    """The share of epsilon that one attribute spends, and its public domain and grid."""
+    """What is said of one protected attribute: nothing of it was read from the data.
 
-    attribute: Attribute
+    Attributes
+    ----------
+    name : str
+    kind : Kind
+    method : str
+        The id of the method that protects it.
+    share : Fraction or None
+        Of epsilon; None where it spends none.
+    domain : tuple or None
+        Lower and upper bound, or every category; None where there is none, or it was read from
+        the data.
+    domain_source : Source
+    resolution : int, float or None
+        None where it was read from the data.
+    resolution_source : Source
+    """
+
+    name: str
+    kind: Kind
+    method: str
     share: Fraction | None
+    domain: tuple[Plain, ...] | None
+    domain_source: Source
+    resolution: Plain | None
+    resolution_source: Source
 
-    def _domain(self) -> list[Any] | None:
-        bounds, kind = self.attribute.bounds, self.attribute.kind
-        if self.attribute.categories is not None:
-            return list(self.attribute.categories)
-        if bounds is None:
-            return None
-        return [written(bounds.lower, kind), written(bounds.upper, kind)]
+    @classmethod
+    def of(cls, attribute: Attribute, share: Fraction | None, method: str) -> "AttributeTerms":
+        """Take of an attribute what may be published."""
+        bounds, from_data = attribute.bounds, attribute.resolution_from_data
+        return cls(
+            name=attribute.name,
+            kind=attribute.kind,
+            method=method,
+            share=share,
+            domain=_domain(attribute),
+            domain_source=Source.NONE if bounds is None else bounds.source,
+            resolution=None if from_data else written(attribute.resolution, Kind.DECIMAL),
+            resolution_source=attribute.resolution_source,
+        )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the terms as plain values; what was read from the data stays unsaid."""
-        bounds = self.attribute.bounds
-        told = bounds is not None and not self.attribute.bounds_from_data
-        resolution = self.attribute.resolution
-        resolution_told = not self.attribute.resolution_from_data
+        """Return the terms as plain values."""
         return {
+            "method": self.method,
             "share": None if self.share is None else float(self.share),
-            "bounds": self._domain() if told else None,
-            "bounds_source": Source.NONE.value if bounds is None else bounds.source.value,
-            "resolution": written(resolution, Kind.DECIMAL) if resolution_told else None,
-            "resolution_source": self.attribute.resolution_source.value,
+            "domain": None if self.domain is None else list(self.domain),
+            "domain_source": self.domain_source.value,
+            "resolution": self.resolution,
+            "resolution_source": self.resolution_source.value,
         }
+
+
+def _domain(attribute: Attribute) -> tuple[Plain, ...] | None:
+    bounds = attribute.bounds
+    if attribute.categories is not None:
+        return attribute.categories
+    if bounds is None or attribute.bounds_from_data:
+        return None
+    return written(bounds.lower, attribute.kind), written(bounds.upper, attribute.kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,21 +114,24 @@ class Guarantee:
     model : Model
     epsilon : Fraction or None
         The nominal budget over all attributes; None where the method spends none.
+    delta : Fraction
+    rho : Fraction or None
+        The budget of zero-concentrated DP, where the method accounts in it.
     k : int or None
         The least cluster size; None where records form no clusters.
     n_records : int
+    unit : Unit
     scopes : Scopes
         What holds for this release, from figures that need no data.
+    conditions : tuple of Condition
+        What the epsilon takes as given and what it leaves out, the gravest first.
     attributes : tuple of AttributeTerms
     randomness : str
         "os", or "seeded": then nothing is covered.
     kept : tuple of str
         Columns released unprotected.
-    held : tuple of str
-        What of this table the scopes take as given though it is chosen or read from the data
-        and the release shows it: the cluster sizes, for example. The notes say it whole.
-    notes : tuple of str
-        The conditions and exceptions, a sentence or two each.
+    remarks : tuple of str
+        What else is to be known, a sentence or two each.
     """
 
     method: str
@@ -149,67 +140,162 @@ class Guarantee:
     deed: str
     model: Model
     epsilon: Fraction | None
+    delta: Fraction = Fraction(0)
+    rho: Fraction | None = None
     k: int | None
     n_records: int
+    unit: Unit = field(default_factory=Unit)
     scopes: Scopes
+    conditions: tuple[Condition, ...]
     attributes: tuple[AttributeTerms, ...]
     randomness: str
     kept: tuple[str, ...]
-    held: tuple[str, ...]
-    notes: tuple[str, ...]
+    remarks: tuple[str, ...]
+
+    @classmethod
+    def read(cls, path: str | Path) -> "Guarantee":
+        """Read the guarantee.json of a release.
+
+        Parameters
+        ----------
+        path : str or Path
+            Of the file, written by this version or by an earlier one (schema 1): what an earlier
+            one did not say of its claims is then added as conditions.
+
+        Raises
+        ------
+        FileError
+            If the file cannot be read or is no guarantee.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import numpy as np
+        >>> import microveil as mv
+        >>> ages = {"AGE": np.array([23, 35, 31, 62, 58, 47])}
+        >>> release = mv.protect(ages, method="mdav", k=3, attributes="AGE")
+        >>> with tempfile.TemporaryDirectory() as place:
+        ...     folder, _ = release.write(pathlib.Path(place) / "release")
+        ...     Guarantee.read(folder / "guarantee.json") == release.guarantee
+        True
+        """
+        from microveil.privacy.reading import read_guarantee
+
+        return read_guarantee(Path(path))
+
+    @classmethod
+    def from_dict(cls, contents: Mapping[str, Any]) -> "Guarantee":
+        """Make a guarantee of the plain values that `to_dict` gives, of schema 1 or 2."""
+        from microveil.privacy.reading import guarantee_of
+
+        return guarantee_of(contents)
+
+    def drawn_from_seed(self, remarks: tuple[str, ...]) -> "Guarantee":
+        """Return the guarantee of the same release where a seed draws it: nothing is covered.
+
+        Parameters
+        ----------
+        remarks : tuple of str
+            Those of such a release.
+        """
+        return replace(
+            self,
+            scopes=Scopes.none(),
+            conditions=(seeded(), *self.conditions),
+            randomness="seeded",
+            remarks=remarks,
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The conditions and everything else that is to be known, in whole sentences."""
+        return (*(condition.text for condition in self.conditions), *self.remarks)
+
+    @property
+    def follows_individuals(self) -> bool:
+        """Whether an epsilon is spent and rows, which follow individuals, are not covered."""
+        return self.epsilon is not None and not self.scopes.row.covered
 
     @property
     def model_in_words(self) -> str:
-        """The privacy model, with what it takes as given."""
-        return " ".join([self.model.in_words, *([self._given] if self.held else [])])
-
-    @property
-    def _given(self) -> str:
-        return f"with {' and '.join(self.held)} of this table held"
+        """The privacy model: of centroids where rows that follow individuals are not covered."""
+        is_of_centroids = self.follows_individuals and self.k is not None
+        return self.model.of_centroids if is_of_centroids else self.model.in_words
 
     @property
     def provisos(self) -> tuple[str, ...]:
         """What the scopes hang on and what they leave out, in a few words each."""
-        told = [self._given] if self.held else []
-        if self.kept:
-            told.append(f"not for what is released as it is: {', '.join(self.kept)}")
-        return tuple(told)
+        return () if self.randomness == "seeded" else in_short(self.conditions)
+
+    def conditions_at(self, scope: Scope | None) -> tuple[Condition, ...]:
+        """Return the conditions that bear on a scope; all of them for None."""
+        return tuple(c for c in self.conditions if scope is None or scope in c.scopes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the guarantee as plain values, for JSON."""
+        spends = self.epsilon is not None
         return {
-            "schema": 1,
+            "schema": 2,
+            "method": self.method,
+            "title": self.title,
+            "source": self.source,
+            "deed": self.deed,
+            "n_records": self.n_records,
             "model": self.model.value,
-            "epsilon": None if self.epsilon is None else float(self.epsilon),
+            "epsilon": rounded_up(self.epsilon) if self.epsilon is not None else None,
+            "delta": rounded_up(self.delta) if spends else None,
+            "rho": None if self.rho is None else rounded_up(self.rho),
             "k": self.k,
+            "unit": self.unit.to_dict(),
             "scopes": self.scopes.to_dict(),
-            "attributes": {terms.attribute.name: terms.to_dict() for terms in self.attributes},
+            "conditions": [condition.to_dict() for condition in self.conditions],
+            "attributes": {terms.name: terms.to_dict() for terms in self.attributes},
             "randomness": self.randomness,
             "kept": list(self.kept),
             "notes": list(self.notes),
+            "exact": self._exact(),
+            "kinds": {terms.name: terms.kind.value for terms in self.attributes},
+        }
+
+    def _exact(self) -> dict[str, Any]:
+        """Return as text, in whole fractions, what floating point rounds."""
+        return {
+            "epsilon": _text(self.epsilon),
+            "delta": _text(self.delta if self.epsilon is not None else None),
+            "rho": _text(self.rho),
+            "scopes": {
+                scope.value: {
+                    "epsilon": _text(cover.exact_epsilon),
+                    "delta": _text(cover.exact_delta),
+                }
+                for scope, cover in self.scopes.by_scope.items()
+            },
+            "shares": {terms.name: _text(terms.share) for terms in self.attributes},
         }
 
     def summary(self) -> str:
-        """Return what is covered in a few lines, for a terminal."""
-        if self.epsilon is None:
-            return f"privacy model: {self.model.in_words}"
+        """Return what is covered in a few lines, for a terminal.
+
+        The first says whether rows are covered, or which k and what is left out of it.
+        """
         if self.randomness == "seeded":
             return "drawn from a seed: protects nobody"
-        lines = [f"epsilon {float(self.epsilon):g}, {self.model.in_words}, covers:"]
-        for name, scope in self.scopes.to_dict().items():
-            told = f"epsilon {scope['epsilon']:.6g}" if scope["covered"] else "not covered"
-            lines.append(f"  {name} scope: {told}")
+        if self.epsilon is None:
+            model = f"k-anonymity with k = {self.k}" if self.model is Model.K_ANONYMITY else None
+            return "; ".join([f"privacy model: {model or self.model.in_words}", *self.provisos])
+        rows = "rows are not covered" if self.follows_individuals else "rows are covered"
+        delta = f", delta {rounded_up(self.delta):g}" if self.delta else ""
+        lines = [f"epsilon {float(self.epsilon):g}{delta}, {self.model_in_words}, {rows}:"]
+        for scope, cover in self.scopes.by_scope.items():
+            shown = f"epsilon {cover.epsilon:.6g}" if cover.covered else "not covered"
+            lines.append(f"  {scope} scope: {shown}")
         lines += [f"  {proviso}" for proviso in self.provisos]
         return "\n".join(lines)
 
     def statement(self) -> str:
         """Return the guarantee as a page (Markdown) for whoever must answer for the release."""
-        return write_statement(
-            self.to_dict(),
-            method=f"`{self.method}`: {self.title} ({self.source})",
-            deed=self.deed,
-            model="none in force, for want of randomness"
-            if self.randomness == "seeded"
-            else self.model.in_words,
-            n_records=self.n_records,
-        )
+        return write_statement(self)
+
+
+def _text(number: Fraction | None) -> str | None:
+    return None if number is None else str(number)

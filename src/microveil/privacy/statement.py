@@ -1,74 +1,46 @@
-"""The guarantee as a page for people: no formula without its meaning."""
+"""The guarantee as a page for people: first what it means, then what it takes as given."""
 
 import math
+from collections.abc import Iterable
 from decimal import ROUND_CEILING, Decimal, localcontext
-from typing import Any
+from typing import TYPE_CHECKING
 
+from microveil.privacy.condition import Condition
+from microveil.privacy.model import Model
+from microveil.privacy.scope import EVERY_SCOPE, Cover, Scope, rounded_up
+from microveil.schema import Kind
 from microveil.shown import in_markdown
+
+if TYPE_CHECKING:
+    from microveil.privacy.guarantee import AttributeTerms, Guarantee
 
 __all__ = ["write_statement"]
 
 # Beyond this factor an epsilon tells nobody anything: e**14 is over a million.
 MEANINGLESS = 14.0
 
-SCOPES = {
-    "cluster": (
-        "cluster",
-        (
-            "One person's values change, everybody stays in the cluster they are in, and the "
-            "published values are looked at."
-        ),
-    ),
-    "vector": (
-        "vector",
-        (
-            "One person's values change, the clusters are formed anew, and all published values of "
-            "an attribute are looked at, without knowing which row is whose."
-        ),
-    ),
-    "row": (
-        "row",
-        (
-            "The same, and it is also seen which rows share a value, that is, which people share "
-            "a cluster."
-        ),
-    ),
-}
 
-
-def write_statement(
-    guarantee: dict[str, Any], *, method: str, deed: str, model: str, n_records: int
-) -> str:
-    """Return the statement of a guarantee as Markdown.
-
-    Parameters
-    ----------
-    guarantee : dict
-        As `Guarantee.to_dict` gives it: all that is said here follows from it.
-    method, deed, model : str
-        The method with its name and publication, what it did to the values, and the model in
-        words.
-    n_records : int
-    """
-    with_epsilon = guarantee["epsilon"] is not None
-    told = _scopes(guarantee) if with_epsilon else _no_epsilon(guarantee)
+def write_statement(guarantee: "Guarantee") -> str:
+    """Return the statement of a guarantee as Markdown: all that it says follows from the value."""
+    spends = guarantee.epsilon is not None
     parts = [
         ["# What this release guarantees"],
-        _summary(guarantee, method, deed, model, n_records),
-        ["## What the epsilon covers" if with_epsilon else "## What is promised", "", *told],
+        [*_warnings(guarantee), _what_was_done(guarantee)],
+        _meaning(guarantee) if spends else [],
+        ["## What the epsilon covers", "", *_scopes(guarantee)] if spends else [],
+        [] if spends else ["## What is promised", "", *_no_epsilon(guarantee)],
+        ["## What this takes as given, and leaves out", "", *_conditions(guarantee)],
         ["## Protected attributes", "", *_attributes(guarantee)],
         ["## Columns released unprotected", "", *_kept(guarantee)],
-        ["## Conditions and exceptions", "", *_notes(guarantee)],
+        ["## What else is to be known", "", *_listed(guarantee.remarks)],
     ]
-    return "\n\n".join("\n".join(part) for part in parts) + "\n"
+    return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
-def _summary(
-    guarantee: dict[str, Any], method: str, deed: str, model: str, n_records: int
-) -> list[str]:
-    lines = []
-    if guarantee["randomness"] == "seeded":
-        lines += [
+def _warnings(guarantee: "Guarantee") -> list[str]:
+    """Say first what nobody may overlook."""
+    if guarantee.randomness == "seeded":
+        return [
             (
                 "**This release protects nobody.** Its randomness came from a seed, for an "
                 "experiment: whoever knows or guesses the seed can take the noise off again. Do "
@@ -76,35 +48,90 @@ def _summary(
             ),
             "",
         ]
-    epsilon = guarantee["epsilon"]
-    budget = "." if epsilon is None else f" with a budget (epsilon) of {_number(epsilon)}, divided "
-    if epsilon is not None:
-        budget += f"among {_count(len(guarantee['attributes']), 'attribute')}."
-    lines.append(
-        f"A table of {n_records} records was protected by {method}. {deed} "
-        f"The privacy model is {model}{budget}"
-    )
-    if epsilon is not None and guarantee["randomness"] == "os":
-        lines += [
+    if guarantee.follows_individuals:
+        return [
+            (
+                "**The rows of this release are not covered.** Each row follows one person. What "
+                "is promised below is promised of the published values by themselves, not of "
+                "which of them stand in one row, or which rows share a value."
+            ),
             "",
+        ]
+    return []
+
+
+def _what_was_done(guarantee: "Guarantee") -> str:
+    model = guarantee.model_in_words
+    if guarantee.randomness == "seeded":
+        model = "none in force, for want of randomness"
+    budget = "."
+    if guarantee.epsilon is not None:
+        budget = (
+            f" with a budget (epsilon) of {_number(rounded_up(guarantee.epsilon))}"
+            f"{_delta(guarantee)}, divided among {_count(len(guarantee.attributes), 'attribute')}."
+        )
+    size = f" of {_count(guarantee.n_records, 'record')}" if guarantee.n_records else ""
+    source = f" ({guarantee.source})" if guarantee.source else ""
+    sentences = (
+        f"A table{size} was protected by `{guarantee.method}`: {guarantee.title}{source}.",
+        guarantee.deed,
+        f"The privacy model is {model}{budget}",
+    )
+    return " ".join(filter(None, sentences))
+
+
+def _delta(guarantee: "Guarantee") -> str:
+    if not guarantee.delta:
+        return ""
+    return f" and a delta of {_number(rounded_up(guarantee.delta))}"
+
+
+def _meaning(guarantee: "Guarantee") -> list[str]:
+    """Say what the epsilon means: of the program, or of a mechanism that holds what is given."""
+    if guarantee.randomness == "seeded" or guarantee.epsilon is None:
+        return []
+    epsilon = rounded_up(guarantee.epsilon)
+    factor = f"the factor e^epsilon ({_factor(epsilon)} for {_number(epsilon)})"
+    apart = (
+        f", but for events of probability {_number(rounded_up(guarantee.delta))} in all"
+        if guarantee.delta
+        else ""
+    )
+    closing = (
+        "A factor near 1 protects well; a large one hardly at all. What exactly is compared is the "
+        "scope, and it decides what the number is worth."
+    )
+    given = [condition for condition in guarantee.conditions if condition.is_given]
+    if not given:
+        return [
             (
                 "An epsilon bounds what the release can reveal about one person, at the scopes "
                 "that the next table names: if that person's record were replaced by any other, "
-                "nothing seen at such a scope would become more or less likely by more than the "
-                f"factor e^epsilon ({_factor(epsilon)} for {_number(epsilon)}). A factor near 1 "
-                "protects well; a large one hardly at all. What exactly is compared is the scope, "
-                "and it decides what the number is worth."
-            ),
+                "nothing seen at such a scope would become more or less likely by more than "
+                f"{factor}{apart}. {closing}"
+            )
         ]
-    return lines
+    held = _enumerated([condition.short for condition in given])
+    return [
+        (
+            "An epsilon is a bound on what one person's record can change. This one is "
+            f"conditional: it takes {held} of this table as given, the same whoever is in it. Of a "
+            "mechanism "
+            "that holds them it is true, at the scopes that the next table names, that nothing "
+            f"seen becomes more or less likely by more than {factor}{apart} if one record is "
+            "replaced by any other. It is not true of the program that made this release: run on "
+            "the table with that record replaced, it would not hold them but take them from that "
+            f"table, and the difference can be seen. {closing}"
+        )
+    ]
 
 
-def _no_epsilon(guarantee: dict[str, Any]) -> list[str]:
-    if guarantee["model"] == "k-anonymity":
+def _no_epsilon(guarantee: "Guarantee") -> list[str]:
+    if guarantee.model is Model.K_ANONYMITY:
         return [
             (
                 "Whoever looks for a person by the protected attributes finds at least "
-                f"{guarantee['k']} records that fit equally well. That hides which row is whose. "
+                f"{guarantee.k} records that fit equally well. That hides which row is whose. "
                 "It does not hide what the rows of such a group have in common, and it bounds "
                 "nothing for an intruder who knows more. No epsilon is claimed at any scope."
             ),
@@ -118,19 +145,16 @@ def _no_epsilon(guarantee: dict[str, Any]) -> list[str]:
     ]
 
 
-def _scopes(guarantee: dict[str, Any]) -> list[str]:
-    lines = ["| scope | what is compared | covered | epsilon | factor |", "|---|---|---|---|---|"]
-    for key, (name, meaning) in SCOPES.items():
-        scope = guarantee["scopes"][key]
-        if scope["covered"]:
-            cells = f"yes | {_number(scope['epsilon'])} | {_factor(scope['epsilon'])}"
-        else:
-            cells = "**no** | none | no bound"
-        lines.append(f"| {name} | {meaning} | {cells} |")
-    vector = guarantee["scopes"]["vector"]
-    clusters = guarantee["k"] is not None
-    multiplied = vector["covered"] and vector["epsilon"] > guarantee["epsilon"]
-    if clusters and multiplied and vector["epsilon"] > MEANINGLESS:
+def _scopes(guarantee: "Guarantee") -> list[str]:
+    lines = [
+        "| scope | what is compared | covered | epsilon | factor |",
+        "|---|---|---|---|---|",
+        *(_scope(scope, cover) for scope, cover in guarantee.scopes.by_scope.items()),
+    ]
+    if guarantee.k is None:
+        return lines
+    vector, budget = guarantee.scopes.vector.exact_epsilon, guarantee.epsilon
+    if vector is not None and budget is not None and MEANINGLESS < vector != budget:
         lines += [
             "",
             (
@@ -139,7 +163,7 @@ def _scopes(guarantee: dict[str, Any]) -> list[str]:
                 "clusters, for which there is no formal promise."
             ),
         ]
-    if clusters and not guarantee["scopes"]["row"]["covered"] and guarantee["randomness"] == "os":
+    if not guarantee.scopes.row.covered and guarantee.randomness == "os":
         lines += [
             "",
             (
@@ -150,30 +174,56 @@ def _scopes(guarantee: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _attributes(guarantee: dict[str, Any]) -> list[str]:
-    lines = ["| attribute | share of epsilon | bounds | resolution |", "|---|---|---|---|"]
-    for name, terms in guarantee["attributes"].items():
-        bounds = terms["bounds"]
-        told = f"{_domain(bounds)}, " if bounds else ""
-        share = "none" if terms["share"] is None else _number(terms["share"])
-        step = "" if terms["resolution"] is None else f"{terms['resolution']}, "
+def _scope(scope: Scope, cover: Cover) -> str:
+    shown = "**no** | none | no bound"
+    if cover.epsilon is not None:
+        shown = f"yes | {_number(cover.epsilon)} | {_factor(cover.epsilon)}"
+    return f"| {scope} | {scope.meaning} | {shown} |"
+
+
+def _conditions(guarantee: "Guarantee") -> list[str]:
+    if not guarantee.conditions:
+        return ["Nothing."]
+    return [
+        f"- **{in_markdown(_head(condition, spends=guarantee.epsilon is not None))}.** "
+        f"{in_markdown(condition.text)}"
+        for condition in guarantee.conditions
+    ]
+
+
+def _head(condition: Condition, *, spends: bool) -> str:
+    """Name a condition, and the scopes that it bears on where these are not all."""
+    head = condition.clause[0].upper() + condition.clause[1:]
+    if not spends or condition.scopes == EVERY_SCOPE:
+        return head
+    return f"{head}, at {_enumerated([scope.value for scope in condition.scopes])} scope"
+
+
+def _attributes(guarantee: "Guarantee") -> list[str]:
+    lines = ["| attribute | share of epsilon | domain | resolution |", "|---|---|---|---|"]
+    for terms in guarantee.attributes:
+        share = "none" if terms.share is None else _number(rounded_up(terms.share))
+        step = "" if terms.resolution is None else f"{terms.resolution}, "
         lines.append(
-            f"| {in_markdown(name)} | {share} | {told}{terms['bounds_source']} | "
-            f"{step}{terms['resolution_source']} |"
+            f"| {in_markdown(terms.name)} | {share} | {_domain(terms)}{terms.domain_source} | "
+            f"{step}{terms.resolution_source} |"
         )
     return lines
 
 
-def _domain(bounds: list[Any]) -> str:
-    if all(isinstance(bound, str) for bound in bounds) and len(bounds) != 2:
-        return in_markdown(", ".join(bounds))
-    return in_markdown(f"{bounds[0]} to {bounds[1]}")
+def _domain(terms: "AttributeTerms") -> str:
+    if terms.domain is None:
+        return ""
+    if terms.kind is Kind.OTHER:
+        return f"{in_markdown(', '.join(map(str, terms.domain)))}, "
+    lower, upper = terms.domain
+    return f"{in_markdown(f'{lower} to {upper}')}, "
 
 
-def _kept(guarantee: dict[str, Any]) -> list[str]:
-    if not guarantee["kept"]:
+def _kept(guarantee: "Guarantee") -> list[str]:
+    if not guarantee.kept:
         return ["None."]
-    names = ", ".join(in_markdown(name) for name in guarantee["kept"])
+    names = ", ".join(in_markdown(name) for name in guarantee.kept)
     return [
         (
             f"{names}. They are in the release exactly as in the original. Nothing above holds for "
@@ -182,8 +232,13 @@ def _kept(guarantee: dict[str, Any]) -> list[str]:
     ]
 
 
-def _notes(guarantee: dict[str, Any]) -> list[str]:
-    return [f"- {in_markdown(note)}" for note in guarantee["notes"]]
+def _listed(sentences: Iterable[str]) -> list[str]:
+    return [f"- {in_markdown(sentence)}" for sentence in sentences]
+
+
+def _enumerated(parts: list[str]) -> str:
+    *first, last = parts
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _number(value: float) -> str:

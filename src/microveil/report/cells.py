@@ -9,8 +9,9 @@ from fractions import Fraction
 from typing import Any
 
 from microveil.compare import Comparison
-from microveil.compare.conditions import READ_FROM_DATA, conditions_of
 from microveil.compare.measures import Measures
+from microveil.compare.rows import conditions_in_common, own_conditions
+from microveil.privacy import Condition
 from microveil.report.markup import Child, Markup, element, fragment
 from microveil.report.risk_utility import Spread
 from microveil.report.sections import Section
@@ -87,10 +88,12 @@ def groups_of(comparison: Comparison) -> tuple[Group, ...]:
     """Group the cells that were not refused, by scope and epsilon."""
     found: dict[tuple[int, float], list[Row]] = {}
     scopes = list(GROUP_WORDS)
-    for row in comparison.summary.to_dicts():
+    rows = comparison.summary.to_dicts()
+    common = conditions_in_common(rows)
+    for row in rows:
         if row["scope"] is not None:
             epsilon = -1.0 if row["epsilon"] is None else row["epsilon"]
-            named = {**row, "named": marked_words(row, comparison.description)}
+            named = {**row, "named": marked_words(row, common)}
             found.setdefault((scopes.index(row["scope"]), epsilon), []).append(named)
     return tuple(
         Group(
@@ -122,14 +125,21 @@ def method_words(row: Row) -> str:
     return f"{row['method']} ({', '.join(told)})" if told else str(row["method"])
 
 
-def marked_words(row: Row, description: Mapping[str, Any]) -> str:
-    """Name a method, with a mark where its guarantee has conditions of its own.
+def marked_words(row: Row, common: Sequence[Condition]) -> str:
+    """Name a method, with a mark where its guarantee has conditions that not all have.
 
-    >>> row = {"method": "record-dp", "steps": "partition=optimal", "scope": "vector"}
-    >>> marked_words(row, {})
-    'record-dp (optimal) †'
+    >>> held = {
+    ...     "id": "noise-scales",
+    ...     "scopes": ["vector"],
+    ...     "short": "the noise scales",
+    ...     "text": "They were fitted to this table.",
+    ...     "is_given": True,
+    ... }
+    >>> row = {"method": "idp-vector", "steps": "", "scope": "vector", "conditions": [held]}
+    >>> marked_words(row, ())
+    'idp-vector †'
     """
-    mark = f" {CONDITIONAL}" if conditions_of(row, description) else ""
+    mark = f" {CONDITIONAL}" if own_conditions(row, common) else ""
     return method_words(row) + mark
 
 
@@ -199,7 +209,7 @@ def _measures_told(description: Mapping[str, Any]) -> list[tuple[str, Child]]:
 
 def _argument(name: str, description: Mapping[str, Any]) -> str:
     """Name an argument, and whose part of it was not declared but read from the data."""
-    read = description.get(READ_FROM_DATA, {}).get(name, ())
+    read = description.get("read_from_data", {}).get(name, ())
     return f"argument {name}" + (f", read from the data for {', '.join(read)}" if read else "")
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from microveil.errors import DataError
 from microveil.privacy import AttributeTerms
 from microveil.report.wording import named
-from microveil.schema import Kind, Source
+from microveil.schema import Kind
 from microveil.table import Table
 
 __all__ = ["CategoryColumn", "Column", "NumberColumn", "columns_of"]
@@ -87,6 +86,7 @@ def columns_of(
     protected: Table,
     original: Table | None,
     units: Mapping[str, str],
+    steps: Mapping[str, float] | None = None,
 ) -> tuple[Column, ...]:
     """Return the protected attributes of a release, in the order of its guarantee.
 
@@ -95,47 +95,50 @@ def columns_of(
     terms : tuple of AttributeTerms
     protected : Table
     original : Table or None
-        None for a page to be published: nothing is then taken from anywhere but the release,
-        a step that was read off the original included.
+        None for a page to be published: nothing is then taken from anywhere but the release.
     units : dict of str
         By attribute.
+    steps : dict of float, optional
+        By attribute, where the guarantee does not say them: those read off the original.
 
     Raises
     ------
     DataError
         If the original is not the table that was protected.
     """
-    return tuple(_column(entry, protected, original, units) for entry in terms)
+    steps = steps or {}
+    return tuple(_column(entry, protected, original, units, steps) for entry in terms)
 
 
 def _column(
-    terms: AttributeTerms, protected: Table, original: Table | None, units: Mapping[str, str]
+    terms: AttributeTerms,
+    protected: Table,
+    original: Table | None,
+    units: Mapping[str, str],
+    steps: Mapping[str, float],
 ) -> Column:
-    attribute = terms.attribute
-    name = attribute.name
+    name = terms.name
     if original is not None and name not in original.names:
         raise DataError(
-            attribute.place, "the original table has no such column", "pass the table protected"
+            f"attribute '{name}'",
+            "the original table has no such column",
+            "pass the table protected",
         )
-    if attribute.kind is Kind.OTHER:
+    if terms.kind is Kind.OTHER:
         after = protected.words(name)
         return _categories(name, None if original is None else original.words(name), after)
     before = None if original is None else _numbers(original, name)
-    if attribute.kind is Kind.BOOLEAN:
+    if terms.kind is Kind.BOOLEAN:
         return _yes_no(name, before, _numbers(protected, name))
-    told = original is not None or attribute.resolution_source is not Source.DATA
+    step = steps.get(name) if terms.resolution is None else float(terms.resolution)
     return NumberColumn(
         name=name,
-        kind=attribute.kind,
+        kind=terms.kind,
         unit=units.get(name),
-        step=_step(attribute.resolution) if told else None,
+        step=step,
         original=before,
         protected=_numbers(protected, name),
     )
-
-
-def _step(resolution: Fraction) -> float:
-    return float(resolution)
 
 
 def _numbers(table: Table, name: str) -> Float:

@@ -6,9 +6,10 @@ from typing import Any
 
 from microveil.compare import Comparison, risk_utility_map
 from microveil.compare.answer import why_no_loss
-from microveil.compare.conditions import conditions_of, for_all
 from microveil.compare.measures import Measures
+from microveil.compare.rows import conditions_in_common, own_conditions
 from microveil.errors import stands_alone
+from microveil.privacy import Condition
 from microveil.report.axes import Axis, linear_axis
 from microveil.report.cells import (
     GROUP_WORDS,
@@ -17,7 +18,6 @@ from microveil.report.cells import (
     cells_section,
     compared_section,
     groups_of,
-    marked_words,
     refused_section,
     spread_of,
 )
@@ -101,12 +101,13 @@ def comparison_report(comparison: Comparison) -> str:
     True
     """
     groups = groups_of(comparison)
+    common = conditions_in_common(comparison.summary.to_dicts())
     methods = tuple(dict.fromkeys(row["named"] for group in groups for row in group.rows))
     sections = (
         _answer_section(comparison.answer),
         compared_section(comparison.description),
-        _scopes_section(groups, comparison.description),
-        _maps_section(comparison, methods),
+        _scopes_section(groups, common),
+        _maps_section(comparison, groups, methods),
         _loss_section(groups, methods),
         *_learning_sections(groups, methods),
         cells_section(comparison, groups),
@@ -133,13 +134,13 @@ def _answer_section(answer: str) -> Section:
     )
 
 
-def _scopes_section(groups: Sequence[Group], description: Mapping[str, Any]) -> Section:
+def _scopes_section(groups: Sequence[Group], common: Sequence[Condition]) -> Section:
     present = dict.fromkeys(group.scope for group in groups)
     conditional = {
-        row["named"]: " ".join(condition.told for condition in conditions_of(row, description))
+        row["named"]: " ".join(condition.text for condition in own_conditions(row, common))
         for group in groups
         for row in group.rows
-        if conditions_of(row, description)
+        if own_conditions(row, common)
     }
     return Section(
         identifier="scopes",
@@ -157,7 +158,7 @@ def _scopes_section(groups: Sequence[Group], description: Mapping[str, Any]) -> 
                 heads=("scope", "what it means"),
                 identifier="scopes-table",
             ),
-            (element("p", told) for told in for_all(description, spends=_spends(groups))),
+            (element("p", condition.text) for condition in common),
             definitions(
                 "Methods marked † keep what their scope says under a condition",
                 conditional.items(),
@@ -170,14 +171,17 @@ def _scopes_section(groups: Sequence[Group], description: Mapping[str, Any]) -> 
     )
 
 
-def _spends(groups: Sequence[Group]) -> bool:
-    return any(group.scope != "none" for group in groups)
-
-
-def _maps_section(comparison: Comparison, methods: Sequence[str]) -> Section:
+def _maps_section(
+    comparison: Comparison, groups: Sequence[Group], methods: Sequence[str]
+) -> Section:
     """Draw a map for each way of linking: one in view, the others can be folded away."""
     linked = [risk for risk in RISKS if risk in comparison.summary.columns]
-    drawn = {risk: _map(comparison, risk, methods) for risk in linked}
+    named = {
+        (row["scope"], row["method"], row["steps"]): row["named"]
+        for group in groups
+        for row in group.rows
+    }
+    drawn = {risk: _map(comparison, risk, methods, named) for risk in linked}
     maps = {risk: picture for risk, picture in drawn.items() if picture is not None}
     if not maps:
         body = element("p", _why_no_map(comparison))
@@ -214,20 +218,23 @@ def _why_no_map(comparison: Comparison) -> str:
     return "No cell has both a finite loss and records that could be linked."
 
 
-def _map(comparison: Comparison, risk: str, methods: Sequence[str]) -> Markup | None:
+def _map(
+    comparison: Comparison,
+    risk: str,
+    methods: Sequence[str],
+    named: Mapping[tuple[str, str, str], str],
+) -> Markup | None:
     points, chances = [], []
     for panel in risk_utility_map(comparison, risk):
         chances += [] if panel.chance is None else [panel.chance]
         for series in panel.series:
             method, _, steps = series.name.partition(":")
-            known = {"method": method, "steps": steps}
-            known |= {"scope": panel.scope, "model": series.model}
             for point in series.points:
                 loss = _spread(point.loss, point.loss_interval)
                 points.append(
                     MapPoint(
                         panel=panel.title,
-                        method=marked_words(known, comparison.description),
+                        method=named[panel.scope, method, steps],
                         label="" if point.k is None else f"k {point.k}",
                         loss=loss,
                         risk=_spread(point.risk, point.risk_interval),

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from microveil.assessment import LINKAGE_LABELS, Assessment
-from microveil.privacy import Guarantee, Model
+from microveil.privacy import Guarantee, Model, Scope, Scopes
 from microveil.release import Release
 from microveil.report.wording import number, rounded_up
 
@@ -67,36 +67,26 @@ def _promised(guarantee: Guarantee) -> KeyFigure:
                 meaning=f"every record is like {guarantee.k - 1 if guarantee.k else 0} others",
             )
         return KeyFigure(name=name, value="nothing formal", meaning="no epsilon, no k-anonymity")
-    scopes = guarantee.scopes.to_dict()
-    epsilon = float(guarantee.epsilon)
-    kept = [
-        scope for scope, held in scopes.items() if held["covered"] and held["epsilon"] <= epsilon
-    ]
-    if not kept:
-        return KeyFigure(
-            name=name, value="no scope at the epsilon asked for", meaning=_rest(scopes, "")
-        )
-    widest = kept[-1]
-    rest = _rest(scopes, widest) or "the widest scope"
+    widest = guarantee.scopes.strongest_at(guarantee.epsilon)
+    rest = _rest(guarantee.scopes, widest)
+    if widest is None:
+        return KeyFigure(name=name, value="no scope at the epsilon asked for", meaning=rest)
+    epsilon = rounded_up(float(guarantee.epsilon))
     return KeyFigure(
         name=name,
-        value=f"epsilon {rounded_up(epsilon)} at {widest} scope",
-        meaning="; ".join([*guarantee.provisos, rest]),
+        value=f"epsilon {epsilon} at {widest} scope",
+        meaning="; ".join([*guarantee.provisos, rest or "the widest scope"]),
     )
 
 
-def _rest(scopes: dict[str, dict[str, float | None]], widest: str) -> str:
+def _rest(scopes: Scopes, widest: Scope | None) -> str:
     """Say what holds at the scopes wider than the one named."""
-    names = list(scopes)
-    told = []
-    for name in names[names.index(widest) + 1 if widest else 0 :]:
-        held = scopes[name]
-        told.append(
-            f"{name} scope: epsilon {rounded_up(held['epsilon'])}"
-            if held["covered"]
-            else f"{name} scope: not covered"
-        )
-    return "; ".join(told)
+    return "; ".join(
+        f"{scope} scope: not covered"
+        if cover.epsilon is None
+        else f"{scope} scope: epsilon {rounded_up(cover.epsilon)}"
+        for scope, cover in scopes.wider_than(widest)
+    )
 
 
 def _lost(assessment: Assessment | None) -> KeyFigure:

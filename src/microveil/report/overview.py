@@ -57,10 +57,7 @@ def figures_list(figures: tuple[KeyFigure, ...]) -> Markup:
 
 def _columns_table(subject: Subject) -> Markup:
     guarantee = subject.release.guarantee
-    protected = [
-        (terms.attribute.name, "protected", terms.attribute.kind.value)
-        for terms in guarantee.attributes
-    ]
+    protected = [(terms.name, "protected", terms.kind.value) for terms in guarantee.attributes]
     kept = [(name, "released as it is, unprotected", NOTHING) for name in guarantee.kept]
     left_out = [(name, "not released", NOTHING) for name in subject.not_released]
     return table(

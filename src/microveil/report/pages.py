@@ -231,7 +231,9 @@ def _columns_of_both(
     remedy = "pass the table that was protected"
     if before.n_records != release.guarantee.n_records:
         raise DataError("original table", "it must have as many records as were protected", remedy)
-    columns = columns_of(release.guarantee.attributes, after, before, units)
+    figures = release.manifest.to_dict().get("attributes", {})
+    steps = {name: entry["resolution"] for name, entry in figures.items()}
+    columns = columns_of(release.guarantee.attributes, after, before, units, steps)
     if not set(after.names) <= set(before.names):
         raise DataError("original table", "it must have every column of the release", remedy)
     for column in columns:
@@ -248,7 +250,7 @@ def _columns_of_both(
 
 def _assessed(release: Release, original: Any) -> Assessment | None:
     """Assess a release, where it holds numbers that were protected."""
-    attributes = [terms.attribute for terms in release.guarantee.attributes]
+    attributes = release.guarantee.attributes
     if not any(attribute.kind.is_numeric for attribute in attributes):
         return None
     shuffled = bool(release.manifest.to_dict().get("parameters", {}).get("shuffle"))

@@ -4,7 +4,7 @@ One function for each library and task; the library's own module comes as an arg
 that none is imported that the user does not have.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
@@ -36,6 +36,15 @@ class Numbers:
     values: Cells
     missing: NDArray[np.bool_] | None
     categories: tuple[str, ...] | None = None
+
+    def in_order(self, order: NDArray[np.int64]) -> "Numbers":
+        """Return the cells of the column, missing ones included, in another order.
+
+        >>> Numbers(values=np.array([3, 5]), missing=None).in_order(np.array([1, 0])).values
+        array([5, 3])
+        """
+        missing = None if self.missing is None else self.missing[order]
+        return replace(self, values=self.values[order], missing=missing)
 
 
 def _within(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:

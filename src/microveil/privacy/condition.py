@@ -1,0 +1,261 @@
+"""Conditions: what an epsilon takes as given, or leaves out, as values that travel with it.
+
+Every place that shows an epsilon (guarantee, summary, terminal, comparison, frontier, advice,
+reports) reads the conditions of the guarantee, and none derives them from a method's name. A
+method states those of its own in its promise; those of a request are made where it is planned.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from microveil.privacy.scope import EVERY_SCOPE, Scope
+
+__all__ = [
+    "OF_REQUESTS",
+    "SEEDED",
+    "Condition",
+    "bounds",
+    "cluster_sizes",
+    "columns_chosen",
+    "exact_cells",
+    "in_short",
+    "kept_columns",
+    "missing_cells",
+    "noise_scales",
+    "parameters_chosen",
+    "rank_boundaries",
+    "resolution",
+    "seeded",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """What an epsilon takes as given, or leaves out.
+
+    Attributes
+    ----------
+    id : str
+    short : str
+        In a few words: what is taken as given ("the noise scales"), or, where something is left
+        out, the clause that says so ("not for what is released as it is: CITY").
+    text : str
+        In whole sentences, for whoever must answer for a release.
+    is_given : bool
+        Whether it is taken as given, the same for this table and its neighbours; else it is
+        left out of the claim.
+    scopes : tuple of Scope
+        Where the epsilon hangs on it; empty where no epsilon is spent at all.
+
+    Examples
+    --------
+    >>> scales = noise_scales()
+    >>> scales.id, scales.clause
+    ('noise-scales', 'with the noise scales held')
+    """
+
+    id: str
+    short: str
+    text: str
+    is_given: bool = True
+    scopes: tuple[Scope, ...] = EVERY_SCOPE
+
+    @property
+    def clause(self) -> str:
+        """The condition behind a name, by itself."""
+        return f"with {self.short} held" if self.is_given else self.short
+
+    def at(self, scopes: Iterable[Scope]) -> "Condition":
+        """Return the condition as it bears on other scopes."""
+        return replace(self, scopes=tuple(scopes))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the condition as plain values."""
+        return {
+            "id": self.id,
+            "scopes": [scope.value for scope in self.scopes],
+            "text": self.text,
+            "short": self.short,
+            "is_given": self.is_given,
+        }
+
+    @classmethod
+    def from_dict(cls, contents: Mapping[str, Any]) -> "Condition":
+        """Make a condition of the plain values that `to_dict` gives."""
+        scopes = tuple(Scope(scope) for scope in contents["scopes"])
+        return cls(**{**contents, "scopes": scopes})
+
+
+def in_short(conditions: Sequence[Condition]) -> tuple[str, ...]:
+    """Say conditions in a few words: what is held in one clause, what is left out in others.
+
+    Examples
+    --------
+    >>> in_short([noise_scales(), cluster_sizes(), kept_columns(["CITY"])])
+    ('with the noise scales and the cluster sizes of this table held',
+     'not for what is released as it is: CITY')
+    """
+    given = [condition.short for condition in conditions if condition.is_given]
+    left_out = tuple(condition.short for condition in conditions if not condition.is_given)
+    if not given:
+        return left_out
+    *first, last = given
+    listed = f"{', '.join(first)} and {last}" if first else last
+    return (f"with {listed} of this table held", *left_out)
+
+
+def noise_scales() -> Condition:
+    """Say that the noise was fitted to this table: individual differential privacy holds it."""
+    return Condition(
+        id="noise-scales",
+        short="the noise scales",
+        text="The scales of the noise were fitted to this table. The epsilon is that of a "
+        "mechanism that holds them: the same for this table and for its neighbours. The program "
+        "does not run that mechanism on a neighbour, it would fit them anew, and for that nothing "
+        "is promised. An example: twelve values from 10 to 21, one of them replaced by a million, "
+        "protected by idp-vector with k = 3 and epsilon 0.1 in a domain up to a million. That some "
+        "published value exceeds 20,000 has probability 0.00 before and 0.90 after. One release "
+        "can be enough to find people: where a cluster's values are alike, the noise is small "
+        "whatever the epsilon, and a homogeneous cluster hides nobody. It gives no group privacy: "
+        "tables that differ in two records are not compared. Large parts of tables were "
+        "reconstructed at arbitrarily low individual losses (Protivash, Durrell, Kifer, Ding and "
+        "Zhang 2024): a failure of the accounting, not of small epsilons.",
+    )
+
+
+def rank_boundaries() -> Condition:
+    """Say that the borders between clusters were chosen from the data, and are held."""
+    return Condition(
+        id="rank-boundaries",
+        short="the rank boundaries",
+        text="Where it is said that the clusters are formed anew, that means by the same rank "
+        "boundaries: with these held, records that pass from cluster to cluster cost no more. They "
+        "were chosen from the data; were they chosen anew from the neighbour, nothing would be "
+        "promised.",
+        scopes=(Scope.VECTOR, Scope.ROW),
+    )
+
+
+def cluster_sizes() -> Condition:
+    """Say that the sizes of clusters were chosen from the data, and that a release shows them."""
+    return Condition(
+        id="cluster-sizes",
+        short="the cluster sizes",
+        text="Cluster sizes were chosen from the data, and whoever counts equal values in the "
+        "release sees them. They are taken to be the same for the neighbours; were they chosen "
+        "anew from the neighbour, nothing would be promised. They can tell much: an intruder who "
+        "knows all records but one, and sees the sizes alone, kept 7 to 57 % of about 60 values "
+        "that the last one might have (two columns, 80 records; with a noise-aware partition at "
+        "epsilon 0.1: 98 to 100 %, next to nothing learnt).",
+    )
+
+
+def bounds(names: Sequence[str]) -> Condition:
+    """Say that the domain of attributes was read from the data."""
+    return Condition(
+        id="bounds",
+        short="the bounds",
+        text=f"Bounds were read from the data for {', '.join(names)}. The release shows them: "
+        "no claim holds for the person who has the largest or the smallest value of such an "
+        "attribute, nothing in this release is differential privacy, and the scopes hold "
+        "for the others with the bounds taken as given.",
+    )
+
+
+def resolution(names: Sequence[str]) -> Condition:
+    """Say that the grid of attributes was read from the data."""
+    return Condition(
+        id="resolution",
+        short="the resolutions",
+        text=f"Resolutions were read from the data for {', '.join(names)}: the number of decimals "
+        "in use is revealed, nothing in this release is differential privacy, and the claims "
+        "take the resolutions as given.",
+    )
+
+
+def columns_chosen() -> Condition:
+    """Say that which columns are protected was found by a look at the table."""
+    return Condition(
+        id="columns-chosen",
+        short="the choice of columns",
+        text="Which columns are protected was left to a look at the table: numeric ones, without "
+        "those of all-different whole numbers, which are taken for identifiers. One record can "
+        "change that choice, and the release shows it. The claims take it as given, nothing in "
+        "this release is differential privacy, and rows are not covered; naming the attributes "
+        "removes the condition.",
+    )
+
+
+def parameters_chosen() -> Condition:
+    """Say that method, k or another parameter was chosen by figures that come from the data."""
+    return Condition(
+        id="parameters-chosen",
+        short="the choice of parameters",
+        text="Parameters left to advice were chosen by the error to be expected on this table. "
+        "They are published and can tell something about it; the claims take them as given, the "
+        "same for this table and its neighbours, and are then individual differential privacy at "
+        "most. Rows are not covered.",
+    )
+
+
+def missing_cells() -> Condition:
+    """Say that which cells are missing is released as it is."""
+    return Condition(
+        id="missing-cells",
+        short="the missing cells",
+        text="Cells without a value are released as such; the claims compare tables with the same "
+        "cells missing, and say nothing about which are.",
+    )
+
+
+def exact_cells() -> Condition:
+    """Say that cells which need no noise by the method's rule may come out as they are."""
+    return Condition(
+        id="exact-cells",
+        short="not for cells of clusters of equal values, which come out exactly",
+        text="Clusters of equal values need no noise by the method's rule and may be published "
+        "exactly as they are; this was allowed.",
+        is_given=False,
+    )
+
+
+def kept_columns(names: Sequence[str]) -> Condition:
+    """Say that columns are released unprotected."""
+    listed = ", ".join(names)
+    return Condition(
+        id="kept-columns",
+        short=f"not for what is released as it is: {listed}",
+        text=f"Released unprotected: {listed}. No claim covers these columns; "
+        "neighbouring tables have them alike.",
+        is_given=False,
+    )
+
+
+SEEDED = "seeded"
+
+
+def seeded() -> Condition:
+    """Say that the randomness came from a seed."""
+    return Condition(
+        id=SEEDED,
+        short="drawn from a seed: protects nobody",
+        text="The noise came from a seed: this release protects nobody and is for experiments "
+        "only.",
+        is_given=False,
+    )
+
+
+# Those that a request brings with it, whatever its method: a comparison says them once for all.
+OF_REQUESTS = frozenset(
+    {
+        "bounds",
+        "resolution",
+        "columns-chosen",
+        "parameters-chosen",
+        "missing-cells",
+        "exact-cells",
+        "kept-columns",
+        SEEDED,
+    }
+)

@@ -1,0 +1,131 @@
+"""What a certificate says beside its conditions: how a release was made, and what adds up."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from microveil.privacy.model import Model
+
+__all__ = ["Circumstances", "remarks"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Circumstances:
+    """What of a request bears on its guarantee, beside the method.
+
+    Attributes
+    ----------
+    seeded, isotonic, keeps_missing, clamps : bool
+    model : Model
+    shuffle : {"rows", "columns"} or None
+    chosen_from_data : bool
+        Whether the columns to protect were left to a look at the table.
+    exact_cells : str or None
+        "refuse", "allow" or "widen"; None where the method never publishes a cell exactly.
+    randomness : str or None
+        "laplace", "other", or None where the method draws nothing.
+    spends_epsilon : bool
+    advised_publicly : bool
+        Whether k or the method was chosen by public figures alone.
+    """
+
+    seeded: bool
+    model: Model
+    shuffle: str | None
+    isotonic: bool
+    keeps_missing: bool
+    clamps: bool
+    chosen_from_data: bool
+    exact_cells: str | None
+    randomness: str | None
+    spends_epsilon: bool
+    advised_publicly: bool
+
+
+def remarks(method: str, given: Circumstances, caveats: Sequence[str]) -> tuple[str, ...]:
+    """Return what is to be known of a release beside the conditions of its claims.
+
+    Parameters
+    ----------
+    method : str
+        The method's id and name.
+    given : Circumstances
+    caveats : sequence of str
+        What the method itself does not give.
+    """
+    notes = []
+    if given.chosen_from_data and not given.spends_epsilon:
+        notes.append(
+            "Which columns are protected was left to a look at the table: numeric ones, without "
+            "those of all-different whole numbers, which are taken for identifiers."
+        )
+    if given.advised_publicly:
+        notes.append(
+            "What was left to advice was chosen from public figures alone: the number of records, "
+            "the bounds and the budget. The choice reveals nothing."
+        )
+    notes.append(f"Method: {method}.")
+    if not given.seeded:
+        notes += caveats
+    notes += _handling(given)
+    if given.spends_epsilon:
+        notes += [
+            (
+                "Neighbouring tables differ in one record, replaced by any other; the number of "
+                "records is public."
+            ),
+            _FURTHER[given.model],
+        ]
+    else:
+        notes.append(
+            "Every further release of the same people, by other clusters or a rerun, can be put "
+            "beside this one and tell more than either."
+        )
+    notes.append(
+        "One record is taken to be one person: a person with several records is protected less."
+    )
+    if given.randomness and not given.seeded:
+        law = "Noise is exact discrete Laplace noise in integer arithmetic, from"
+        notes.append(
+            f"{law if given.randomness == 'laplace' else 'Randomness comes from'} an AES-256 "
+            "stream keyed by the operating system's randomness."
+        )
+    return tuple(notes)
+
+
+def _handling(given: Circumstances) -> list[str]:
+    notes = []
+    if given.isotonic:
+        notes.append(
+            "Isotonic regression put the noisy means back in their order. It costs no privacy "
+            "at cluster and vector scope, but in rows that follow individuals it publishes the "
+            "rank block of every record and invites linkage: an intruder who knows people's "
+            "values can link far more rows to them than without it."
+        )
+    if not given.keeps_missing:
+        notes.append("No cell of a protected attribute may be missing: such a table is refused.")
+    if given.clamps:
+        notes.append("Values outside the declared bounds were moved to the nearer bound.")
+    if given.exact_cells == "widen":
+        notes.append(
+            "No cluster holds equal values only, which would need no noise by the method's rule: "
+            "such clusters were merged with their neighbours or kept out of the partition."
+        )
+    if given.exact_cells == "refuse":
+        notes.append("A release in which a cluster would come out exactly is refused.")
+    return [*notes, _ORDER[given.shuffle]]
+
+
+_ORDER = {
+    None: "Rows are in the order of the original table: whoever knows a person's place in it "
+    "knows their row.",
+    "rows": "Rows are in random order.",
+    "columns": "Each attribute is in a random order of its own, drawn in secret: no row is a "
+    "person's, and dependence between attributes is gone.",
+}
+_FURTHER = {
+    Model.DIFFERENTIAL_PRIVACY: "Every further release of the same people, a rerun of this one "
+    "included, adds its epsilon to this one's; the custodian's ledger of releases counts them.",
+    Model.INDIVIDUAL: "Every further release of the same people, a rerun of this one included, "
+    "can be put beside this one. Epsilons of individual differential privacy bound no such pair: "
+    "the custodian's ledger of releases counts them and adds nothing up.",
+}

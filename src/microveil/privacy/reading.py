@@ -1,0 +1,227 @@
+"""A guarantee read again from its file, of this schema or the one before.
+
+What schema 1 left unsaid is said on reading, or the file would launder an old claim: the noise
+scales of individual differential privacy are a condition, columns or parameters left to the data
+are one too and cost the row scope, and nothing of it is then differential privacy.
+"""
+
+import datetime
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from microveil.errors import FileError
+from microveil.privacy.budget import exact_number
+from microveil.privacy.condition import (
+    Condition,
+    bounds,
+    cluster_sizes,
+    columns_chosen,
+    exact_cells,
+    kept_columns,
+    missing_cells,
+    noise_scales,
+    parameters_chosen,
+    rank_boundaries,
+    resolution,
+    seeded,
+)
+from microveil.privacy.guarantee import AttributeTerms, Guarantee, Unit
+from microveil.privacy.model import Model
+from microveil.privacy.scope import Cover, Scopes
+from microveil.schema import Kind, Source
+
+__all__ = ["guarantee_of", "read_guarantee"]
+
+# Sentences by which certificates of schema 1 spoke of what are conditions now.
+SCHEMA_1: tuple[tuple[str, Condition], ...] = (
+    ("was left to a look at the table", columns_chosen()),
+    ("Parameters left to advice were chosen by the error", parameters_chosen()),
+    ("that means by the same rank boundaries", rank_boundaries()),
+    ("Cluster sizes were chosen from the data", cluster_sizes()),
+    ("The partition was chosen from the data", cluster_sizes()),
+    ("Cells without a value are released as such", missing_cells()),
+    ("exactly as they are; this was allowed", exact_cells()),
+)
+COST_ROW_SCOPE = {"columns-chosen", "parameters-chosen"}
+
+
+def read_guarantee(path: Path) -> Guarantee:
+    """Read a guarantee.json; see `Guarantee.read`."""
+    try:
+        contents = json.loads(path.read_text(encoding="utf-8"))
+        return guarantee_of(contents)
+    except OSError:
+        raise FileError(
+            f"{path}", "the guarantee cannot be read", "check path and rights"
+        ) from None
+    except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError):
+        raise FileError(
+            f"{path}",
+            "it must be the guarantee.json of a release, of schema 1 or 2",
+            "pass the file as microveil wrote it",
+        ) from None
+
+
+def guarantee_of(contents: Mapping[str, Any]) -> Guarantee:
+    """Make a guarantee of its plain values; see `Guarantee.from_dict`.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If they are not those of a guarantee.
+    """
+    if contents["schema"] == 1:
+        return _of_schema_1(contents)
+    if contents["schema"] != 2:
+        raise ValueError
+    exact = contents["exact"]
+    return Guarantee(
+        method=contents["method"],
+        title=contents["title"],
+        source=contents["source"],
+        deed=contents["deed"],
+        model=Model(contents["model"]),
+        epsilon=_fraction(exact["epsilon"]),
+        delta=_fraction(exact["delta"]) or Fraction(0),
+        rho=_fraction(exact["rho"]),
+        k=contents["k"],
+        n_records=contents["n_records"],
+        unit=Unit(**contents["unit"]),
+        scopes=Scopes(
+            **{
+                name: Cover(
+                    exact_epsilon=_fraction(cover["epsilon"]), exact_delta=Fraction(cover["delta"])
+                )
+                for name, cover in exact["scopes"].items()
+            }
+        ),
+        conditions=tuple(Condition.from_dict(entry) for entry in contents["conditions"]),
+        attributes=tuple(
+            _terms(name, terms, Kind(contents["kinds"][name]), _fraction(exact["shares"][name]))
+            for name, terms in contents["attributes"].items()
+        ),
+        randomness=contents["randomness"],
+        kept=tuple(contents["kept"]),
+        remarks=tuple(contents["notes"][len(contents["conditions"]) :]),
+    )
+
+
+def _fraction(text: str | None) -> Fraction | None:
+    return None if text is None else Fraction(text)
+
+
+def _terms(
+    name: str, terms: Mapping[str, Any], kind: Kind, share: Fraction | None
+) -> AttributeTerms:
+    domain = terms["domain"]
+    return AttributeTerms(
+        name=name,
+        kind=kind,
+        method=terms["method"],
+        share=share,
+        domain=None if domain is None else tuple(domain),
+        domain_source=Source(terms["domain_source"]),
+        resolution=terms["resolution"],
+        resolution_source=Source(terms["resolution_source"]),
+    )
+
+
+def _of_schema_1(contents: Mapping[str, Any]) -> Guarantee:
+    """Read what schema 1 holds, and add the conditions that it did not say as such."""
+    notes = tuple(contents["notes"])
+    found = _conditions_of_schema_1(contents, notes)
+    spends = contents["epsilon"] is not None
+    conditions = tuple(condition if spends else condition.at(()) for condition in found)
+    costly = COST_ROW_SCOPE & {condition.id for condition in conditions}
+    model = Model(contents["model"])
+    scopes = Scopes(
+        **{
+            name: Cover.of(exact_number(cover["epsilon"])) if cover["covered"] else Cover.none()
+            for name, cover in contents["scopes"].items()
+        }
+    )
+    if costly:
+        model, scopes = model.at_most(Model.INDIVIDUAL), replace(scopes, row=Cover.none())
+    method, title = _method_of(notes)
+    epsilon = contents["epsilon"]
+    return Guarantee(
+        method=method,
+        title=title,
+        source="",
+        deed="",
+        model=model,
+        epsilon=None if epsilon is None else exact_number(epsilon),
+        k=contents["k"],
+        n_records=0,
+        scopes=scopes,
+        conditions=conditions,
+        attributes=tuple(
+            _terms_of_schema_1(name, terms, method)
+            for name, terms in contents["attributes"].items()
+        ),
+        randomness=contents["randomness"],
+        kept=tuple(contents["kept"]),
+        remarks=notes,
+    )
+
+
+def _conditions_of_schema_1(
+    contents: Mapping[str, Any], notes: tuple[str, ...]
+) -> Iterator[Condition]:
+    spends = contents["epsilon"] is not None
+    if contents["randomness"] == "seeded":
+        yield seeded()
+    if contents["model"] == Model.INDIVIDUAL.value:
+        yield noise_scales()
+    said = " ".join(notes)
+    found = {condition.id: condition for sentence, condition in SCHEMA_1 if sentence in said}
+    for condition in found.values():
+        if spends or condition.id == "missing-cells":
+            yield condition
+    for source, condition_of in (("bounds_source", bounds), ("resolution_source", resolution)):
+        names = [
+            name
+            for name, terms in contents["attributes"].items()
+            if terms[source] == Source.DATA.value
+        ]
+        if names:
+            yield condition_of(names)
+    if contents["kept"]:
+        yield kept_columns(contents["kept"])
+
+
+def _method_of(notes: tuple[str, ...]) -> tuple[str, str]:
+    """Find the note that named the method: "Method: dp-um, univariate microaggregation ..."."""
+    named = next(note for note in notes if note.startswith("Method: "))
+    method, _, title = named.removeprefix("Method: ").removesuffix(".").partition(", ")
+    return method, title
+
+
+def _terms_of_schema_1(name: str, terms: Mapping[str, Any], method: str) -> AttributeTerms:
+    share, domain = terms["share"], terms["bounds"]
+    return AttributeTerms(
+        name=name,
+        kind=_kind_of(domain),
+        method=method,
+        share=None if share is None else exact_number(share),
+        domain=None if domain is None else tuple(domain),
+        domain_source=Source(terms["bounds_source"]),
+        resolution=terms["resolution"],
+        resolution_source=Source(terms["resolution_source"]),
+    )
+
+
+def _kind_of(domain: list[Any] | None) -> Kind:
+    """Tell dates and categories from numbers, as far as a certificate of schema 1 shows them."""
+    if not domain or not isinstance(domain[0], str):
+        return Kind.DECIMAL
+    try:
+        for bound in domain:
+            datetime.date.fromisoformat(bound)
+    except ValueError:
+        return Kind.OTHER
+    return Kind.DATE if len(domain) == 2 else Kind.OTHER

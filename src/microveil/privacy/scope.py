@@ -1,0 +1,166 @@
+"""Scopes: what of a neighbouring table is looked at, and by which epsilon each is covered."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any
+
+from microveil.privacy.budget import exact_number
+
+__all__ = ["EVERY_SCOPE", "Cover", "Scope", "Scopes"]
+
+
+class Scope(StrEnum):
+    """What is compared when one record is replaced by any other, the least first.
+
+    Examples
+    --------
+    >>> Scope.ROW.covers(Scope.VECTOR), Scope.CLUSTER.covers(Scope.VECTOR)
+    (True, False)
+    """
+
+    CLUSTER = "cluster"
+    VECTOR = "vector"
+    ROW = "row"
+
+    @property
+    def order(self) -> int:
+        """Its place among the scopes: 0 is looked at least."""
+        return list(Scope).index(self)
+
+    def covers(self, other: "Scope") -> bool:
+        """Whether whatever is seen at another scope is seen at this one too."""
+        return self.order >= other.order
+
+    @property
+    def meaning(self) -> str:
+        """What is compared, in a sentence or two."""
+        return {
+            Scope.CLUSTER: "One person's values change, everybody stays in the cluster they are "
+            "in, and the published values are looked at.",
+            Scope.VECTOR: "One person's values change, the clusters are formed anew, and all "
+            "published values of an attribute are looked at, without knowing which row is whose.",
+            Scope.ROW: "The same, and it is also seen which rows share a value, that is, which "
+            "people share a cluster.",
+        }[self]
+
+
+EVERY_SCOPE = tuple(Scope)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cover:
+    """Whether a scope is covered, and by which epsilon and delta.
+
+    Attributes
+    ----------
+    exact_epsilon : Fraction or None
+        None where nothing is promised.
+    exact_delta : Fraction
+
+    Examples
+    --------
+    >>> Cover.of(Fraction(1, 10)).epsilon, Cover.none().covered
+    (0.1, False)
+    """
+
+    exact_epsilon: Fraction | None
+    exact_delta: Fraction = Fraction(0)
+
+    @classmethod
+    def of(cls, epsilon: Fraction | float, delta: Fraction = Fraction(0)) -> "Cover":
+        """Return the cover by an epsilon."""
+        return cls(exact_epsilon=Fraction(epsilon), exact_delta=delta)
+
+    @classmethod
+    def none(cls) -> "Cover":
+        """Return the cover of a scope that is not covered."""
+        return cls(exact_epsilon=None)
+
+    @property
+    def covered(self) -> bool:
+        """Whether anything is promised at the scope."""
+        return self.exact_epsilon is not None
+
+    @property
+    def epsilon(self) -> float | None:
+        """The epsilon in floating point, rounded up; None where not covered."""
+        return None if self.exact_epsilon is None else rounded_up(self.exact_epsilon)
+
+    @property
+    def delta(self) -> float | None:
+        """The delta in floating point, rounded up; None where not covered."""
+        return None if self.exact_epsilon is None else rounded_up(self.exact_delta)
+
+    def keeps(self, epsilon: Fraction, delta: Fraction = Fraction(0)) -> bool:
+        """Whether the scope is covered by no more than a budget."""
+        own = self.exact_epsilon
+        return own is not None and own <= epsilon and self.exact_delta <= delta
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the cover as plain values."""
+        return {"covered": self.covered, "epsilon": self.epsilon, "delta": self.delta}
+
+    def exact(self) -> dict[str, str | None]:
+        """Return epsilon and delta as text, in whole fractions."""
+        epsilon = None if self.exact_epsilon is None else str(self.exact_epsilon)
+        return {"epsilon": epsilon, "delta": str(self.exact_delta)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scopes:
+    """What epsilon covers when one record is replaced by any other, scope by scope.
+
+    Examples
+    --------
+    >>> one = Cover.of(Fraction(1))
+    >>> Scopes(cluster=one, vector=one, row=Cover.none()).strongest_at(Fraction(1))
+    <Scope.VECTOR: 'vector'>
+    """
+
+    cluster: Cover
+    vector: Cover
+    row: Cover
+
+    @classmethod
+    def none(cls) -> "Scopes":
+        """Return scopes of which none is covered."""
+        return cls(cluster=Cover.none(), vector=Cover.none(), row=Cover.none())
+
+    def __getitem__(self, scope: Scope | str) -> Cover:
+        return self.by_scope[Scope(scope)]
+
+    @property
+    def by_scope(self) -> Mapping[Scope, Cover]:
+        """The covers by scope, the least first."""
+        return {Scope.CLUSTER: self.cluster, Scope.VECTOR: self.vector, Scope.ROW: self.row}
+
+    def strongest_at(self, epsilon: Fraction, delta: Fraction = Fraction(0)) -> Scope | None:
+        """Return the scope that looks at most among those that keep a budget; None if none does."""
+        kept = [scope for scope, cover in self.by_scope.items() if cover.keeps(epsilon, delta)]
+        return max(kept, key=lambda scope: scope.order, default=None)
+
+    def wider_than(self, scope: Scope | None) -> Iterator[tuple[Scope, Cover]]:
+        """Yield the scopes that look at more than one (all, for None), with their covers."""
+        for own, cover in self.by_scope.items():
+            if scope is None or own.order > scope.order:
+                yield own, cover
+
+    def to_dict(self) -> dict[str, dict[str, Any]]:
+        """Return the scopes as plain values."""
+        return {scope.value: cover.to_dict() for scope, cover in self.by_scope.items()}
+
+
+def rounded_up(number: Fraction) -> float:
+    """Return the nearest float, or the next above it where it would understate the number.
+
+    >>> rounded_up(Fraction(1, 10)), Fraction(rounded_up(Fraction(1, 3))) >= Fraction(1, 3)
+    (0.1, True)
+    """
+    nearest = float(number)
+    # 0.1 is meant by the float that is written so, though that lies a little off.
+    if Fraction(nearest) < number and number != exact_number(repr(nearest)):
+        return math.nextafter(nearest, math.inf)
+    return nearest

@@ -1,0 +1,293 @@
+"""Conditions: what each method takes as given, and that every place shows the same list."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import microveil as mv
+from microveil.compare.rows import conditions_of
+from microveil.methods import METHODS
+from microveil.methods.idp2025 import METHODS as FIRST
+from microveil.privacy import Condition
+from microveil.report import comparison_report, custodian_report, publishable_report
+
+N = 60
+NAMES = ["x", "y"]
+BOUNDS = {"x": (0, 1000), "y": (0, 1000)}
+ALL = ("cluster", "vector", "row")
+OWN = Condition(
+    id="weather",
+    short="the weather",
+    text="The weather is taken to be the same for the table and its neighbours.",
+)
+
+
+def people(seed=1):
+    random = np.random.Generator(np.random.PCG64(seed))
+    return {
+        "x": random.integers(0, 900, N) % 97 + np.arange(N),
+        "y": random.integers(0, 900, N),
+        "place": random.choice(["north", "south"], N),
+    }
+
+
+@pytest.fixture
+def of_the_weather():
+    """A method registered from outside, with a condition of its own."""
+    known = next(method for method in FIRST if method.id == "dp-um")
+
+    def promise(setting):
+        promised = known.promise(setting)
+        return replace(promised, conditions=(OWN,))
+
+    METHODS["weather-um"] = replace(known, id="weather-um", promise=promise)
+    yield "weather-um"
+    del METHODS["weather-um"]
+
+
+# Every method with every choice that bears on its conditions, and their ids.
+CASES = [
+    ("laplace", {}, []),
+    ("dp-um", {}, []),
+    ("idp-ls", {}, ["noise-scales"]),
+    ("idp-cbls", {}, ["noise-scales"]),
+    ("idp-cbls", {"exact_cells": "widen"}, ["noise-scales", "cluster-sizes"]),
+    ("idp-cbls", {"exact_cells": "allow"}, ["noise-scales", "exact-cells"]),
+    ("idp-vector", {}, ["noise-scales"]),
+    ("idp-vector", {"exact_cells": "widen"}, ["noise-scales", "cluster-sizes"]),
+    ("idp-vector", {"partition": "noise-aware"}, ["noise-scales", "cluster-sizes"]),
+    ("kanon-dp", {}, []),
+    ("kanon-dp", {"composition": "parallel"}, []),
+    ("kanon-dp", {"sensitivity": "vector"}, ["noise-scales"]),
+    ("record-dp", {"partition": "ranking"}, []),
+    ("record-dp", {"partition": "mdav"}, ["noise-scales", "cluster-sizes"]),
+    (
+        "record-dp",
+        {"partition": "optimal"},
+        ["noise-scales", "rank-boundaries", "cluster-sizes"],
+    ),
+    (
+        "record-dp",
+        {"partition": "noise-aware"},
+        ["noise-scales", "rank-boundaries", "cluster-sizes"],
+    ),
+    ("mdav", {}, []),
+    ("mdav-insensitive", {}, []),
+    ("v-mdav", {}, []),
+    ("ranking", {}, []),
+    ("optimal", {}, []),
+    ("pram", {}, []),
+    ("k-pram", {}, []),
+    ("k-noise", {}, []),
+    ("dp-um", {"keep": ["place"], "missing": "keep"}, ["missing-cells", "kept-columns"]),
+    ("mdav", {"keep": ["place"]}, ["kept-columns"]),
+    ("laplace", {"bounds": mv.bounds_from_data(people())}, ["bounds"]),
+    ("idp-vector", {"attributes": None}, ["noise-scales", "columns-chosen"]),
+    ("idp-vector", {"k": "auto"}, ["noise-scales", "parameters-chosen"]),
+    ("weather-um", {}, ["weather"]),
+]
+
+
+def request(method, **more):
+    asked = {"k": 5, "epsilon": 1, "attributes": NAMES, "bounds": BOUNDS} | more
+    if method == "pram":
+        asked["resolution"] = {"x": 10, "y": 10}
+    return {"method": method, **asked}
+
+
+def test_every_method_is_among_the_cases():
+    """No method is registered whose conditions nobody wrote down."""
+    assert set(METHODS) == {method for method, _, _ in CASES} - {"weather-um"}
+
+
+@pytest.mark.parametrize(("method", "more", "ids"), CASES)
+@pytest.mark.usefixtures("of_the_weather")
+def test_summary_statement_and_reports_show_the_conditions_of_the_plan(method, more, ids):
+    """What epsilon hangs on is in each of them, no more and no less."""
+    release = mv.protect(people(), **request(method, **more))
+    guarantee = release.guarantee
+    assert [condition.id for condition in guarantee.conditions] == ids
+    assert [entry["id"] for entry in guarantee.to_dict()["conditions"]] == ids
+    shown = [c.text for c in guarantee.conditions]
+    assert list(guarantee.notes[: len(ids)]) == shown
+    summary, statement = guarantee.summary(), guarantee.statement()
+    pages = [publishable_report(release), custodian_report(release, people())]
+    for condition in guarantee.conditions:
+        assert condition.short in summary
+        head = condition.clause[0].upper() + condition.clause[1:]
+        assert f"**{head}" in statement
+        for page in pages:
+            assert condition.clause[1:] in page
+    given = statement.partition("## What this takes as given")[2].partition("\n## ")[0]
+    assert given.count("\n- ") == len(ids)
+
+
+@pytest.mark.parametrize(
+    ("method", "more", "ids"), [case for case in CASES if case[1].get("k") != "auto"]
+)
+@pytest.mark.usefixtures("of_the_weather")
+def test_a_comparison_shows_the_conditions_of_each_plan(method, more, ids):
+    """The rows of a comparison hold them; answer, frontier and report say each of them."""
+    asked = request(method, **more)
+    del asked["method"], asked["k"], asked["epsilon"]
+    steps = [f"{name}={asked.pop(name)}" for name in ("partition", "composition", "sensitivity")
+             if name in asked]  # fmt: skip
+    found = mv.compare(people(), methods=":".join([method, *steps]), k=[5], epsilon=[1], runs=2,
+                       seed=1, **asked)  # fmt: skip
+    (row,) = found.summary.to_dicts()
+    assert [entry["id"] for entry in row["conditions"]] == ids
+    answer = " ".join(found.answer.split())
+    page = comparison_report(found)
+    for condition in conditions_of(row):
+        for sentence in condition.text.split(". ")[:1]:
+            assert sentence.split(":")[0] in answer
+            assert sentence.split("'")[0].split(":")[0] in page
+    every = {c.clause for c in (OWN,)} | {"noise scales held", "cluster sizes held"}
+    held = {condition.clause.removeprefix("with the ") for condition in conditions_of(row)}
+    for clause in every - held - {c.clause for c in conditions_of(row)}:
+        assert clause not in answer
+
+
+def test_a_condition_of_a_registered_method_reaches_advice_and_frontier(of_the_weather):
+    """Advice names it beside the method; on the frontier its method beats none without it."""
+    asked = {"attributes": NAMES, "bounds": BOUNDS, "epsilon": 1}
+    advice = mv.advise(people(), method=of_the_weather, k=5, **asked)
+    assert advice.asked.conditions == (OWN,)
+    assert "with the weather of this table held" in advice.to_text()
+    found = mv.compare(people(), methods=[of_the_weather, "dp-um"], k=[5], runs=3, seed=1,
+                       attributes=NAMES, bounds=BOUNDS, epsilon=[1])  # fmt: skip
+    by_method = {row["method"]: row["cell"] for row in found.summary.to_dicts()}
+    assert by_method["dp-um"] in set(found.frontier["cell"])
+    assert "with the weather held" in " ".join(found.answer.split())
+
+
+@pytest.mark.parametrize(
+    ("method", "more"), [(m, more) for m, more, ids in CASES if "noise-scales" in ids]
+)
+def test_what_is_fitted_to_the_table_is_never_said_of_the_program(method, more):
+    """The plain sentence of epsilon stands only where nothing is taken as given."""
+    guarantee = mv.plan(people(), **request(method, **more)).guarantee
+    scales = next(c for c in guarantee.conditions if c.id == "noise-scales")
+    assert tuple(scope.value for scope in scales.scopes) == ALL
+    statement = guarantee.statement()
+    assert "if that person's record were replaced by any other, nothing seen" not in statement
+    assert "It is not true of the program that made this release" in statement
+    plain = mv.plan(people(), **request("laplace")).guarantee.statement()
+    assert "if that person's record were replaced by any other, nothing seen" in plain
+    assert "not true of the program" not in plain
+
+
+def test_scales_fitted_anew_show_a_neighbour():
+    """Twelve values, one replaced by a million: the program shows it at epsilon 0.1."""
+    asked = {"method": "idp-vector", "k": 3, "epsilon": 0.1, "attributes": "x",
+             "bounds": {"x": (0, 1_000_000)}, "exact_cells": "allow"}  # fmt: skip
+    table, neighbour = np.arange(10, 22), np.append(np.arange(10, 21), 1_000_000)
+
+    def seen(values):
+        runs = (mv.protect({"x": values}, seed=seed, **asked).data["x"] for seed in range(60))
+        return np.mean([bool((released > 20_000).any()) for released in runs])
+
+    assert seen(table) == 0
+    assert seen(neighbour) > 0.75
+    assert "noise-scales" in {c.id for c in mv.plan({"x": table}, **asked).guarantee.conditions}
+
+
+def test_what_a_seed_draws_hangs_on_everything_and_covers_nothing():
+    """The first condition is the seed; provisos of scopes that are not covered are not shown."""
+    guarantee = mv.plan(people(), **request("idp-vector", seed=1)).guarantee
+    assert [c.id for c in guarantee.conditions] == ["seeded", "noise-scales"]
+    assert guarantee.provisos == ()
+    assert mv.plan(people(), **request("idp-vector", seed=1)).promised.scopes.vector.covered
+
+
+# What one record decides where the columns are left to the data: a duplicate among all-different
+# numbers makes a column of numbers of what was taken for identifiers.
+def test_columns_left_to_the_data_are_no_differential_privacy():
+    """One duplicate changes which columns are released, so the model and row scope go."""
+    table = {"x": np.arange(N), "y": np.arange(N) % 7}
+    duplicate = {"x": np.append(np.arange(N - 1), 0), "y": np.arange(N) % 7}
+    asked = {"method": "laplace", "epsilon": 1, "bounds": {"y": (0, 10)}}
+    released = [
+        mv.protect(data, **asked | {"bounds": {n: (0, N) for n in data}}).data
+        for data in (table, duplicate)
+    ]
+    assert [list(data) for data in released] == [["y"], ["x", "y"]]
+    guarantee = mv.plan(table, **asked).guarantee
+    assert guarantee.model == "idp"
+    assert not guarantee.scopes.row.covered
+    assert "columns-chosen" in {c.id for c in guarantee.conditions}
+    named = mv.plan(table, **asked, attributes=["y"]).guarantee
+    assert (named.model, named.scopes.row.covered, named.conditions) == ("dp", True, ())
+
+
+@pytest.mark.parametrize("method", ["laplace", "auto"])
+def test_row_scope_asked_for_refuses_columns_left_to_the_data(method):
+    """The refusal lists the columns to name."""
+    table = {"x": np.arange(N) % 5, "y": np.arange(N) % 7, "id": np.arange(N)}
+    with pytest.raises(mv.RequestError, match=r"--attributes x,y ") as caught:
+        mv.protect(table, method=method, k=5, epsilon=1, scope="row", bounds=BOUNDS)
+    assert "hang on the data" in str(caught.value)
+
+
+def test_a_method_left_to_advice_at_row_scope_hangs_on_no_record():
+    """Over very different tables of as many records one method, one k and one guarantee come."""
+    rows = [people(seed) | {"x": values} for seed, values in
+            ((1, np.zeros(N, int)), (2, np.arange(N)), (3, np.full(N, 1000)))]  # fmt: skip
+    for more in ({}, {"shuffle": "columns"}):
+        asked = {"method": "auto", "scope": "row", "epsilon": 2, "attributes": NAMES,
+                 "bounds": BOUNDS, **more}  # fmt: skip
+        plans = [mv.plan(table, **asked) for table in rows]
+        assert len({str(plan.guarantee.to_dict()) for plan in plans}) == 1
+        guarantee = plans[0].guarantee
+        assert guarantee.model == "dp"
+        assert guarantee.scopes.row.exact_epsilon == 2
+        assert guarantee.conditions == ()
+
+
+def test_a_method_left_to_advice_below_row_scope_says_that_the_data_chose():
+    """At vector scope the table may be looked at: iDP, the condition, and no row scope."""
+    guarantee = mv.plan(
+        people(), method="auto", scope="vector", epsilon=500, attributes=NAMES, bounds=BOUNDS
+    ).guarantee
+    assert guarantee.model == "idp"
+    assert "parameters-chosen" in {c.id for c in guarantee.conditions}
+    assert not guarantee.scopes.row.covered
+
+
+def test_k_left_to_advice_goes_by_the_number_of_records():
+    """How many values are missing does not show in k."""
+    found = set()
+    for holes in (0, 9, 20):
+        table = {name: people()[name].astype(float) for name in NAMES}
+        table["x"][:holes] = np.nan
+        plan = mv.plan(table, method="dp-um", k="auto", epsilon=20, attributes=NAMES,
+                       bounds=BOUNDS, resolution={"x": 1, "y": 1}, missing="keep")  # fmt: skip
+        found.add(plan.guarantee.k)
+    assert len(found) == 1
+
+
+def test_too_few_values_for_the_k_that_advice_chose_are_refused():
+    """A k by the number of records can be more than a column has values: an error, no crash."""
+    table = {name: people()[name].astype(float) for name in NAMES}
+    table["x"][: N - 5] = np.nan
+    with pytest.raises(mv.DataError, match="fewer values than k"):
+        mv.plan(table, method="dp-um", k="auto", epsilon=0.1, attributes=NAMES, bounds=BOUNDS,
+                resolution={"x": 1, "y": 1}, missing="keep")  # fmt: skip
+
+
+def test_the_summary_says_first_whether_rows_are_covered():
+    """Its first line has the model, of centroids where rows follow individuals."""
+
+    def first(method, **more):
+        return mv.plan(people(), **request(method, **more)).guarantee.summary().splitlines()[0]
+
+    assert first("laplace") == "epsilon 1, differential privacy (DP), rows are covered:"
+    assert first("dp-um") == "epsilon 1, DP of the centroids, rows are not covered:"
+    assert first("idp-vector") == "epsilon 1, iDP of the centroids, rows are not covered:"
+    assert first("mdav", keep=["place"]) == (
+        "privacy model: k-anonymity with k = 5; not for what is released as it is: place"
+    )
+    assert "**The rows of this release are not covered.**" in mv.plan(
+        people(), **request("dp-um")
+    ).guarantee.statement().splitlines()[2]  # fmt: skip

@@ -1,0 +1,126 @@
+"""Attributes shuffled each by itself: what is promised of them, and what is released."""
+
+import numpy as np
+import pytest
+
+import microveil as mv
+
+N = 60
+NAMES = ["x", "y", "z"]
+BOUNDS = {name: (0, 1000) for name in NAMES}
+ASKED = {"k": 5, "epsilon": 1, "attributes": NAMES, "bounds": BOUNDS, "exact_cells": "allow"}
+
+
+def people():
+    random = np.random.Generator(np.random.PCG64(5))
+    return {name: random.integers(0, 900, N) for name in NAMES} | {"place": np.arange(N) % 3}
+
+
+@pytest.mark.parametrize(
+    ("method", "more", "model", "row"),
+    [
+        ("laplace", {}, "dp", 1),
+        ("dp-um", {}, "dp", 1),
+        ("idp-ls", {}, "idp", 1.6931471805599454),
+        ("idp-cbls", {}, "idp", 12),
+        ("idp-vector", {"partition": "noise-aware"}, "idp", 1),
+        ("kanon-dp", {}, "dp", 1),
+        ("kanon-dp", {"blocks": [["x"], ["y", "z"]]}, "dp", 1),
+        ("kanon-dp", {"composition": "parallel"}, "dp", 12),
+        ("record-dp", {"partition": "mdav"}, "idp", None),
+        ("record-dp", {"partition": "optimal"}, "idp", 1),
+        ("mdav", {}, "none", None),
+        ("ranking", {}, "none", None),
+    ],
+)
+def test_row_scope_is_vector_scope(method, more, model, row):
+    """No row joins what two attributes show, so the wider scope costs nothing more."""
+    guarantee = mv.plan(people(), method=method, shuffle="columns", **ASKED | more).guarantee
+    assert guarantee.model == model
+    assert guarantee.scopes.row.epsilon == pytest.approx(row)
+    assert guarantee.scopes.row == guarantee.scopes.vector
+    assert any("a random order of its own" in note for note in guarantee.notes)
+
+
+def test_bounds_read_from_the_data_keep_row_scope_uncovered_for_laplace():
+    """Shuffling does not take back what the bounds show."""
+    guarantee = mv.plan(people(), method="laplace", shuffle="columns",
+                        **ASKED | {"bounds": mv.bounds_from_data(people())}).guarantee  # fmt: skip
+    assert guarantee.model == "idp"
+    assert not guarantee.scopes.row.covered
+
+
+def test_one_attribute_alone_stays_k_anonymous():
+    """With one column there is nothing to tear apart."""
+    asked = ASKED | {"attributes": ["x"], "shuffle": "columns"}
+    assert mv.plan(people(), method="mdav", **asked).guarantee.model == "k-anonymity"
+
+
+def test_each_attribute_has_an_order_of_its_own():
+    """The same cells as unshuffled under one seed, each column in another order."""
+    plain = mv.protect(people(), method="dp-um", seed=7, **ASKED).data
+    found = mv.protect(people(), method="dp-um", seed=7, shuffle="columns", **ASKED).data
+    orders = []
+    for name in NAMES:
+        assert sorted(plain[name]) == sorted(found[name])
+        orders.append(tuple(np.argsort(found[name], kind="stable")))
+    assert len(set(orders)) == len(NAMES)
+    correlations = [
+        abs(np.corrcoef(mv.protect({"x": np.arange(2000), "y": np.arange(2000)}, method="ranking",
+                                   k=3, attributes=["x", "y"], shuffle="columns").data[name],
+                        np.arange(2000))[0, 1])
+        for name in ("x", "y")
+    ]  # fmt: skip
+    assert max(correlations) < 0.15
+
+
+def test_missing_cells_are_shuffled_with_their_attribute():
+    """Where a cell is missing shows nobody's row."""
+    table = {name: people()[name].astype(float) for name in NAMES}
+    table["x"][:20] = np.nan
+    found = mv.protect(table, method="laplace", shuffle="columns", missing="keep",
+                       resolution=dict.fromkeys(NAMES, 1), **ASKED).data  # fmt: skip
+    places = np.flatnonzero(np.isnan(found["x"]))
+    assert len(places) == 20
+    assert places.tolist() != list(range(20))
+    assert not np.isnan(found["y"]).any()
+
+
+def test_kept_columns_are_refused_beside_it():
+    """A kept column would stand beside values of other people."""
+    with pytest.raises(mv.RequestError, match="leave out keep"):
+        mv.plan(people(), method="dp-um", shuffle="columns", keep=["place"], **ASKED)
+
+
+@pytest.mark.parametrize("given", ["cells", 1, ["x"]])
+def test_anything_else_is_refused(given):
+    """True, False, rows and columns are what there is."""
+    with pytest.raises(mv.RequestError, match="'rows' or 'columns'"):
+        mv.plan(people(), method="dp-um", shuffle=given, **ASKED)
+
+
+def test_rows_is_what_true_means():
+    """The two ways of asking draw the same release."""
+    one, other = (
+        mv.protect(people(), method="dp-um", shuffle=given, seed=1, **ASKED).data
+        for given in (True, "rows")
+    )
+    assert all(np.array_equal(one[name], other[name]) for name in NAMES)
+
+
+def test_a_recipe_takes_it():
+    """By name, and as yes or no."""
+    for given, rows in (("columns", 1.0), ("rows", None), (True, None), (False, None)):
+        recipe = {"microveil": "0.2", "method": "dp-um", "shuffle": given}
+        found = mv.plan(people(), recipe=recipe, **ASKED).guarantee
+        assert found.scopes.row.epsilon == rows
+
+
+@pytest.mark.parametrize("columns", [NAMES, ["x"]])
+def test_an_attack_finds_no_more_at_row_scope_than_is_claimed(columns):
+    """The empirical audit of what is seen in any order stays below the claim."""
+    found = mv.empirical_audit(
+        people(), method="dp-um", shuffle="columns", runs=4000, **ASKED | {"attributes": columns}
+    )
+    assert found.contradicted == ()
+    assert found.scopes["row"].claimed == pytest.approx(1 / len(columns))
