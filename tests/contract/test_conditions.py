@@ -209,7 +209,7 @@ def test_columns_left_to_the_data_are_no_differential_privacy():
     duplicate = {"x": np.append(np.arange(N - 1), 0), "y": np.arange(N) % 7}
     asked = {"method": "laplace", "epsilon": 1, "bounds": {"y": (0, 10)}}
     released = [
-        mv.protect(data, **asked | {"bounds": {n: (0, N) for n in data}}).data
+        mv.protect(data, **asked | {"bounds": dict.fromkeys(data, (0, N))}).data
         for data in (table, duplicate)
     ]
     assert [list(data) for data in released] == [["y"], ["x", "y"]]

@@ -36,24 +36,38 @@ def test_the_dictionary_has_the_contracts_keys():
     guarantee = told("idp-cbls", keep=["place"])
     assert list(guarantee) == [
         "schema",
+        "method",
+        "title",
+        "source",
+        "deed",
+        "n_records",
         "model",
         "epsilon",
+        "delta",
+        "rho",
         "k",
+        "unit",
         "scopes",
+        "conditions",
         "attributes",
         "randomness",
         "kept",
         "notes",
+        "exact",
+        "kinds",
     ]
+    assert guarantee["schema"] == 2
+    assert guarantee["unit"] == {"column": None, "max_rows": 1}
     assert guarantee["scopes"] == {
-        "cluster": {"covered": True, "epsilon": 1.0},
-        "vector": {"covered": True, "epsilon": 12.0},
-        "row": {"covered": False, "epsilon": None},
+        "cluster": {"covered": True, "epsilon": 1.0, "delta": 0.0},
+        "vector": {"covered": True, "epsilon": 12.0, "delta": 0.0},
+        "row": {"covered": False, "epsilon": None, "delta": None},
     }
     assert guarantee["attributes"]["x"] == {
+        "method": "idp-cbls",
         "share": 0.5,
-        "bounds": [0, 1000],
-        "bounds_source": "declared",
+        "domain": [0, 1000],
+        "domain_source": "declared",
         "resolution": 1,
         "resolution_source": "given by the type",
     }
@@ -106,8 +120,8 @@ def test_bounds_and_resolutions_from_the_data_are_named_without_their_values(met
         ).guarantee
         assert guarantee.model == "idp"
         terms = guarantee.to_dict()["attributes"]["x"]
-        assert terms["bounds"] is None
-        assert terms["bounds_source"] == "read from the data"
+        assert terms["domain"] is None
+        assert terms["domain_source"] == "read from the data"
         assert terms["resolution"] is None
         assert terms["resolution_source"] == "read from the data"
         assert not guarantee.scopes.row.covered
@@ -231,7 +245,7 @@ def test_marks_of_what_was_read_survive_a_recipe():
              "resolution": mv.resolution_from_data(data)["x"]}  # fmt: skip
     recipe = {"method": "laplace", "epsilon": 1, "attributes": {"x": entry}}
     guarantee = mv.plan(data, recipe=recipe).guarantee
-    assert guarantee.to_dict()["attributes"]["x"]["bounds_source"] == "read from the data"
+    assert guarantee.to_dict()["attributes"]["x"]["domain_source"] == "read from the data"
     assert guarantee.to_dict()["attributes"]["x"]["resolution_source"] == "read from the data"
     assert guarantee.model == "idp"
 
@@ -257,7 +271,9 @@ def test_the_statement_shows_scopes_kept_columns_and_isotonic_regression():
     assert "would come out exactly is refused" in refused.guarantee.statement()
 
 
-SIZES = "with the cluster sizes of this table held"
+HELD = "with the noise scales of this table held"
+SIZES = "with the noise scales and the cluster sizes of this table held"
+EXACT = "not for cells of clusters of equal values, which come out exactly"
 
 
 @pytest.mark.parametrize(
@@ -265,21 +281,24 @@ SIZES = "with the cluster sizes of this table held"
     [
         ("laplace", {}, ()),
         ("dp-um", {"keep": ["place"]}, ("not for what is released as it is: place",)),
-        ("idp-cbls", {}, ()),
+        ("idp-cbls", {}, (HELD, EXACT)),
         ("idp-cbls", {"exact_cells": "widen"}, (SIZES,)),
-        ("idp-vector", {}, ()),
+        ("idp-vector", {"exact_cells": "refuse"}, (HELD,)),
         ("idp-vector", {"exact_cells": "widen"}, (SIZES,)),
-        ("idp-vector", {"partition": "noise-aware"}, (SIZES,)),
+        ("idp-vector", {"partition": "noise-aware"}, (SIZES, EXACT)),
         ("record-dp", {"partition": "ranking"}, ()),
         (
             "record-dp",
             {"partition": "optimal"},
-            ("with the rank boundaries of this table held",),
+            (
+                "with the noise scales, the rank boundaries and the cluster sizes of this table "
+                "held",
+            ),
         ),
         (
             "idp-vector",
             {"partition": "noise-aware", "bounds": mv.bounds_from_data(people(), 1.5)},
-            ("with the cluster sizes and the bounds of this table held",),
+            ("with the noise scales, the cluster sizes and the bounds of this table held", EXACT),
         ),
         ("laplace", {"seed": 1}, ()),
     ],

@@ -86,7 +86,7 @@ def test_shares_and_epsilons_are_there_as_fractions():
 
 @pytest.mark.parametrize("name", OLD)
 def test_a_certificate_of_schema_1_is_read_with_what_it_left_unsaid(name, tmp_path):
-    """iDP gets its noise scales; choices by the data their condition, model and cover."""
+    """IDP gets its noise scales; choices by the data their condition, model and cover."""
     path = tmp_path / "guarantee.json"
     path.write_text(json.dumps(OLD[name]), encoding="utf-8")
     read = mv.Guarantee.read(path)

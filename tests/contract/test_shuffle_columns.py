@@ -7,7 +7,7 @@ import microveil as mv
 
 N = 60
 NAMES = ["x", "y", "z"]
-BOUNDS = {name: (0, 1000) for name in NAMES}
+BOUNDS = dict.fromkeys(NAMES, (0, 1000))
 ASKED = {"k": 5, "epsilon": 1, "attributes": NAMES, "bounds": BOUNDS, "exact_cells": "allow"}
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from microveil.compare import Comparison, compare
 from microveil.compare.measures import Measures
 from microveil.compare.measuring import CHANCE, MEASURES, RISKS
+from microveil.privacy.condition import bounds, kept_columns, rank_boundaries
 from microveil.report import MapPoint, Spread, comparison_report, risk_utility_section
 from microveil.report.axes import log_axis
 from microveil.report.cells import method_words
@@ -57,12 +58,14 @@ def pictures(html, kind):
     return found
 
 
-def made(*cells, runs=(-1.0, 0.0, 1.0), **description):
+def made(*cells, runs=(-1.0, 0.0, 1.0), conditions=(), **description):
     """Make a comparison of cells (method, steps, k, epsilon, scope, model, loss, linkage)."""
     rows = []
     for number, (method, steps, k, epsilon, scope, model, loss, linkage) in enumerate(cells):
         named = {"cell": number, "method": method, "steps": steps, "k": k, "epsilon": epsilon}
-        facts = {"scope": scope, "model": model, "vector_loss": 9.0, "exact_cells": 7}
+        held = [*conditions, *([rank_boundaries()] if "noise-aware" in steps else [])]
+        facts = {"scope": scope, "model": model, "vector_loss": 9.0, "exact_cells": 7,
+                 "conditions": [condition.to_dict() for condition in held]}  # fmt: skip
         for run, shift in enumerate(runs, start=1):
             figures = dict.fromkeys(MEASURES, loss + shift) | dict.fromkeys(RISKS, linkage)
             row = {**named, **facts, "n_cells": 50, "run": run, "seed": run, **figures}
@@ -157,7 +160,7 @@ def test_conditions_stand_where_their_method_is_named():
     (section,) = re.findall(r'<section aria-labelledby="scopes".*?</section>', page, re.DOTALL)
     assert marked in texts(section, "th")
     assert plain not in section
-    assert "with boundaries chosen anew nothing is promised" in section
+    assert "chosen anew from the neighbour, nothing would be promised" in section
     for kind in ("maps", "loss", "cells"):
         (part,) = re.findall(rf'<section aria-labelledby="{kind}".*?</section>', page, re.DOTALL)
         assert marked in part
@@ -170,7 +173,7 @@ def test_bounds_read_from_the_data_are_never_shown_as_declared():
     read = {"attributes": ["AGE"], "arguments": {"bounds": {"AGE": [0, 90]}},
             "read_from_data": {"bounds": ["AGE"]}}  # fmt: skip
     cell = ("dp-um", "", 5, 1.0, "vector", "idp", 20.0, 3.0)
-    page = comparison_report(made(cell, **read))
+    page = comparison_report(made(cell, conditions=[bounds(["AGE"])], **read))
     assert "argument bounds, read from the data for AGE" in page
     for kind in ("answer1", "scopes"):
         (part,) = re.findall(rf'<section aria-labelledby="{kind}".*?</section>', page, re.DOTALL)
@@ -184,7 +187,7 @@ def test_what_is_kept_is_named_and_covered_by_no_claim():
         ("laplace", "", None, 1.0, "row", "dp", 20.0, 3.0),
         ("mdav", "", 5, None, "none", "k-anonymity", 20.0, 3.0),
     ):
-        page = comparison_report(made(cell, arguments={"keep": ["CITY"]}))
+        page = comparison_report(made(cell, conditions=[kept_columns(["CITY"])]))
         for kind in ("answer1", "scopes"):
             (part,) = re.findall(
                 rf'<section aria-labelledby="{kind}".*?</section>', page, re.DOTALL
