@@ -348,3 +348,25 @@ def test_relative_names_and_trailing_slashes_are_understood(tmp_path, monkeypatc
     public, custodian = write_folders("x/../release/", fill, overwrite=False)
     assert (public.name, custodian.name) == ("release", "release-custodian")
     assert public.parent == Path(tmp_path)
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_what_is_announced_comes_before_any_change(folder, request, overwrite):
+    """The announcement finds everything as it was; if it fails, so it stays."""
+    if overwrite:
+        request.getfixturevalue("old")
+    before = sorted(path.name for path in folder.parent.iterdir())
+    seen = []
+
+    def look():
+        names = sorted(path.name for path in folder.parent.iterdir())
+        staged = [name for name in names if name.startswith(".release.")]
+        seen.extend([staged, sorted(set(names) - set(staged))])
+        raise FileError("ledger", "it is closed", "open it")
+
+    with pytest.raises(FileError, match="closed"):
+        write_folders(folder, fill, overwrite=overwrite, announce=look)
+    assert [len(part) for part in seen] == [1, len(before)]
+    assert seen[1] == before == sorted(path.name for path in folder.parent.iterdir())
+    if overwrite:
+        assert contents(folder) == {"guarantee.json": "old"}

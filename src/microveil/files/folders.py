@@ -65,7 +65,11 @@ def check_absent(folder: str | Path, *, overwrite: bool) -> None:
 
 @stands_alone
 def write_folders(
-    folder: str | Path, fill: Callable[[Path, Path], None], *, overwrite: bool
+    folder: str | Path,
+    fill: Callable[[Path, Path], None],
+    *,
+    overwrite: bool,
+    announce: Callable[[], None] = lambda: None,
 ) -> tuple[Path, Path]:
     """Make the two folders of a release appear whole, or leave everything as it was.
 
@@ -78,6 +82,9 @@ def write_folders(
         the custodian's into the second.
     overwrite : bool
         Whether to replace an earlier release.
+    announce : callable
+        Called when all is on the disk, right before the first folder appears or an earlier one
+        goes; if it raises, neither happens.
 
     Returns
     -------
@@ -115,6 +122,7 @@ def write_folders(
             _sync(path)
         # The places may have been taken while the folders were filled.
         check_absent(folder, overwrite=overwrite)
+        announce()
         if overwrite:
             for target, old in ((public, "old-public"), (custodian, "old-custodian")):
                 if target.exists():
