@@ -16,7 +16,9 @@ from microveil.flags import (
     Encoding,
     Folder,
     Json,
+    LedgerFile,
     Names,
+    Population,
     RequestFlags,
     Separator,
     takes_request,
@@ -139,6 +141,8 @@ def protect(
             help="Write a page that may be published with the release, FOLDER/report.html.",
         ),
     ] = False,
+    population: Population = None,
+    ledger: LedgerFile = None,
     as_json: Json = False,
     request: RequestFlags,
 ) -> None:
@@ -155,6 +159,8 @@ def protect(
             **_request_arguments(request),
             public_report=public_report,
             overwrite=overwrite,
+            population=population,
+            ledger=ledger,
             progress=progress,
         )
     for note in release.notes:
@@ -173,6 +179,9 @@ def protect(
     print_text(f"Released to {output}: the table{page}, guarantee.json and guarantee.md.")
     print_text(f"For the custodian only: {output}-custodian.")
     print_text(release.guarantee.summary())
+    counted = release.manifest.to_dict().get("ledger")
+    for sentence in counted["in_words"] if counted else ():
+        print_text(sentence)
 
 
 @app.command()

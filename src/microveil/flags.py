@@ -18,7 +18,9 @@ __all__ = [
     "Encoding",
     "Folder",
     "Json",
+    "LedgerFile",
     "Names",
+    "Population",
     "RequestFlags",
     "Separator",
     "takes_request",
@@ -34,6 +36,16 @@ Folder = Annotated[
     Path, typer.Option("-o", "--output", help="Folder for the release; FOLDER-custodian beside it.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Population = Annotated[
+    str | None,
+    typer.Option(help="Who the people are: a ledger then counts all releases of theirs."),
+]
+LedgerFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--ledger", help="Counts releases; by default microveil-ledger.jsonl beside FOLDER."
+    ),
+]
 Names = Annotated[list[str] | None, typer.Option(help="Columns, with commas or repeated.")]
 Separator = Annotated[str, typer.Option(help="What separates the fields of a CSV file.")]
 Decimal = Annotated[str, typer.Option(help="The decimal mark of a CSV file: . or ,")]

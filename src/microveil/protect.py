@@ -73,6 +73,9 @@ def protect(
         dependence between attributes is gone. Columns cannot be kept beside it.
     seed : int, optional
         For experiments only: the release then protects nobody.
+    population : str, optional
+        Who the people are, in up to 200 characters: `Release.write` then records the release
+        in the custodian's ledger, which counts all releases of theirs.
     recipe : str, Path or dict, optional
         A recipe file or its contents; arguments given here override it.
     partition : {"mdav", "ranking", "optimal", "noise-aware"}, optional

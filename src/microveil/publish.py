@@ -19,6 +19,7 @@ from microveil.compare.store import opened, written_whole
 from microveil.empirical import EmpiricalAudit, empirical_audit
 from microveil.errors import FileError, RequestError, stands_alone
 from microveil.files import SourceFile, TextFormat, check_absent, read_file
+from microveil.ledger import ledger_place, read_ledger
 from microveil.protect import draw
 from microveil.recipe import merged, propose_recipe, read_recipe
 from microveil.release import Plan, Release
@@ -60,6 +61,7 @@ def protect_file(
     text: TextFormat | None = None,
     public_report: bool = False,
     overwrite: bool = False,
+    ledger: str | Path | None = None,
     progress: Progress = lambda _step: None,
     **arguments: Any,
 ) -> Release:
@@ -81,6 +83,8 @@ def protect_file(
         Whether a page on the release that may be published goes with it, report.html in
         ``folder``.
     overwrite : bool
+    ledger : str or Path, optional
+        The file that counts the releases of ``population``; by default beside ``folder``.
     progress : callable
         Told each step.
     **arguments
@@ -89,6 +93,8 @@ def protect_file(
     Returns
     -------
     Release
+        Where a population is named, the entry ``ledger`` of its manifest says what the
+        releases of that population come to, this one among them.
 
     Raises
     ------
@@ -105,6 +111,7 @@ def protect_file(
         text=text,
         progress=progress,
     )
+    place = ledger_place(folder, asked.get("population"), ledger)
     planned = settled_plan(source.frame, asked, progress)
     release = draw(planned, progress)
     is_reported = source.frame.height <= REPORTED_RECORDS
@@ -128,9 +135,13 @@ def protect_file(
         report=custodians if is_reported else None,
         public_report=publishable_report(release) if public_report else None,
         overwrite=overwrite,
+        ledger=ledger,
         progress=progress,
     )
-    return release
+    if place is None or release.population is None:
+        return release
+    counted = read_ledger(place).totals(release.population, sha256=source.digest)
+    return replace(release, manifest=release.manifest.with_entries(ledger=counted.to_dict()))
 
 
 @stands_alone

@@ -78,6 +78,7 @@ class Recipe(BaseModel):
     isotonic: bool | None = None
     shuffle: bool | Literal["rows", "columns"] | None = None
     seed: int | None = None
+    population: str | None = None
     attributes: dict[str, AttributeEntry] = {}
 
 
@@ -286,6 +287,7 @@ exact_cells = "refuse"   # or "widen": merge clusters of equal values with their
                          # or "allow": publish them as they are
 isotonic = false
 shuffle = false          # or "rows"; "columns": each attribute by itself, in random order
+# population = "..."     # who the people are: a ledger then counts all releases of theirs
 """
 
 

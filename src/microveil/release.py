@@ -18,6 +18,7 @@ import polars
 
 from microveil.errors import DataError, stands_alone
 from microveil.files import TextFormat, write_data, write_folders
+from microveil.ledger import Recording, ledger_place, recorded
 from microveil.plans import AttributePlan
 from microveil.privacy import Guarantee
 from microveil.table import Table
@@ -132,6 +133,12 @@ class Release:
         """Name the release without the custodian's figures: notebooks print it."""
         return f"Release({self.guarantee.method}, {self.guarantee.n_records} records)"
 
+    @property
+    def population(self) -> str | None:
+        """Who the people are, by the name under which the custodian's ledger counts them."""
+        name: str | None = self.manifest.to_dict().get("parameters", {}).get("population")
+        return name
+
     @stands_alone
     def write(
         self,
@@ -142,6 +149,7 @@ class Release:
         report: "str | Callable[[Release], str] | None" = None,
         public_report: str | None = None,
         overwrite: bool = False,
+        ledger: str | Path | None = None,
         progress: Callable[[str], None] = lambda _step: None,
     ) -> tuple[Path, Path]:
         """Write the release: what may be published to ``folder``, the rest beside it.
@@ -149,6 +157,7 @@ class Release:
         ``folder`` gets data.csv or data.parquet, guarantee.json and guarantee.md, and
         report.html where there is a public report; ``folder``-custodian (mode 0700) gets
         manifest.json, and report.html where there is a report. Both appear whole or not at all.
+        Where a population was named, a line in the custodian's ledger comes first.
 
         Parameters
         ----------
@@ -163,6 +172,9 @@ class Release:
             The page that may be published, see `report.publishable_report`.
         overwrite : bool
             Replace an earlier release.
+        ledger : str or Path, optional
+            The file that counts the releases of the population; by default
+            microveil-ledger.jsonl beside ``folder``.
         progress : callable
             Told each step.
 
@@ -173,9 +185,13 @@ class Release:
 
         Raises
         ------
+        RequestError
+            If there is a ledger and no population was named.
         FileError
-            If a folder exists and is not to be replaced, or cannot be written.
+            If a folder exists and is not to be replaced, or cannot be written, or the ledger
+            cannot be.
         """
+        recording = self._recording(Path(folder), ledger)
 
         def fill(public: Path, custodian: Path) -> None:
             progress("writing the table")
@@ -184,7 +200,10 @@ class Release:
             digest = write_data(_as_polars(self.data), public / name, text=csv_text)
             _write_json(public / "guarantee.json", self.guarantee.to_dict())
             (public / "guarantee.md").write_text(self.guarantee.statement(), encoding="utf-8")
-            manifest = self.manifest.with_entries(output={"name": name, "sha256": digest})
+            manifest = self.manifest.with_entries(
+                output={"name": name, "sha256": digest},
+                ledger=None if recording is None else recording.expected().to_dict(),
+            )
             _write_json(custodian / "manifest.json", manifest.to_dict())
             pages = {
                 public: public_report,
@@ -194,7 +213,20 @@ class Release:
                 if page is not None:
                     (place / "report.html").write_text(page, encoding="utf-8")
 
-        return write_folders(Path(folder), fill, overwrite=overwrite)
+        with recorded(recording) as announce:
+            return write_folders(Path(folder), fill, overwrite=overwrite, announce=announce)
+
+    def _recording(self, folder: Path, ledger: str | Path | None) -> Recording | None:
+        place = ledger_place(folder, self.population, ledger)
+        if place is None or self.population is None:
+            return None
+        return Recording(
+            place=place,
+            guarantee=self.guarantee,
+            population=self.population,
+            folder=folder.name,
+            sha256=(self.manifest.to_dict().get("input") or {}).get("sha256"),
+        )
 
 
 @functools.cache

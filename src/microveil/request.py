@@ -1,6 +1,7 @@
 """What is asked of a release, checked before the table is touched."""
 
 import datetime
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
@@ -46,6 +47,8 @@ STEPS = (
 LARGEST_STEP = 10**18
 # Far beyond any meaning, within what is computed without overflow.
 LARGEST_EPSILON = Fraction(10**100)
+# Of a population's name.
+LONGEST_NAME = 200
 
 
 class Advised(StrEnum):
@@ -82,6 +85,7 @@ class Arguments(TypedDict, total=False):
     seed: int | None
     types: Mapping[str, str]
     scope: str | None
+    population: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +121,7 @@ class Request:
     matrix: Mapping[str, Any]
     unused: tuple[str, ...] = ()
     scope: str | None = None
+    population: str | None = None
     advised: Advised | None = None
 
     @classmethod
@@ -168,6 +173,7 @@ class Request:
             matrix=_mapping(given.get("matrix", {}), "matrix"),
             unused=_unused(given, method, needs_k=needs_k),
             scope=given.get("scope"),
+            population=_population(given.get("population")),
         )
         request._check_together()
         request._check_shuffle()
@@ -364,6 +370,20 @@ def _seed(value: Any) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise RequestError("seed", "a seed is a whole number", "pass seed=1, for experiments only")
     return int(value)
+
+
+def _population(value: Any) -> str | None:
+    if value is None:
+        return None
+    # One name must not be two populations because an accent can be written in two ways.
+    name = unicodedata.normalize("NFC", value) if isinstance(value, str) else ""
+    if not (1 <= len(name) <= LONGEST_NAME and name.isprintable() and name == name.strip()):
+        raise RequestError(
+            "population",
+            f"it is a name of 1 to {LONGEST_NAME} printable characters, with no space at its ends",
+            "pass for example population='households 2025'",
+        )
+    return name
 
 
 def read_bounds(name: str, kind: Kind, given: Any) -> Bounds:

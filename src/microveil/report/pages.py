@@ -19,6 +19,7 @@ from microveil.report.measures import correlations_section, loss_section, moment
 from microveil.report.overview import guarantee_section, released_section
 from microveil.report.page import Part, page
 from microveil.report.provenance import provenance_section
+from microveil.report.repeats import repeats_section
 from microveil.report.risks import audit_section, risks_section
 from microveil.report.sections import Section, Subject
 from microveil.report.tables import table
@@ -265,6 +266,7 @@ def _sections(subject: Subject) -> tuple[Section, ...]:
     return (
         released_section(subject),
         guarantee_section(subject.release.guarantee, level=subject.level, prefix=subject.prefix),
+        repeats_section(subject),
         attributes_section(
             subject.columns,
             n_records=subject.release.guarantee.n_records,
