@@ -8,7 +8,8 @@ import microveil as mv
 
 NAMES = [
     "Advice", "Assessment", "AttackReport", "Audit", "Comparison", "DataError", "EmpiricalAudit",
-    "ExactCellsError", "FileError", "Guarantee", "MicroveilError", "Plan", "Release", "RequestError",
+    "ExactCellsError", "FileError", "Guarantee", "MicroveilError", "Plan", "Release",
+    "RequestError",
     "advise", "assess", "attack", "audit", "bounds_from_data", "compare", "empirical_audit",
     "invented_people", "methods", "partition", "plan", "protect", "resolution_from_data",
 ]  # fmt: skip

@@ -273,6 +273,7 @@ def test_the_statement_shows_scopes_kept_columns_and_isotonic_regression():
 
 HELD = "with the noise scales of this table held"
 SIZES = "with the noise scales and the cluster sizes of this table held"
+BOUNDARIES = "with the noise scales, the rank boundaries and the cluster sizes of this table held"
 EXACT = "not for cells of clusters of equal values, which come out exactly"
 
 
@@ -290,10 +291,7 @@ EXACT = "not for cells of clusters of equal values, which come out exactly"
         (
             "record-dp",
             {"partition": "optimal"},
-            (
-                "with the noise scales, the rank boundaries and the cluster sizes of this table "
-                "held",
-            ),
+            (BOUNDARIES,),
         ),
         (
             "idp-vector",

