@@ -21,7 +21,6 @@ from microveil.errors import ExactCellsError, stands_alone
 from microveil.invited_linkage import InvitedLinkage, invited_linkage
 from microveil.planning import plan_prepared, refuse_exact
 from microveil.preparation import Prepared
-from microveil.privacy import Scope
 from microveil.recipe import merged, read_recipe
 from microveil.release import Plan
 from microveil.request import Arguments, Request
@@ -53,7 +52,7 @@ class Advice:
     ----------
     asked : Option
         The request itself.
-    scope : Scope or None
+    scope : str or None
         The most demanding scope at which it keeps its epsilon.
     expected : dict of Expectation
         By attribute; without those of categories.
@@ -66,7 +65,7 @@ class Advice:
     """
 
     asked: Option
-    scope: Scope | None
+    scope: str | None
     expected: Mapping[str, Expectation]
     options: tuple[Option, ...]
     linkage: InvitedLinkage | None = None
@@ -81,7 +80,7 @@ class Advice:
         """Return the advice as plain values."""
         return {
             "asked": self.asked.to_dict(),
-            "scope": None if self.scope is None else self.scope.value,
+            "scope": self.scope,
             "expected": {name: entry.to_dict() for name, entry in self.expected.items()},
             "hopeless": list(self.hopeless),
             "refused": self.refused,
@@ -163,8 +162,8 @@ def advise(
     return Advice(
         asked=Option(
             method=request.method.id,
-            model=planned.promised.model_in_words,
-            conditions=planned.promised.conditions,
+            model=planned.claim.model.in_words,
+            conditions=planned.claim.conditions,
             choices=_choices(request),
             k=request.k if request.method.needs_k else None,
             over_variance=average(expected),
@@ -302,9 +301,10 @@ def _warning(planned: Plan, expected: Mapping[str, Expectation], found: list[Opt
     return f"{note} Instead, {figures}."
 
 
-def _kept_scope(planned: Plan) -> Scope | None:
+def _kept_scope(planned: Plan) -> str | None:
     """Find the most demanding scope at which a plan keeps its epsilon."""
     epsilon = planned.guarantee.epsilon
     if epsilon is None:
         return None
-    return planned.promised.scopes.strongest_at(epsilon)
+    scope = planned.promised.strongest_at(epsilon)
+    return None if scope is None else scope.value

@@ -99,7 +99,6 @@ class Audit:
                 for name, entry in self.attributes.items()
             },
             "vector_scope": self.vector_scope,
-            "conditions": [condition.to_dict() for condition in self.conditions],
         }
 
     def to_text(self) -> str:
@@ -174,7 +173,7 @@ def audit_of(planned: Plan) -> Audit:
     """Audit a plan."""
     return Audit(
         attributes={part.attribute.name: AttributeAudit.of(part) for part in planned.attributes},
-        conditions=planned.promised.conditions,
+        conditions=planned.claim.conditions,
     )
 
 

@@ -44,12 +44,12 @@ def plan_prepared(
     parts = tuple(request.method.plan(columns, choices, engine))
     promise = _promise(opened, request, parts, choices)
     _check_scope(promise, request)
-    promised = _guarantee(opened, request, parts, promise)
+    claim = _guarantee(opened, request, parts, promise)
     return Plan(
         table=opened,
         attributes=parts,
-        guarantee=_in_force(promised, request, parts, promise),
-        promised=promised,
+        guarantee=_in_force(claim, request, parts, promise),
+        claim=claim,
         notes=plan_notes(request, parts, prepared.left_out),
         parameters=request.parameters(),
         unused=request.unused,
@@ -218,13 +218,13 @@ def _guarantee(
 
 
 def _in_force(
-    promised: Guarantee, request: Request, parts: tuple[AttributePlan, ...], promise: Promise
+    claim: Guarantee, request: Request, parts: tuple[AttributePlan, ...], promise: Promise
 ) -> Guarantee:
     """Return what is promised of the release as it is drawn: nothing where a seed draws it."""
     draws = request.method.randomness is not None or request.shuffle is not None
     if request.seed is None or not draws:
-        return promised
-    return promised.drawn_from_seed(_remarks(request, parts, promise, seeded=True))
+        return claim
+    return claim.drawn_from_seed(_remarks(request, parts, promise, seeded=True))
 
 
 def _conditions(

@@ -20,7 +20,7 @@ from microveil.errors import DataError, stands_alone
 from microveil.files import TextFormat, write_data, write_folders
 from microveil.ledger import Recording, ledger_place, recorded
 from microveil.plans import AttributePlan
-from microveil.privacy import Guarantee
+from microveil.privacy import Guarantee, Scopes
 from microveil.table import Table
 
 __all__ = ["Manifest", "Plan", "Release"]
@@ -37,7 +37,7 @@ class Plan:
     table : Table
     attributes : tuple of AttributePlan
     guarantee : Guarantee
-    promised : Guarantee
+    claim : Guarantee
         What holds with the operating system's randomness: with a seed nothing is covered.
     notes : tuple of str
         Warnings in words.
@@ -56,7 +56,7 @@ class Plan:
     table: Table
     attributes: tuple[AttributePlan, ...]
     guarantee: Guarantee
-    promised: Guarantee
+    claim: Guarantee
     notes: tuple[str, ...]
     parameters: Mapping[str, Any]
     unused: tuple[str, ...]
@@ -64,6 +64,11 @@ class Plan:
     shuffle: str | None
     seed: int | None
     figures: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def promised(self) -> Scopes:
+        """What the claim covers, scope by scope."""
+        return self.claim.scopes
 
     def __repr__(self) -> str:
         """Name the plan without its figures, which are the custodian's."""

@@ -184,7 +184,7 @@ def settle(
         return probe, prepared
     # Columns that were left to a look do not open the table to a method that needs no look.
     named = replace(probe, attributes=tuple(prepared.names))
-    public = plan_prepared(prepared, named, engine).promised.model is Model.DIFFERENTIAL_PRIVACY
+    public = plan_prepared(prepared, named, engine).claim.model is Model.DIFFERENTIAL_PRIVACY
     grounds = _stand_in(prepared) if public else prepared
     sizes = _sizes(grounds, probe.method.smallest_k)
     best = min(
@@ -291,11 +291,11 @@ def _weighed(
         except (RequestError, DataError):
             continue
         expected = expectations(planned)
-        if expected and planned.promised.model.strength >= least.strength:
+        if expected and planned.claim.model.strength >= least.strength:
             yield Option(
                 method=request.method.id,
-                model=planned.promised.model_in_words,
-                conditions=planned.promised.conditions,
+                model=planned.claim.model.in_words,
+                conditions=planned.claim.conditions,
                 choices=steps,
                 k=k,
                 over_variance=average(expected),

@@ -198,7 +198,7 @@ def test_what_a_seed_draws_hangs_on_everything_and_covers_nothing():
     guarantee = mv.plan(people(), **request("idp-vector", seed=1)).guarantee
     assert [c.id for c in guarantee.conditions] == ["seeded", "noise-scales"]
     assert guarantee.provisos == ()
-    assert mv.plan(people(), **request("idp-vector", seed=1)).promised.scopes.vector.covered
+    assert mv.plan(people(), **request("idp-vector", seed=1)).promised.vector.covered
 
 
 # What one record decides where the columns are left to the data: a duplicate among all-different

@@ -254,7 +254,7 @@ def test_pram_protects_text_of_declared_categories():
         drawn = column.to_pylist() if isinstance(release.data, pa.Table) else list(column)
         assert set(drawn) == set(places)
         assert "SECRET" not in str(getattr(column, "dtype", ""))
-        assert release.guarantee.to_dict()["attributes"]["p"]["bounds"] == places
+        assert release.guarantee.to_dict()["attributes"]["p"]["domain"] == places
 
 
 def test_k_pram_draws_values_of_the_same_interval():

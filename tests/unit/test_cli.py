@@ -42,7 +42,7 @@ def test_protect_writes_two_folders_and_says_so(folder):
     assert data.columns == ["REGION", "AGE", "INCOME"]
     assert data.height == 300
     guarantee = json.loads((folder / "out" / "guarantee.json").read_text())
-    assert guarantee["scopes"]["vector"] == {"covered": True, "epsilon": 1.0}
+    assert guarantee["scopes"]["vector"] == {"covered": True, "epsilon": 1.0, "delta": 0.0}
     assert (folder / "out" / "guarantee.md").read_text().startswith("# What this release")
     manifest = json.loads((folder / "out-custodian" / "manifest.json").read_text())
     assert manifest["input"]["name"] == "people.csv"
@@ -296,7 +296,7 @@ def test_demo_runs_twice_and_explains(folder):
     for method in ("laplace", "idp-vector", "idp-cbls"):
         guarantee = json.loads((folder / "shown" / method / "guarantee.json").read_text())
         assert guarantee["kept"] == []
-    assert "(with the cluster sizes of this table held; row scope: not covered)" in done.stdout
+    assert "(with the noise scales and the cluster sizes of this table held" in done.stdout
     done = run("demo", "-o", "shown", folder=folder)
     assert done.returncode == 2
 
@@ -457,8 +457,8 @@ def test_declared_bounds_stand_above_those_read_from_the_data(folder):
                "-o", "out", folder=folder)  # fmt: skip
     assert done.returncode == 0, done.stderr
     told = json.loads((folder / "out" / "guarantee.json").read_text())["attributes"]
-    assert told["AGE"]["bounds"] == [0, 120]
-    assert told["VISITS"]["bounds"] is None
+    assert told["AGE"]["domain"] == [0, 120]
+    assert told["VISITS"]["domain"] is None
 
 
 def test_the_demo_does_not_replace_a_file_of_the_users(folder):

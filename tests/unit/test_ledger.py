@@ -206,13 +206,14 @@ def test_the_exact_epsilon_of_a_guarantee_comes_into_the_ledger():
         assert {spent.epsilon for spent in line.scopes.values()} == {epsilon}
         assert line.budget.epsilon == epsilon
     # Scopes of another epsilon: 2/3 at vector scope (two clusters), 1/6 at cluster scope.
+    asked = {"k": 3, "epsilon": Fraction(1, 3), "attributes": ["A", "B"],
+             "bounds": dict.fromkeys("AB", (0, 120))}  # fmt: skip
     two = {"A": PEOPLE["AGE"], "B": PEOPLE["AGE"][::-1].copy()}
     for composition, scope, exact in (
         ("parallel", "vector", Fraction(2, 3)),
         ("sequential", "cluster", Fraction(1, 6)),
     ):
-        planned = mv.plan(two, method="kanon-dp", k=3, epsilon=Fraction(1, 3), attributes=["A", "B"],
-                          bounds=dict.fromkeys("AB", (0, 120)), composition=composition)  # fmt: skip
+        planned = mv.plan(two, method="kanon-dp", composition=composition, **asked)
         line = Entry.of(planned.guarantee, population=NAME, folder="x", digest=None)
         assert line.scopes[scope].epsilon == exact
 

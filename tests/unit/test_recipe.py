@@ -70,7 +70,7 @@ def test_a_recipe_file_does_what_the_arguments_do(tmp_path):
     guarantee = release.guarantee.to_dict()
     assert guarantee["epsilon"] == 0.5
     assert guarantee["kept"] == ["REGION"]
-    assert guarantee["attributes"]["SINCE"]["bounds"] == ["1980-01-01", "2030-12-31"]
+    assert guarantee["attributes"]["SINCE"]["domain"] == ["1980-01-01", "2030-12-31"]
     assert guarantee["attributes"]["INCOME"]["share"] == pytest.approx(1 / 3)
 
 

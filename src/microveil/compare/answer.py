@@ -94,12 +94,30 @@ def answer_of(
         lines += ["", f"## {GROUP_WORDS[scope]}: {GROUP_MEANS[scope]}", ""]
         items = [i for cells in ranked.values() for i in _of_epsilon(cells, measures, common)]
         lines += [line for i in items for line in _wrapped(f"- {in_markdown(i)}", "  ")]
+    lines += _conditions_told(summary.to_dicts(), common)
     if not measures.linkage:
         lines += ["", *_wrapped(UNLINKED)]
     elif scopes:
         lines += ["", *_wrapped(_frontier_words(summary, frontier, scopes))]
     lines += ["", *_wrapped(CLOSING.format(seed=description.get("seed")))]
     return "\n".join([*lines, *_refusals(summary)]) + "\n"
+
+
+def _conditions_told(rows: Sequence[Row], common: Common) -> list[str]:
+    """Say whole, once, what is said in short behind the names of methods."""
+    found = {
+        condition.text: condition
+        for row in rows
+        if row["scope"] is not None
+        for condition in own_conditions(row, common)
+    }
+    if not found:
+        return []
+    lines = ["", "## What these epsilons take as given, and leave out", ""]
+    for condition in found.values():
+        head = condition.clause[0].upper() + condition.clause[1:]
+        lines += _wrapped(f"- {in_markdown(head)}: {in_markdown(condition.text)}", "  ")
+    return lines
 
 
 def why_no_loss(summary: polars.DataFrame) -> str:
@@ -173,7 +191,7 @@ def _of_epsilon(ranked: Sequence[Row], measures: Measures, common: Common) -> li
     first = f"{words}: {cell_words(best)}, {_loss(best)}"
     if best.get(RISK) is not None:
         first += f", {best[RISK]:.2g} % linked"
-    told = [f"{first}.", _cautions(best, common), *_beside(best, ranked, common)]
+    told = [f"{first}.", _cautions(best), *_beside(best, ranked, common)]
     items = [" ".join(filter(None, told))]
     named = {row["cell"]: _named(row, common) for row in ranked}
     learnt = learnt_words(ranked, measures.labels, named) if measures.labels else ""
@@ -195,9 +213,9 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if 1000 <= value < 1e9 else f"{value:.3g}"
 
 
-def _cautions(row: Row, common: Common) -> str:
+def _cautions(row: Row) -> str:
     """Say what the epsilon of a cell does not tell."""
-    told = [condition.text for condition in own_conditions(row, common)]
+    told = []
     if row["exact_cells"]:
         share = 100 * row["exact_cells"] / row["n_cells"]
         told.append(f"{share:.2g} % of its cells come out exact.")
@@ -235,7 +253,7 @@ def _beside(best: Row, ranked: Sequence[Row], common: Common) -> list[str]:
             if best["scope"] == "cluster"
             else "Under differential privacy"
         )
-        told += [f"{model}: {_other(best, strict, common)}.", _cautions(strict, common)]
+        told += [f"{model}: {_other(best, strict, common)}.", _cautions(strict)]
     return told
 
 

@@ -103,17 +103,17 @@ class Facts:
     @classmethod
     def of(cls, planned: Plan, cell: Cell) -> "Facts":
         """Read the facts off a plan."""
-        promised = planned.promised
-        epsilon = cell.epsilon if cell.epsilon is not None else promised.epsilon
-        kept = None if epsilon is None else promised.scopes.strongest_at(epsilon)
+        claim, promised = planned.claim, planned.promised
+        epsilon = cell.epsilon if cell.epsilon is not None else claim.epsilon
+        kept = None if epsilon is None else promised.strongest_at(epsilon)
         return cls(
             scope=NO_SCOPE if kept is None else kept.value,
             epsilon=None if epsilon is None else float(epsilon),
-            model=promised.model.value,
-            conditions=[condition.to_dict() for condition in promised.conditions],
-            cluster_epsilon=promised.scopes.cluster.epsilon,
-            vector_epsilon=promised.scopes.vector.epsilon,
-            row_epsilon=promised.scopes.row.epsilon,
+            model=claim.model.value,
+            conditions=[condition.to_dict() for condition in claim.conditions],
+            cluster_epsilon=promised.cluster.epsilon,
+            vector_epsilon=promised.vector.epsilon,
+            row_epsilon=promised.row.epsilon,
             vector_loss=audit_of(planned).vector_scope,
             exact_cells=sum(part.exact_cells for part in planned.attributes),
             n_cells=sum(part.n_cells for part in planned.attributes),

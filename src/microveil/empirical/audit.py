@@ -150,14 +150,14 @@ def measured(
     else:
         raise _no_epsilon(part)
     exact = {"cluster": near, "vector": part.vector_loss, "row": None}
-    if planned.promised.scopes.row.covered:
+    if planned.promised.row.covered:
         exact["row"] = part.vector_loss
     streams = RandomSource.seeded(audit_seed).spawn(2 * len(SCOPES))
     scopes = {}
     for place, name in enumerate(SCOPES):
         scores = _scores(experiments[name], runs, streams[2 * place : 2 * place + 2])
         scopes[name] = ScopeFinding(
-            claimed=_claimed(planned.promised.scopes[name], part, planned),
+            claimed=_claimed(planned.promised[name], part, planned),
             lower_bound=lower_bound(*scores, confidence),
             exact=exact[name],
         )
@@ -166,7 +166,7 @@ def measured(
         runs=runs,
         confidence=confidence,
         scopes=scopes,
-        conditions=planned.promised.conditions,
+        conditions=planned.claim.conditions,
     )
 
 

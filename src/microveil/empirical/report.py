@@ -80,7 +80,6 @@ class EmpiricalAudit:
             "confidence": self.confidence,
             "most_that_runs_can_show": self.most_that_runs_can_show,
             "scopes": {name: finding.to_dict() for name, finding in self.scopes.items()},
-            "conditions": [condition.to_dict() for condition in self.conditions],
         }
 
     def to_text(self) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from microveil.privacy.scope import EVERY_SCOPE, Scope
+from microveil.shown import one_line
 
 __all__ = [
     "OF_REQUESTS",
@@ -105,6 +106,11 @@ def in_short(conditions: Sequence[Condition]) -> tuple[str, ...]:
     return (f"with {listed} of this table held", *left_out)
 
 
+def _listed(names: Sequence[str]) -> str:
+    # A name is anybody's text: conditions go to terminals and pages.
+    return ", ".join(map(one_line, names))
+
+
 def noise_scales() -> Condition:
     """Say that the noise was fitted to this table: individual differential privacy holds it."""
     return Condition(
@@ -156,7 +162,7 @@ def bounds(names: Sequence[str]) -> Condition:
     return Condition(
         id="bounds",
         short="the bounds",
-        text=f"Bounds were read from the data for {', '.join(names)}. The release shows them: "
+        text=f"Bounds were read from the data for {_listed(names)}. The release shows them: "
         "no claim holds for the person who has the largest or the smallest value of such an "
         "attribute, nothing in this release is differential privacy, and the scopes hold "
         "for the others with the bounds taken as given.",
@@ -168,7 +174,7 @@ def resolution(names: Sequence[str]) -> Condition:
     return Condition(
         id="resolution",
         short="the resolutions",
-        text=f"Resolutions were read from the data for {', '.join(names)}: the number of decimals "
+        text=f"Resolutions were read from the data for {_listed(names)}: the number of decimals "
         "in use is revealed, nothing in this release is differential privacy, and the claims "
         "take the resolutions as given.",
     )
@@ -222,7 +228,7 @@ def exact_cells() -> Condition:
 
 def kept_columns(names: Sequence[str]) -> Condition:
     """Say that columns are released unprotected."""
-    listed = ", ".join(names)
+    listed = _listed(names)
     return Condition(
         id="kept-columns",
         short=f"not for what is released as it is: {listed}",

@@ -99,6 +99,12 @@ class Cover:
         own = self.exact_epsilon
         return own is not None and own <= epsilon and self.exact_delta <= delta
 
+    def __repr__(self) -> str:
+        """Write epsilon and delta as floats."""
+        if not self.covered:
+            return "Cover(covered=False)"
+        return f"Cover(covered=True, epsilon={self.epsilon}, delta={self.delta})"
+
     def to_dict(self) -> dict[str, Any]:
         """Return the cover as plain values."""
         return {"covered": self.covered, "epsilon": self.epsilon, "delta": self.delta}

@@ -245,6 +245,6 @@ def promises_of(frame: polars.DataFrame, names: Sequence[str]) -> Iterator[Promi
             frame, method=method, k=K, epsilon=1.0, attributes=frame.columns, bounds=given,
             resolution=dict.fromkeys(frame.columns, 1), outside="clamp", exact_cells="allow",
             **steps,
-        ).promised.scopes  # fmt: skip
+        ).promised  # fmt: skip
         cluster, vector = promised.cluster.epsilon, promised.vector.epsilon
         yield Promised(name=name, cluster=cluster, vector=vector)
