@@ -120,7 +120,7 @@ def noise_scales() -> Condition:
         "mechanism that holds them: the same for this table and for its neighbours. The program "
         "does not run that mechanism on a neighbour, it would fit them anew, and for that nothing "
         "is promised. An example: twelve values from 10 to 21, one of them replaced by a million, "
-        "protected by idp-vector with k = 3 and epsilon 0.1 in a domain up to a million. That some "
+        "protected by idp-vector at k 3 and epsilon 0.1 in a domain up to a million. That some "
         "published value exceeds 20,000 has probability 0.00 before and 0.90 after. One release "
         "can be enough to find people: where a cluster's values are alike, the noise is small "
         "whatever the epsilon, and a homogeneous cluster hides nobody. It gives no group privacy: "
