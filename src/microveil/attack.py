@@ -329,13 +329,13 @@ def _part(names: list[str], part: Iterable[str], place: str) -> list[str]:
     """Return named attributes, each once, that take part in the attacks."""
     chosen = list(dict.fromkeys(_named(part)))
     if not chosen:
-        raise RequestError(place, "it must name an attribute", f"choose from {', '.join(names)}")
+        raise RequestError(place, "it must name an attribute", "name one, or leave it out")
     for name in chosen:
         if name not in names:
             raise RequestError(
                 f"{place}, attribute '{name}'",
                 "it is not among the attributes that all tables have and that take part",
-                f"choose from {', '.join(names)}, or name it in attributes",
+                "check its spelling, or name it in attributes",
             )
     return chosen
 

@@ -9,7 +9,14 @@ from microveil.engines import in_threads
 from microveil.errors import DataError, RequestError
 from microveil.request import Request, read_bounds, read_categories, read_resolution
 from microveil.schema import Attribute, Bounds, Kind, Source
-from microveil.table import GridColumn, Table, likely_identifier, on_grid, open_table
+from microveil.table import (
+    GridColumn,
+    Table,
+    check_columns,
+    likely_identifier,
+    on_grid,
+    open_table,
+)
 
 __all__ = ["Prepared", "check_enough", "prepare"]
 
@@ -71,13 +78,8 @@ def prepare(
 
 def _chosen(table: Table, request: Request) -> tuple[list[str], list[str]]:
     """Return the attributes to protect, in the table's order, and the columns left out."""
-    for name in (*(request.attributes or ()), *request.keep, *request.bounds, *request.resolution):
-        if name not in table.names:
-            raise RequestError(
-                f"column '{name}'",
-                "the table has no such column",
-                f"choose from {', '.join(table.names)}",
-            )
+    named = (*(request.attributes or ()), *request.keep, *request.bounds, *request.resolution)
+    check_columns(table, named)
     for name, kind in request.types.items():
         if name not in table.names or table.kind(name) is not kind:
             found = table.kind(name).value if name in table.names else "no such column"

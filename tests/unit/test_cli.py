@@ -129,7 +129,7 @@ def test_decimals_that_begin_late_are_read_when_declared(folder):
     done = run("protect", "late.csv", *request, "-o", "out", folder=folder)
     assert done.returncode == 2
     assert "line 12002" in done.stderr
-    assert "--resolution NET=0.01" in done.stderr
+    assert "--resolution NAME=0.01" in done.stderr
     done = run("protect", "late.csv", *request, "--resolution", "NET=0.01", "-o", "out",
                folder=folder)  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -10,6 +10,7 @@ import traceback
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,8 +18,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import microveil as mv
 from microveil._kernels import csv as kernel
-from microveil.errors import FileError, RequestError
+from microveil.errors import DataError, FileError, RequestError
 from microveil.files import TextFormat, read_file, write_data
 from reference.csv_structure import structure
 
@@ -126,7 +128,10 @@ BAD = {
     "parquet inside": (b"PAR1" + b"x" * 99, {}, "Parquet", None),
     "workbook": (b"PK\x03\x04" + b"x" * 99, {}, "workbook", None),
     "compressed": (b"\x1f\x8b" + b"x" * 99, {}, "compressed", None),
-    "same names": ("A,B,A\n1,2,3\n", {}, "'A'", 1),
+    "same names": (f"{SECRET},B,{SECRET}\n1,2,3\n", {}, "columns 1 and 3", 1),
+    "truth for a name": (f"{SECRET},true\nx,false\n", {}, "column 2", 1),
+    "missing for a name": (f"{SECRET}, NA\nx,1\n", {}, "column 2", 1),
+    "misfit below a value": (f"B,{SECRET}\nx,1\ny,2x\n" + "x,1\n" * 30, {}, "numbers only", 3),
     "no name": ("A,,C\n1,2,3\n", {}, "column 2 of 3", 1),
     "blank first line": ("\nA,B\n1,2\n", {}, "blank", 1),
     "short": (f"A,B\n1,2\n{NUMBER}\n", {}, "2 fields as the header has, and this one has 1", 3),
@@ -151,7 +156,7 @@ BAD = {
     "semicolons, quoted": ('"A";"B"\n"1";"2"\n', {}, "--separator ';'", 1),
     "tabs": ("A\tB\n1\t2\n", {}, "--separator $'\\t'", 1),
     "commas": ("A,B\n1,2\n", {"separator": ";"}, "--separator ,", 1),
-    "whole, then decimal": (ROWS + "987654.321,x\n", {}, "--resolution A=0.01", 12_002),
+    "whole, then decimal": (ROWS + "987654.321,x\n", {}, "--resolution NAME=0.01", 12_002),
     "whole, then text": (ROWS + f"{SECRET},x\n", {}, "numbers only", 12_002),
     "whole, behind long value": ('A,B\n1,"x\ny"\n' + ROWS[4:] + "x,y\n", {}, "only", 12_004),
     "decimal, then nan": (ROWS.replace("1", "1.5") + "nan,x\n", {}, "numbers only", 12_002),
@@ -217,9 +222,9 @@ def test_bad_input_is_refused_with_its_line_and_without_its_values(save, case):
 
 
 @pytest.mark.parametrize("cells", [{}, {"decimals": ["A"]}])
-def test_late_misfits_name_their_column(save, cells):
+def test_late_misfits_number_their_column(save, cells):
     """A value that does not fit is placed by its column too."""
-    with pytest.raises(FileError, match="line 12002, column 'A'"):
+    with pytest.raises(FileError, match="line 12002, column 1:"):
         read_file(save(ROWS + f"{SECRET},x\n"), **cells)
 
 
@@ -599,6 +604,39 @@ def test_a_file_without_a_header_is_refused_before_a_record_becomes_names(save, 
         read_file(path)
     assert first.strip() not in str(caught.value).replace(str(path), "")
     assert "SECRET" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "asked", [{"attributes": ["AGE"]}, {"keep": ["AGE"]}, {"bounds": {"AGE": (0, 1)}}]
+)
+def test_a_column_that_is_not_there_shows_none_that_is(save, asked):
+    """In a file without a header the names are a person's values: they are counted, not listed."""
+    frame = read(save, "Smith,nurse,widowed\n" * 5)
+    with pytest.raises(RequestError, match="its 3 columns") as caught:
+        mv.protect(frame, method="mdav", k=2, **asked)
+    with pytest.raises(RequestError, match="its 3 columns") as other:
+        mv.assess(frame, frame, ["AGE"])
+    with pytest.raises(RequestError, match="check its spelling") as third:
+        mv.attack(frame, frame, known=["AGE"])
+    for error in (caught, other, third):
+        assert not any(word in str(error.value) for word in ("Smith", "nurse", "widowed"))
+
+
+def test_a_column_written_in_other_capitals_is_shown_as_it_is_written():
+    """The name that was meant is no more than what was typed."""
+    with pytest.raises(RequestError, match="write 'Net Income'"):
+        mv.protect(pl.DataFrame({"Net Income": [1, 2]}), method="mdav", k=2, keep=["netincome"])
+
+
+def test_columns_of_one_name_are_numbered_in_frames_too():
+    """Neither a file nor a frame read from one without a header shows what stands twice there."""
+    for table in (
+        pd.DataFrame([[1, 2, 3]] * 2, columns=["A", SECRET, SECRET]),
+        pa.table([[1, 2]] * 3, names=["A", SECRET, SECRET]),
+    ):
+        with pytest.raises(DataError, match="columns 2 and 3") as caught:
+            mv.protect(table, method="mdav", k=2)
+        assert SECRET not in str(caught.value)
 
 
 def test_a_name_with_a_letter_of_any_script_is_a_name(save):

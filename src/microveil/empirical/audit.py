@@ -177,7 +177,7 @@ def _attacked(planned: Plan, name: str | None) -> AttributePlan:
         raise RequestError(
             f"attribute '{name}'",
             "it is not among those protected",
-            f"pass one of {', '.join(parts)}",
+            "name an attribute that the release protects",
         )
     spending = [part for part in parts.values() if part.share is not None]
     chosen = parts[name] if name is not None else max(spending, key=_loss, default=None)

@@ -178,7 +178,7 @@ def _convert_numbers(values: pl.Series, dtype: pl.DataType, decimal: str) -> pl.
     if whole and value.str.contains(_number(decimal)).all():
         rule = "a column whose first values are whole must hold whole numbers"
         remedy = (
-            f"declare its resolution, for example --resolution {values.name}=0.01, "
+            "declare its resolution, for example --resolution NAME=0.01 with the column's name, "
             "so that it is read as decimal"
         )
         return Misfit(index=index, rule=rule, remedy=remedy)

@@ -13,7 +13,7 @@ import polars as pl
 from microveil.errors import FileError, stands_alone
 from microveil.files.columns import Misfit, convert, infer, plain
 from microveil.files.structure import Structure, check_structure
-from microveil.files.text import TextFormat, as_utf8, check_utf8, place, quoted
+from microveil.files.text import TextFormat, as_utf8, check_utf8, place
 
 __all__ = ["SourceFile", "read_file"]
 
@@ -251,5 +251,6 @@ class _CsvReader:
     def _refuse(self, misfits: list[tuple[Misfit, str]]) -> NoReturn:
         first, name = min(misfits, key=lambda pair: pair[0].index)
         line = self.structure.line_of(self.data, self.text, first.index)
-        where = f"{place(self.path, line)}, column {quoted(name)}"
+        # By number: the names are a person's values where the file has no header.
+        where = f"{place(self.path, line)}, column {self.structure.names.index(name) + 1}"
         raise FileError(where, first.rule, first.remedy)

@@ -3,7 +3,6 @@
 import csv
 import io
 import re
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,11 +11,18 @@ import numpy as np
 
 from microveil._kernels import csv as kernel
 from microveil.errors import FileError
-from microveil.files.text import CANDIDATES, TextFormat, place, quoted
+from microveil.files.text import CANDIDATES, TextFormat, place
 
 __all__ = ["Structure", "check_structure"]
 
 _EXPONENT = re.compile(r"\s*[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)[eE][+-]?[0-9]+\s*$")
+# What stands for a truth value or a missing one, and hardly names a column.
+_NO_NAMES = frozenset(
+    [
+        *("true", "True", "TRUE", "false", "False", "FALSE"),
+        *("NA", "N/A", "n/a", "#N/A", "<NA>", "nan", "NaN", "null", "NULL"),
+    ]
+)
 _LOOK = 1 << 16  # bytes, for telling whether another separator was meant
 _RULES = {
     kernel.UNCLOSED: (
@@ -137,6 +143,10 @@ def _refuse_broken(path: Path, data: bytes, memory: Any, start: int, n_fields: i
 
 
 def _names(path: Path, header: bytes, text: TextFormat) -> list[str]:
+    """Read the names of the columns.
+
+    A file without a header has a person's values there, so that errors show columns by number.
+    """
     try:
         rows = csv.reader(io.StringIO(header.decode(), newline=""), delimiter=text.separator)
         names = next(rows)
@@ -151,7 +161,6 @@ def _names(path: Path, header: bytes, text: TextFormat) -> list[str]:
         if not name.strip():
             rule = f"every column must have a name, and column {number} of {len(names)} has none"
             raise FileError(place(path, 1), rule, "name it in the header")
-        # A file without a header has a person there, whose values would be shown as names.
         if not any(map(str.isalpha, name)) or _EXPONENT.match(name):
             rule = (
                 "the first line must name the columns, "
@@ -159,12 +168,27 @@ def _names(path: Path, header: bytes, text: TextFormat) -> list[str]:
             )
             remedy = "add a line of names; a name that is a number or a sign wants a letter to it"
             raise FileError(place(path, 1), rule, remedy)
-    again = [name for name, count in Counter(names).items() if count > 1]
-    if again:
-        listed = ", ".join(quoted(name) for name in again[:5])
-        rule = f"the names of the columns must differ, and these occur more than once: {listed}"
-        raise FileError(place(path, 1), rule, "rename them in the header")
+        if name.strip() in _NO_NAMES:
+            rule = (
+                "the first line must name the columns, and column "
+                f"{number} has a word there that stands for a truth value or a missing one"
+            )
+            raise FileError(place(path, 1), rule, "add a line of names, or rename the column")
+    _refuse_same(path, names)
     return names
+
+
+def _refuse_same(path: Path, names: list[str]) -> None:
+    first: dict[str, int] = {}
+    for number, name in enumerate(names, start=1):
+        if name in first:
+            rule = (
+                "the names of the columns must differ, "
+                f"and columns {first[name]} and {number} have the same there"
+            )
+            remedy = "rename one of them, or add a line of names if the file has none"
+            raise FileError(place(path, 1), rule, remedy)
+        first[name] = number
 
 
 def _refuse_other_separator(path: Path, data: bytes, text: TextFormat) -> None:

@@ -6,7 +6,7 @@ of a frame, a schema or a file) does not come back.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -101,7 +101,7 @@ def open_table(table: Any) -> Table:
     return opened
 
 
-def check_columns(table: Table, names: Iterable[str], side: str) -> None:
+def check_columns(table: Table, names: Iterable[str], side: str = "") -> None:
     """Refuse names that a table does not have.
 
     Parameters
@@ -109,7 +109,7 @@ def check_columns(table: Table, names: Iterable[str], side: str) -> None:
     table : Table
     names : iterable of str
     side : str
-        Which table it is, in the error: "original", "protected".
+        Which table it is, in the error, where there are several: "original", "protected".
 
     Raises
     ------
@@ -118,11 +118,26 @@ def check_columns(table: Table, names: Iterable[str], side: str) -> None:
     """
     for name in names:
         if name not in table.names:
+            which = f"{side} table" if side else "table"
             raise RequestError(
-                f"column '{name}'",
-                f"the {side} table has no such column",
-                f"choose from {', '.join(table.names)}",
+                f"column '{name}'", f"the {which} has no such column", _spelling(name, table.names)
             )
+
+
+def _spelling(name: str, names: Sequence[str]) -> str:
+    """Say what to do about a name that is not there.
+
+    The names that are there are not listed: where a file had no header they are a person's
+    values. One that is the name asked for but for capitals and spaces shows nothing new.
+    """
+    alike = [other for other in names if _folded(other) == _folded(name)]
+    if alike:
+        return f"write '{alike[0]}'"
+    return f"check the name against those of its {len(names)} columns"
+
+
+def _folded(name: str) -> str:
+    return "".join(name.split()).casefold()
 
 
 def _narwhals(table: Any) -> "nw.DataFrame[Any]":
@@ -143,9 +158,16 @@ def _check_names(names: list[Any]) -> None:
     for name in names:
         if not isinstance(name, str) or not name:
             raise DataError("table", "column names must be text", "name every column")
-    for name in names:
-        if names.count(name) > 1:
-            raise DataError(f"column '{name}'", "two columns have this name", "rename one of them")
+    first: dict[str, int] = {}
+    for number, name in enumerate(names, start=1):
+        if name in first:
+            # By number: the names are a person's values where a file had no header.
+            raise DataError(
+                f"columns {first[name]} and {number}",
+                "two columns must not have one name",
+                "rename one",
+            )
+        first[name] = number
 
 
 def _not_numeric(name: str) -> DataError:
