@@ -1,6 +1,8 @@
 """Every kind of frame goes in and comes out as the same kind, and leaves nothing else behind."""
 
 import datetime
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -247,6 +249,79 @@ def test_what_a_mask_or_a_structure_hides_does_not_come_along():
     data = mv.protect(pd.DataFrame({"x": x, "y": hidden}), **request, keep=["y"]).data
     assert data["y"].isna().sum() == N / 2
     assert not (data["y"].array._data[data["y"].isna()] == 98765).any()
+
+
+class Word(str):
+    """Text that may have attributes."""
+
+    __slots__ = ("owner",)
+
+
+def objects(cell):
+    column = np.empty(30_000, dtype=np.object_)
+    column[:-1] = "x"  # the odd one comes last, behind what a library looks at
+    column[-1] = cell
+    return column
+
+
+HIDING = {
+    "a list": ["SECRET"],
+    "a tuple": ("SECRET",),
+    "a dict": {"SECRET": 1},
+    "a set": {"SECRET"},
+    "an array": np.array(["SECRET"]),
+    "a structure of numpy": np.array([("SECRET",)], dtype=[("a", "U6")])[0],
+    "bytes": b"SECRET",
+    "an object": object(),
+    "text with attributes": Word("SECRET"),
+}
+MAKERS = {
+    "numpy": lambda x, y: {"x": x, "y": y},
+    "pandas": lambda x, y: pd.DataFrame({"x": x, "y": pd.Series(y, dtype=object)}),
+    "polars": lambda x, y: pl.DataFrame({"x": x, "y": pl.Series(y.tolist(), dtype=pl.Object)}),
+}
+MEANS = {"method": "ranking", "k": 3, "attributes": ["x"]}
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("hiding", HIDING)
+def test_objects_that_may_hold_more_than_they_show_are_not_kept(make, hiding):
+    """Among plain cells too: the column is named, and no cell is shown."""
+    column = objects(HIDING[hiding])
+    table = MAKERS[make](np.arange(len(column)) % 50, column)
+    with pytest.raises(mv.DataError, match="column 'y': lists and structures") as caught:
+        mv.protect(table, **MEANS, keep=["y"])
+    assert "SECRET" not in str(caught.value)
+    assert "leave the column out" in caught.value.remedy
+    left = mv.protect(table, **MEANS).data
+    assert list(getattr(left, "columns", left)) == ["x"]
+
+
+def test_categories_of_pandas_that_may_hold_more_than_they_show_are_not_kept():
+    """A tuple as a category is a structure too."""
+    odd = pd.Categorical.from_codes([0, 1] * 6, pd.Index([("a", 1), ("b", 2)], tupleize_cols=False))
+    for column, fits in ((odd, False), (pd.Categorical(["a", "b"] * 6), True)):
+        table = pd.DataFrame({"x": range(12), "y": column})
+        if fits:
+            assert list(mv.protect(table, **MEANS, keep=["y"]).data["y"]) == ["a", "b"] * 6
+        else:
+            with pytest.raises(mv.DataError, match="column 'y'"):
+                mv.protect(table, **MEANS, keep=["y"])
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_objects_that_are_plain_are_kept(make):
+    """Text, numbers, dates, yes/no and missing cells are kept, whatever class they are of."""
+    plain = [
+        *("word", np.str_("word"), 1, 1.5, np.float32(2), np.int8(3), True, np.True_),
+        *(None, float("nan"), np.nan, pd.NA, pd.NaT, Decimal("1.5"), Fraction(1, 3)),
+        *(datetime.date(2020, 1, 1), datetime.datetime(2020, 1, 1, 12), datetime.time(12)),  # noqa: DTZ001
+        *(pd.Timestamp("2020"), pd.Timedelta(1), np.datetime64("2020"), np.timedelta64(1, "D")),
+    ]
+    column = np.empty(len(plain), dtype=np.object_)
+    column[:] = plain
+    data = mv.protect(MAKERS[make](np.arange(len(plain)), column), **MEANS, keep=["y"]).data
+    assert [str(cell) for cell in data["y"]] == [str(cell) for cell in plain]
 
 
 def test_shuffling_arrays_keeps_rows_together():

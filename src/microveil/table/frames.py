@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from microveil.errors import DataError, RequestError
 from microveil.schema import Cells, Kind
+from microveil.table.objects import hold_only_what_they_show, objects_in
 from microveil.table.restore import KEEP, RESTORE, Numbers, restored_array
 
 __all__ = ["Numbers", "Table", "check_columns", "open_table", "spread"]
@@ -186,8 +187,9 @@ def _not_text(name: str) -> DataError:
 def _nested(name: str) -> DataError:
     return DataError(
         f"column '{name}'",
-        "lists and structures cannot be kept, as they may carry more than they show",
-        "take them apart into plain columns first, or leave the column out",
+        "lists and structures cannot be kept, nor can other objects than text, numbers, dates and "
+        "true or false, as they may carry more than they show",
+        "take them apart into plain columns or write them as text first, or leave the column out",
     )
 
 
@@ -241,7 +243,9 @@ class _Arrays:
         return Numbers(values=array.astype(np.int64), missing=None)
 
     def check_kept(self, name: str) -> None:
-        if self._arrays[name].dtype.names is not None:
+        array = self._arrays[name]
+        objects = array.tolist() if array.dtype == np.object_ else []
+        if array.dtype.kind == "V" or not hold_only_what_they_show(objects):
             raise _nested(name)
 
     def codes(self, name: str, categories: tuple[str, ...]) -> Numbers:
@@ -319,7 +323,8 @@ class _Frame:
         return Numbers(values=filled.to_numpy().astype(np.int64), missing=missing)
 
     def check_kept(self, name: str) -> None:
-        if self._frame[name].dtype.is_nested():
+        column = self._frame[name]
+        if column.dtype.is_nested() or not hold_only_what_they_show(objects_in(column)):
             raise _nested(name)
 
     def codes(self, name: str, categories: tuple[str, ...]) -> Numbers:
