@@ -19,6 +19,7 @@ from microveil.audit import audit_of
 from microveil.engines import Engine, LocalEngine, RememberingEngine
 from microveil.errors import ExactCellsError, stands_alone
 from microveil.invited_linkage import InvitedLinkage, invited_linkage
+from microveil.notes import formula_notes
 from microveil.planning import plan_prepared, refuse_exact
 from microveil.preparation import Prepared
 from microveil.recipe import merged, read_recipe
@@ -215,7 +216,7 @@ def settled_plan(
     figures: dict[str, Any] = {"audit": audit_of(planned).to_dict()}
     expected = expectations(planned)
     figures["expected_error"] = {name: entry.to_dict() for name, entry in expected.items()}
-    notes = []
+    notes = [*formula_notes(planned)]
     if request.advised is not None:
         chosen = ", ".join(
             [

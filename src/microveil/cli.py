@@ -143,6 +143,13 @@ def protect(
     ] = False,
     population: Population = None,
     ledger: LedgerFile = None,
+    escape_formulas: Annotated[
+        bool,
+        typer.Option(
+            "--escape-formulas",
+            help="In CSV, put an apostrophe before text that a spreadsheet would run as a formula.",
+        ),
+    ] = False,
     as_json: Json = False,
     request: RequestFlags,
 ) -> None:
@@ -161,6 +168,7 @@ def protect(
             overwrite=overwrite,
             population=population,
             ledger=ledger,
+            escape_formulas=escape_formulas,
             progress=progress,
         )
     for note in release.notes:

@@ -1,12 +1,15 @@
 """Warnings in words for whoever publishes; they never refuse, and may depend on the data."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from microveil.files import FORMULA_SIGNS, begins_like_formula
 from microveil.plans import AttributePlan, CentroidPlan
+from microveil.release import Plan
 from microveil.request import Request
 from microveil.schema import Source
+from microveil.shown import one_line
 
-__all__ = ["plan_notes"]
+__all__ = ["formula_notes", "plan_notes"]
 
 
 def plan_notes(
@@ -21,6 +24,29 @@ def plan_notes(
     if request.seed is not None:
         notes.append("Noise from a seed protects nobody: do not publish this release.")
     return tuple(notes)
+
+
+def formula_notes(planned: Plan) -> tuple[str, ...]:
+    """Warn of names, categories and kept cells that a spreadsheet would run as formulas."""
+    table, kept = planned.table, planned.guarantee.kept
+    categories = {part.attribute.name: part.attribute.categories for part in planned.attributes}
+
+    def texts(name: str) -> Iterator[str]:
+        yield name
+        yield from categories.get(name) or ()
+        yield from table.texts_beginning(name, FORMULA_SIGNS) if name in kept else ()
+
+    released = [name for name in table.names if name in kept or name in categories]
+    found = [one_line(name) for name in released if any(map(begins_like_formula, texts(name)))]
+    if not found:
+        return ()
+    note = (
+        "A spreadsheet may run as a formula what begins with =, +, -, @, a tab or a line end. A "
+        f"name, a category or a kept cell does in: {', '.join(found)}. --escape-formulas "
+        "(escape_formulas=True of write) writes such text to a CSV file with an apostrophe "
+        "before it."
+    )
+    return (note,)
 
 
 def _of_request(

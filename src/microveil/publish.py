@@ -47,6 +47,7 @@ UNREPORTED = (
     f"No custodian's report was written: the table has more than {REPORTED_RECORDS:,} records. "
     "microveil.report.custodian_report makes it."
 )
+NO_FORMULAS = "A Parquet file holds no formulas: --escape-formulas had nothing to do."
 LISTS = ("attributes", "keep")
 
 
@@ -62,6 +63,7 @@ def protect_file(
     public_report: bool = False,
     overwrite: bool = False,
     ledger: str | Path | None = None,
+    escape_formulas: bool = False,
     progress: Progress = lambda _step: None,
     **arguments: Any,
 ) -> Release:
@@ -85,6 +87,8 @@ def protect_file(
     overwrite : bool
     ledger : str or Path, optional
         The file that counts the releases of ``population``; by default beside ``folder``.
+    escape_formulas : bool
+        Put an apostrophe before text of a CSV file that a spreadsheet would run as a formula.
     progress : callable
         Told each step.
     **arguments
@@ -115,9 +119,14 @@ def protect_file(
     planned = settled_plan(source.frame, asked, progress)
     release = draw(planned, progress)
     is_reported = source.frame.height <= REPORTED_RECORDS
+    needless = escape_formulas and source.format == "parquet"
     release = replace(
         release,
-        notes=release.notes if is_reported else (*release.notes, UNREPORTED),
+        notes=(
+            *release.notes,
+            *([] if is_reported else [UNREPORTED]),
+            *([NO_FORMULAS] if needless else []),
+        ),
         data=_written_whole(release, planned, source),
         manifest=release.manifest.with_entries(
             input={"name": source.path.name, "sha256": source.digest}
@@ -136,6 +145,7 @@ def protect_file(
         public_report=publishable_report(release) if public_report else None,
         overwrite=overwrite,
         ledger=ledger,
+        escape_formulas=escape_formulas,
         progress=progress,
     )
     if place is None or release.population is None:

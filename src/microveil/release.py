@@ -155,6 +155,7 @@ class Release:
         public_report: str | None = None,
         overwrite: bool = False,
         ledger: str | Path | None = None,
+        escape_formulas: bool = False,
         progress: Callable[[str], None] = lambda _step: None,
     ) -> tuple[Path, Path]:
         """Write the release: what may be published to ``folder``, the rest beside it.
@@ -180,6 +181,9 @@ class Release:
         ledger : str or Path, optional
             The file that counts the releases of the population; by default
             microveil-ledger.jsonl beside ``folder``.
+        escape_formulas : bool
+            Put an apostrophe before names and text of data.csv that a spreadsheet would run as
+            formulas; numbers stay. Parquet has no use for it.
         progress : callable
             Told each step.
 
@@ -202,11 +206,19 @@ class Release:
             progress("writing the table")
             name = f"data.{format}"
             csv_text = (text or TextFormat()) if format == "csv" else None
-            digest = write_data(_as_polars(self.data), public / name, text=csv_text)
+            digest = write_data(
+                _as_polars(self.data),
+                public / name,
+                text=csv_text,
+                escape_formulas=escape_formulas,
+            )
             _write_json(public / "guarantee.json", self.guarantee.to_dict())
             (public / "guarantee.md").write_text(self.guarantee.statement(), encoding="utf-8")
+            output = {"name": name, "sha256": digest}
+            if escape_formulas and csv_text:
+                output["formulas"] = "escaped"
             manifest = self.manifest.with_entries(
-                output={"name": name, "sha256": digest},
+                output=output,
                 ledger=None if recording is None else recording.expected().to_dict(),
             )
             _write_json(custodian / "manifest.json", manifest.to_dict())

@@ -12,8 +12,9 @@ names, fills short records and quotes values in its messages. What holds for CSV
 - Truth values are ``true`` and ``false``, ``True`` and ``False`` or ``TRUE`` and
   ``FALSE``, one spelling in a column; a column that mixes them is text. They are always
   written ``true`` and ``false``.
-- The first line names the columns, each with a letter in it: numbers, dates and signs
-  there are taken for the first person's values in a file without a header.
+- The first line names the columns, each with a letter in it: numbers, dates, signs
+  and words such as true and NA there are taken for the first person's values in a file
+  without a header. Messages about reading a file show columns by number for that reason.
 - An empty cell is missing, in text too. Words such as NA are no missing values.
 - Numbers may stand between spaces; a cell of spaces in a column of numbers is missing.
   Infinities, NaN and numbers beyond the range of 64 bits are refused.
@@ -26,13 +27,16 @@ names, fills short records and quotes values in its messages. What holds for CSV
 """
 
 from microveil.files.folders import check_absent, write_folders
+from microveil.files.formulas import FORMULA_SIGNS, begins_like_formula
 from microveil.files.reading import SourceFile, read_file
 from microveil.files.text import TextFormat
 from microveil.files.writing import write_data
 
 __all__ = [
+    "FORMULA_SIGNS",
     "SourceFile",
     "TextFormat",
+    "begins_like_formula",
     "check_absent",
     "read_file",
     "write_data",

@@ -12,6 +12,7 @@ import polars as pl
 
 from microveil.errors import FileError, stands_alone
 from microveil.files.columns import plain
+from microveil.files.formulas import escaped
 from microveil.files.text import TextFormat, quoted
 
 __all__ = ["write_data"]
@@ -20,7 +21,9 @@ _BATCH = 1 << 16  # records turned into text while the batch before is hashed an
 
 
 @stands_alone
-def write_data(frame: pl.DataFrame, path: Path, *, text: TextFormat | None) -> str:
+def write_data(
+    frame: pl.DataFrame, path: Path, *, text: TextFormat | None, escape_formulas: bool = False
+) -> str:
     r"""Write a table to a new file, to the disk itself, and give the file's digest.
 
     Only names, types and values are written: no metadata of the file that the table
@@ -34,6 +37,8 @@ def write_data(frame: pl.DataFrame, path: Path, *, text: TextFormat | None) -> s
         The file; it must not exist.
     text : TextFormat or None
         How to write CSV; None for Parquet.
+    escape_formulas : bool
+        Put an apostrophe before text of a CSV file that a spreadsheet would run as a formula.
 
     Returns
     -------
@@ -55,7 +60,7 @@ def write_data(frame: pl.DataFrame, path: Path, *, text: TextFormat | None) -> s
     ...     path.read_text()
     'AGE\n41\n""\n'
     """
-    batches = _parquet(frame) if text is None else _csv(frame, text)
+    batches = _parquet(frame) if text is None else _csv(frame, text, escape=escape_formulas)
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     except FileExistsError:
@@ -139,11 +144,14 @@ def _write(descriptor: int, batches: Iterator[bytes | memoryview]) -> str:
     return digest.hexdigest()
 
 
-def _csv(frame: pl.DataFrame, text: TextFormat) -> Iterator[bytes | memoryview]:
+def _csv(
+    frame: pl.DataFrame, text: TextFormat, *, escape: bool = False
+) -> Iterator[bytes | memoryview]:
     encode = None if text.codec == "utf-8" else _encoder(text)
     for start in range(0, max(frame.height, 1), _BATCH):
         buffer = io.BytesIO()
-        frame.slice(start, _BATCH).write_csv(
+        batch = frame.slice(start, _BATCH)
+        (escaped(batch) if escape else batch).write_csv(
             buffer,
             include_header=start == 0,
             separator=text.separator,

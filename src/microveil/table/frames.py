@@ -48,6 +48,10 @@ class Table(Protocol):
         """Return a column as text, "" where missing."""
         ...
 
+    def texts_beginning(self, name: str, signs: tuple[str, ...]) -> set[str]:
+        """Return the different cells of a column that are text and begin with a sign."""
+        ...
+
     def rebuild(
         self,
         columns: Mapping[str, Numbers],
@@ -261,6 +265,10 @@ class _Arrays:
             return column.astype(np.str_)
         return _as_words(column.tolist())
 
+    def texts_beginning(self, name: str, signs: tuple[str, ...]) -> set[str]:
+        array = self._arrays[name]
+        return _beginning(array.tolist(), signs) if array.dtype.kind in "UO" else set()
+
     def rebuild(
         self,
         columns: Mapping[str, Numbers],
@@ -345,6 +353,15 @@ class _Frame:
             return _as_words(column.to_list())  # polars casts no such column
         return np.asarray(column.cast(nw.String).fill_null("").to_numpy()).astype(np.str_)
 
+    def texts_beginning(self, name: str, signs: tuple[str, ...]) -> set[str]:
+        column = self._frame[name]
+        if column.dtype == nw.Object:
+            return _beginning(column.to_list(), signs)
+        if column.dtype not in (nw.String, nw.Categorical, nw.Enum):
+            return set()
+        column = column.cast(nw.String).drop_nulls()
+        return set(column.filter(column.str.head(1).is_in(signs)).to_list())
+
     def rebuild(
         self,
         columns: Mapping[str, Numbers],
@@ -365,6 +382,10 @@ class _Frame:
         if implementation is nw.Implementation.PYARROW:
             return namespace.table(made)
         return namespace.DataFrame(made)
+
+
+def _beginning(cells: Iterable[Any], signs: tuple[str, ...]) -> set[str]:
+    return {cell for cell in cells if isinstance(cell, str) and cell.startswith(signs)}
 
 
 def _coded(
