@@ -31,6 +31,7 @@ EPSILON = 1
 K = 10
 # What a page on a file's people goes to, in a folder that only its owner can open.
 CUSTODIANS = "report-custodian"
+ORIGINAL, PAGE = "original.csv", "report.html"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,8 +78,8 @@ def run_demo(
         If something is there that may not be replaced, the file cannot be protected, or the
         folder cannot be written.
     """
-    page = folder / "report.html" if data is None else folder / CUSTODIANS / "report.html"
-    original = folder / "original.csv"
+    page = folder / PAGE if data is None else folder / CUSTODIANS / PAGE
+    original = folder / ORIGINAL
     _check_free(folder, [page, *([original] if data is None else [])], overwrite=overwrite)
     people, asked, left_out = (*_invented(), []) if data is None else _given(data, text)
     outcomes = []
@@ -118,8 +119,28 @@ def _check_free(folder: Path, files: list[Path], *, overwrite: bool) -> None:
             raise FileError(
                 f"{file}", "it exists already", "name another folder, or pass --overwrite"
             )
+    if is_folder and overwrite:
+        _check_demo(folder)
     for method in METHODS if is_folder else ():
         check_absent(folder / method, overwrite=overwrite)
+
+
+def _check_demo(folder: Path) -> None:
+    """Refuse to overwrite in a folder that holds what no demo has, or a demo's pages alone."""
+    try:
+        held = {entry.name for entry in folder.iterdir() if not entry.name.startswith(".")}
+    except OSError:
+        raise FileError(f"{folder}", "it cannot be read", "name another folder") from None
+    releases = {name for method in METHODS for name in (method, f"{method}-custodian")}
+    # They are written when the releases are there: without these they are somebody else's.
+    pages = {ORIGINAL, PAGE, CUSTODIANS} if releases <= held else set()
+    others = sorted(held - releases - pages)
+    if others:
+        raise FileError(
+            f"{folder}",
+            f"only a demo may be overwritten, and the folder holds something else: {others[0]!r}",
+            "move it elsewhere, or name another folder",
+        )
 
 
 def _make(folder: Path, mode: int = 0o777) -> None:

@@ -469,6 +469,25 @@ def test_the_demo_does_not_replace_a_file_of_the_users(folder):
     assert (folder / "shown" / "original.csv").read_text() == "mine"
 
 
+def test_the_demo_overwrites_nothing_but_a_demo(folder):
+    """A table called original.csv, and whatever else no demo has, stay with --overwrite too."""
+    home = folder / "shown"
+    home.mkdir()
+    (home / "original.csv").write_text("mine")
+    done = run("demo", "-o", "shown", "--overwrite", folder=folder)
+    assert done.returncode == 2
+    assert "'original.csv'" in done.stderr
+    assert os.listdir(home) == ["original.csv"]
+    (home / "original.csv").unlink()
+    assert run("demo", "-o", "shown", "--overwrite", folder=folder).returncode == 0
+    before = (home / "laplace" / "data.csv").read_bytes()
+    (home / "thesis.txt").write_text("mine")
+    done = run("demo", "-o", "shown", "--overwrite", folder=folder)
+    assert done.returncode == 2
+    assert "'thesis.txt'" in done.stderr
+    assert (home / "laplace" / "data.csv").read_bytes() == before
+
+
 def test_flags_switch_off_what_a_recipe_asks_for(folder):
     """--no-isotonic and --no-shuffle stand above the recipe, as does every other flag."""
     (folder / "r.toml").write_text(

@@ -12,6 +12,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import microveil as mv
 from microveil.errors import FileError
 from microveil.files import TextFormat, check_absent, folders, write_data, write_folders
 
@@ -285,6 +286,57 @@ def test_a_folder_that_is_no_release_is_never_replaced(folder, taken):
         with pytest.raises(FileError):
             write_folders(folder, fill, overwrite=overwrite)
     assert contents(home) == {"thesis.txt": "years of work"}
+
+
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("kind", ["file", "folder", "link", "a release's name"])
+def test_a_release_that_somebody_put_something_into_is_not_replaced(old, which, kind):
+    """Every entry must be one that a release has; the error names the first that is none."""
+    make = {
+        "file": lambda path: path.write_text("years of work"),
+        "folder": lambda path: path.mkdir(),
+        "link": lambda path: path.symlink_to("elsewhere"),
+        "a release's name": lambda path: path.with_name("report.html").mkdir(),
+    }[kind]
+    make(old[which] / "thesis.txt")
+    named = "report.html" if kind == "a release's name" else "thesis.txt"
+    before = [sorted(path.name for path in home.iterdir()) for home in old]
+    for call in (
+        lambda: check_absent(old[0], overwrite=True),
+        lambda: write_folders(old[0], fill, overwrite=True),
+    ):
+        with pytest.raises(FileError, match=f"not one's: '{named}'; move it") as caught:
+            call()
+        assert caught.value.place == str(old[which])
+    assert [sorted(path.name for path in home.iterdir()) for home in old] == before
+    assert (old[0] / "guarantee.json").read_text() == "old"
+
+
+def test_what_is_put_into_a_release_meanwhile_is_not_removed(old, monkeypatch):
+    """What came between the last check and the rename brings the old folders back."""
+    original = folders.rename_new
+
+    def rename(source, target):
+        if source == old[1]:
+            (source / "thesis.txt").write_text("years of work")
+        original(source, target)
+
+    monkeypatch.setattr(folders, "rename_new", rename)
+    with pytest.raises(FileError, match=r"thesis\.txt") as caught:
+        write_folders(old[0], fill, overwrite=True)
+    assert caught.value.place == str(old[1])
+    assert contents(old[0]) == {"guarantee.json": "old"}
+    assert contents(old[1]) == {"manifest.json": "old", "thesis.txt": "years of work"}
+    assert sorted(old[0].parent.iterdir()) == sorted(old)
+
+
+def test_every_file_of_a_release_may_be_replaced(tmp_path):
+    """Of whichever format, with and without reports: what was written can be overwritten."""
+    release = mv.protect(pl.DataFrame({"A": [1, 2, 3] * 3}), method="ranking", k=3)
+    for format in ("csv", "parquet", "csv"):  # noqa: A001
+        home = tmp_path / "release"
+        release.write(home, format=format, report="r", public_report="p", overwrite=True)
+    assert sorted(os.listdir(home)) == ["data.csv", "guarantee.json", "guarantee.md", "report.html"]
 
 
 def test_files_and_links_in_the_way_are_refused(folder, tmp_path):

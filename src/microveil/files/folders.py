@@ -6,6 +6,9 @@ appear by one rename each, the custodian's first. An old release is moved aside 
 FOLDER first. So whenever the process dies, each folder is whole or absent, and an old
 FOLDER never stands beside a new FOLDER-custodian. What a killed process leaves is the
 hidden folder, named ``.FOLDER.`` and random letters.
+
+Only what a release has is ever replaced: a folder with anything else in it is refused,
+looked at once more when it was moved aside, and brought back then.
 """
 
 import ctypes
@@ -17,6 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from microveil.errors import FileError, stands_alone
+from microveil.files.text import quoted
 
 __all__ = ["check_absent", "write_folders"]
 
@@ -24,8 +28,10 @@ _AT_FDCWD = -100
 _RENAME_NOREPLACE = 1
 # Where the kernel or the file system does not know the call or the flag.
 _UNKNOWN = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)
-# A folder is one of ours if it holds the file that every release has there.
-_MARKS = ("guarantee.json", "manifest.json")
+# A folder is one of ours if it holds the file that every release has there, named first, and
+# nothing but files that a release may have.
+_PUBLIC = ("guarantee.json", "guarantee.md", "data.csv", "data.parquet", "report.html")
+_CUSTODIANS = ("manifest.json", "report.html")
 
 
 @stands_alone
@@ -59,8 +65,8 @@ def check_absent(folder: str | Path, *, overwrite: bool) -> None:
     if not os.access(parent, os.W_OK | os.X_OK):
         rule = "the folder around it must be writable for you"
         raise FileError(str(targets[0]), rule, "choose another place")
-    for target, mark in zip(targets, _MARKS, strict=True):
-        _check_target(target, mark, overwrite=overwrite)
+    for target, ours in zip(targets, (_PUBLIC, _CUSTODIANS), strict=True):
+        _check_target(target, ours, overwrite=overwrite)
 
 
 @stands_alone
@@ -124,9 +130,13 @@ def write_folders(
         check_absent(folder, overwrite=overwrite)
         announce()
         if overwrite:
-            for target, old in ((public, "old-public"), (custodian, "old-custodian")):
+            for target, old, ours in (
+                (public, "old-public", _PUBLIC),
+                (custodian, "old-custodian", _CUSTODIANS),
+            ):
                 if target.exists():
                     _move(target, staging / old, moves)
+                    _check_entries(staging / old, ours, place=target)
         _move(staged[1], custodian, moves)
         _move(staged[0], public, moves)
     except BaseException as error:
@@ -148,7 +158,7 @@ def _targets(folder: str | Path) -> tuple[Path, Path]:
     return path, path.with_name(f"{path.name}-custodian")
 
 
-def _check_target(target: Path, mark: str, *, overwrite: bool) -> None:
+def _check_target(target: Path, ours: tuple[str, ...], *, overwrite: bool) -> None:
     place = str(target)
     if not os.path.lexists(target):
         return
@@ -158,13 +168,26 @@ def _check_target(target: Path, mark: str, *, overwrite: bool) -> None:
     if not overwrite:
         rule = "the folder must not exist yet"
         raise FileError(place, rule, "choose another name, or pass --overwrite to replace it")
+    _check_entries(target, ours, place=target)
+
+
+def _check_entries(folder: Path, ours: tuple[str, ...], *, place: Path) -> None:
+    """Refuse a folder that is not empty and no release, or holds what no release has."""
     try:
-        names = [entry.name for entry in target.iterdir()]
+        with os.scandir(folder) as entries:
+            files = {entry.name: entry.is_file(follow_symlinks=False) for entry in entries}
     except OSError as error:
-        raise _refused(target, error) from None
-    if names and mark not in names:
-        rule = f"only a release may be overwritten, and the folder holds no {mark}"
-        raise FileError(place, rule, "choose another name, or empty the folder yourself")
+        raise _refused(place, error) from None
+    if files and ours[0] not in files:
+        rule = f"only a release may be overwritten, and the folder holds no {ours[0]}"
+        raise FileError(str(place), rule, "choose another name, or empty the folder yourself")
+    others = sorted(name for name, is_file in files.items() if name not in ours or not is_file)
+    if others:
+        rule = (
+            "only a release may be overwritten, and the folder holds something that is not one's: "
+            f"{quoted(others[0])}"
+        )
+        raise FileError(str(place), rule, "move it elsewhere, or choose another name")
 
 
 def _staged(staging: Path) -> tuple[Path, Path]:
