@@ -9,6 +9,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 import microveil as mv
 from microveil.methods.knoise import invariant, randomised_response, spent
@@ -172,6 +174,91 @@ def test_randomised_response_is_calibrated_and_never_above_its_epsilon():
             assert exp(share) * (1 - 1e-6) < ratio <= exp(share) * (1 + 1e-12)
             assert float(spent(weights)) <= float(share)
             assert float(spent(weights)) > 0.999999 * float(share) - 1e-9
+
+
+def bounds_of_exp(exponent):
+    """Return rationals below and above e^exponent, some 2^-400 apart, by its Taylor series."""
+    one = 1 << 500
+    term, below, place = one, 0, 0
+    while term:
+        below += term
+        place += 1
+        # Rounded down in every step; each term and its rest lose less than one.
+        term = term * exponent.numerator // (exponent.denominator * place)
+    # A rounding is multiplied by e^exponent at most, and so is the rest beyond the last term.
+    slack = (place + 1) << 100
+    return Fraction(below, one), Fraction(below + slack, one)
+
+
+SHARES = st.builds(
+    lambda digits, power: Fraction(digits) * Fraction(10) ** power,
+    st.integers(1, 10**20),
+    st.integers(-120, -18),
+)
+LEAST = Fraction(1, 2**40) - Fraction(1, 2**81)  # e^share - 1 is 2^-40 - 2^-120/3 here
+
+
+@settings(max_examples=300, deadline=None)
+@given(share=SHARES, categories=st.sampled_from([2, 3, 50]))
+@example(share=Fraction(1, 10**100), categories=2)
+@example(share=Fraction(1, 10**71), categories=2)
+@example(share=Fraction(1, 10**69), categories=2)
+@example(share=LEAST, categories=2)
+@example(share=LEAST + Fraction(1, 2**121), categories=2)
+@example(share=Fraction(1, 2**40), categories=1000)
+@example(share=Fraction(42), categories=1000)
+@example(share=Fraction(60), categories=2)
+@example(share=Fraction(10**100), categories=2)
+def test_randomised_response_keeps_its_share_over_the_whole_range(share, categories):
+    """In exact rationals: staying is likelier than moving, by e^share at most, or it is refused."""
+    try:
+        weights = randomised_response(share, categories, "x")
+    except mv.RequestError as error:
+        weights, rule = None, error.rule
+    if weights is None and share > 40:
+        assert "as they are" in rule
+        return
+    if weights is None:
+        assert "2^40" in rule
+        assert bounds_of_exp(share)[0] - 1 < Fraction(1, 2**40)
+        return
+    below, above = bounds_of_exp(share)
+    stay, move = (int(weights[0, place]) for place in (0, 1))
+    assert weights.tolist() == [
+        [stay if row == column else move for column in range(categories)]
+        for row in range(categories)
+    ]
+    assert move < stay
+    assert Fraction(stay, move) <= below
+    assert above < Fraction(stay + 1, move)
+    assert above - 1 >= Fraction(1, 2**40)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    pairs=st.lists(
+        st.tuples(st.integers(1, 2**58), st.integers(-2, 2)), min_size=2, max_size=5, unique=True
+    )
+)
+def test_what_a_matrix_spends_covers_its_largest_ratio_in_exact_rationals(pairs):
+    """Down to ratios that differ from 1 by one part in 2^58, and up to 2^58."""
+    first = pairs[0][0]
+    columns = [first, *(max(1, min(first + step, 2**58)) for _, step in pairs[1:])]
+    uniform = np.array([columns, columns[::-1]])
+    skewed = np.array([[weight for weight, _ in pairs], [weight for weight, _ in pairs[::-1]]])
+    for weights in (uniform, skewed):
+        rows = [[Fraction(w, sum(row)) for w in row] for row in weights.tolist()]
+        largest = max(max(column) / min(column) for column in zip(*rows, strict=True))
+        assert largest <= bounds_of_exp(spent(weights))[0]
+
+
+def test_a_share_of_epsilon_too_small_for_a_matrix_is_refused():
+    """With place, rule and remedy; the smallest that is not refused is kept."""
+    asked = {"method": "pram", "attributes": ["x"], "bounds": {"x": (0, 1)}}
+    table = {"x": np.arange(20) % 2}
+    with pytest.raises(mv.RequestError, match=r"attribute 'x'.*larger epsilon"):
+        mv.protect(table, **asked, epsilon=1e-80)
+    assert mv.protect(table, **asked, epsilon=1e-12).guarantee.scopes.row.epsilon == 1e-12
 
 
 def test_what_a_matrix_spends_is_never_understated():

@@ -115,6 +115,7 @@ def randomised_response(share: Fraction, n_categories: int, name: str) -> NDArra
 
     A value stays with probability e^share / (e^share + M - 1) and moves to each other category
     with 1 / (e^share + M - 1). The weight to stay is rounded down: the share is never exceeded.
+    A share so small that the weight to stay would be no larger than the others is refused.
 
     >>> randomised_response(Fraction(1), 2, "A") / 2**40
     array([[2.71828183, 1.        ],
@@ -135,6 +136,13 @@ def randomised_response(share: Fraction, n_categories: int, name: str) -> NDArra
         if bits < 0:
             raise unchanged
         stay = int(factor * (1 << bits))
+    if stay <= 1 << bits:
+        raise RequestError(
+            f"attribute '{name}'",
+            f"e^share - 1 must be one part in 2^{WEIGHT_BITS} or more, and its share of epsilon is "
+            "so small that every category would be as likely as any other",
+            "pass a larger epsilon, give it a larger weight in the budget, or leave it out",
+        )
     weights = np.full((n_categories, n_categories), 1 << bits, dtype=np.int64)
     np.fill_diagonal(weights, stay)
     return weights
