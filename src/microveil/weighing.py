@@ -42,6 +42,8 @@ STEPS_CHOSEN = ("partition", "composition", "sensitivity")
 # Least to greatest k on offer, each so many times the one before; the second for methods whose
 # plans take long.
 STEP, LONG_STEP = 1.4, 3.0
+# Sums of squares that are equal may differ so much, relatively, when they are added up.
+LAST_DIGITS = 1e-9
 # What may be best for some table: (method, its choices).
 CANDIDATES: tuple[tuple[str, Mapping[str, str]], ...] = (
     ("laplace", {}),
@@ -67,7 +69,8 @@ class Expectation:
     variance : float
         Of the original, with n - 1.
     hopeless : bool
-        Whether publishing the mean in every row would be nearer to the original.
+        Whether publishing the mean in every row, rounded as cells are, would be nearer to the
+        original.
     """
 
     mean_squared_error: float
@@ -154,7 +157,7 @@ def _expectation(part: AttributePlan, *, isotonic: bool) -> Expectation | None:
     return Expectation(
         mean_squared_error=error / part.n_cells * squared_unit,
         variance=total / max(part.n_cells - 1, 1) * squared_unit,
-        hopeless=error > total,
+        hopeless=error > part.squares_about_published_mean * (1 + LAST_DIGITS),
     )
 
 

@@ -1,10 +1,13 @@
 """Advice before noise: what is hopeless, what would be better, and what choosing by it costs."""
 
 import json
+from fractions import Fraction
 
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import microveil as mv
 from microveil.plans import centroids
@@ -32,6 +35,57 @@ def test_a_hopeless_request_is_told_with_what_would_be_better():
     assert "vector scope" in told
     assert "idp-vector" in told
     assert warning(mv.protect(PEOPLE, method="idp-cbls", k=20, **ASKED)) is None
+
+
+SPREADS = {
+    "ages": lambda random, n: random.integers(18, 90, n),
+    "yes and no": lambda random, n: random.random(n) < 0.3,
+    "few values, far away": lambda random, n: random.integers(0, 3, n) + 10**9,
+    "two values, farther": lambda random, n: random.integers(0, 2, n) + 10**15,
+    "cents": lambda random, n: random.lognormal(7, 1, n).round(2),
+    "all alike": lambda _random, n: np.full(n, 7),
+}
+
+
+@pytest.mark.parametrize("method", ["mdav", "v-mdav", "ranking", "optimal"])
+@pytest.mark.parametrize("spread", SPREADS)
+def test_publishing_the_mean_is_not_worse_than_publishing_the_mean(method, spread):
+    """One cluster of all records without noise releases the mean, rounded as it has to be."""
+    for n in (5, 50, 301):
+        values = SPREADS[spread](np.random.default_rng(n), n)
+        asked = {"resolution": {"x": 0.01}} if values.dtype.kind == "f" else {}
+        release = mv.protect({"x": values}, method=method, k=n, attributes=["x"], **asked)
+        assert len(np.unique(release.data["x"])) == 1
+        assert warning(release) is None
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    values=st.lists(st.integers(0, 12), min_size=4, max_size=30),
+    k=st.integers(2, 15),
+    step=st.sampled_from([1, 3, 10]),
+)
+def test_hopeless_is_what_is_worse_than_the_mean_as_a_cell_holds_it(values, k, step):
+    """Of a release without noise it can be counted, on grids as coarse as the values too."""
+    asked = {"method": "ranking", "k": min(k, len(values)), "attributes": ["x"]}
+    asked["resolution"] = {"x": step}
+    table = {"x": np.array(values) * step}
+    released = mv.protect(table, **asked).data["x"]
+    mean = round(Fraction(sum(values), len(values))) * step
+    error, least = (int(((cells - table["x"]) ** 2).sum()) for cells in (released, mean))
+    assert mv.advise(table, **asked).hopeless == (("x",) if error > least else ())
+
+
+def test_noise_beyond_the_mean_is_hopeless_by_however_little():
+    """A hundredth more error than the mean's is told, a hundredth less is not."""
+    values = np.arange(1000) % 101
+    asked = {"method": "laplace", "attributes": ["x"], "bounds": {"x": (0, 100)}}
+    ratios = {}
+    for epsilon in np.linspace(0.5, 4, 60).round(3):
+        (entry,) = expectations(mv.plan({"x": values}, **asked, epsilon=epsilon)).values()
+        ratios[entry.mean_squared_error * 1000 / ((values - values.mean()) ** 2).sum()] = entry
+    assert any(1 < ratio < 1.1 for ratio in ratios)
+    assert all(entry.hopeless == (ratio > 1.001) for ratio, entry in ratios.items())
 
 
 def test_options_keep_epsilon_at_the_scope_and_do_what_they_say():

@@ -1,5 +1,6 @@
 """What the product asks of a plan for one attribute, whatever its kind."""
 
+import math
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -11,7 +12,7 @@ from microveil.noise import RandomSource
 from microveil.schema import Attribute, written
 from microveil.table import Numbers
 
-__all__ = ["AttributePlan", "Mask", "common_figures"]
+__all__ = ["AttributePlan", "Mask", "common_figures", "squares_about_rounded"]
 
 Mask = NDArray[np.bool_]
 
@@ -59,6 +60,11 @@ class AttributePlan(Protocol):
         """Squared distances of the values to their mean, in squared grid units."""
         ...
 
+    @property
+    def squares_about_published_mean(self) -> float:
+        """Squared distances of the values to their mean rounded to the grid, as a cell holds it."""
+        ...
+
     def expected_error(self, *, isotonic: bool) -> float | None:
         """Squared distance of released to original values that is to be expected, in all.
 
@@ -73,6 +79,18 @@ class AttributePlan(Protocol):
     def to_dict(self) -> dict[str, Any]:
         """Return the custodian's figures: they depend on the data."""
         ...
+
+
+def squares_about_rounded(total_squares: float, mean: float, n_cells: int) -> float:
+    """Return squared distances to a mean rounded to whole units, from those to the mean itself.
+
+    The last digits of the mean, of which float64 is not sure, count as rounded too.
+
+    >>> squares_about_rounded(2.0, 20.5, 4)
+    3.0...
+    """
+    rounding = abs(mean - round(mean)) + 2 * math.ulp(mean)
+    return total_squares + n_cells * rounding**2
 
 
 def common_figures(plan: AttributePlan) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from microveil.engines import Engine, Widening
 from microveil.isotonic import in_order
 from microveil.noise import NoiseGrid, RandomSource, perturbed_means
 from microveil.partition import Partition
-from microveil.plans.base import Mask, common_figures
+from microveil.plans.base import Mask, common_figures, squares_about_rounded
 from microveil.schema import Attribute
 from microveil.table import Numbers
 from microveil.utility.expected_error import (
@@ -122,6 +122,13 @@ class CentroidPlan:
         middle = float(np.average(means, weights=sizes))
         about_means = self.within - self.set_aside.astype(np.float64) ** 2 / sizes
         return float(np.maximum(about_means, 0).sum() + (sizes * (means - middle) ** 2).sum())
+
+    @property
+    def squares_about_published_mean(self) -> float:
+        """Squared distances of the values to their mean rounded to the grid, as a cell holds it."""
+        sizes = self.partition.sizes
+        mean = float(np.average((self.sums + self.set_aside) / sizes, weights=sizes))
+        return squares_about_rounded(self.total_squares, mean, self.n_cells)
 
     def expected_error(self, *, isotonic: bool) -> float:
         """Squared distance of released to original values that is to be expected, in all."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from microveil.engines import Engine
 from microveil.noise import RandomSource, continuous_noise, uniform
 from microveil.partition import Partition
-from microveil.plans.base import Mask, common_figures
+from microveil.plans.base import Mask, common_figures, squares_about_rounded
 from microveil.risk.posterior_odds import posterior_odds
 from microveil.schema import Attribute, Cells
 from microveil.table import Numbers, spread
@@ -70,6 +70,12 @@ class _Randomised:
         """Squared distances of the values to their mean, in squared grid units."""
         distances = (self.values - self.values[0]).astype(np.float64)
         return float(((distances - distances.mean()) ** 2).sum())
+
+    @property
+    def squares_about_published_mean(self) -> float:
+        """Squared distances of the values to their mean rounded to the grid, as a cell holds it."""
+        mean = float(self.values.astype(np.float64).mean())
+        return squares_about_rounded(self.total_squares, mean, self.n_cells)
 
     def _released(self, units: NDArray[np.int64]) -> Numbers:
         bounds = self.attribute.grid_bounds
