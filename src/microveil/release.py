@@ -4,19 +4,20 @@ The two audiences are kept apart here. A `Release` writes what may be published 
 folder and what depends on the data beyond it to the custodian's.
 """
 
+import copy
 import datetime
 import functools
 import json
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
 import polars
 
-from microveil.errors import DataError, stands_alone
+from microveil.errors import DataError, RequestError, stands_alone
 from microveil.files import TextFormat, write_data, write_folders
 from microveil.ledger import Recording, ledger_place, recorded
 from microveil.plans import AttributePlan
@@ -31,6 +32,9 @@ COMPONENTS = ("microveil", "numpy", "scipy", "numba", "polars", "narwhals", "cry
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """Everything about a release that is decided before noise is drawn: deterministic.
+
+    It holds the original and figures of it. A pickled plan, unlike a pickled release, holds
+    all of that too: it is the custodian's.
 
     Attributes
     ----------
@@ -78,12 +82,20 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """How a release was made: for its custodian, not for publication."""
+    """How a release was made: for its custodian, not for publication.
 
-    contents: Mapping[str, Any]
+    Attributes
+    ----------
+    contents : dict or None
+        None where it stayed with the custodian, as of a release that was pickled.
+    """
+
+    contents: Mapping[str, Any] | None
 
     def __repr__(self) -> str:
         """Name the manifest without its figures: notebooks print it."""
+        if self.contents is None:
+            return "Manifest(stayed with the custodian)"
         return f"Manifest({self.contents.get('method')}, {self.contents.get('n_records')} records)"
 
     @classmethod
@@ -107,16 +119,33 @@ class Manifest:
 
     def with_entries(self, **entries: Any) -> "Manifest":
         """Return a manifest that says more."""
-        return replace(self, contents={**self.contents, **entries})
+        return replace(self, contents={**self.to_dict(), **entries})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the manifest as plain values."""
+        """Return the manifest as plain values.
+
+        Raises
+        ------
+        RequestError
+            If it stayed with the custodian.
+        """
+        if self.contents is None:
+            raise RequestError(
+                "manifest",
+                "a release that was pickled is without its manifest, which stays with the "
+                "custodian",
+                "write or report the release in the process that made it, and pass on what may be "
+                "published",
+            )
         return dict(self.contents)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
     """A protected table, what it guarantees and how it was made.
+
+    Pickling is for handing on, so a pickled release comes back without its manifest, and can
+    neither be written nor reported to the custodian any more. Copies in this process have it.
 
     Attributes
     ----------
@@ -143,6 +172,19 @@ class Release:
         """Who the people are, by the name under which the custodian's ledger counts them."""
         name: str | None = self.manifest.to_dict().get("parameters", {}).get("population")
         return name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle all but the manifest."""
+        return _handed_on, (self.data, self.guarantee, self.notes)
+
+    def __copy__(self) -> "Release":
+        """Copy the release with its manifest: it does not leave the process."""
+        return replace(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Release":
+        """Copy the release with its manifest: it does not leave the process."""
+        parts = {part.name: copy.deepcopy(getattr(self, part.name), memo) for part in fields(self)}
+        return replace(self, **parts)
 
     @stands_alone
     def write(
@@ -195,11 +237,13 @@ class Release:
         Raises
         ------
         RequestError
-            If there is a ledger and no population was named.
+            If there is a ledger and no population was named, or the release was pickled, and the
+            manifest stayed with the custodian.
         FileError
             If a folder exists and is not to be replaced, or cannot be written, or the ledger
             cannot be.
         """
+        self.manifest.to_dict()  # before any file
         recording = self._recording(Path(folder), ledger)
 
         def fill(public: Path, custodian: Path) -> None:
@@ -244,6 +288,11 @@ class Release:
             folder=folder.name,
             sha256=(self.manifest.to_dict().get("input") or {}).get("sha256"),
         )
+
+
+def _handed_on(data: Any, guarantee: Guarantee, notes: tuple[str, ...]) -> Release:
+    """Make a pickled release again, whose manifest stayed behind."""
+    return Release(data=data, guarantee=guarantee, notes=notes, manifest=Manifest(contents=None))
 
 
 @functools.cache
