@@ -11,10 +11,14 @@ def squared_distance(x, y, weights):
     return total
 
 
-def candidate_counts(original, protected, weights):
-    """Return the size of the set G of nearest originals if the true one is in it, else 0."""
+def candidate_counts(original, protected, weights, sample=None):
+    """Return the size of the set G of nearest originals if the true one is in it, else 0.
+
+    Of a sample of the protected records, each against all originals; by default of every one.
+    """
     counts = []
-    for position, y in enumerate(protected):
+    for position in range(len(protected)) if sample is None else sample:
+        y = protected[position]
         distances = [squared_distance(x, y, weights) for x in original]
         least = min(distances)
         nearest = [i for i, distance in enumerate(distances) if distance == least]

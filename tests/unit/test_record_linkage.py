@@ -93,6 +93,46 @@ def test_linkage_by_rank_is_that_of_comparing_ranks(pair):
     )
 
 
+@unhurried
+@given(paired_grids(), st.data())
+def test_a_sample_is_linked_against_all_originals(pair, data):
+    """Each distance finds of the sampled records what brute force finds of them among all."""
+    n_records, n_attributes = pair[0].shape
+    sample = data.draw(st.lists(st.integers(0, n_records - 1), min_size=1, unique=True))
+    ranks = [oracle.average_ranks(rows.tolist()) for rows in pair]
+    rows = [table.tolist() for table in pair]
+    ones = [1.0] * n_attributes
+    for link, tables, weights in (
+        (measured.record_linkage, rows, ones),
+        (measured.record_linkage_standardised, rows, reciprocal_variances(pair[0]).tolist()),
+        (measured.record_linkage_by_rank, ranks, ones),
+    ):
+        found = link(*pair, np.array(sample))
+        expected = oracle.candidate_counts(*tables, weights, sample)
+        assert found.percent == pytest.approx(oracle.linked_percent(expected), rel=1e-12)
+        assert found.n_records == len(sample)
+        assert found.baseline_by_chance == 100 / n_records
+
+
+@pytest.mark.parametrize("link", FORMS)
+def test_a_sample_of_everybody_is_everybody(link):
+    """In whatever order, linking all positions is linking without a sample."""
+    pair = random_pair(400, 3, 0.4)
+    order = np.random.default_rng(1).permutation(400)
+    assert link(*pair, order) == link(*pair)
+
+
+@pytest.mark.parametrize(
+    "sample", [[], [0, 0], [-1], [9], [0.5], [[0]], [True]],
+    ids=["none", "twice", "before", "beyond", "no position", "matrix", "mask"],
+)  # fmt: skip
+def test_a_sample_that_is_none_is_refused(sample):
+    """Positions of different records, at least one, and nothing else."""
+    table = np.arange(9.0)[:, np.newaxis]
+    with pytest.raises(DataError, match="sample of records"):
+        measured.record_linkage(table, table, np.array(sample))
+
+
 @pytest.mark.parametrize(
     ("n_attributes", "noise", "seed"),
     [(1, 0.001, 1), (2, 0.05, 2), (5, 0.5, 3), (10, 0.3, 4), (10, 1.0, 5), (30, 1.0, 6)],

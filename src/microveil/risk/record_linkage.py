@@ -30,12 +30,15 @@ from microveil.risk.distances import (
 )
 
 __all__ = [
+    "Positions",
     "RecordLinkage",
     "candidate_counts",
     "record_linkage",
     "record_linkage_by_rank",
     "record_linkage_standardised",
 ]
+
+Positions = NDArray[np.intp]
 
 # Squares of numbers up to this, summed over any table, stay finite.
 LARGEST_VALUE = 1e140
@@ -53,12 +56,13 @@ class RecordLinkage:
         Expected percentage of right links; 100 where every record is found, lower is
         safer.
     baseline_by_chance : float
-        What blind guessing links: 100/n percent.
+        What blind guessing links: 100/n percent, n the originals.
     n_records : int
         Number of records that were linked.
     interval : tuple[float, float]
-        95 % Wilson interval for ``percent``. For this very release ``percent`` is exact;
-        the interval speaks of releases of other people drawn like these. It treats
+        95 % Wilson interval for ``percent``. Where every record was linked ``percent`` is
+        exact for this very release, and the interval speaks of releases of other people
+        drawn like these; of a sample it covers the luck of sampling too. It treats
         records as independent, with |G| > 1 counted no surer than a toss: cautious
         where ties are many, too narrow where clusters share one draw of noise.
     """
@@ -69,13 +73,20 @@ class RecordLinkage:
     interval: tuple[float, float]
 
 
-def record_linkage(original: NDArray[np.float64], protected: NDArray[np.float64]) -> RecordLinkage:
+def record_linkage(
+    original: NDArray[np.float64],
+    protected: NDArray[np.float64],
+    sample: Positions | None = None,
+) -> RecordLinkage:
     """Measure record linkage with distances in raw units, as the paper does.
 
     Parameters
     ----------
     original, protected : ndarray of float64, shape (n_records, n_attributes)
         The same records in the same order, finite.
+    sample : ndarray of int, shape (n_sampled,), optional
+        Positions, all different, of the protected records to link; each is linked against all
+        originals. By default every record is linked.
 
     Returns
     -------
@@ -85,7 +96,8 @@ def record_linkage(original: NDArray[np.float64], protected: NDArray[np.float64]
     Raises
     ------
     DataError
-        If the shapes differ, a table is empty, or a value is missing or infinite.
+        If the shapes differ, a table is empty, or a value is missing or infinite; if the
+        sample is empty, repeats a record or names one that is not there.
 
     Notes
     -----
@@ -100,11 +112,13 @@ def record_linkage(original: NDArray[np.float64], protected: NDArray[np.float64]
     66.66666666666667
     """
     original, protected = _checked(original, protected)
-    return _summarised(_counted(original, protected, np.ones(original.shape[1])))
+    return _linked(original, protected, np.ones(original.shape[1]), sample)
 
 
 def record_linkage_standardised(
-    original: NDArray[np.float64], protected: NDArray[np.float64]
+    original: NDArray[np.float64],
+    protected: NDArray[np.float64],
+    sample: Positions | None = None,
 ) -> RecordLinkage:
     """Measure record linkage with each attribute in units of the original's deviation.
 
@@ -115,6 +129,9 @@ def record_linkage_standardised(
     ----------
     original, protected : ndarray of float64, shape (n_records, n_attributes)
         The same records in the same order, finite.
+    sample : ndarray of int, shape (n_sampled,), optional
+        Positions, all different, of the protected records to link; each is linked against all
+        originals. By default every record is linked.
 
     Returns
     -------
@@ -124,7 +141,7 @@ def record_linkage_standardised(
     Raises
     ------
     DataError
-        If the shapes differ, a table is empty, or a value is missing or infinite.
+        As `record_linkage`.
 
     Examples
     --------
@@ -137,11 +154,13 @@ def record_linkage_standardised(
     100.0
     """
     original, protected = _checked(original, protected)
-    return _summarised(_counted(original, protected, reciprocal_variances(original)))
+    return _linked(original, protected, reciprocal_variances(original), sample)
 
 
 def record_linkage_by_rank(
-    original: NDArray[np.float64], protected: NDArray[np.float64]
+    original: NDArray[np.float64],
+    protected: NDArray[np.float64],
+    sample: Positions | None = None,
 ) -> RecordLinkage:
     """Measure record linkage between ranks instead of values.
 
@@ -153,6 +172,9 @@ def record_linkage_by_rank(
     ----------
     original, protected : ndarray of float64, shape (n_records, n_attributes)
         The same records in the same order, finite.
+    sample : ndarray of int, shape (n_sampled,), optional
+        Positions, all different, of the protected records to link; each is linked against all
+        originals. By default every record is linked.
 
     Returns
     -------
@@ -162,7 +184,7 @@ def record_linkage_by_rank(
     Raises
     ------
     DataError
-        If the shapes differ, a table is empty, or a value is missing or infinite.
+        As `record_linkage`.
 
     Examples
     --------
@@ -175,7 +197,7 @@ def record_linkage_by_rank(
     """
     original, protected = _checked(original, protected)
     ranks = average_ranks(original), average_ranks(protected)
-    return _summarised(_counted(*ranks, np.ones(original.shape[1])))
+    return _linked(*ranks, np.ones(original.shape[1]), sample)
 
 
 def candidate_counts(
@@ -206,7 +228,7 @@ def candidate_counts(
     array([2, 2, 0])
     """
     original, protected = _checked(original, protected)
-    return _counted(original, protected, np.ones(original.shape[1]))
+    return _counted(original, protected, np.ones(original.shape[1]), _everybody(original))
 
 
 def _checked(
@@ -238,6 +260,41 @@ def _checked(
     return original, protected
 
 
+def _everybody(original: NDArray[np.float64]) -> Positions:
+    return np.arange(original.shape[0])
+
+
+def _checked_sample(sample: Positions, n_records: int) -> Positions:
+    """Return the positions of different records that there are, at least one."""
+    positions = np.asarray(sample)
+    whole = positions.ndim == 1 and positions.dtype.kind in "iu"
+    if not whole or not _all_different(positions, n_records):
+        raise DataError(
+            "sample of records to link",
+            "it must hold positions of records, at least one and each once",
+            "draw it without replacement from the positions 0 to n - 1",
+        )
+    return positions.astype(np.intp)
+
+
+def _all_different(positions: Positions, n_records: int) -> bool:
+    if positions.size == 0 or positions.min() < 0 or positions.max() >= n_records:
+        return False
+    return np.unique(positions).size == positions.size
+
+
+def _linked(
+    original: NDArray[np.float64],
+    protected: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    sample: Positions | None,
+) -> RecordLinkage:
+    """Link a sample of the protected records, by default all, and summarise."""
+    n_records = original.shape[0]
+    chosen = _everybody(original) if sample is None else _checked_sample(sample, n_records)
+    return _summarised(_counted(original, protected, weights, chosen), n_records)
+
+
 def _own_distances(
     original: NDArray[np.float64],
     protected: NDArray[np.float64],
@@ -258,20 +315,26 @@ def _counted(
     original: NDArray[np.float64],
     protected: NDArray[np.float64],
     weights: NDArray[np.float64],
+    sample: Positions,
 ) -> NDArray[np.int64]:
-    """Count the candidates per record under weighted squared distances.
+    """Count the candidates of each sampled record under weighted squared distances.
 
     Protected records that are equal ask the same question, so each is asked once, with
     the least distance that any of its records has to its own original: within it either
     lies a nearer original, and none of them is linked, or the set G.
     """
-    own = _own_distances(original, protected, weights)
-    queries, which_query = distinct_records(protected)
+    own = _own_distances(original[sample], protected[sample], weights)
+    queries, which_query = distinct_records(protected[sample])
     radii = np.full(queries.shape[0], np.inf)
     np.minimum.at(radii, which_query, own)
-    records, which_record = distinct_records(original)
+    # Telling equal originals apart costs more than asking about each of them for a few queries.
+    if sample.size < original.shape[0]:
+        records, multiplicities = original, np.ones(original.shape[0], dtype=np.int64)
+    else:
+        records, which_record = distinct_records(original)
+        multiplicities = np.bincount(which_record)
     order, blocks, leaf_starts, boxes = linkage.build_tree(records, weights, LEAF_SIZE)
-    tree = blocks, np.bincount(which_record)[order], leaf_starts, boxes, weights
+    tree = blocks, multiplicities[order], leaf_starts, boxes, weights
 
     def count(start: int) -> NDArray[np.int64]:
         task = slice(start, start + QUERIES_PER_TASK)
@@ -285,16 +348,16 @@ def _counted(
     return np.where(own == radii[which_query], counts[which_query], 0)
 
 
-def _summarised(counts: NDArray[np.int64]) -> RecordLinkage:
+def _summarised(counts: NDArray[np.int64], n_originals: int) -> RecordLinkage:
     """Turn candidate counts into the expected percentage of right links."""
-    n_records = counts.shape[0]
+    n_linked_records = counts.shape[0]
     sizes, n_linked = np.unique(counts[counts > 0], return_counts=True)
     expected_links = math.fsum(n_linked / sizes)
     return RecordLinkage(
-        percent=100.0 * expected_links / n_records,
-        baseline_by_chance=100.0 / n_records,
-        n_records=n_records,
-        interval=_wilson_interval(expected_links / n_records, n_records),
+        percent=100.0 * expected_links / n_linked_records,
+        baseline_by_chance=100.0 / n_originals,
+        n_records=n_linked_records,
+        interval=_wilson_interval(expected_links / n_linked_records, n_linked_records),
     )
 
 
