@@ -195,8 +195,8 @@ def settled_plan(
         Told each step.
     weighed : bool
         Find out for the custodian what it really guarantees and what error to expect; say in
-        the notes where the request is hopeless and what would be better, and how far isotonic
-        regression invites linkage.
+        the custodian's notes where the request is hopeless and what would be better, and how
+        far isotonic regression invites linkage.
 
     Raises
     ------
@@ -216,7 +216,7 @@ def settled_plan(
     figures: dict[str, Any] = {"audit": audit_of(planned).to_dict()}
     expected = expectations(planned)
     figures["expected_error"] = {name: entry.to_dict() for name, entry in expected.items()}
-    notes = [*formula_notes(planned)]
+    notes, custodian_notes = [*formula_notes(planned)], []
     if request.advised is not None:
         chosen = ", ".join(
             [
@@ -225,15 +225,16 @@ def settled_plan(
                 f"k {request.k}",
             ]
         )
-        notes.append(
-            f"Left to advice, chosen: {chosen}; expected error {average(expected):.3g} of the "
-            "variance, mean over the attributes."
+        notes.append(f"Left to advice, chosen: {chosen}.")
+        custodian_notes.append(
+            f"Of what advice chose the expected error is {average(expected):.3g} of the variance, "
+            "mean over the attributes."
         )
     if request.isotonic:
         progress("linking trial draws")
         linkage = invited_linkage(planned)
         figures["isotonic_linkage"] = linkage.to_dict()
-        notes.append(str(linkage))
+        custodian_notes.append(str(linkage))
     if any(entry.hopeless for entry in expected.values()):
         cells = sum(len(column.values) for column in prepared.columns)
         found: list[Option] | None = None
@@ -241,8 +242,13 @@ def settled_plan(
             progress("weighing")
             found = _options(planned, arguments, prepared, RememberingEngine())
             figures["advice"] = [option.to_dict() for option in found]
-        notes.append(_warning(planned, expected, found))
-    return replace(planned, notes=(*planned.notes, *notes), figures=figures)
+        custodian_notes.append(_warning(planned, expected, found))
+    return replace(
+        planned,
+        notes=(*planned.notes, *notes),
+        custodian_notes=(*planned.custodian_notes, *custodian_notes),
+        figures=figures,
+    )
 
 
 def _options(

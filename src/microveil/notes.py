@@ -1,4 +1,4 @@
-"""Warnings in words for whoever publishes; they never refuse, and may depend on the data."""
+"""Warnings in words; they never refuse. What depends on the data is the custodian's."""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,20 +9,26 @@ from microveil.request import Request
 from microveil.schema import Source
 from microveil.shown import one_line
 
-__all__ = ["formula_notes", "plan_notes"]
+__all__ = ["custodian_notes", "formula_notes", "plan_notes"]
 
 
 def plan_notes(
     request: Request, parts: Sequence[AttributePlan], left_out: Sequence[str]
 ) -> tuple[str, ...]:
-    """Return what a person should know of a plan before publishing."""
-    notes = [*_of_request(request, parts, left_out), *map(_cost_of_widening, _widened(parts))]
+    """Return what a person should know of a plan before publishing: nothing of the data."""
+    notes = _of_request(request, parts, left_out)
+    if request.seed is not None:
+        notes.append("Noise from a seed protects nobody: do not publish this release.")
+    return tuple(notes)
+
+
+def custodian_notes(parts: Sequence[AttributePlan]) -> tuple[str, ...]:
+    """Return what the custodian should know of a plan: it depends on the data."""
+    notes = [_cost_of_widening(part) for part in _widened(parts)]
     exact = sum(part.exact_cells for part in parts)
     if exact:
         cells = sum(part.n_cells for part in parts)
         notes.append(f"{exact} of {cells} cells are published exactly as they are.")
-    if request.seed is not None:
-        notes.append("Noise from a seed protects nobody: do not publish this release.")
     return tuple(notes)
 
 

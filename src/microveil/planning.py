@@ -7,7 +7,7 @@ from fractions import Fraction
 from microveil.engines import Engine
 from microveil.errors import ExactCellsError, RequestError
 from microveil.methods import Choices, Promise, Setting
-from microveil.notes import plan_notes
+from microveil.notes import custodian_notes, plan_notes
 from microveil.plans import AttributePlan
 from microveil.preparation import Prepared
 from microveil.privacy import (
@@ -51,6 +51,7 @@ def plan_prepared(
         guarantee=_in_force(claim, request, parts, promise),
         claim=claim,
         notes=plan_notes(request, parts, prepared.left_out),
+        custodian_notes=custodian_notes(parts),
         parameters=request.parameters(),
         unused=request.unused,
         isotonic=request.isotonic,

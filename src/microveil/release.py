@@ -44,7 +44,7 @@ class Plan:
     claim : Guarantee
         What holds with the operating system's randomness: with a seed nothing is covered.
     notes : tuple of str
-        Warnings in words.
+        Warnings in words that hold nothing of the data.
     parameters : dict
         What was asked for, as plain values.
     unused : tuple of str
@@ -55,6 +55,8 @@ class Plan:
         None takes the operating system's randomness.
     figures : dict
         What was found out about the plan, for the custodian's manifest.
+    custodian_notes : tuple of str
+        Warnings in words that depend on the data.
     """
 
     table: Table
@@ -68,6 +70,7 @@ class Plan:
     shuffle: str | None
     seed: int | None
     figures: Mapping[str, Any] = field(default_factory=dict)
+    custodian_notes: tuple[str, ...] = ()
 
     @property
     def promised(self) -> Scopes:
@@ -112,6 +115,7 @@ class Manifest:
                 "attributes": {part.attribute.name: part.to_dict() for part in plan.attributes},
                 "guarantee": plan.guarantee.to_dict(),
                 "notes": list(plan.notes),
+                "custodian_notes": list(plan.custodian_notes),
                 **plan.figures,
                 "versions": dict(_versions()),
             }
@@ -120,6 +124,11 @@ class Manifest:
     def with_entries(self, **entries: Any) -> "Manifest":
         """Return a manifest that says more."""
         return replace(self, contents={**self.to_dict(), **entries})
+
+    @property
+    def custodian_notes(self) -> tuple[str, ...]:
+        """Warnings in words that depend on the data: for the custodian, not for logs."""
+        return tuple(self.contents.get("custodian_notes", ()))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the manifest as plain values.
@@ -153,7 +162,8 @@ class Release:
         The same kind of frame as the original.
     guarantee : Guarantee
     notes : tuple of str
-        Warnings in words: what a person should know before publishing.
+        Warnings in words: what a person should know before publishing. What of it depends on
+        the data is in the manifest, `Manifest.custodian_notes`.
     manifest : Manifest
         For the custodian.
     """

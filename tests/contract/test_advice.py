@@ -24,8 +24,9 @@ ASKED = {"attributes": ["AGE", "TAX"], "bounds": BOUNDS, "epsilon": 1, "exact_ce
 
 
 def warning(release):
-    """The note about the expected error, if there is one."""
-    return next((note for note in release.notes if note.startswith("To be expected")), None)
+    """The custodian's note about the expected error, if there is one."""
+    notes = release.manifest.custodian_notes
+    return next((note for note in notes if note.startswith("To be expected")), None)
 
 
 def test_a_hopeless_request_is_told_with_what_would_be_better():
@@ -175,10 +176,11 @@ def test_the_manifest_carries_audit_and_expected_error_and_the_guarantee_does_no
 
 
 def test_isotonic_regression_is_told_with_the_linkage_it_invites():
-    """By value and by rank, with it and without, beside chance: in notes, manifest, advice."""
+    """By value and by rank, with it and without, beside chance: for the custodian, in advice."""
     asked = {**ASKED, "method": "idp-cbls", "k": 10, "isotonic": True, "epsilon": 0.1}
     release = mv.protect(PEOPLE, **asked)
-    told = next(note for note in release.notes if note.startswith("Measured on trial draws"))
+    notes = release.manifest.custodian_notes
+    told = next(note for note in notes if note.startswith("Measured on trial draws"))
     for word in ("by value", "by rank", "without it", "by chance"):
         assert word in told
     found = release.manifest.to_dict()["isotonic_linkage"]
@@ -187,13 +189,13 @@ def test_isotonic_regression_is_told_with_the_linkage_it_invites():
 
 
 def test_widening_leaves_no_exact_cell_and_says_its_cost():
-    """Clusters of equal values are merged; counted in the notes; all equal is refused."""
+    """Clusters of equal values are merged; the custodian reads how many; all equal is refused."""
     ties = {"x": np.repeat([0, 0, 0, 5, 9, 9, 30], 40), "y": np.arange(280)}
     asked = {"method": "idp-cbls", "k": 10, "epsilon": 1, "attributes": ["x"]}
     with pytest.raises(mv.ExactCellsError, match="widen"):
         mv.protect(ties, **asked)
     release = mv.protect(ties, exact_cells="widen", **asked)
-    assert any("28 clusters became" in note for note in release.notes)
+    assert any("28 clusters became" in note for note in release.manifest.custodian_notes)
     assert (
         mv.audit(ties, exact_cells="widen", **asked).to_dict()["attributes"]["x"]["exact_cells"]
         == 0
@@ -238,11 +240,12 @@ def test_k_left_to_advice_finds_the_k_that_keeps_a_scope():
 
 
 def test_what_was_chosen_is_told_and_a_model_is_always_named():
-    """The method, its steps, k and the expected error; a weaker model is not passed over."""
+    """The method, its steps and k; to the custodian the error; a weaker model is not hidden."""
     release = mv.protect(PEOPLE, method="auto", k="auto", scope="vector", **ASKED)
     chosen = next(note for note in release.notes if note.startswith("Left to advice"))
     assert release.guarantee.method in chosen
-    assert f"k {release.guarantee.k}" in chosen
+    assert chosen.endswith(f"k {release.guarantee.k}.")
+    assert any("expected error is" in note for note in release.manifest.custodian_notes)
     told = warning(mv.protect(PEOPLE, method="dp-um", k=3, **ASKED))
     assert "individual differential privacy" in told
     options = mv.advise(PEOPLE, method="dp-um", k=3, **ASKED).options

@@ -510,11 +510,12 @@ def test_the_statement_of_k_noise_is_that_of_its_law(law, words):
 
 
 def test_intervals_of_one_value_are_counted():
-    """k-PRAM cannot move a value that is alone in its interval: notes and manifest say so."""
+    """k-PRAM cannot move a value that is alone in its interval: the custodian reads how many."""
     table = {"x": np.array([*range(10), 500, 900])}
     release = mv.protect(table, method="k-pram", k=3, every="average", attributes=["x"])
     assert release.manifest.to_dict()["attributes"]["x"]["exact_cells"] == 2
-    assert any("2 of 12 cells are published exactly" in note for note in release.notes)
+    told = release.manifest.custodian_notes
+    assert any("2 of 12 cells are published exactly" in note for note in told)
 
 
 def test_a_recipe_with_text_serves_methods_for_numbers():

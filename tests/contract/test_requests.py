@@ -208,13 +208,14 @@ def test_exact_cells_of_one_attribute_among_others_are_refused():
 
 
 def test_exact_cells_are_counted_when_allowed():
-    """Allowed, they are published as they are, and the notes say how many."""
+    """Allowed, they are published as they are, and the custodian's notes say how many."""
     people = {"x": np.repeat([3, 8], 6)}
     release = mv.protect(
         people, method="idp-cbls", k=6, epsilon=1, exact_cells="allow", attributes=["x"]
     )
     assert release.data["x"].tolist() == people["x"].tolist()
-    assert "12 of 12 cells are published exactly as they are." in release.notes
+    told = release.manifest.custodian_notes
+    assert "12 of 12 cells are published exactly as they are." in told
     assert release.manifest.to_dict()["attributes"]["x"]["exact_cells"] == 12
 
 

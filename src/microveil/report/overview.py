@@ -12,7 +12,7 @@ __all__ = ["figures_list", "guarantee_section", "released_section"]
 
 
 def released_section(subject: Subject) -> Section:
-    """Say what was released, by three numbers and column by column."""
+    """Say what was released, by four figures and column by column."""
     release = subject.release
     guarantee = release.guarantee
     identifier = subject.identify("released")
@@ -22,9 +22,10 @@ def released_section(subject: Subject) -> Section:
         element("code", guarantee.method),
         f", {guarantee.title}.",
     )
+    told = (*release.notes, *release.manifest.custodian_notes)
     notes = [
         element(f"h{subject.level + 1}", "Before it is published"),
-        element("ul", (element("li", note) for note in release.notes)),
+        element("ul", (element("li", note) for note in told)),
     ]
     return Section(
         identifier=identifier,
@@ -32,7 +33,7 @@ def released_section(subject: Subject) -> Section:
         body=fragment(
             intro,
             figures_list(key_figures(release, subject.assessment)),
-            notes if release.notes else None,
+            notes if told else None,
             _columns_table(subject),
         ),
     )
