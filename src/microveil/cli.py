@@ -150,6 +150,12 @@ def protect(
             help="In CSV, put an apostrophe before text that a spreadsheet would run as a formula.",
         ),
     ] = False,
+    linkage: Annotated[
+        bool,
+        typer.Option(
+            "--linkage/--no-linkage", help="Link a sample with the original, for the custodian."
+        ),
+    ] = True,
     as_json: Json = False,
     request: RequestFlags,
 ) -> None:
@@ -157,6 +163,7 @@ def protect(
 
     The release and its guarantee come into one folder, what is the custodian's into another.
     """
+    from microveil.findings import custodian_lines
     from microveil.publish import protect_file
 
     with step_progress() as progress:
@@ -165,6 +172,7 @@ def protect(
             output,
             **_request_arguments(request),
             public_report=public_report,
+            linkage=linkage,
             overwrite=overwrite,
             population=population,
             ledger=ledger,
@@ -190,6 +198,9 @@ def protect(
     counted = release.manifest.to_dict().get("ledger")
     for sentence in counted["in_words"] if counted else ():
         print_text(sentence)
+    print_text("\nFor the custodian, not for logs:")
+    for line in custodian_lines(release):
+        print_text(f"  {line}")
 
 
 @app.command()

@@ -19,6 +19,7 @@ from microveil.compare.store import opened, written_whole
 from microveil.empirical import EmpiricalAudit, empirical_audit
 from microveil.errors import FileError, RequestError, stands_alone
 from microveil.files import SourceFile, TextFormat, check_absent, read_file
+from microveil.findings import with_findings
 from microveil.ledger import ledger_place, read_ledger
 from microveil.protect import draw
 from microveil.recipe import merged, propose_recipe, read_recipe
@@ -61,6 +62,7 @@ def protect_file(
     decimals_from_data: bool = False,
     text: TextFormat | None = None,
     public_report: bool = False,
+    linkage: bool = True,
     overwrite: bool = False,
     ledger: str | Path | None = None,
     escape_formulas: bool = False,
@@ -84,6 +86,8 @@ def protect_file(
     public_report : bool
         Whether a page on the release that may be published goes with it, report.html in
         ``folder``.
+    linkage : bool
+        Whether a sample of the records is linked with the original, for the custodian.
     overwrite : bool
     ledger : str or Path, optional
         The file that counts the releases of ``population``; by default beside ``folder``.
@@ -132,6 +136,7 @@ def protect_file(
             input={"name": source.path.name, "sha256": source.digest}
         ),
     )
+    release = with_findings(release, source.frame, linkage=linkage, progress=progress)
 
     def custodians(written: Release) -> str:
         progress("writing the report")

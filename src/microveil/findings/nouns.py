@@ -1,0 +1,168 @@
+"""What was found out about a release against its original, as values and as JSON."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+__all__ = ["COMMON", "Findings", "MovedValue", "SampledLinkage", "WorstAttribute"]
+
+# A value that more than this share of the records has is common.
+COMMON = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class SampledLinkage:
+    """The strongest record linkage: the one of three distances that finds the most records.
+
+    Attributes
+    ----------
+    distances : str
+        "in raw units", "standardised" or "by rank".
+    percent : float
+        Of the sampled records, found again among all complete originals.
+    interval : tuple[float, float]
+        95 % Wilson interval, in percent.
+    by_chance : float
+        What blind guessing finds, in percent.
+    n_sampled, n_records : int
+        Records linked, and complete records there are.
+    """
+
+    distances: str
+    percent: float
+    interval: tuple[float, float]
+    by_chance: float
+    n_sampled: int
+    n_records: int
+
+    def __str__(self) -> str:
+        """Say the share in a line, beside its interval and chance."""
+        low, high = self.interval
+        all_of_them = self.n_sampled == self.n_records
+        who = f"all {self.n_records:,}" if all_of_them else f"{self.n_sampled:,} sampled"
+        return (
+            f"{self.percent:.3g} % of {who} records (95 % interval {low:.3g} to {high:.3g} %), "
+            f"by who knows all original values of the protected attributes, distances "
+            f"{self.distances}; by chance {self.by_chance:.2g} %"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class WorstAttribute:
+    """The attribute whose distribution moved most.
+
+    Attributes
+    ----------
+    attribute : str
+    distance : float
+        Between the original's distribution and the release's, 0 (alike) to 1 (apart).
+    measure : str
+        "Kolmogorov-Smirnov" of numbers and dates, "total variation" of text.
+    """
+
+    attribute: str
+    distance: float
+    measure: str
+
+    def __str__(self) -> str:
+        """Say how far in a line."""
+        return (
+            f"'{self.attribute}', whose distribution moved by {self.distance:.3g} "
+            f"({self.measure}; 0 is alike, 1 is apart)"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class MovedValue:
+    """A value that many records share and that has moved: the one that moved most.
+
+    Attributes
+    ----------
+    attribute : str
+    share, share_in_release : float
+        Of the records with a value, before and after. The value itself is not held.
+    """
+
+    attribute: str
+    share: float
+    share_in_release: float
+
+    def __str__(self) -> str:
+        """Say both shares."""
+        before, after = 100 * self.share, 100 * self.share_in_release
+        return f"'{self.attribute}' ({before:.3g} % of the records, now {after:.3g} %)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """What was found out about a release against its original, for its custodian.
+
+    Attributes
+    ----------
+    linkage : SampledLinkage or None
+    not_linked : str or None
+        Why records were not linked, where they were not.
+    worst : WorstAttribute or None
+        None where no attribute has values in both tables.
+    moved : tuple of MovedValue
+        At most one to an attribute.
+    """
+
+    linkage: SampledLinkage | None
+    not_linked: str | None
+    worst: WorstAttribute | None
+    moved: tuple[MovedValue, ...]
+
+    def __repr__(self) -> str:
+        """Name the findings without a figure: notebooks print it."""
+        return "Findings(for the custodian)"
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Records found again and worst attribute, a line each."""
+        found = f"not measured: {self.not_linked}" if self.linkage is None else str(self.linkage)
+        worst = () if self.worst is None else (f"Worst attribute: {self.worst}.",)
+        return (f"Records found again: {found}.", *worst)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a person should know before publishing, in sentences."""
+        if not self.moved:
+            return ()
+        where = ", ".join(map(str, self.moved))
+        return (
+            (
+                f"A value that more than {100 * COMMON:g} % of the records share has moved: in "
+                f"{where}. Whoever counts it is misled, however small the information loss."
+            ),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the findings as plain values."""
+        linkage = self.linkage
+        return {
+            "linkage": linkage
+            and {
+                "distances": linkage.distances,
+                "percent": linkage.percent,
+                "interval": list(linkage.interval),
+                "by_chance": linkage.by_chance,
+                "n_sampled": linkage.n_sampled,
+                "n_records": linkage.n_records,
+            },
+            "not_linked": self.not_linked,
+            "worst_attribute": self.worst and asdict(self.worst),
+            "moved_values": [asdict(value) for value in self.moved],
+        }
+
+    @classmethod
+    def of(cls, contents: Mapping[str, Any]) -> "Findings":
+        """Read findings from the plain values that `to_dict` makes of them."""
+        linkage, worst = contents["linkage"], contents["worst_attribute"]
+        return cls(
+            linkage=linkage
+            and SampledLinkage(**{**linkage, "interval": tuple(linkage["interval"])}),
+            not_linked=contents["not_linked"],
+            worst=worst and WorstAttribute(**worst),
+            moved=tuple(MovedValue(**value) for value in contents["moved_values"]),
+        )

@@ -1,0 +1,280 @@
+"""What is found out about a release for its custodian, and that nobody else is shown it."""
+
+import json
+import os
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+import microveil as mv
+from command import run
+from microveil import planning
+from microveil.findings import (
+    Findings,
+    MovedValue,
+    SampledLinkage,
+    WorstAttribute,
+    custodian,
+    findings_of,
+)
+from microveil.publish import protect_file
+from microveil.risk.record_linkage import (
+    record_linkage,
+    record_linkage_by_rank,
+    record_linkage_standardised,
+)
+
+HEAD = "For the custodian, not for logs:"
+
+
+def noisy(n_records, seed=0):
+    """Three attributes before and after a little noise on each value."""
+    random = np.random.default_rng(seed)
+    before = {name: random.normal(size=n_records) for name in ("a", "b", "c")}
+    return before, {name: x + 0.2 * random.normal(size=n_records) for name, x in before.items()}
+
+
+def matrices(*tables):
+    return [np.column_stack(list(table.values())) for table in tables]
+
+
+def test_few_records_are_all_linked_by_the_strongest_distance():
+    """The largest of the three linkages, its interval and chance, and which distance it is."""
+    before, after = noisy(300)
+    after["a"] = after["a"] * 1000 + 7  # by values nothing is found, by ranks much
+    found = findings_of(before, after, ["a", "b", "c"]).linkage
+    expected = record_linkage_by_rank(*matrices(before, after))
+    assert found.distances == "by rank"
+    assert found.percent == expected.percent
+    assert found.interval == expected.interval
+    assert found.by_chance == 100 / 300
+    assert (found.n_sampled, found.n_records) == (300, 300)
+    for weaker in (record_linkage, record_linkage_standardised):
+        assert weaker(*matrices(before, after)).percent < found.percent
+
+
+def test_of_many_records_a_sample_is_linked_against_all():
+    """Its interval holds what linking everybody finds; the seed decides who is linked."""
+    before, after = noisy(6000)
+    everybody = max(
+        link(*matrices(before, after)).percent
+        for link in (record_linkage, record_linkage_standardised, record_linkage_by_rank)
+    )
+    found = findings_of(before, after, ["a", "b", "c"]).linkage
+    assert (found.n_sampled, found.n_records) == (2000, 6000)
+    assert found.by_chance == 100 / 6000
+    assert found.interval[0] < everybody < found.interval[1]
+    assert 0 < found.interval[1] - found.interval[0] < 5
+    again, other = (findings_of(before, after, before, seed=seed).linkage for seed in (0, 1))
+    assert again == found
+    assert other != found
+    assert "2,000 sampled records" in str(found)
+
+
+def test_the_worst_attribute_is_the_one_farthest_moved():
+    """By Kolmogorov-Smirnov of numbers and total variation of text, of all cells present."""
+    before, after = noisy(500)
+    after["b"] = after["b"] + 1
+    before["c"][:9] = after["c"][:9] = np.nan
+    found = findings_of(before, after, ["a", "b", "c"])
+    assert found.worst.attribute == "b"
+    assert found.worst.measure == "Kolmogorov-Smirnov"
+    assert found.worst.distance == pytest.approx(stats.ks_2samp(before["b"], after["b"]).statistic)
+    assert found.linkage.n_records == 491
+    words = {"w": np.array(list("aaabbc"))}, {"w": np.array(list("aabbdd"))}
+    text = findings_of(*words, ["w"])
+    assert text.worst == WorstAttribute(
+        attribute="w", distance=pytest.approx(1 / 3), measure="total variation"
+    )
+    assert text.moved == (
+        MovedValue(
+            attribute="w", share=pytest.approx(1 / 2), share_in_release=pytest.approx(1 / 3)
+        ),
+    )
+    assert "needs an attribute of numbers" in text.lines[0]
+
+
+@pytest.mark.parametrize(
+    ("common", "left", "moved"),
+    [(95, 0, True), (95, 93, True), (95, 94, False), (95, 95, False), (5, 0, False), (6, 0, True),
+     (40, 60, True)],
+)  # fmt: skip
+def test_a_common_value_that_moved_is_warned_of(common, left, moved):
+    """Of more than 5 % of the records, by more than 1 %, in either direction; no value is held."""
+    other = np.arange(1, 101.0)
+    before, after = (np.where(np.arange(100) < count, 8888.0, other) for count in (common, left))
+    found = findings_of({"x": before}, {"x": after}, ["x"])
+    assert bool(found.moved) is bool(found.warnings) is moved
+    if moved:
+        expected = MovedValue(attribute="x", share=common / 100, share_in_release=left / 100)
+        assert found.moved == (expected,)
+        assert f"'x' ({common} % of the records, now {left} %)" in found.warnings[0]
+    assert "8888" not in json.dumps(found.to_dict())
+
+
+def test_without_pairs_or_by_request_nothing_is_linked():
+    """The reason stands in its place, and distributions are compared all the same."""
+    before, after = noisy(50)
+    shuffled = findings_of(before, after, ["a"], paired=False)
+    assert shuffled.linkage is None
+    assert "random order" in shuffled.lines[0]
+    assert shuffled.worst is not None
+    skipped = findings_of(before, after, ["a"], linkage=False)
+    assert skipped.linkage is None
+    assert "not asked for" in skipped.lines[0]
+    before["a"][::2] = np.nan
+    after["b"][1::2] = np.nan
+    assert "no record is complete" in findings_of(before, after, ["a", "b"]).lines[0]
+    before["c"][:] = np.inf  # which a release leaves out
+    assert findings_of(before, after, ["c"]).worst is None
+
+
+def test_findings_come_back_from_the_manifest():
+    """Through JSON and back they are the same, and what a notebook prints holds no figure."""
+    before, after = noisy(40)
+    before["a"][:20] = 0
+    for found in (
+        findings_of(before, after, ["a", "b"]),
+        findings_of(before, after, ["a"], paired=False),
+        findings_of({"w": np.array(["", ""])}, {"w": np.array(["", ""])}, ["w"]),
+    ):
+        assert Findings.of(json.loads(json.dumps(found.to_dict()))) == found
+        assert repr(found) == "Findings(for the custodian)"
+    assert findings_of(before, after, ["a"]).moved
+    for value in (found.linkage, found.worst, *found.moved):
+        assert not any(figure.isdigit() for figure in repr(value).partition(" object")[0])
+
+
+@pytest.fixture
+def gains(tmp_path):
+    """A folder with people.csv: 95 % of the people have a gain of 0, the others large ones."""
+    random = np.random.default_rng(5)
+    gain = np.where(np.arange(1000) < 950, 0, random.integers(5000, 99_000, 1000))
+    age = random.integers(18, 90, 1000)
+    pl.DataFrame({"AGE": age, "GAIN": random.permutation(gain)}).write_csv(tmp_path / "people.csv")
+    return tmp_path
+
+
+GAINS = ["--method", "idp-vector", "--partition", "noise-aware", "--k", "5", "--epsilon", "3",
+         "--attributes", "AGE,GAIN", "--bounds", "AGE=0:120", "--bounds", "GAIN=-1000:100000",
+         "--exact-cells", "widen", "--seed", "1"]  # fmt: skip
+
+
+def test_protect_warns_of_the_zeros_that_moved(gains):
+    """Where nobody is left at 0, the custodian reads it though information loss is small."""
+    done = run("protect", "people.csv", *GAINS, "-o", "out", folder=gains)
+    assert done.returncode == 0, done.stderr
+    _, told = done.stdout.split(HEAD)
+    released = pl.read_csv(gains / "out" / "data.csv")
+    assert (released["GAIN"] == 0).sum() == 0
+    loss = mv.assess(pl.read_csv(gains / "people.csv"), released).to_dict()["information_loss"]
+    assert loss < 10
+    assert "has moved: in 'GAIN' (95 % of the records, now 0 %)" in told
+    assert "Worst attribute: 'GAIN'" in told
+    assert "of all 1,000 records" in told
+    page = (gains / "out-custodian" / "report.html").read_text()
+    assert "95 % of the records, now 0 %" in page
+
+
+def test_linkage_is_skipped_on_request_and_for_shuffled_rows(gains):
+    """Nothing is linked then, and manifest and terminal say why."""
+    for flag, why in (("--no-linkage", "it was not"), ("--shuffle", "rows are in random")):
+        done = run("protect", "people.csv", *GAINS, flag, "-o", f"out{flag}", folder=gains)
+        assert done.returncode == 0, done.stderr
+        assert f"Records found again: not measured: {why}" in done.stdout
+        manifest = json.loads((gains / f"out{flag}-custodian" / "manifest.json").read_text())
+        assert manifest["findings"]["linkage"] is None
+
+
+MARK = 73.7373
+PLANTED = Findings(
+    linkage=SampledLinkage(
+        distances="by rank", percent=MARK, interval=(MARK, MARK), by_chance=MARK, n_sampled=737373,
+        n_records=737373,
+    ),
+    not_linked=None,
+    worst=WorstAttribute(attribute="GAIN", distance=MARK, measure="Kolmogorov-Smirnov"),
+    moved=(MovedValue(attribute="GAIN", share=MARK, share_in_release=MARK),),
+)  # fmt: skip
+
+
+@pytest.fixture
+def planted(monkeypatch):
+    """Findings and custodian's notes that are known by their figures."""
+    monkeypatch.setattr(custodian, "findings_of", lambda *_, **__: PLANTED)
+    monkeypatch.setattr(planning, "custodian_notes", lambda *_: (f"{MARK} of 7373 cells.",))
+
+
+def marked(text):
+    return any(
+        figure in text for figure in ("73.7", "7373", "737,373", "7.37e+03", "worst", "moved")
+    )
+
+
+@pytest.mark.usefixtures("planted")
+def test_what_the_custodian_reads_is_in_nothing_that_is_published(gains):
+    """Planted figures are in no file of the release, its public page and a representation."""
+    release = protect_file(
+        gains / "people.csv", gains / "out", method="idp-cbls", k=10, epsilon=1,
+        attributes=["AGE", "GAIN"], exact_cells="allow", public_report=True,
+    )  # fmt: skip
+    assert sorted(os.listdir(gains / "out")) == [
+        "data.csv", "guarantee.json", "guarantee.md", "report.html",
+    ]  # fmt: skip
+    for name in ("guarantee.json", "guarantee.md", "report.html"):
+        assert not marked((gains / "out" / name).read_text()), name
+    assert not marked("".join(release.notes))
+    assert not marked(repr(release) + repr(release.manifest) + repr(PLANTED))
+    for private in ("manifest.json", "report.html"):
+        assert marked((gains / "out-custodian" / private).read_text())
+
+
+@pytest.mark.usefixtures("planted")
+def test_what_the_custodian_reads_is_on_the_terminal_and_in_no_json(gains):
+    """Under its head on standard output; with --json on neither stream, and never in a note."""
+    asked = ("protect", "people.csv", "--method", "idp-cbls", "--k", "10", "--epsilon", "1",
+             "--attributes", "AGE,GAIN", "--exact-cells", "allow")  # fmt: skip
+    done = run(*asked, "-o", "out", folder=gains)
+    assert done.returncode == 0, done.stderr
+    above, below = done.stdout.split(HEAD)
+    assert not marked(above + done.stderr)
+    assert below.count("73.7") >= 4
+    done = run(*asked, "--json", "-o", "other", folder=gains)
+    assert done.returncode == 0, done.stderr
+    assert not marked(done.stdout + done.stderr)
+    assert set(json.loads(done.stdout)) == {"folder", "custodian", "guarantee", "notes"}
+
+
+HOPELESS = {
+    "expected error": ("--method", "dp-um", "--k", "5", "--epsilon", "0.1"),
+    "auto": ("--method", "auto", "--k", "auto", "--scope", "vector", "--epsilon", "1"),
+    "isotonic": ("--method", "dp-um", "--k", "5", "--epsilon", "0.1", "--isotonic"),
+    "exact": ("--method", "idp-cbls", "--k", "10", "--epsilon", "1", "--exact-cells", "allow"),
+    "widened": ("--method", "idp-cbls", "--k", "10", "--epsilon", "1", "--exact-cells", "widen"),
+}
+
+
+@pytest.mark.parametrize("case", HOPELESS)
+def test_figures_that_hang_on_data_are_not_for_programs(gains, case):
+    """Neither JSON nor notes hold an expected error, a count of cells or a linkage of trials."""
+    asked = ("protect", "people.csv", *HOPELESS[case], "--attributes", "AGE,GAIN", "--bounds",
+             "AGE=0:120", "--bounds", "GAIN=0:100000", "--json")  # fmt: skip
+    done = run(*asked, "-o", "out", folder=gains)
+    assert done.returncode == 0, done.stderr
+    notes = json.loads(done.stdout)["notes"]
+    for words in ("To be expected", "variance", "cells are", "clusters became", "trial draws"):
+        assert words not in "".join(notes)
+        assert words not in done.stderr
+    manifest = json.loads((gains / "out-custodian" / "manifest.json").read_text())
+    assert manifest["notes"] == notes
+    told = "".join(manifest["custodian_notes"])
+    words = {
+        "expected error": "To be expected: an error worse than publishing the mean in 'AGE'",
+        "auto": "the expected error is",
+        "isotonic": "trial draws",
+        "exact": "cells are published exactly as they are",
+        "widened": "clusters became",
+    }
+    assert words[case] in told
