@@ -1,6 +1,6 @@
 """The second verb: what a protected table lost, and what an intruder could still link."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +9,8 @@ import numpy as np
 from microveil.analyses import Analyses, Column, column_of, numbers_of
 from microveil.assessment import Assessment, assess_matrices
 from microveil.errors import DataError, RequestError, stands_alone
+from microveil.privacy import Guarantee
+from microveil.release import Release
 from microveil.table import Table, check_columns, open_table
 from microveil.utility.categories import CategoryComparison, compare_categories
 from microveil.utility.learning import compare_classification
@@ -34,6 +36,7 @@ def assess(
     formula: str | None = None,
     logistic: bool = False,
     propensity: bool = False,
+    guarantee: Guarantee | Mapping[str, Any] | None = None,
 ) -> Assessment:
     """Measure what protecting a table cost and what an intruder could still link.
 
@@ -42,7 +45,8 @@ def assess(
     Parameters
     ----------
     original, protected : pandas.DataFrame, polars.DataFrame, pyarrow.Table or dict of arrays
-        The table before and after, record by record.
+        The table before and after, record by record. The protected one may be a `Release`: its
+        guarantee is then known, and whether it is shuffled.
     attributes : sequence of str, optional
         By default every numeric attribute that both tables have, and every text attribute
         of at most 1000 categories where the records correspond.
@@ -63,6 +67,8 @@ def assess(
         Fit log odds of an outcome of 0 and 1.
     propensity : bool
         Measure how well a logistic regression tells the two tables apart.
+    guarantee : Guarantee or dict, optional
+        What the release promises, itself or as guarantee.json holds it: to be shown beside.
 
     Returns
     -------
@@ -86,6 +92,10 @@ def assess(
     >>> assess(before, {"AGE": np.array([25, 25, 45, 45])}).to_dict()["sse"]
     100.0
     """
+    if isinstance(protected, Release):
+        guarantee = guarantee or protected.guarantee
+        paired = paired and not protected.manifest.to_dict()["parameters"]["shuffle"]
+        protected = protected.data
     asked = Analyses.of(
         classes=classes,
         threshold=threshold,
@@ -119,7 +129,39 @@ def assess(
     compared = {name: found for name in texts if (found := _categories(*tables, name)) is not None}
     left_out = [name for name in tables[0].names if name not in (*numeric, *compared)]
     analysed = _analysed(asked, *tables, (*numeric, *compared))
-    return replace(measured, left_out=tuple(left_out), categories=compared, **analysed)
+    promise = guarantee.to_dict() if isinstance(guarantee, Guarantee) else guarantee
+    return replace(
+        measured,
+        left_out=tuple(left_out),
+        categories=compared,
+        kept=tuple(_kept(*tables, promise, paired=paired)),
+        guarantee=promise,
+        **analysed,
+    )
+
+
+def _kept(
+    original: Table, protected: Table, guarantee: Mapping[str, Any] | None, *, paired: bool
+) -> list[str]:
+    """Name the columns released as they are: by the guarantee, or equal cell by cell."""
+    known = () if guarantee is None else guarantee["kept"]
+    return [
+        name
+        for name in protected.names
+        if name in known
+        or (paired and name in original.names and _equal(original, protected, name))
+    ]
+
+
+def _equal(original: Table, protected: Table, name: str) -> bool:
+    """Whether a column is the same in every cell; not told of what is neither number nor text."""
+    try:
+        before, after = (column_of(table, name) for table in (original, protected))
+    except DataError:
+        return False
+    if before.dtype.kind != after.dtype.kind:
+        return False
+    return np.array_equal(before, after, equal_nan=before.dtype.kind == "f")
 
 
 def _analysed(

@@ -263,7 +263,7 @@ def _told(
         ]
     lines += [*_figures(outcomes), "", *_lesson(folder, invented=invented), ""]
     for method, outcome in zip(METHODS, outcomes, strict=True):
-        lines.append(f"{method}, the three numbers that matter:")
+        lines.append(f"{method}, the four figures that matter:")
         figures = key_figures(outcome.release, outcome.assessment)
         lines += [f"  {figure}" for figure in figures]
     return [*lines, "", f"The report: {page}"]

@@ -10,7 +10,7 @@ import polars
 from microveil.advice import Advice, advise, settled_plan
 from microveil.analyses import Analyses
 from microveil.assess import assess
-from microveil.assessment import Assessment
+from microveil.assessment import Assessment, guarantee_beside
 from microveil.attack import attack
 from microveil.audit import Audit, audit
 from microveil.compare import Comparison, compare
@@ -418,8 +418,12 @@ def assess_files(
     k: int | None = None,
     **analyses: Any,
 ) -> Assessment:
-    """Measure a protected file against its original; see `assess`."""
+    """Measure a protected file against its original; see `assess`.
+
+    What is promised is read from the guarantee that lies beside a release.
+    """
     before = read_file(original, text=text).frame
     after = read_file(protected, text=text).frame
     names = None if attributes is None else resolve_names(attributes, before.columns)
-    return assess(before, after, names, paired=paired, k=k, **analyses)
+    guarantee = guarantee_beside(Path(protected), after.columns)
+    return assess(before, after, names, paired=paired, k=k, guarantee=guarantee, **analyses)

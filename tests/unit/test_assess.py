@@ -11,6 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import microveil as mv
 from microveil.analyses import named_classifier
+from microveil.assessment import guarantee_beside
 from microveil.errors import DataError, RequestError
 from microveil.utility.learning import compare_classification, threshold_classes
 from microveil.utility.propensity import propensity
@@ -170,3 +171,80 @@ def test_a_notebook_shows_no_figure_of_the_original():
     found = mv.assess({"AGE": np.array([20, 30, 40, 51])}, {"AGE": np.array([25, 25, 45, 45])})
     assert repr(found) == "Assessment(4 records, AGE)"
     assert repr(found.paired) == "PairedMeasures(4 cells)"
+
+
+def beginning(text):
+    """The lines of a text up to the first empty one, as one."""
+    return " ".join(text.split("\n\n")[0].split())
+
+
+def test_the_text_begins_with_the_four_figures_that_matter(tables):
+    """Promise, information loss, worst attribute and records found again, before all else."""
+    before, after = tables
+    found = mv.assess(before, after, NUMBERS)
+    figures = found.to_dict()
+    told = beginning(found.to_text())
+    name, distance = max(figures["kolmogorov_smirnov"].items(), key=lambda entry: entry[1])
+    linked = max(figures[form] for form in found.paired.linkage)
+    assert figures["worst_attribute"] == {"attribute": name, "kolmogorov_smirnov": distance}
+    assert figures["kolmogorov_smirnov"] == {
+        entry: fit["ks"]["statistic"] for entry, fit in figures["goodness_of_fit"].items()
+    }
+    places = [
+        told.index(words)
+        for words in (
+            "promised not known",
+            f"information loss {figures['information_loss']:.6g} %",
+            f"worst attribute {name}: distribution moved by {distance:.3g}",
+            f"records found again {linked:.3g} %",
+            "Released as they are: REGION",
+        )
+    ]
+    assert places == sorted(places)
+
+
+def test_without_pairs_the_text_begins_with_what_needs_none(tables):
+    """The worst attribute stands where loss and linkage cannot be measured."""
+    found = mv.assess(*tables, NUMBERS, paired=False)
+    told = beginning(found.to_text())
+    assert "information loss not measured" in told
+    assert "records found again not measured" in told
+    assert f"worst attribute {found.worst_attribute[0]}: distribution moved by" in told
+    assert found.kept == ()
+
+
+def test_a_release_is_assessed_with_what_it_promises():
+    """Its guarantee, its order and its kept columns are known without being asked for."""
+    people = mv.invented_people(200, seed=3)
+    asked = {"method": "dp-um", "k": 10, "epsilon": 1, "attributes": ["AGE", "VISITS"],
+             "bounds": {"AGE": (0, 120), "VISITS": (0, 100)}, "keep": ["REGION"]}  # fmt: skip
+    found = mv.assess(people, mv.protect(people, **asked), ["AGE", "VISITS"])
+    promised = found.to_dict()["promised"]
+    assert promised.startswith("differential privacy (DP), epsilon 1 at cluster and vector scope")
+    assert "row scope not covered" in promised
+    assert "promised differential privacy (DP)" in beginning(found.to_text())
+    assert found.kept == ("REGION",)
+    shuffled = mv.assess(people, mv.protect(people, shuffle=True, **asked), ["AGE", "VISITS"])
+    assert shuffled.paired is None
+    assert shuffled.kept == ("REGION",)
+    seeded = mv.assess(people, mv.protect(people, seed=1, **asked), ["AGE"]).to_dict()
+    assert seeded["promised"].startswith("nothing")
+    clusters = mv.protect(people, method="mdav", k=5, attributes=["AGE", "VISITS"])
+    assert mv.assess(people, clusters).to_dict()["promised"] == "k-anonymity with k = 5; no epsilon"
+
+
+@pytest.mark.parametrize(
+    ("name", "contents"),
+    [("other.csv", None), ("data.csv", ""), ("data.csv", "[]"), ("data.csv", "{}"),
+     ("data.csv", '{"schema": 1, "attributes": {"AGE": 1}, "kept": []}')],
+)  # fmt: skip
+def test_a_promise_is_read_for_its_own_table_only(tmp_path, name, contents):
+    """Of another file in the folder, other columns, or what is no guarantee nothing is read."""
+    people = mv.invented_people(50, seed=1)
+    release = mv.protect(people, method="mdav", k=5, attributes=["AGE"])
+    release.write(tmp_path / "out")
+    assert guarantee_beside(tmp_path / "out" / "data.csv", ["AGE"])["k"] == 5
+    assert guarantee_beside(tmp_path / "out" / "data.csv", ["AGE", "TAX"]) is None
+    if contents is not None:
+        (tmp_path / "out" / "guarantee.json").write_text(contents)
+    assert guarantee_beside(tmp_path / "out" / name, ["AGE"]) is None

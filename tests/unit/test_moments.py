@@ -39,6 +39,10 @@ UNPAIRED_KEYS = {
     "correlations",
     "covariances",
     "goodness_of_fit",
+    "kept",
+    "promised",
+    "kolmogorov_smirnov",
+    "worst_attribute",
 }
 
 

@@ -307,30 +307,35 @@ BOUNDS = {"AGE": (16, 110), "VISITS": (0, 100)}
 )
 def test_the_promise_is_that_of_the_widest_scope(method, asked, value, meaning):
     """The first key figure names the widest scope that keeps epsilon, and what lies beyond."""
-    promised, _, _ = key_figures(*protected(method, **asked))
+    promised, *_ = key_figures(*protected(method, **asked))
     assert promised.value == value
     assert meaning in promised.meaning
 
 
 def test_loss_and_linkage_are_those_of_the_assessment():
-    """The worst of the three linkages is told, with its chance."""
+    """The worst of the three linkages is shown, with its chance; so is the worst attribute."""
     release, assessment = protected("ranking", k=5)
-    _, lost, found = key_figures(release, assessment)
+    _, lost, moved, found = key_figures(release, assessment)
     figures = assessment.to_dict()
     forms = ("record_linkage", "record_linkage_standardised", "record_linkage_by_rank")
     assert lost.value == f"{number(figures['information_loss'], 3)} %"
     assert found.value == f"{number(max(figures[form] for form in forms), 3)} %"
     assert "by chance 0.5 %" in found.meaning
+    worst = figures["worst_attribute"]
+    distance = number(worst["kolmogorov_smirnov"], 3)
+    assert moved.value == f"{worst['attribute']}, moved by {distance}"
     assert str(lost).startswith("information loss: ")
 
 
 def test_without_pairs_loss_and_linkage_are_not_made_up():
-    """A shuffled release has neither."""
+    """A shuffled release has neither, but its distributions can be compared."""
     release, _ = protected("ranking", k=5)
     people = mv.invented_people(200)
     unpaired = mv.assess(people, release.data, ["AGE"], paired=False)
-    assert [figure.value for figure in key_figures(release, unpaired)[1:]] == ["not measured"] * 2
-    assert [figure.value for figure in key_figures(release, None)[1:]] == ["not measured"] * 2
+    _, lost, moved, found = key_figures(release, unpaired)
+    assert [lost.value, found.value] == ["not measured"] * 2
+    assert moved.value.startswith("AGE, moved by ")
+    assert [figure.value for figure in key_figures(release, None)[1:]] == ["not measured"] * 3
 
 
 def test_scopes_never_share_a_panel():

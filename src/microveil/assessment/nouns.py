@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil.assessment.promised import promised
 from microveil.assessment.text import text_of
 from microveil.risk.neighbourhoods import Neighbourhoods
 from microveil.risk.posterior_odds import posterior_odds
@@ -52,6 +53,12 @@ class PairedMeasures:
     def __repr__(self) -> str:
         """Name the measures without their figures: notebooks print it."""
         return f"PairedMeasures({self.n_cells_compared} cells)"
+
+    @property
+    def strongest(self) -> tuple[str, RecordLinkage] | None:
+        """The linkage that finds the most, by name: which one is used is not ours to choose."""
+        found = [(name, linked) for name, linked in self.linkage.items() if linked is not None]
+        return max(found, key=lambda entry: entry[1].percent, default=None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the measures as JSON knows them; what is undefined is None.
@@ -117,6 +124,10 @@ class Assessment:
     regression : RegressionComparison or None
     propensity : Propensity or None
         What an analyst would find, where it was asked for.
+    kept : tuple of str
+        Columns that were released as they are: by the guarantee, or cell by cell.
+    guarantee : dict or None
+        What the release promises, as in guarantee.json; None where that is not known.
     """
 
     n_records: int
@@ -132,6 +143,23 @@ class Assessment:
     classification: ClassificationComparison | None = None
     regression: RegressionComparison | None = None
     propensity: Propensity | None = None
+    kept: tuple[str, ...] = ()
+    guarantee: Mapping[str, Any] | None = None
+
+    @property
+    def distances(self) -> Mapping[str, float | None]:
+        """How far each distribution moved (Kolmogorov-Smirnov); None where it cannot be said."""
+        tests = {
+            name: fit.kolmogorov_smirnov
+            for name, fit in zip(self.attributes, self.fits, strict=True)
+        }
+        return {name: None if test is None else test.statistic for name, test in tests.items()}
+
+    @property
+    def worst_attribute(self) -> tuple[str, float] | None:
+        """The attribute whose distribution moved most, and how far."""
+        found = [(name, moved) for name, moved in self.distances.items() if moved is not None]
+        return max(found, key=lambda entry: entry[1], default=None)
 
     def __repr__(self) -> str:
         """Name the assessment without its figures: notebooks print it."""
@@ -150,6 +178,8 @@ class Assessment:
             "n_records": self.n_records,
             "attributes": list(self.attributes),
             "left_out": list(self.left_out),
+            "kept": list(self.kept),
+            "promised": promised(self.guarantee),
             "paired": self.paired is not None,
             **({} if self.paired is None else self.paired.to_dict()),
             "constant_attributes": list(self.constant_attributes),
@@ -159,6 +189,8 @@ class Assessment:
             "goodness_of_fit": {
                 name: fit.to_dict() for name, fit in zip(self.attributes, self.fits, strict=True)
             },
+            "kolmogorov_smirnov": dict(self.distances),
+            "worst_attribute": self._worst(),
             **self._neighbours(),
             **self._matrices(),
             **self._analyses(),
@@ -192,6 +224,13 @@ class Assessment:
             }
             for a, name in enumerate(self.attributes)
         }
+
+    def _worst(self) -> dict[str, Any] | None:
+        """Write the attribute whose distribution moved most."""
+        if self.worst_attribute is None:
+            return None
+        name, distance = self.worst_attribute
+        return {"attribute": name, "kolmogorov_smirnov": distance}
 
     def _neighbours(self) -> dict[str, Any]:
         """Write the counts of neighbours, where they were asked for."""

@@ -4,6 +4,7 @@ import math
 import textwrap
 from typing import TYPE_CHECKING
 
+from microveil.assessment.promised import promised
 from microveil.risk.posterior_odds import posterior_odds
 from microveil.shown import one_line
 from microveil.utility.learning import ClassificationComparison
@@ -61,10 +62,54 @@ def _title_lines(assessment: "Assessment") -> list[str]:
     count = len(assessment.attributes)
     attributes = "1 attribute" if count == 1 else f"{count} attributes"
     lines = [f"Assessment of {assessment.n_records} records, {attributes}"]
-    if assessment.left_out:
-        names = ", ".join(_label(name, 24) for name in assessment.left_out)
-        lines += textwrap.wrap(f"  Not compared: {names}", TEXT_WIDTH, subsequent_indent="  ")
+    lines += _key_lines(assessment)
+    for told, columns in (
+        ("Released as they are", assessment.kept),
+        ("Not compared", assessment.left_out),
+    ):
+        if columns:
+            names = ", ".join(_label(name, 24) for name in columns)
+            lines += textwrap.wrap(
+                f"  {told}: {names}", TEXT_WIDTH, subsequent_indent="  ", break_on_hyphens=False
+            )
     return lines
+
+
+def _key_lines(assessment: "Assessment") -> list[str]:
+    """Write the four figures that matter."""
+    paired, worst = assessment.paired, assessment.worst_attribute
+    lost = found = "not measured: it needs records in the order of the original"
+    if paired is not None:
+        loss = paired.information_loss
+        lost = f"{_shown(loss)} % (0 = unchanged, 100 = means alone)"
+        if not math.isfinite(loss):
+            lost = "not measured: there is nothing that varies to compare"
+        found = "not measured: no record is complete in both tables"
+        if paired.strongest is not None:
+            form, linked = paired.strongest
+            found = (
+                f"{linked.percent:.3g} % ({LINKAGE_LABELS[form]}; by chance "
+                f"{linked.baseline_by_chance:.2g} %)"
+            )
+    moved = "not measured: there are no values to compare"
+    if worst is not None:
+        moved = (
+            f"{_label(worst[0], 24)}: distribution moved by {worst[1]:.3g} (KS: 0 = alike, 1 = "
+            "apart)"
+        )
+    figures = {
+        "promised": promised(assessment.guarantee) or "not known",
+        "information loss": lost,
+        "worst attribute": moved,
+        "records found again": found,
+    }
+    return [
+        line
+        for name, told in figures.items()
+        for line in textwrap.wrap(
+            f"  {name:<22}{told}", TEXT_WIDTH, subsequent_indent=" " * 24, drop_whitespace=True
+        )
+    ]
 
 
 def _error_lines(assessment: "Assessment", errors: MeanErrors) -> list[str]:

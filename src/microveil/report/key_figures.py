@@ -1,11 +1,12 @@
-"""The three numbers that matter: what is promised, what it cost, what could still be found."""
+"""The four figures that matter: what is promised, what it cost, what could still be found."""
 
 from dataclasses import dataclass
 
 from microveil.assessment import LINKAGE_LABELS, Assessment
 from microveil.privacy import Guarantee, Model, Scope, Scopes
 from microveil.release import Release
-from microveil.report.wording import number, rounded_up
+from microveil.report.wording import named, number, rounded_up
+from microveil.shown import one_line
 
 __all__ = ["KeyFigure", "key_figures"]
 
@@ -31,8 +32,8 @@ class KeyFigure:
 
 def key_figures(
     release: Release, assessment: Assessment | None
-) -> tuple[KeyFigure, KeyFigure, KeyFigure]:
-    """Return guarantee, information loss and record linkage of a release.
+) -> tuple[KeyFigure, KeyFigure, KeyFigure, KeyFigure]:
+    """Return guarantee, information loss, worst attribute and record linkage of a release.
 
     Parameters
     ----------
@@ -50,9 +51,15 @@ def key_figures(
     ...     print(figure.name, figure.value)
     promised k = 3, no epsilon
     information loss 16.2 %
+    worst attribute AGE, moved by 0.333
     records found again 33.3 %
     """
-    return _promised(release.guarantee), _lost(assessment), _found(assessment)
+    return (
+        _promised(release.guarantee),
+        _lost(assessment),
+        _moved(assessment),
+        _found(assessment),
+    )
 
 
 def _promised(guarantee: Guarantee) -> KeyFigure:
@@ -100,22 +107,34 @@ def _lost(assessment: Assessment | None) -> KeyFigure:
     return KeyFigure(name=name, value=f"{loss} %", meaning=meaning)
 
 
+def _moved(assessment: Assessment | None) -> KeyFigure:
+    """Take the attribute that fares worst: a mean over all of them would hide it."""
+    name = "worst attribute"
+    worst = None if assessment is None else assessment.worst_attribute
+    if worst is None:
+        return KeyFigure(name=name, value="not measured", meaning="needs numbers")
+    attribute, distance = worst
+    return KeyFigure(
+        name=name,
+        value=f"{named(one_line(attribute))}, moved by {number(distance, 3)}",
+        meaning="largest distance of the distribution functions; 0 is alike, 1 is apart",
+    )
+
+
 def _found(assessment: Assessment | None) -> KeyFigure:
-    """Take the distance that finds the most: which one an intruder uses is not ours to choose."""
     name = "records found again"
-    linked = {} if assessment is None or assessment.paired is None else assessment.paired.linkage
-    found = {form: linkage for form, linkage in linked.items() if linkage is not None}
-    if not found:
+    paired = None if assessment is None else assessment.paired
+    if paired is None or paired.strongest is None:
         return KeyFigure(
             name=name, value="not measured", meaning="needs complete records in the same order"
         )
-    form = max(found, key=lambda name: found[name].percent)
+    form, linked = paired.strongest
     return KeyFigure(
         name=name,
-        value=f"{number(found[form].percent, 3)} %",
+        value=f"{number(linked.percent, 3)} %",
         meaning=(
             f"by who knows all original values of the protected attributes, distances "
-            f"{_in_words(form)}; by chance {number(found[form].baseline_by_chance, 2)} %"
+            f"{_in_words(form)}; by chance {number(linked.baseline_by_chance, 2)} %"
         ),
     )
 

@@ -291,7 +291,7 @@ def _side_by_side(releases: Mapping[str, tuple[Release, Assessment]]) -> Section
         identifier="side-by-side",
         title="Side by side",
         body=table(
-            "The three numbers that matter, and what they mean",
+            "The four figures that matter, and what they mean",
             ("figure", *releases),
             (
                 [figures[0].name, *(f"{figure.value} ({figure.meaning})" for figure in figures)]
