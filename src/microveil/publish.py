@@ -13,6 +13,7 @@ from microveil.assess import assess
 from microveil.assessment import Assessment, guarantee_beside
 from microveil.attack import attack
 from microveil.audit import Audit, audit
+from microveil.column_types import read_as_decimals, read_as_text
 from microveil.compare import Comparison, compare
 from microveil.compare.drawing import draw_map, drawable
 from microveil.compare.store import opened, written_whole
@@ -250,7 +251,10 @@ def _asked(
     asked = merged({} if recipe is None else read_recipe(recipe), arguments)
     progress("reading the table")
     source = read_file(
-        path, text=text, decimals=_decimals(asked), as_text=_as_text(asked, calculated)
+        path,
+        text=text,
+        decimals=read_as_decimals(asked),
+        as_text=read_as_text(asked, calculated),
     )
     for name in LISTS:
         if name in asked:
@@ -288,46 +292,6 @@ def _written_whole(release: Release, planned: Plan, source: SourceFile) -> polar
         if part.attribute.kind is Kind.DECIMAL and part.attribute.resolution.denominator == 1
     ]
     return data.with_columns(polars.col(whole).cast(polars.Int64)) if whole else data
-
-
-def _decimals(asked: Mapping[str, Any]) -> list[str]:
-    """Columns to be read as decimals, whatever their values look like.
-
-    Where a person declared a resolution and no type, one record with decimals must not decide
-    the type of the released column.
-    """
-    types = asked.get("types", {})
-    typed = [name for name, kind in types.items() if kind == "decimal"]
-    stepped = [name for name in asked.get("resolution", {}) if name not in types]
-    return sorted({*typed, *stepped})
-
-
-def _as_text(asked: Mapping[str, Any], calculated: Iterable[str]) -> Callable[[str], bool]:
-    """Tell the columns that nobody calculates with: kept as they stand, or not asked for.
-
-    Where a recipe states a column's type, the column is held against it instead.
-    """
-    types = asked.get("types", {})
-    kept = _mentioned(asked.get("keep", ()))
-    used = frozenset(calculated)
-    protected = _mentioned(asked["attributes"]) if "attributes" in asked else None
-
-    def as_text(name: str) -> bool:
-        if name in types:
-            return bool(types[name] == Kind.OTHER)
-        if name in used:
-            return False
-        return name in kept or (protected is not None and name not in protected)
-
-    return as_text
-
-
-def _mentioned(given: Iterable[str]) -> set[str]:
-    """Every name that a list with commas may mean, before the columns are known."""
-    names: set[str] = set()
-    for entry in given:
-        names |= {entry, *(part.strip() for part in entry.split(","))}
-    return names
 
 
 def resolve_names(given: Iterable[str], columns: Sequence[str]) -> list[str]:
