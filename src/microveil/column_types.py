@@ -1,11 +1,20 @@
 """How the columns of a file are read for a request, so that no single record decides it."""
 
+import datetime
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
-from microveil.schema import Kind
+import polars
 
-__all__ = ["read_as_decimals", "read_as_text"]
+from microveil.errors import RequestError
+from microveil.files import SourceFile
+from microveil.methods import METHODS
+from microveil.privacy import exact_number
+from microveil.schema import Kind
+from microveil.table import ResolutionFromData, open_table, resolution_from_data
+
+__all__ = ["read_as_decimals", "read_as_text", "refuse_unbounded", "resolutions_seen"]
 
 
 def read_as_decimals(asked: Mapping[str, Any]) -> list[str]:
@@ -23,21 +32,42 @@ def read_as_decimals(asked: Mapping[str, Any]) -> list[str]:
 def read_as_text(asked: Mapping[str, Any], calculated: Iterable[str]) -> Callable[[str], bool]:
     """Tell the columns that nobody calculates with: kept as they stand, or not asked for.
 
-    Where a recipe states a column's type, the column is held against it instead.
+    A column whose categories are declared is text too, though they look like numbers. Where a
+    recipe states a column's type, the column is held against it instead.
     """
     types = asked.get("types", {})
     kept = _mentioned(asked.get("keep", ()))
     used = frozenset(calculated)
     protected = _mentioned(asked["attributes"]) if "attributes" in asked else None
+    method = METHODS.get(str(asked.get("method")))
+    bounds = asked.get("bounds", {}) if method is not None and method.takes_categories else {}
+    listed = {name for name, given in bounds.items() if _lists_categories(given)}
 
     def as_text(name: str) -> bool:
         if name in types:
             return bool(types[name] == Kind.OTHER)
         if name in used:
             return False
+        if name in listed:
+            return True
         return name in kept or (protected is not None and name not in protected)
 
     return as_text
+
+
+def _lists_categories(given: Any) -> bool:
+    """Tell a list of categories from two numbers or dates."""
+    if not isinstance(given, tuple | list) or not all(isinstance(word, str) for word in given):
+        return False
+    return len(given) > 2 or not all(map(_is_point, given))
+
+
+def _is_point(word: str) -> bool:
+    for read in (exact_number, datetime.date.fromisoformat):
+        with suppress(ValueError):
+            read(word)
+            return True
+    return False
 
 
 def _mentioned(given: Iterable[str]) -> set[str]:
@@ -46,3 +76,30 @@ def _mentioned(given: Iterable[str]) -> set[str]:
     for entry in given:
         names |= {entry, *(part.strip() for part in entry.split(","))}
     return names
+
+
+def resolutions_seen(source: SourceFile, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Read resolutions off the data, of columns of a CSV file without decimals too.
+
+    That a column of text has no decimals is seen in its values like the number of those it has;
+    of a column whose type is declared, or comes with the file, it is known.
+    """
+    found: dict[str, Any] = dict(resolution_from_data(source.frame))
+    if source.format == "csv":
+        types = asked.get("types", {})
+        whole = [name for name, dtype in source.frame.schema.items() if dtype == polars.Int64]
+        found |= {name: ResolutionFromData(1) for name in whole if name not in types}
+    return found
+
+
+def refuse_unbounded(frame: polars.DataFrame, asked: Mapping[str, Any]) -> None:
+    """Refuse a named attribute that no bounds could be read for, where its neighbours have some."""
+    opened = open_table(frame)
+    for name in asked.get("attributes", ()):
+        bounded = (Kind.WHOLE, Kind.DECIMAL, Kind.DATE)
+        if name in opened.names and name not in asked["bounds"] and opened.kind(name) in bounded:
+            raise RequestError(
+                f"bounds of '{name}'",
+                "none can be read from values that are all 0 or missing",
+                f"declare them, for example --bounds {name}=0:100",
+            )

@@ -197,6 +197,9 @@ def _column(table: Table, attribute: Attribute, request: Request) -> GridColumn:
         clamp=request.outside == "clamp",
     )
     check_enough([column], request.k)
+    # One value alone would also decide the type of a column that is read from text.
+    if len(column.values) == 1:
+        raise DataError(attribute.place, "one value cannot be hidden among others", "leave it out")
     return column
 
 

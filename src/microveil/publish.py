@@ -13,7 +13,12 @@ from microveil.assess import assess
 from microveil.assessment import Assessment, guarantee_beside
 from microveil.attack import attack
 from microveil.audit import Audit, audit
-from microveil.column_types import read_as_decimals, read_as_text
+from microveil.column_types import (
+    read_as_decimals,
+    read_as_text,
+    refuse_unbounded,
+    resolutions_seen,
+)
 from microveil.compare import Comparison, compare
 from microveil.compare.drawing import draw_map, drawable
 from microveil.compare.store import opened, written_whole
@@ -28,7 +33,7 @@ from microveil.release import Plan, Release
 from microveil.report import comparison_report, custodian_report, publishable_report
 from microveil.risk.attacks import AttackReport
 from microveil.schema import Kind
-from microveil.table import bounds_from_data, resolution_from_data
+from microveil.table import bounds_from_data
 
 __all__ = [
     "advise_file",
@@ -255,6 +260,7 @@ def _asked(
         text=text,
         decimals=read_as_decimals(asked),
         as_text=read_as_text(asked, calculated),
+        of_one_kind=lambda name: name not in calculated,
     )
     for name in LISTS:
         if name in asked:
@@ -269,8 +275,9 @@ def _asked(
             **bounds_from_data(source.frame, bounds_alpha),
             **asked.get("bounds", {}),
         }
+        refuse_unbounded(source.frame, asked)
     if decimals_from_data:
-        asked["resolution"] = {**resolution_from_data(source.frame), **asked.get("resolution", {})}
+        asked["resolution"] = {**resolutions_seen(source, asked), **asked.get("resolution", {})}
     return source, asked
 
 

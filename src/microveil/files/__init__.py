@@ -20,6 +20,8 @@ names, fills short records and quotes values in its messages. What holds for CSV
   Infinities, NaN and numbers beyond the range of 64 bits are refused.
 - A column with a value that begins with 0 or + and a digit (00123, +4912345) anywhere
   is text, unless it is declared as decimal: a number would not keep it as written.
+- For a release (``of_one_kind``) a column that is text by one value, or by a tenth of them
+  at most, is refused with the line of the first.
 - Where nothing is said of how a file is written, tabs separate the fields of a ``.tsv``
   file and commas those of others.
 - An encoding is one of characters: idna, punycode, utf-7 and escapes are refused. What

@@ -6,16 +6,21 @@ reader takes the same values as numbers but for what ``reading`` looks for behin
 behind a number; then the columns are read anew by ``convert``.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
-__all__ = ["Misfit", "convert", "infer", "plain"]
+__all__ = ["Misfit", "convert", "infer", "mixture", "plain"]
 
 _MISSING_REMEDY = "correct the value, or leave the cell empty if it is missing"
+_TEXT_REMEDY = (
+    "if the column is text, keep it (--keep), name the attributes without it (--attributes), or "
+    'give its type as "text" in a recipe'
+)
 
 _SPACES = " \t"
 _WHOLE = r"^[ \t]*[+-]?[0-9]+[ \t]*$"
+_CODE = r"^[ \t]*[0+][0-9]"  # a number would not keep its digits, as the walk over the bytes says
 _TRUTHS = (("true", "false"), ("True", "False"), ("TRUE", "FALSE"))
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _MISSING_WORDS = [
@@ -115,6 +120,52 @@ def _misfit_mark(index: int, decimal: str) -> Misfit:
     rule = f"numbers must be written with the decimal mark {decimal}, and this one has {word}"
     remedy = f"pass --decimal {other} if that is the decimal mark, else remove it"
     return Misfit(index=index, rule=rule, remedy=remedy)
+
+
+def mixture(values: pl.Series, decimal: str) -> Misfit | None:
+    """Give the first value that alone, or with few others, makes a column text.
+
+    Parameters
+    ----------
+    values : polars.Series of String
+        The values, none null.
+    decimal : str
+        The decimal mark.
+
+    Returns
+    -------
+    Misfit or None
+        None where the column is text by more than one value and more than a tenth of them: then
+        it is text in every neighbouring table too, or refused there.
+    """
+    dates = values.str.contains(_DATE)
+    codes = values.str.contains(_CODE) & ~dates
+    if codes.sum() > _few(values):
+        return None
+    numbers = values.str.contains(_number(decimal)) & ~codes
+    blank = values.str.strip_chars(_SPACES) == ""
+    misfit = _odd(numbers, ~(numbers | blank), "numbers")
+    if misfit is not None and codes[misfit.index]:
+        rule = (
+            "a column of numbers must hold nothing else, and this value is written like a code, "
+            "with a zero or a plus sign first"
+        )
+        return replace(misfit, rule=rule, remedy=f"write it as a number; {_TEXT_REMEDY}")
+    for spelling in _TRUTHS:
+        truths = values.is_in(spelling)
+        misfit = misfit or _odd(truths, ~truths, " and ".join(spelling))
+    return misfit or _odd(dates, ~dates, "dates YYYY-MM-DD")
+
+
+def _few(values: pl.Series) -> float:
+    return max(1, (1 - _MOSTLY) * len(values))
+
+
+def _odd(fits: pl.Series, odd: pl.Series, kind: str) -> Misfit | None:
+    if not fits.any() or not 1 <= odd.sum() <= _few(odd):
+        return None
+    rule = f"a column whose values are {kind}, nearly all or all but one, must hold nothing else"
+    return Misfit(index=_first(odd) or 0, rule=rule, remedy=f"{_MISSING_REMEDY}; {_TEXT_REMEDY}")
 
 
 def convert(values: pl.Series, dtype: pl.DataType, decimal: str) -> pl.Series | Misfit:

@@ -4,14 +4,14 @@ import hashlib
 import io
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, NoReturn
 
 import polars as pl
 
 from microveil.errors import FileError, stands_alone
-from microveil.files.columns import Misfit, convert, infer, plain
+from microveil.files.columns import Misfit, convert, infer, mixture, plain
 from microveil.files.structure import Structure, check_structure
 from microveil.files.text import TextFormat, as_utf8, check_utf8, place
 
@@ -56,6 +56,7 @@ def read_file(
     text: TextFormat | None = None,
     decimals: Collection[str] = (),
     as_text: Callable[[str], bool] = lambda _name: False,
+    of_one_kind: Callable[[str], bool] = lambda _name: False,
 ) -> SourceFile:
     r"""Read a CSV or Parquet file as a table, or say which line breaks which rule.
 
@@ -71,6 +72,9 @@ def read_file(
     as_text : callable
         Says of a column's name whether to take its cells as they stand, whatever they look
         like: nobody calculates with them.
+    of_one_kind : callable
+        Says of a column's name that a value or a few of another kind, 007 among numbers, are an
+        error and do not make it text: else its type would show that there is such a record.
 
     Returns
     -------
@@ -106,7 +110,8 @@ def read_file(
                 path=path, format="parquet", frame=frame, text=None, digest=digest.result()
             )
         text = text or TextFormat(separator="\t" if suffix == ".tsv" else ",")
-        frame = _CsvReader(path, as_utf8(path, raw, text), text).read(frozenset(decimals), as_text)
+        reader = _CsvReader(path, as_utf8(path, raw, text), text)
+        frame = reader.read(frozenset(decimals), as_text, of_one_kind)
         return SourceFile(path=path, format="csv", frame=frame, text=text, digest=digest.result())
 
 
@@ -149,7 +154,12 @@ class _CsvReader:
         self.text = text
         self.structure: Structure = check_structure(path, data, text)
 
-    def read(self, decimals: Collection[str], as_text: Callable[[str], bool]) -> pl.DataFrame:
+    def read(
+        self,
+        decimals: Collection[str],
+        as_text: Callable[[str], bool],
+        of_one_kind: Callable[[str], bool],
+    ) -> pl.DataFrame:
         """Read the table: quickly where that is safe, else value by value."""
         if not self.structure.is_ascii or not self.data[: self.structure.header_end].isascii():
             check_utf8(self.path, self.data, self.text)
@@ -164,7 +174,9 @@ class _CsvReader:
         if frame is None:
             rule = "the file must be a table"
             raise FileError(str(self.path), rule, "export the table again as CSV")
-        return self._convert(frame, dtypes)
+        frame = self._convert(frame, dtypes)
+        self._refuse_mixtures(frame, lambda name: of_one_kind(name) and not as_text(name))
+        return frame
 
     def _dtypes(
         self, decimals: Collection[str], as_text: Callable[[str], bool]
@@ -241,12 +253,26 @@ class _CsvReader:
         if dtype is None:
             found = infer(column.drop_nulls().head(N_SAMPLE), self.text.decimal)
             if isinstance(found, Misfit):
-                index = int(column.is_not_null().arg_true()[found.index])
-                return Misfit(index=index, rule=found.rule, remedy=found.remedy)
+                return replace(found, index=int(column.is_not_null().arg_true()[found.index]))
             dtype = found or pl.String()
         if column.dtype != pl.String:
             return column
         return convert(column, dtype, self.text.decimal)
+
+    def _refuse_mixtures(self, frame: pl.DataFrame, of_one_kind: Callable[[str], bool]) -> None:
+        misfits = []
+        for column, unlike in zip(frame, self.structure.unlike_numbers, strict=True):
+            if column.dtype != pl.String or not of_one_kind(column.name):
+                continue
+            present = column.drop_nulls()
+            # A code makes a column text wherever it stands, other words at its beginning.
+            values = present if unlike else present.head(N_SAMPLE)
+            misfit = mixture(values, self.text.decimal)
+            if misfit is not None:
+                index = int(column.is_not_null().arg_true()[misfit.index])
+                misfits.append((replace(misfit, index=index), column.name))
+        if misfits:
+            self._refuse(misfits)
 
     def _refuse(self, misfits: list[tuple[Misfit, str]]) -> NoReturn:
         first, name = min(misfits, key=lambda pair: pair[0].index)

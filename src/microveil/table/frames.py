@@ -180,7 +180,7 @@ def _not_numeric(name: str) -> DataError:
         f"attribute '{name}'",
         "it must hold numbers, true and false, or dates; text, moments with a time of day, nested "
         "values, codes with leading zeros and database decimals are none of these",
-        "leave it out or convert it to numbers",
+        "leave it out or convert it: to numbers, moments to dates",
     )
 
 
