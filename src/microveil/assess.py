@@ -1,6 +1,6 @@
 """The second verb: what a protected table lost, and what an intruder could still link."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -36,7 +36,7 @@ def assess(
     formula: str | None = None,
     logistic: bool = False,
     propensity: bool = False,
-    guarantee: Guarantee | Mapping[str, Any] | None = None,
+    guarantee: Guarantee | None = None,
 ) -> Assessment:
     """Measure what protecting a table cost and what an intruder could still link.
 
@@ -67,8 +67,8 @@ def assess(
         Fit log odds of an outcome of 0 and 1.
     propensity : bool
         Measure how well a logistic regression tells the two tables apart.
-    guarantee : Guarantee or dict, optional
-        What the release promises, itself or as guarantee.json holds it: to be shown beside.
+    guarantee : Guarantee, optional
+        What the release promises: to be shown beside.
 
     Returns
     -------
@@ -129,22 +129,21 @@ def assess(
     compared = {name: found for name in texts if (found := _categories(*tables, name)) is not None}
     left_out = [name for name in tables[0].names if name not in (*numeric, *compared)]
     analysed = _analysed(asked, *tables, (*numeric, *compared))
-    promise = guarantee.to_dict() if isinstance(guarantee, Guarantee) else guarantee
     return replace(
         measured,
         left_out=tuple(left_out),
         categories=compared,
-        kept=tuple(_kept(*tables, promise, paired=paired)),
-        guarantee=promise,
+        kept=tuple(_kept(*tables, guarantee, paired=paired)),
+        guarantee=guarantee,
         **analysed,
     )
 
 
 def _kept(
-    original: Table, protected: Table, guarantee: Mapping[str, Any] | None, *, paired: bool
+    original: Table, protected: Table, guarantee: Guarantee | None, *, paired: bool
 ) -> list[str]:
     """Name the columns released as they are: by the guarantee, or equal cell by cell."""
-    known = () if guarantee is None else guarantee["kept"]
+    known = () if guarantee is None else guarantee.kept
     return [
         name
         for name in protected.names

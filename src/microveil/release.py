@@ -128,7 +128,7 @@ class Manifest:
     @property
     def custodian_notes(self) -> tuple[str, ...]:
         """Warnings in words that depend on the data: for the custodian, not for logs."""
-        return tuple(self.contents.get("custodian_notes", ()))
+        return tuple(self.to_dict().get("custodian_notes", ()))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the manifest as plain values.

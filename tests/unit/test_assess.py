@@ -243,7 +243,7 @@ def test_a_promise_is_read_for_its_own_table_only(tmp_path, name, contents):
     people = mv.invented_people(50, seed=1)
     release = mv.protect(people, method="mdav", k=5, attributes=["AGE"])
     release.write(tmp_path / "out")
-    assert guarantee_beside(tmp_path / "out" / "data.csv", ["AGE"])["k"] == 5
+    assert guarantee_beside(tmp_path / "out" / "data.csv", ["AGE"]).k == 5
     assert guarantee_beside(tmp_path / "out" / "data.csv", ["AGE", "TAX"]) is None
     if contents is not None:
         (tmp_path / "out" / "guarantee.json").write_text(contents)

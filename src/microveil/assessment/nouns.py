@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from microveil.assessment.promised import promised
 from microveil.assessment.text import text_of
+from microveil.privacy import Guarantee
 from microveil.risk.neighbourhoods import Neighbourhoods
 from microveil.risk.posterior_odds import posterior_odds
 from microveil.risk.record_linkage import RecordLinkage
@@ -126,8 +127,8 @@ class Assessment:
         What an analyst would find, where it was asked for.
     kept : tuple of str
         Columns that were released as they are: by the guarantee, or cell by cell.
-    guarantee : dict or None
-        What the release promises, as in guarantee.json; None where that is not known.
+    guarantee : Guarantee or None
+        What the release promises; None where that is not known.
     """
 
     n_records: int
@@ -144,7 +145,7 @@ class Assessment:
     regression: RegressionComparison | None = None
     propensity: Propensity | None = None
     kept: tuple[str, ...] = ()
-    guarantee: Mapping[str, Any] | None = None
+    guarantee: Guarantee | None = None
 
     @property
     def distances(self) -> Mapping[str, float | None]:

@@ -1,18 +1,17 @@
 """What a release promises, read from the guarantee that was written with it."""
 
-import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from pathlib import Path
-from typing import Any
 
-from microveil.privacy import Model
+from microveil.errors import FileError
+from microveil.privacy import Guarantee, Model
 
 __all__ = ["guarantee_beside", "promised"]
 
 TABLES = ("data.csv", "data.parquet")
 
 
-def guarantee_beside(table: Path, columns: Collection[str]) -> Mapping[str, Any] | None:
+def guarantee_beside(table: Path, columns: Collection[str]) -> Guarantee | None:
     """Read the guarantee that was written with a table.
 
     Parameters
@@ -24,61 +23,50 @@ def guarantee_beside(table: Path, columns: Collection[str]) -> Mapping[str, Any]
 
     Returns
     -------
-    dict or None
+    Guarantee or None
         None where the table does not lie as a release is written, beside a guarantee for these
         columns: a promise that belongs to another table must not be shown for this one.
     """
     if table.name not in TABLES:
         return None
     try:
-        contents = json.loads((table.parent / "guarantee.json").read_text(encoding="utf-8"))
-        if contents["schema"] != 1 or {*contents["attributes"], *contents["kept"]} != {*columns}:
-            return None
-        promised(contents)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        found = Guarantee.read(table.parent / "guarantee.json")
+    except FileError:
         return None  # it is not one of ours
-    guarantee: dict[str, Any] = contents
-    return guarantee
+    promised_columns = {*(terms.name for terms in found.attributes), *found.kept}
+    return found if promised_columns == {*columns} else None
 
 
-def promised(guarantee: Mapping[str, Any] | None) -> str | None:
-    """Say in a line what a guarantee promises, None where there is none.
-
-    Parameters
-    ----------
-    guarantee : dict or None
-        As `Guarantee.to_dict` writes it.
+def promised(guarantee: Guarantee | None) -> str | None:
+    """Say in a line what a guarantee promises and under which conditions, None without one.
 
     Examples
     --------
-    >>> covered, not_covered = ({"covered": True, "epsilon": 1.0}, {"covered": False})
-    >>> promised(
-    ...     {
-    ...         "randomness": "os",
-    ...         "model": "dp",
-    ...         "epsilon": 1.0,
-    ...         "scopes": {"cluster": covered, "vector": covered, "row": not_covered},
-    ...     }
-    ... )[:87]
-    'differential privacy (DP), epsilon 1 at cluster and vector scope; row scope not covered'
+    >>> import numpy as np
+    >>> import microveil as mv
+    >>> ages = {"AGE": np.array([23, 35, 31, 62, 58, 47])}
+    >>> plan = mv.plan(ages, method="idp-vector", k=3, epsilon=1, attributes="AGE")
+    >>> promised(plan.guarantee)
+    'iDP of the centroids, epsilon 1 at cluster and vector scope; row scope not covered; with the
+    noise scales of this table held'
     """
     if guarantee is None:
         return None
-    if guarantee["randomness"] == "seeded":
+    if guarantee.randomness == "seeded":
         return "nothing: drawn from a seed, it protects nobody"
-    model = Model(guarantee["model"])
-    if guarantee["epsilon"] is None:
-        k = f" with k = {guarantee['k']}" if model is Model.K_ANONYMITY else ""
-        return f"{model.in_words}{k}; no epsilon"
+    if guarantee.epsilon is None:
+        k = f" with k = {guarantee.k}" if guarantee.model is Model.K_ANONYMITY else ""
+        first = f"{guarantee.model.in_words}{k}; no epsilon"
+        return "; ".join([first, *guarantee.provisos])
     covered: dict[str, list[str]] = {}
-    for name, scope in guarantee["scopes"].items():
+    for name, cover in guarantee.scopes.by_scope.items():
         # All digits: a figure cut short might promise more than is kept.
-        held = repr(float(scope["epsilon"])).removesuffix(".0") if scope["covered"] else ""
-        covered.setdefault(held, []).append(name)
-    told = [
+        held = "" if cover.epsilon is None else repr(cover.epsilon).removesuffix(".0")
+        covered.setdefault(held, []).append(name.value)
+    shown = [
         f"epsilon {held} at {' and '.join(names)} scope"
         if held
         else f"{' and '.join(names)} scope not covered"
         for held, names in covered.items()
     ]
-    return f"{model.in_words}, {'; '.join(told)}; conditions: see the guarantee"
+    return "; ".join([f"{guarantee.model_in_words}, {'; '.join(shown)}", *guarantee.provisos])

@@ -35,7 +35,7 @@ def with_findings(
     found = findings_of(
         original,
         release.data,
-        [terms.attribute.name for terms in release.guarantee.attributes],
+        [terms.name for terms in release.guarantee.attributes],
         paired=not manifest.to_dict()["parameters"]["shuffle"],
         linkage=linkage,
         progress=progress,

@@ -58,7 +58,7 @@ def read_guarantee(path: Path) -> Guarantee:
         raise FileError(
             f"{path}", "the guarantee cannot be read", "check path and rights"
         ) from None
-    except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError):
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
         raise FileError(
             f"{path}",
             "it must be the guarantee.json of a release, of schema 1 or 2",

@@ -71,7 +71,12 @@ def _promised(guarantee: Guarantee) -> KeyFigure:
             return KeyFigure(
                 name=name,
                 value=f"k = {guarantee.k}, no epsilon",
-                meaning=f"every record is like {guarantee.k - 1 if guarantee.k else 0} others",
+                meaning="; ".join(
+                    [
+                        f"every record is like {guarantee.k - 1 if guarantee.k else 0} others",
+                        *guarantee.provisos,
+                    ]
+                ),
             )
         return KeyFigure(name=name, value="nothing formal", meaning="no epsilon, no k-anonymity")
     widest = guarantee.scopes.strongest_at(guarantee.epsilon)
