@@ -309,7 +309,17 @@ def _figures(outcomes: list[Outcome]) -> list[str]:
         row("epsilon while everybody stays in their cluster", scope("cluster")),
         row("epsilon when the clusters are formed anew, of the same sizes", scope("vector")),
         row("epsilon when it is also seen who shares a cluster", scope("row")),
+        *_conditions(outcomes),
     ]
+
+
+def _conditions(outcomes: list[Outcome]) -> list[str]:
+    """Say below the epsilons what they take as given and leave out."""
+    provisos = {
+        method: outcome.release.guarantee.provisos
+        for method, outcome in zip(METHODS, outcomes, strict=True)
+    }
+    return [f"{method}: {'; '.join(found)}" for method, found in provisos.items() if found]
 
 
 def _short(measured: list[dict[str, Any]], key: str) -> list[str]:
@@ -332,11 +342,13 @@ def _lesson(folder: Path, *, invented: bool) -> list[str]:
         "An epsilon bounds what one person's data can change in what is published: any",
         f"probability by a factor of at most e^epsilon. {whatever}",
         "looked at, and pays with noise as wide as each attribute's bounds. The other two publish",
-        f"means of {K} or more people who are alike. idp-cbls adds little noise and keeps its",
-        "promise only while everybody stays in their cluster. idp-vector shares its epsilon out",
-        "over clusters that it forms so as to lose least, and keeps its promise when they are",
-        "formed anew, as long as they keep their sizes, but for who shares a cluster. Values of",
-        "both are useful, and rows of both can be found again by those who know them.",
+        f"means of {K} or more people who are alike, and fit their noise to this very table: what",
+        "they promise is conditional on that, and nothing is promised where it is fitted anew.",
+        "idp-cbls adds little noise and keeps its epsilon only while everybody stays in their",
+        "cluster. idp-vector shares its epsilon out over clusters that it forms so as to lose",
+        "least, and keeps it when they are formed anew, as long as they keep their sizes, but for",
+        "who shares a cluster. Values of both are useful, and rows of both can be found again by",
+        "those who know them.",
         "What each release guarantees, in words for whoever must answer for it:",
         "",
         *(f"  {folder / method / 'guarantee.md'}" for method in METHODS),
