@@ -220,9 +220,9 @@ def test_a_release_is_assessed_with_what_it_promises():
              "bounds": {"AGE": (0, 120), "VISITS": (0, 100)}, "keep": ["REGION"]}  # fmt: skip
     found = mv.assess(people, mv.protect(people, **asked), ["AGE", "VISITS"])
     promised = found.to_dict()["promised"]
-    assert promised.startswith("differential privacy (DP), epsilon 1 at cluster and vector scope")
+    assert promised.startswith("DP of the centroids, epsilon 1 at cluster and vector scope")
     assert "row scope not covered" in promised
-    assert "promised differential privacy (DP)" in beginning(found.to_text())
+    assert "promised DP of the centroids" in beginning(found.to_text())
     assert found.kept == ("REGION",)
     shuffled = mv.assess(people, mv.protect(people, shuffle=True, **asked), ["AGE", "VISITS"])
     assert shuffled.paired is None

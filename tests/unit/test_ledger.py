@@ -52,7 +52,7 @@ from microveil.ledger import keeping
 
 made = mv.protect({"AGE": np.arange(9)}, method="laplace", epsilon=1, attributes="AGE",
                   bounds={"AGE": (0, 9)}, population="survey")
-writing.write_data = lambda frame, path, text: path.write_text("AGE") and "digest"
+writing.write_data = lambda frame, path, **_: path.write_text("AGE") and "digest"
 
 def make_deadly(fatal):
     calls = count(1)

@@ -113,7 +113,7 @@ def _conditions_told(rows: Sequence[Row], common: Common) -> list[str]:
     }
     if not found:
         return []
-    lines = ["", "## What these epsilons take as given, and leave out", ""]
+    lines = ["", "What these epsilons take as given, and leave out:", ""]
     for condition in found.values():
         head = condition.clause[0].upper() + condition.clause[1:]
         lines += _wrapped(f"- {in_markdown(head)}: {in_markdown(condition.text)}", "  ")

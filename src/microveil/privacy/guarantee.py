@@ -73,7 +73,7 @@ class AttributeTerms:
         bounds, from_data = attribute.bounds, attribute.resolution_from_data
         return cls(
             name=attribute.name,
-            kind=attribute.kind,
+            kind=_public_kind(attribute),
             method=method,
             share=share,
             domain=_domain(attribute),
@@ -92,6 +92,12 @@ class AttributeTerms:
             "resolution": self.resolution,
             "resolution_source": self.resolution_source.value,
         }
+
+
+def _public_kind(attribute: Attribute) -> Kind:
+    # Whether numbers have decimals is read from the data where their resolution is.
+    whole = attribute.resolution_from_data and attribute.kind is Kind.WHOLE
+    return Kind.DECIMAL if whole else attribute.kind
 
 
 def _domain(attribute: Attribute) -> tuple[Plain, ...] | None:
