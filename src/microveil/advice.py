@@ -163,7 +163,7 @@ def advise(
     return Advice(
         asked=Option(
             method=request.method.id,
-            model=planned.claim.model.in_words,
+            model=planned.claim.model_in_words,
             conditions=planned.claim.conditions,
             choices=_choices(request),
             k=request.k if request.method.needs_k else None,

@@ -37,7 +37,7 @@ def plan_prepared(
 ) -> Plan:
     """Plan a request on columns that are on their grids, whatever cells come out exactly."""
     opened, columns = prepared.table, prepared.columns
-    if request.scope == Scope.ROW and request.epsilon is not None:
+    if request.scope == Scope.ROW:
         refuse_unnamed(request, prepared.names)
     choices = _choices(prepared.names, request)
     progress("partitioning")
@@ -80,7 +80,9 @@ def refuse_unnamed(request: Request, names: Sequence[str]) -> None:
 def _check_scope(promise: Promise, request: Request) -> None:
     if request.scope is None:
         return
-    if request.epsilon is None or not promise.scopes[request.scope].keeps(request.epsilon):
+    # A matrix of the user's own spends what it spends, without a budget.
+    budget = request.epsilon or promise.epsilon
+    if budget is None or not promise.scopes[request.scope].keeps(budget):
         raise RequestError(
             "scope",
             f"{request.method.id} does not keep this epsilon at {request.scope} scope as asked",
@@ -214,6 +216,7 @@ def _guarantee(
         attributes=tuple(AttributeTerms.of(p.attribute, p.share, method.id) for p in parts),
         randomness="os",
         kept=kept,
+        shuffle=request.shuffle,
         remarks=_remarks(request, parts, promise, seeded=False),
     )
 

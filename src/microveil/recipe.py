@@ -110,7 +110,7 @@ CHANGES = (
     ),
     _Change(
         since=(0, 2),
-        concerns=lambda recipe: recipe.method == "kanon-dp" and len(_protected(recipe)) == 1,
+        concerns=lambda recipe: recipe.method == "kanon-dp" and _numbers_protected(recipe) < 2,
         words="kanon-dp of one attribute drew noise as wide as its bounds times the number of "
         "clusters; it now draws noise as wide as its bounds",
     ),
@@ -262,6 +262,11 @@ def _protected(recipe: Recipe) -> list[str]:
         for name, entry in recipe.attributes.items()
         if Role(entry.role) in protected and (Kind(entry.type).is_numeric or entry.bounds)
     ]
+
+
+def _numbers_protected(recipe: Recipe) -> int:
+    kinds = (Kind(recipe.attributes[name].type) for name in _protected(recipe))
+    return sum(kind.is_numeric for kind in kinds)
 
 
 HEADER = """\

@@ -184,7 +184,9 @@ def settle(
     probe = Request.of({**asked, "k": method.smallest_k if method else None, "scope": None})
     prepared = prepare(table, probe, progress)
     if not probe.method.needs_k or "k" in probe.unused:
-        return probe, prepared
+        return Request.of({**asked, "k": None}), prepared
+    if asked.get("scope") == Scope.ROW:
+        refuse_unnamed(probe, prepared.names)
     # Columns that were left to a look do not open the table to a method that needs no look.
     named = replace(probe, attributes=tuple(prepared.names))
     public = plan_prepared(prepared, named, engine).claim.model is Model.DIFFERENTIAL_PRIVACY
@@ -297,7 +299,7 @@ def _weighed(
         if expected and planned.claim.model.strength >= least.strength:
             yield Option(
                 method=request.method.id,
-                model=planned.claim.model.in_words,
+                model=planned.claim.model_in_words,
                 conditions=planned.claim.conditions,
                 choices=steps,
                 k=k,

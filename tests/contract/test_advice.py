@@ -247,7 +247,7 @@ def test_what_was_chosen_is_told_and_a_model_is_always_named():
     assert chosen.endswith(f"k {release.guarantee.k}.")
     assert any("expected error is" in note for note in release.manifest.custodian_notes)
     told = warning(mv.protect(PEOPLE, method="dp-um", k=3, **ASKED))
-    assert "individual differential privacy" in told
+    assert "iDP of the centroids" in told
     options = mv.advise(PEOPLE, method="dp-um", k=3, **ASKED).options
     assert all(option.model for option in options)
     chosen = [option for option in options if option.choices.get("partition") == "noise-aware"]

@@ -382,3 +382,46 @@ def test_columns_of_python_objects_are_told_apart_by_their_text(kind):
     assert classes == [str(day) for day in DAY[:3]]
     terms = [told["term"] for told in found["regression"]["coefficients"]]
     assert terms == ["Intercept", *(f"day={day}" for day in DAY[1:3])]
+
+
+def _arrow_columns():
+    """Arrow columns whose types hold more than plain cells, and some that do not."""
+    structure = pa.struct([("shown", pa.int64()), ("secret", pa.int64())])
+
+    class Wrapped(pa.ExtensionType):
+        def __init__(self):
+            super().__init__(structure, "somebody.wrapped")
+
+        def __arrow_ext_serialize__(self):
+            return b""
+
+        @classmethod
+        def __arrow_ext_deserialize__(cls, storage_type, serialized):
+            del storage_type, serialized
+            return cls()
+
+    cells = pa.array([{"shown": 1, "secret": 2}] * 9, structure)
+    lists = pa.array([[1, 2]], pa.list_(pa.int64()))
+    codes = pa.array([0] * 9)
+    return {
+        "extension": (pa.ExtensionArray.from_storage(Wrapped(), cells), False),
+        "dictionary of lists": (pa.DictionaryArray.from_arrays(codes, lists), False),
+        "text": (pa.array(list("aabbccdde")), True),
+        "dictionary": (pa.array(list("aabbccdde")).dictionary_encode(), True),
+    }
+
+
+@pytest.mark.parametrize("kind", ["extension", "dictionary of lists", "text", "dictionary"])
+def test_arrow_types_that_hold_more_than_they_show_cannot_be_kept(kind):
+    """Extensions and dictionaries of nested values are refused, in Arrow tables and in pd."""
+    column, plain = _arrow_columns()[kind]
+    arrow = pa.table({"x": pa.array(range(9)), "kept": column})
+    extension = pd.arrays.ArrowExtensionArray(pa.chunked_array([column]))
+    frame = pd.DataFrame({"x": np.arange(9), "kept": pd.Series(extension)})
+    for table in (arrow, frame):
+        asked = {"method": "mdav", "k": 3, "attributes": ["x"], "keep": ["kept"]}
+        if plain:
+            assert "kept" in list(map(str, mv.protect(table, **asked).guarantee.kept))
+            continue
+        with pytest.raises(mv.DataError, match="column 'kept'"):
+            mv.protect(table, **asked)

@@ -53,6 +53,7 @@ def test_the_dictionary_has_the_contracts_keys():
         "randomness",
         "kept",
         "notes",
+        "shuffle",
         "exact",
         "kinds",
     ]

@@ -1,5 +1,6 @@
 """A guarantee read again: the same value, the same page; old claims are not laundered."""
 
+import copy
 import json
 from fractions import Fraction
 from pathlib import Path
@@ -109,7 +110,19 @@ def test_a_certificate_of_schema_1_is_read_with_what_it_left_unsaid(name, tmp_pa
     assert mv.Guarantee.from_dict(read.to_dict()) == read
     assert "records was protected" not in read.statement()
     for note in OLD[name]["notes"]:
-        assert note in read.remarks
+        assert note in read.remarks or (note.startswith("Every further") and read.model == "idp")
+    adds_up = any("adds its epsilon" in remark for remark in read.remarks)
+    assert adds_up == (read.model == "dp")
+    assert read.to_dict()["n_records"] is None
+
+
+def test_white_space_hides_no_sentence_of_schema_1():
+    """What a certificate left to the data is found however its words are spaced."""
+    old = OLD["columns left to the data"]
+    spaced = {**old, "notes": [note.replace(" ", "\u00a0\n") for note in old["notes"]]}
+    read = mv.Guarantee.from_dict(spaced)
+    assert "columns-chosen" in {condition.id for condition in read.conditions}
+    assert read.model == "idp"
 
 
 @pytest.mark.parametrize(
@@ -124,3 +137,54 @@ def test_what_is_no_guarantee_is_refused(text, tmp_path):
         mv.Guarantee.read(path)
     with pytest.raises(mv.FileError, match="cannot be read"):
         mv.Guarantee.read(tmp_path / "absent.json")
+
+
+def changed(contents, path, value):
+    """The dictionary with one entry changed, itself left alone."""
+    copied = copy.deepcopy(contents)
+    place = copied
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return copied
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("epsilon",), 0.01),
+        (("exact", "epsilon"), "-5"),
+        (("exact", "epsilon"), "1/1000"),
+        (("exact", "epsilon"), "1e999999999"),
+        (("exact", "epsilon"), "9" * 900),
+        (("exact", "scopes", "row", "epsilon"), "1/100"),
+        (("scopes", "row", "covered"), True),
+        (("model",), "dp"),
+        (("conditions",), []),
+        (("conditions", 0, "scopes"), ["everywhere"]),
+        (("conditions", 0, "text"), 5),
+        (("randomness",), "whatever"),
+        (("randomness",), "seeded"),
+        (("kept",), "city"),
+        (("k",), "five"),
+        (("k",), True),
+        (("n_records",), [1]),
+        (("attributes", "AGE", "share"), "7"),
+        (("attributes", "AGE", "domain"), [[0], [1]]),
+        (("attributes", "AGE", "domain"), [0, 1, 2]),
+        (("notes", 5), None),
+        (("unit",), {"column": None, "max_rows": 2, "more": 1}),
+        (("shuffle",), "cells"),
+        (("schema",), "2"),
+    ],
+)
+def test_a_guarantee_that_contradicts_itself_is_refused(path, value, tmp_path):
+    """Shown and exact figures are one; types, names and models are those of a guarantee."""
+    asked = ASKED | {"exact_cells": "allow", "missing": "keep"}
+    contents = mv.plan(people(), method="idp-cbls", **asked).guarantee.to_dict()
+    path_of_file = tmp_path / "guarantee.json"
+    path_of_file.write_text(json.dumps(contents), encoding="utf-8")
+    mv.Guarantee.read(path_of_file)
+    path_of_file.write_text(json.dumps(changed(contents, path, value)), encoding="utf-8")
+    with pytest.raises(mv.FileError, match="schema 1 or 2"):
+        mv.Guarantee.read(path_of_file)

@@ -1,6 +1,7 @@
 """Recipes: proposed, filled in, read back, and refused where they are wrong."""
 
 import datetime
+import tomllib
 
 import numpy as np
 import polars as pl
@@ -183,3 +184,56 @@ def test_a_recipe_holds_categories_and_matrices():
     assert release.data.columns == ["REGION"]
     assert float(release.guarantee.epsilon) == pytest.approx(np.log(7))
     assert "posterior_odds" in release.manifest.to_dict()["attributes"]["REGION"]
+
+
+ENTRY = {"role": "confidential", "type": "whole number", "bounds": [0, 110]}
+TEXT = {"role": "quasi-identifier", "type": "text", "bounds": ["a", "b"]}
+
+
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        {"method": "auto", "scope": "row", "attributes": {"AGE": ENTRY}},
+        {"k": "auto", "missing": "keep", "attributes": {"AGE": ENTRY}},
+        {"method": "kanon-dp", "attributes": {"AGE": ENTRY}},
+        {"method": "kanon-dp", "attributes": {"AGE": ENTRY, "CITY": TEXT}},
+        {"method": "kanon-dp"},
+    ],
+)
+def test_an_earlier_recipe_that_means_something_else_now_is_refused(recipe):
+    """It says what changed, and how to say that this is what is wanted."""
+    for version in ({}, {"microveil": "0.1"}, {"microveil": "0.1.9"}):
+        with pytest.raises(mv.RequestError, match="means something else now: ") as caught:
+            read_recipe({**recipe, **version})
+        assert 'microveil = "0.2"' in str(caught.value)
+    for version in ("0.2", "0.2.0"):
+        assert "microveil" not in read_recipe({**recipe, "microveil": version})
+
+
+def test_other_earlier_recipes_are_read():
+    """What means what it meant goes on."""
+    recipe = {"method": "kanon-dp", "attributes": {"AGE": ENTRY, "TAX": ENTRY}}
+    assert read_recipe(recipe)["method"] == "kanon-dp"
+    assert read_recipe({"method": "auto", "scope": "vector"})["scope"] == "vector"
+
+
+@pytest.mark.parametrize("version", ["0.3", "1.0", "2.0.1"])
+def test_a_recipe_of_a_later_version_is_refused(version):
+    """It may say what this version does not know."""
+    with pytest.raises(mv.RequestError, match="later version"):
+        read_recipe({"method": "laplace", "microveil": version})
+
+
+@pytest.mark.parametrize("version", ["", "two", "0", "0.2.x", "0.2rc1", "9" * 30 + ".0"])
+def test_what_is_no_version_is_refused(version):
+    """A version is two or three whole numbers."""
+    with pytest.raises(mv.RequestError, match="it is a version"):
+        read_recipe({"method": "laplace", "microveil": version})
+
+
+def test_a_proposed_recipe_says_the_version_of_the_program():
+    """The version that recipes are written for is that of the package."""
+    from importlib.metadata import version
+
+    written = tomllib.loads(propose_recipe(mv.invented_people(20)))["microveil"]
+    assert version("microveil").split(".")[:2] == written.split(".")

@@ -9,6 +9,7 @@ from typing import Any
 from microveil.compare.answer import RISK_WORDS
 from microveil.compare.map import Panel, Point, Series, risk_utility_map
 from microveil.compare.results import Comparison
+from microveil.compare.rows import CONDITIONAL
 from microveil.compare.store import written_whole
 from microveil.errors import RequestError
 
@@ -26,6 +27,7 @@ PANEL_INCHES = (3.4, 2.9)
 LABELS = (((5, 4), "left"), ((-5, -9), "right"))
 TOP = 150
 TICKS = (0.001, 0.01, 0.1, 1, 10, 100)
+UNDER_CONDITIONS = f"{CONDITIONAL} its epsilon takes something as given: see the answer"
 MODEL_WORDS = {"dp": "DP", "idp": "iDP", "k-anonymity": "k-anonymity", "none": "no model"}
 
 
@@ -132,7 +134,8 @@ def _figure(panels: Sequence[Panel]) -> Any:
         ncols=min(4, len(handles)),
         frameon=False,
         fontsize=8,
-        title="filled marks: on the frontier of means; bars: 95 % intervals over runs",
+        title="filled marks: on the frontier of means; bars: 95 % intervals over runs"
+        + ("\n" + UNDER_CONDITIONS if any(CONDITIONAL in label for label in handles) else ""),
         title_fontsize=8,
     )
     return figure
@@ -145,10 +148,10 @@ def _draw_panel(axes: Any, panel: Panel, look: dict[str, tuple[str, str]]) -> No
         axes.axhline(panel.chance, linestyle=":", linewidth=1, color="#555555", label="by chance")
     for series in panel.series:
         colour, mark = look[series.name]
-        _draw_series(axes, series, colour, mark)
+        _draw_series(axes, series, panel.scope, colour, mark)
 
 
-def _draw_series(axes: Any, series: Series, colour: str, mark: str) -> None:
+def _draw_series(axes: Any, series: Series, scope: str, colour: str, mark: str) -> None:
     loss, risk = [p.loss for p in series.points], [p.risk for p in series.points]
     axes.plot(loss, risk, linewidth=0.6, alpha=0.5, color=colour)
     axes.errorbar(
@@ -170,7 +173,7 @@ def _draw_series(axes: Any, series: Series, colour: str, mark: str) -> None:
             markersize=5,
             color=colour,
             markerfacecolor=colour if kept else "white",
-            label=_legend(series) if kept else None,
+            label=_legend(series, scope) if kept else None,
         )
     for point, (offset, side) in zip(_ends(series.points), LABELS, strict=False):
         axes.annotate(
@@ -183,8 +186,11 @@ def _draw_series(axes: Any, series: Series, colour: str, mark: str) -> None:
         )
 
 
-def _legend(series: Series) -> str:
-    return f"{series.name} ({MODEL_WORDS[series.model]})"
+def _legend(series: Series, scope: str) -> str:
+    # Where rows follow individuals the model is that of the centroids.
+    centroids = " of the centroids" if scope in ("vector", "cluster") else ""
+    conditional = f" {CONDITIONAL}" if series.conditions else ""
+    return f"{series.name} ({MODEL_WORDS[series.model]}{centroids}){conditional}"
 
 
 def _ends(points: Sequence[Point]) -> list[Point]:

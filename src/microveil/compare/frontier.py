@@ -21,7 +21,7 @@ __all__ = ["beaten_apart", "excluded_of", "frontier_of", "unbeaten"]
 
 # What names a cell on the frontier.
 ENDS = ("", "_low", "_high")
-NAMES = ("scope", "cell", "method", "steps", "k", "epsilon", "model")
+NAMES = ("scope", "cell", "method", "steps", "k", "epsilon", "model", "conditions")
 
 
 def unbeaten(

@@ -12,7 +12,7 @@ import polars
 from microveil.compare.answer import GROUP_WORDS, RISK_WORDS
 from microveil.compare.measuring import CHANCE, LOSS, RISKS
 from microveil.compare.results import Comparison
-from microveil.compare.rows import GROUPS
+from microveil.compare.rows import GROUPS, conditions_of
 from microveil.errors import RequestError
 
 __all__ = ["Panel", "Point", "Series", "risk_utility_map"]
@@ -61,11 +61,14 @@ class Series:
     name : str
     model : str
         As in `Guarantee.to_dict`.
+    conditions : tuple of str
+        What its guarantee takes as given and leaves out, a clause each.
     points : tuple of Point
     """
 
     name: str
     model: str
+    conditions: tuple[str, ...]
     points: tuple[Point, ...]
 
     def __repr__(self) -> str:
@@ -77,6 +80,7 @@ class Series:
         return {
             "name": self.name,
             "model": self.model,
+            "conditions": list(self.conditions),
             "points": [point.to_dict() for point in self.points],
         }
 
@@ -186,6 +190,7 @@ def _panel(
             Series(
                 name=":".join(part for part in (method, steps) if part),
                 model=model,
+                conditions=_clauses(rows, method, steps),
                 points=tuple(
                     _point(row, risk, kept)
                     for row in sorted(rows, key=lambda row: row["k"] or 0)
@@ -195,6 +200,12 @@ def _panel(
             for method, steps, model in choices
         ),
     )
+
+
+def _clauses(rows: list[dict[str, Any]], method: str, steps: str) -> tuple[str, ...]:
+    own = [row for row in rows if (row["method"], row["steps"]) == (method, steps)]
+    found = (condition.clause for row in own for condition in conditions_of(row))
+    return tuple(dict.fromkeys(found))
 
 
 def _point(row: Mapping[str, Any], risk: str, kept: set[int]) -> Point:

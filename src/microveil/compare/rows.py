@@ -17,6 +17,7 @@ from microveil.privacy.condition import OF_REQUESTS
 from microveil.release import Plan
 
 __all__ = [
+    "CONDITIONAL",
     "FACTS",
     "GROUPS",
     "NAMES",
@@ -32,6 +33,8 @@ __all__ = [
 ]
 
 SCOPES = tuple(scope.value for scope in reversed(Scope))  # the most demanding first
+# Behind the name of a method whose guarantee has conditions of its own.
+CONDITIONAL = "†"
 # Releases that keep no epsilon at all are a group of their own.
 NO_SCOPE = "none"
 GROUPS = (*SCOPES, NO_SCOPE)

@@ -94,8 +94,9 @@ class Setting:
         Either each attribute is shuffled by itself, or there is one alone and its rows are
         shuffled: what is released is then a function of each attribute's centroids and sizes.
         """
-        alone = self.shuffle == "rows" and len(self.shares) == 1
-        return (alone or self.shuffle == "columns") and not self.keeps
+        alone = self.shuffle is not None and len(self.shares) == 1
+        apart = self.shuffle == "columns" and not self.read_from_data
+        return (alone or apart) and not self.keeps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

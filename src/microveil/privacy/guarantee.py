@@ -8,7 +8,7 @@ from typing import Any
 
 from microveil.privacy.condition import Condition, in_short, seeded
 from microveil.privacy.model import Model
-from microveil.privacy.scope import Scope, Scopes, rounded_up
+from microveil.privacy.scope import Scope, Scopes, rounded_up, six_digits
 from microveil.privacy.statement import write_statement
 from microveil.schema import Attribute, Kind, Source, written
 
@@ -136,6 +136,8 @@ class Guarantee:
         "os", or "seeded": then nothing is covered.
     kept : tuple of str
         Columns released unprotected.
+    shuffle : {"rows", "columns"} or None
+        What was put in random order; of columns each by itself.
     remarks : tuple of str
         What else is to be known, a sentence or two each.
     """
@@ -156,6 +158,7 @@ class Guarantee:
     attributes: tuple[AttributeTerms, ...]
     randomness: str
     kept: tuple[str, ...]
+    shuffle: str | None = None
     remarks: tuple[str, ...]
 
     @classmethod
@@ -218,14 +221,19 @@ class Guarantee:
         return (*(condition.text for condition in self.conditions), *self.remarks)
 
     @property
-    def follows_individuals(self) -> bool:
-        """Whether an epsilon is spent and rows, which follow individuals, are not covered."""
+    def leaves_rows_out(self) -> bool:
+        """Whether an epsilon is spent and row scope is not covered."""
         return self.epsilon is not None and not self.scopes.row.covered
+
+    @property
+    def follows_individuals(self) -> bool:
+        """Whether, beside that, each row follows one person."""
+        return self.leaves_rows_out and self.shuffle != "columns"
 
     @property
     def model_in_words(self) -> str:
         """The privacy model: of centroids where rows that follow individuals are not covered."""
-        is_of_centroids = self.follows_individuals and self.k is not None
+        is_of_centroids = self.leaves_rows_out and self.k is not None
         return self.model.of_centroids if is_of_centroids else self.model.in_words
 
     @property
@@ -246,7 +254,7 @@ class Guarantee:
             "title": self.title,
             "source": self.source,
             "deed": self.deed,
-            "n_records": self.n_records,
+            "n_records": self.n_records or None,
             "model": self.model.value,
             "epsilon": rounded_up(self.epsilon) if self.epsilon is not None else None,
             "delta": rounded_up(self.delta) if spends else None,
@@ -259,6 +267,7 @@ class Guarantee:
             "randomness": self.randomness,
             "kept": list(self.kept),
             "notes": list(self.notes),
+            "shuffle": self.shuffle,
             "exact": self._exact(),
             "kinds": {terms.name: terms.kind.value for terms in self.attributes},
         }
@@ -289,18 +298,23 @@ class Guarantee:
         if self.epsilon is None:
             model = f"k-anonymity with k = {self.k}" if self.model is Model.K_ANONYMITY else None
             return "; ".join([f"privacy model: {model or self.model.in_words}", *self.provisos])
-        rows = "rows are not covered" if self.follows_individuals else "rows are covered"
-        delta = f", delta {rounded_up(self.delta):g}" if self.delta else ""
-        lines = [f"epsilon {float(self.epsilon):g}{delta}, {self.model_in_words}, {rows}:"]
+        but = " but for what is kept" if self.kept else ""
+        rows = "rows are not covered" if self.leaves_rows_out else f"rows are covered{but}"
+        delta = f", delta {six_digits(self.delta)}" if self.delta else ""
+        lines = [f"epsilon {six_digits(self.epsilon)}{delta}, {self.model_in_words}, {rows}:"]
         for scope, cover in self.scopes.by_scope.items():
-            shown = f"epsilon {cover.epsilon:.6g}" if cover.covered else "not covered"
-            lines.append(f"  {scope} scope: {shown}")
+            own = cover.exact_epsilon
+            lines.append(f"  {scope} scope: {_shown(own)}")
         lines += [f"  {proviso}" for proviso in self.provisos]
         return "\n".join(lines)
 
     def statement(self) -> str:
         """Return the guarantee as a page (Markdown) for whoever must answer for the release."""
         return write_statement(self)
+
+
+def _shown(epsilon: Fraction | None) -> str:
+    return "not covered" if epsilon is None else f"epsilon {six_digits(epsilon)}"
 
 
 def _text(number: Fraction | None) -> str | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from microveil.privacy.model import Model
 
-__all__ = ["Circumstances", "remarks"]
+__all__ = ["FURTHER", "Circumstances", "remarks"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,10 +59,7 @@ def remarks(method: str, given: Circumstances, caveats: Sequence[str]) -> tuple[
             "those of all-different whole numbers, which are taken for identifiers."
         )
     if given.advised_publicly:
-        notes.append(
-            "What was left to advice was chosen from public figures alone: the number of records, "
-            "the bounds and the budget. The choice reveals nothing."
-        )
+        notes.append(_advised(given))
     notes.append(f"Method: {method}.")
     if not given.seeded:
         notes += caveats
@@ -73,7 +70,7 @@ def remarks(method: str, given: Circumstances, caveats: Sequence[str]) -> tuple[
                 "Neighbouring tables differ in one record, replaced by any other; the number of "
                 "records is public."
             ),
-            _FURTHER[given.model],
+            FURTHER[given.model],
         ]
     else:
         notes.append(
@@ -95,12 +92,7 @@ def remarks(method: str, given: Circumstances, caveats: Sequence[str]) -> tuple[
 def _handling(given: Circumstances) -> list[str]:
     notes = []
     if given.isotonic:
-        notes.append(
-            "Isotonic regression put the noisy means back in their order. It costs no privacy "
-            "at cluster and vector scope, but in rows that follow individuals it publishes the "
-            "rank block of every record and invites linkage: an intruder who knows people's "
-            "values can link far more rows to them than without it."
-        )
+        notes.append(_ISOTONIC + ("." if given.shuffle == "columns" else _ISOTONIC_IN_ROWS))
     if not given.keeps_missing:
         notes.append("No cell of a protected attribute may be missing: such a table is refused.")
     if given.clamps:
@@ -115,6 +107,24 @@ def _handling(given: Circumstances) -> list[str]:
     return [*notes, _ORDER[given.shuffle]]
 
 
+def _advised(given: Circumstances) -> str:
+    found = (
+        "What was left to advice was chosen from public figures alone: the number of records, "
+        "the bounds and the budget."
+    )
+    if given.chosen_from_data:
+        return f"{found} Which columns these are of was left to a look at the table."
+    return f"{found} The choice reveals nothing."
+
+
+_ISOTONIC = (
+    "Isotonic regression put the noisy means back in their order. It costs no privacy at cluster "
+    "and vector scope"
+)
+_ISOTONIC_IN_ROWS = (
+    ", but in rows that follow individuals it publishes the rank block of every record and invites "
+    "linkage: an intruder who knows people's values can link far more rows to them than without it."
+)
 _ORDER = {
     None: "Rows are in the order of the original table: whoever knows a person's place in it "
     "knows their row.",
@@ -122,7 +132,7 @@ _ORDER = {
     "columns": "Each attribute is in a random order of its own, drawn in secret: no row is a "
     "person's, and dependence between attributes is gone.",
 }
-_FURTHER = {
+FURTHER = {
     Model.DIFFERENTIAL_PRIVACY: "Every further release of the same people, a rerun of this one "
     "included, adds its epsilon to this one's; the custodian's ledger of releases counts them.",
     Model.INDIVIDUAL: "Every further release of the same people, a rerun of this one included, "

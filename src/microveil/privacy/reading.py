@@ -7,6 +7,7 @@ are one too and cost the row scope, and nothing of it is then differential priva
 
 import datetime
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -16,6 +17,7 @@ from typing import Any
 from microveil.errors import FileError
 from microveil.privacy.budget import exact_number
 from microveil.privacy.condition import (
+    SEEDED,
     Condition,
     bounds,
     cluster_sizes,
@@ -31,7 +33,8 @@ from microveil.privacy.condition import (
 )
 from microveil.privacy.guarantee import AttributeTerms, Guarantee, Unit
 from microveil.privacy.model import Model
-from microveil.privacy.scope import Cover, Scopes
+from microveil.privacy.notes import FURTHER
+from microveil.privacy.scope import Cover, Scope, Scopes
 from microveil.schema import Kind, Source
 
 __all__ = ["guarantee_of", "read_guarantee"]
@@ -41,12 +44,23 @@ SCHEMA_1: tuple[tuple[str, Condition], ...] = (
     ("was left to a look at the table", columns_chosen()),
     ("Parameters left to advice were chosen by the error", parameters_chosen()),
     ("that means by the same rank boundaries", rank_boundaries()),
+    ("rank boundaries held", rank_boundaries()),
     ("Cluster sizes were chosen from the data", cluster_sizes()),
     ("The partition was chosen from the data", cluster_sizes()),
     ("Cells without a value are released as such", missing_cells()),
     ("exactly as they are; this was allowed", exact_cells()),
 )
 COST_ROW_SCOPE = {"columns-chosen", "parameters-chosen"}
+# What individual differential privacy takes as given, and differential privacy never does.
+NOT_DP = {
+    "noise-scales",
+    "rank-boundaries",
+    "cluster-sizes",
+    "bounds",
+    "resolution",
+    "columns-chosen",
+    "parameters-chosen",
+}
 
 
 def read_guarantee(path: Path) -> Guarantee:
@@ -78,50 +92,119 @@ def guarantee_of(contents: Mapping[str, Any]) -> Guarantee:
         return _of_schema_1(contents)
     if contents["schema"] != 2:
         raise ValueError
+    guarantee = _of_schema_2(contents)
+    # What is shown and what is exact must be one and the same.
+    if guarantee.to_dict() != contents or _says_too_much(guarantee):
+        raise ValueError
+    return guarantee
+
+
+def _of_schema_2(contents: Mapping[str, Any]) -> Guarantee:
     exact = contents["exact"]
     return Guarantee(
-        method=contents["method"],
-        title=contents["title"],
-        source=contents["source"],
-        deed=contents["deed"],
+        method=_words(contents["method"]),
+        title=_words(contents["title"]),
+        source=_words(contents["source"]),
+        deed=_words(contents["deed"]),
         model=Model(contents["model"]),
         epsilon=_fraction(exact["epsilon"]),
         delta=_fraction(exact["delta"]) or Fraction(0),
         rho=_fraction(exact["rho"]),
-        k=contents["k"],
-        n_records=contents["n_records"],
-        unit=Unit(**contents["unit"]),
+        k=_count(contents["k"]),
+        n_records=_count(contents["n_records"]) or 0,
+        unit=_unit(contents["unit"]),
         scopes=Scopes(
             **{
-                name: Cover(
-                    exact_epsilon=_fraction(cover["epsilon"]), exact_delta=Fraction(cover["delta"])
+                scope.value: Cover(
+                    exact_epsilon=_fraction(exact["scopes"][scope.value]["epsilon"]),
+                    exact_delta=_fraction(exact["scopes"][scope.value]["delta"]) or Fraction(0),
                 )
-                for name, cover in exact["scopes"].items()
+                for scope in Scope
             }
         ),
-        conditions=tuple(Condition.from_dict(entry) for entry in contents["conditions"]),
+        conditions=tuple(_condition(entry) for entry in contents["conditions"]),
         attributes=tuple(
             _terms(name, terms, Kind(contents["kinds"][name]), _fraction(exact["shares"][name]))
             for name, terms in contents["attributes"].items()
         ),
-        randomness=contents["randomness"],
-        kept=tuple(contents["kept"]),
-        remarks=tuple(contents["notes"][len(contents["conditions"]) :]),
+        randomness={"os": "os", "seeded": "seeded"}[contents["randomness"]],
+        kept=tuple(_words(name) for name in contents["kept"]),
+        shuffle={None: None, "rows": "rows", "columns": "columns"}[contents["shuffle"]],
+        remarks=tuple(_words(note) for note in contents["notes"][len(contents["conditions"]) :]),
     )
 
 
+def _says_too_much(guarantee: Guarantee) -> bool:
+    """Whether a guarantee claims what no guarantee of ours does."""
+    ids = {condition.id for condition in guarantee.conditions}
+    seeded_but_covered = guarantee.randomness == "seeded" and any(
+        cover.covered for cover in guarantee.scopes.by_scope.values()
+    )
+    not_dp = guarantee.model is Model.DIFFERENTIAL_PRIVACY and ids & NOT_DP
+    without_budget = guarantee.epsilon is None and any(
+        cover.covered for cover in guarantee.scopes.by_scope.values()
+    )
+    given = any(condition.is_given for condition in guarantee.conditions)
+    without_scales = guarantee.model is Model.INDIVIDUAL and not given
+    chosen = bool(ids & COST_ROW_SCOPE) and guarantee.scopes.row.covered
+    return bool(
+        seeded_but_covered
+        or not_dp
+        or without_budget
+        or without_scales
+        or chosen
+        or (guarantee.randomness == "seeded") != (SEEDED in ids)
+    )
+
+
+def _words(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _count(value: Any) -> int | None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+        raise ValueError
+    return value
+
+
 def _fraction(text: str | None) -> Fraction | None:
-    return None if text is None else Fraction(text)
+    if text is None:
+        return None
+    # No exponents: a short text must not stand for a number without end.
+    if not re.fullmatch(r"[0-9]{1,1000}(/[0-9]{1,1000})?", text):
+        raise ValueError
+    return Fraction(text)
+
+
+def _unit(contents: Mapping[str, Any]) -> Unit:
+    column, rows = contents["column"], _count(contents["max_rows"])
+    return Unit(column=None if column is None else _words(column), max_rows=rows or 1)
+
+
+def _condition(contents: Mapping[str, Any]) -> Condition:
+    condition = Condition.from_dict(contents)
+    for text in (condition.id, condition.short, condition.text):
+        _words(text)
+    if not isinstance(condition.is_given, bool):
+        raise TypeError
+    return condition
 
 
 def _terms(
     name: str, terms: Mapping[str, Any], kind: Kind, share: Fraction | None
 ) -> AttributeTerms:
     domain = terms["domain"]
+    if domain is not None and not all(isinstance(part, int | float | str) for part in domain):
+        raise TypeError
+    numbers = kind is not Kind.OTHER and domain is not None
+    if numbers and len(domain) != 2:
+        raise ValueError
     return AttributeTerms(
         name=name,
         kind=kind,
-        method=terms["method"],
+        method=_words(terms["method"]),
         share=share,
         domain=None if domain is None else tuple(domain),
         domain_source=Source(terms["domain_source"]),
@@ -132,7 +215,8 @@ def _terms(
 
 def _of_schema_1(contents: Mapping[str, Any]) -> Guarantee:
     """Read what schema 1 holds, and add the conditions that it did not say as such."""
-    notes = tuple(contents["notes"])
+    # White space of any kind must not hide a sentence.
+    notes = tuple(" ".join(_words(note).split()) for note in contents["notes"])
     found = _conditions_of_schema_1(contents, notes)
     spends = contents["epsilon"] is not None
     conditions = tuple(condition if spends else condition.at(()) for condition in found)
@@ -165,8 +249,15 @@ def _of_schema_1(contents: Mapping[str, Any]) -> Guarantee:
         ),
         randomness=contents["randomness"],
         kept=tuple(contents["kept"]),
-        remarks=notes,
+        remarks=tuple(_remarks_of_schema_1(notes, model)),
     )
+
+
+def _remarks_of_schema_1(notes: tuple[str, ...], model: Model) -> Iterator[str]:
+    """Keep the sentences of an old certificate, but for the one that was false of iDP."""
+    for note in notes:
+        adds_up = "adds its epsilon to this one's" in note
+        yield FURTHER[model] if adds_up and model is Model.INDIVIDUAL else note
 
 
 def _conditions_of_schema_1(

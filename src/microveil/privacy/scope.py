@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal, localcontext
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
@@ -157,6 +158,17 @@ class Scopes:
     def to_dict(self) -> dict[str, dict[str, Any]]:
         """Return the scopes as plain values."""
         return {scope.value: cover.to_dict() for scope, cover in self.by_scope.items()}
+
+
+def six_digits(number: Fraction) -> str:
+    """Write six digits, rounded up: a promise must not be understated.
+
+    >>> six_digits(Fraction(1, 3)), six_digits(Fraction(30))
+    ('0.333334', '30')
+    """
+    with localcontext() as context:
+        context.prec, context.rounding = 6, ROUND_CEILING
+        return f"{float(+Decimal(repr(rounded_up(number)))):.6g}"
 
 
 def rounded_up(number: Fraction) -> float:

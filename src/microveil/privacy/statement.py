@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from microveil.privacy.condition import Condition
 from microveil.privacy.model import Model
-from microveil.privacy.scope import EVERY_SCOPE, Cover, Scope, rounded_up
+from microveil.privacy.scope import EVERY_SCOPE, Cover, Scope, rounded_up, six_digits
 from microveil.schema import Kind
 from microveil.shown import in_markdown
 
@@ -57,6 +57,15 @@ def _warnings(guarantee: "Guarantee") -> list[str]:
             ),
             "",
         ]
+    if guarantee.leaves_rows_out:
+        return [
+            (
+                "**Row scope is not covered.** Each attribute was put in a random order of its "
+                "own, so that no row is a person's. But the release shows more than its values by "
+                "themselves: what was chosen from the data, or how clusters follow from it."
+            ),
+            "",
+        ]
     return []
 
 
@@ -67,7 +76,7 @@ def _what_was_done(guarantee: "Guarantee") -> str:
     budget = "."
     if guarantee.epsilon is not None:
         budget = (
-            f" with a budget (epsilon) of {_number(rounded_up(guarantee.epsilon))}"
+            f" with a budget (epsilon) of {six_digits(guarantee.epsilon)}"
             f"{_delta(guarantee)}, divided among {_count(len(guarantee.attributes), 'attribute')}."
         )
     size = f" of {_count(guarantee.n_records, 'record')}" if guarantee.n_records else ""
@@ -83,7 +92,7 @@ def _what_was_done(guarantee: "Guarantee") -> str:
 def _delta(guarantee: "Guarantee") -> str:
     if not guarantee.delta:
         return ""
-    return f" and a delta of {_number(rounded_up(guarantee.delta))}"
+    return f" and a delta of {six_digits(guarantee.delta)}"
 
 
 def _meaning(guarantee: "Guarantee") -> list[str]:
@@ -91,9 +100,9 @@ def _meaning(guarantee: "Guarantee") -> list[str]:
     if guarantee.randomness == "seeded" or guarantee.epsilon is None:
         return []
     epsilon = rounded_up(guarantee.epsilon)
-    factor = f"the factor e^epsilon ({_factor(epsilon)} for {_number(epsilon)})"
+    factor = f"the factor e^epsilon ({_factor(epsilon)} for {six_digits(guarantee.epsilon)})"
     apart = (
-        f", but for events of probability {_number(rounded_up(guarantee.delta))} in all"
+        f", but for events of probability {six_digits(guarantee.delta)} in all"
         if guarantee.delta
         else ""
     )
@@ -106,8 +115,9 @@ def _meaning(guarantee: "Guarantee") -> list[str]:
         return [
             (
                 "An epsilon bounds what the release can reveal about one person, at the scopes "
-                "that the next table names: if that person's record were replaced by any other, "
-                "nothing seen at such a scope would become more or less likely by more than "
+                "that the next table names: if "
+                f"{_replaced(guarantee)} were replaced by any other, nothing seen at such a scope "
+                "would become more or less likely by more than "
                 f"{factor}{apart}. {closing}"
             )
         ]
@@ -116,14 +126,19 @@ def _meaning(guarantee: "Guarantee") -> list[str]:
         (
             "An epsilon is a bound on what one person's record can change. This one is "
             f"conditional: it takes {held} of this table as given, the same whoever is in it. Of a "
-            "mechanism "
-            "that holds them it is true, at the scopes that the next table names, that nothing "
-            f"seen becomes more or less likely by more than {factor}{apart} if one record is "
-            "replaced by any other. It is not true of the program that made this release: run on "
+            "mechanism that holds them it is true, at the scopes that the next table names, "
+            f"that nothing seen becomes more or less likely by more than {factor}{apart} if "
+            f"{'what is protected of ' if guarantee.kept else ''}one record is replaced by any "
+            "other. It is not true of the program that made this release: run on "
             "the table with that record replaced, it would not hold them but take them from that "
             f"table, and the difference can be seen. {closing}"
         )
     ]
+
+
+def _replaced(guarantee: "Guarantee") -> str:
+    record = "that person's record"
+    return f"what is protected of {record}" if guarantee.kept else record
 
 
 def _no_epsilon(guarantee: "Guarantee") -> list[str]:
@@ -163,7 +178,7 @@ def _scopes(guarantee: "Guarantee") -> list[str]:
                 "clusters, for which there is no formal promise."
             ),
         ]
-    if not guarantee.scopes.row.covered and guarantee.randomness == "os":
+    if guarantee.follows_individuals and guarantee.randomness == "os":
         lines += [
             "",
             (
@@ -176,8 +191,9 @@ def _scopes(guarantee: "Guarantee") -> list[str]:
 
 def _scope(scope: Scope, cover: Cover) -> str:
     shown = "**no** | none | no bound"
-    if cover.epsilon is not None:
-        shown = f"yes | {_number(cover.epsilon)} | {_factor(cover.epsilon)}"
+    if cover.exact_epsilon is not None:
+        factor = _factor(rounded_up(cover.exact_epsilon))
+        shown = f"yes | {six_digits(cover.exact_epsilon)} | {factor}"
     return f"| {scope} | {scope.meaning} | {shown} |"
 
 
@@ -202,7 +218,7 @@ def _head(condition: Condition, *, spends: bool) -> str:
 def _attributes(guarantee: "Guarantee") -> list[str]:
     lines = ["| attribute | share of epsilon | domain | resolution |", "|---|---|---|---|"]
     for terms in guarantee.attributes:
-        share = "none" if terms.share is None else _number(rounded_up(terms.share))
+        share = "none" if terms.share is None else six_digits(terms.share)
         step = "" if terms.resolution is None else f"{terms.resolution}, "
         lines.append(
             f"| {in_markdown(terms.name)} | {share} | {_domain(terms)}{terms.domain_source} | "
@@ -239,13 +255,6 @@ def _listed(sentences: Iterable[str]) -> list[str]:
 def _enumerated(parts: list[str]) -> str:
     *first, last = parts
     return f"{', '.join(first)} and {last}" if first else last
-
-
-def _number(value: float) -> str:
-    """Write six digits, rounded up: a certificate must not understate."""
-    with localcontext() as context:
-        context.prec, context.rounding = 6, ROUND_CEILING
-        return f"{float(+Decimal(repr(value))):.6g}"
 
 
 def _factor(epsilon: float) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from microveil.compare import Comparison
 from microveil.compare.measures import Measures
-from microveil.compare.rows import conditions_in_common, own_conditions
+from microveil.compare.rows import CONDITIONAL, conditions_in_common, own_conditions
 from microveil.privacy import Condition
 from microveil.report.markup import Child, Markup, element, fragment
 from microveil.report.risk_utility import Spread
@@ -58,7 +58,6 @@ LABELLED = re.compile(r"f_measure\[(.*)\]", re.DOTALL)
 CHANCE = "record_linkage_by_chance"
 MOST_NAMED = 12
 # Behind a method whose guarantee hangs on more than its scope and epsilon.
-CONDITIONAL = "†"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

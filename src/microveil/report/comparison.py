@@ -48,7 +48,8 @@ SCOPES = {
     "which rows go together.",
     "vector": "Epsilon bounds what one person can change in all centroids of all attributes (in "
     "all values, where there are no clusters), the clusters formed anew. Which values go together "
-    "in a row is not covered, nor who shares a cluster with whom.",
+    "in a row is not covered, nor who shares a cluster with whom: a model named there, DP or iDP, "
+    "is that of the centroids.",
     "cluster": "Epsilon bounds what one person can change in one centroid while everybody stays "
     "in their cluster. When the clusters are formed anew more is lost: the exact loss at vector "
     "scope stands in the tables, and a model named there is that of one centroid: no release is "

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from microveil.errors import DataError, RequestError
 from microveil.schema import Cells, Kind
-from microveil.table.objects import hold_only_what_they_show, objects_in
+from microveil.table.objects import hides_in_its_type, hold_only_what_they_show, objects_in
 from microveil.table.restore import KEEP, RESTORE, Numbers, restored_array
 
 __all__ = ["Numbers", "Table", "check_columns", "open_table", "spread"]
@@ -332,7 +332,8 @@ class _Frame:
 
     def check_kept(self, name: str) -> None:
         column = self._frame[name]
-        if column.dtype.is_nested() or not hold_only_what_they_show(objects_in(column)):
+        nested = column.dtype.is_nested() or hides_in_its_type(column)
+        if nested or not hold_only_what_they_show(objects_in(column)):
             raise _nested(name)
 
     def codes(self, name: str, categories: tuple[str, ...]) -> Numbers:

@@ -9,7 +9,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-__all__ = ["hold_only_what_they_show", "objects_in"]
+__all__ = ["hides_in_its_type", "hold_only_what_they_show", "objects_in"]
 
 PLAIN = frozenset(
     [
@@ -49,6 +49,21 @@ def objects_in(column: "nw.Series[Any]") -> list[Any]:
     if hasattr(native, "cat"):
         native = native.cat.categories
     return list(native) if native.dtype == np.object_ else []
+
+
+def hides_in_its_type(column: "nw.Series[Any]") -> bool:
+    """Whether an Arrow column's type holds more than plain cells: an extension, or a nested one.
+
+    Told by the library's own type: of an extension, or of a dictionary of structures, narwhals
+    sees neither what it stores nor what somebody's class makes of it.
+    """
+    native: Any = column.to_native()
+    kind = getattr(getattr(native, "dtype", None), "pyarrow_dtype", getattr(native, "type", None))
+    while kind is not None:
+        if hasattr(kind, "storage_type") or getattr(kind, "num_fields", None):
+            return True
+        kind = getattr(kind, "value_type", None)
+    return False
 
 
 def _is_plain(kind: type) -> bool:
