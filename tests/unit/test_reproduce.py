@@ -12,9 +12,12 @@ from typer.testing import CliRunner
 from microveil.cli import app
 from microveil.compare.store import opened
 from microveil.errors import DataError, FileError, RequestError
+from microveil.privacy import Condition, Scope
+from microveil.privacy.condition import cluster_sizes, kept_columns, noise_scales
 from microveil.reproduce import PAPERS, drawing, named_files, reproduce, reproducing, summary
 from microveil.reproduce.cells import Cell, ratio_of
 from microveil.reproduce.data import digest_of_column
+from microveil.reproduce.given import TITLE, given_in
 from microveil.reproduce.page import reproduction_page
 from microveil.reproduce.paper import (
     Case,
@@ -28,6 +31,7 @@ from microveil.reproduce.paper import (
     Series,
     Verdict,
 )
+from reproduced import check_conditions, rows_of
 
 
 def claim(holding, text="The sky is <blue>.", section="1"):
@@ -406,6 +410,47 @@ def test_the_page_tells_each_case_and_each_verdict_as_it_is():
         ("\u25d0", "holds in part (1 of 2 cases)"),
         ("\u2717", "does not hold (0 of 2 cases)"),
     ]
+
+
+WEATHER = Condition(
+    id="weather",
+    short="the weather & the tide",
+    text="The weather is taken to be the same for the table and its neighbours.",
+    scopes=(Scope.VECTOR, Scope.ROW),
+)
+
+
+def cell(*conditions, name="a-method", scope="vector", model="idp", epsilon=1.0):
+    """A cell of a comparison, as far as it says what its epsilon hangs on."""
+    entries = [condition.to_dict() for condition in conditions]
+    return {"name": name, "epsilon": epsilon, "model": model, "scope": scope, "conditions": entries}
+
+
+def test_conditions_of_any_method_reach_the_page():
+    """Also those that nobody here has heard of: by their clause, their scopes and their text."""
+    rows = [
+        cell(noise_scales(), WEATHER), cell(WEATHER, kept_columns(["CITY"]), scope="cluster"),
+        cell(name="plain", scope="row", model="dp"),
+        cell(cluster_sizes(), name="spends nothing", scope="none", epsilon=None),
+    ]  # fmt: skip
+    given = given_in(*(pl.DataFrame([row]) for row in rows))
+    found = Reproduction(claims=(claim("y"),), figures=(), settings={"a": "b"}, given=given)
+    page = reproduction_page(INVENTED, found, {}, ())
+    held = {"a-method": {noise_scales(), WEATHER, kept_columns(["CITY"])}, "plain": set()}
+    check_conditions(page, held)
+    shown = {row[0]: row[1:3] for row in rows_of(page, "given-table")}
+    assert shown == {
+        "a-method": ["individual differential privacy (iDP)", "cluster scope"],
+        "plain": ["differential privacy (DP)", "row scope"],
+    }
+    none = given_in(pl.DataFrame([cell(WEATHER), cell(WEATHER, scope="none")]))
+    assert none[0].scope is None
+
+
+def test_a_page_without_an_epsilon_has_nothing_to_take_as_given():
+    """No empty section stands there."""
+    found = Reproduction(claims=(claim("y"),), figures=(), settings={"a": "b"})
+    assert TITLE not in reproduction_page(INVENTED, found, {}, ())
 
 
 def test_a_ratio_over_k_has_students_interval_of_its_logarithm():

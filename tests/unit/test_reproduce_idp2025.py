@@ -7,11 +7,18 @@ import itertools
 import math
 import re
 from dataclasses import replace
+from fractions import Fraction
 from types import SimpleNamespace
 
+import numpy as np
 import polars as pl
 import pytest
 
+from microveil.privacy import Condition, Scope
+from microveil.privacy.condition import bounds, cluster_sizes, exact_cells, noise_scales
+from microveil.protect import plan
+from microveil.reproduce import PAPERS, idp2025
+from microveil.reproduce.given import given_in
 from microveil.reproduce.idp2025 import experiments
 from microveil.reproduce.idp2025.error_claims import error_claims
 from microveil.reproduce.idp2025.experiments import (
@@ -20,7 +27,6 @@ from microveil.reproduce.idp2025.experiments import (
     DATA,
     EPSILONS,
     LEARNT,
-    OF_CHOSEN_SIZES,
     OF_THE_PAPER,
     Measured,
 )
@@ -30,8 +36,24 @@ from microveil.reproduce.idp2025.learning_claims import learning_claims
 from microveil.reproduce.idp2025.peers import peers_of
 from microveil.reproduce.idp2025.vector_scope import at_vector_scope, least_errors_of
 from microveil.reproduce.paper import Experiment, Verdict
+from reproduced import check_conditions, page_without_charts
 
 CENSUS, WINE = DATA
+SIZES_CHOSEN = ("idp-vector:partition=noise-aware", "idp-cbls:exact_cells=widen")
+OWN = Condition(
+    id="weather",
+    short="the weather",
+    text="The weather is taken to be the same for the table and its neighbours.",
+    scopes=(Scope.VECTOR,),
+)
+
+
+def conditions_in_this_world(name):
+    """What a method's epsilon hangs on here: much as it does in truth, and on the weather."""
+    held = [] if name in {"laplace", "dp-um"} else [noise_scales()]
+    held += [cluster_sizes()] * (name in SIZES_CHOSEN) + [bounds(["AGE"])]
+    held += [exact_cells()] * (name == "idp-cbls") + [OWN] * (name == "idp-ls")
+    return held
 
 
 def decade(epsilon):
@@ -95,7 +117,8 @@ def world(figure, names, alphas, sizes_of):
                 row = {"data": data.name, "alpha": alpha, "name": name, "k": k, "epsilon": epsilon}
                 scope = "cluster" if name.startswith(("idp-ls", "idp-cbls")) else "vector"
                 row |= {"scope": scope, "runs": 10, "vector_loss": 2 * epsilon}
-                row |= {"exact_percent": 1.0}
+                row |= {"exact_percent": 1.0, "model": "idp"}
+                row["conditions"] = [held.to_dict() for held in conditions_in_this_world(name)]
                 for column, value in figure(name, data, alpha, epsilon, k).items():
                     row |= {column: value}
                     row |= {f"{column}_low": value * 0.995, f"{column}_high": value * 1.005}
@@ -275,11 +298,51 @@ def test_peers_are_told_with_scope_spread_and_runs():
     assert {row["trained on"] for row in ours} == {*LEARNT}
     assert all(row["interval"] and row["runs"] == "10" for row in ours)
     for row in ours:
-        scope, _, given = row["holds at"].rpartition(", ")
+        scope, given, *left_out = row["holds at"].split("; ")
         assert scope in {"vector", "cluster", "vector, audited on this table"}
-        sizes = scope != "cluster" and row["trained on"] in OF_CHOSEN_SIZES
-        assert given == ("bounds and cluster sizes given" if sizes else "bounds given")
-    assert {row["trained on"] for row in ours if "sizes" in row["holds at"]} == {*OF_CHOSEN_SIZES}
+        held = [
+            c for c in conditions_in_this_world(row["trained on"])
+            if scope != "cluster" or Scope.CLUSTER in c.scopes
+        ]  # fmt: skip
+        for condition in (OWN, noise_scales(), cluster_sizes(), bounds(["AGE"])):
+            assert (condition.short in given) is (condition in held)
+        assert left_out == [condition.short for condition in held if not condition.is_given]
+    assert {row["trained on"] for row in ours if "sizes" in row["holds at"]} == {*SIZES_CHOSEN}
+
+
+def test_the_page_shows_what_each_epsilon_takes_as_given(monkeypatch):
+    """The clause of each condition in the rows, by method, each text once, and no other."""
+    world = measured(errors_of(errors_as_told), learnt_of(learnt_as_told))
+    share = {"data": "Wine Quality", "as printed: attribute": "pH", "as printed: share, %": 50.0}
+    world = replace(world, shares=pl.DataFrame([share]))
+    monkeypatch.setattr(idp2025, "carry_out", lambda _: world)
+    asked = Experiment(tables={}, runs=1, quick=True, folder=None, progress=lambda *_: None)
+    found = PAPERS["idp-2025"].reproduce(asked)
+    page = page_without_charts(PAPERS["idp-2025"], found)
+    check_conditions(page, {name: {*conditions_in_this_world(name)} for name in LEARNT})
+    for figure in found.figures:
+        ids = dict(figure.table.select("method", "conditions").iter_rows())
+        assert ids == {name: " ".join(c.id for c in conditions_in_this_world(name)) for name in ids}
+
+
+def test_what_is_compared_keeps_the_conditions_of_its_plans(tmp_path):
+    """Those of each plan, read from the runs that were kept too."""
+    generator = np.random.default_rng(3)
+    data = replace(CENSUS, quick_sizes=(3,), attributes=dict.fromkeys(("AGI", "FICA"), 1))
+    frame = pl.DataFrame({name: generator.integers(0, 999, 12) for name in data.attributes})
+    own = bench(data, 1.5, tmp_path, frame)
+    first, again = (given_in(own.errors("1 of 1")) for _ in range(2))
+    assert first == again
+    assert {one.name for one in first} == {*OF_THE_PAPER, *AT_VECTOR_SCOPE}
+    asked = {name: value for name, value in own.arguments.items() if name != "linkage"}
+    for one in first:
+        method, _, steps = one.name.partition(":")
+        choices = dict([steps.split("=")]) if steps else {}
+        promised = plan(frame, method=method, k=3, epsilon=1, **choices, **asked).promised
+        assert one.conditions == promised.conditions
+        assert one.model is promised.model
+        assert one.scope is promised.scopes.strongest_at(Fraction(1))
+        assert "bounds" in {condition.id for condition in one.conditions}
 
 
 def test_methods_stand_beside_peers_at_the_k_of_their_largest_f_measure():
@@ -476,9 +539,10 @@ def asked(monkeypatch):
     return found
 
 
-def bench(data, alpha, folder):
-    """A table of two records, to be compared on at one alpha."""
-    frame = pl.DataFrame({name: [1.0, 40.0] for name in data.attributes})
+def bench(data, alpha, folder, frame=None):
+    """A table, by default of two records, to be compared on at one alpha."""
+    if frame is None:
+        frame = pl.DataFrame({name: [1.0, 40.0] for name in data.attributes})
     experiment = Experiment(
         tables={data.name: SimpleNamespace(frame=frame)},
         runs=1,
@@ -494,8 +558,8 @@ def test_every_domain_has_its_own_bounds_and_its_own_draws(asked, tmp_path):
     for data in DATA:
         for alpha in ALPHAS:
             bench(data, alpha, tmp_path).errors("1 of 1")
-            for bounds in asked[-1]["bounds"].values():
-                assert bounds == (0, 40 * alpha)
+            for ends in asked[-1]["bounds"].values():
+                assert ends == (0, 40 * alpha)
         seeds = {request["seed"] for request in asked[-len(ALPHAS) :]}
         assert len(seeds) == len(ALPHAS)
 

@@ -8,15 +8,18 @@ import numpy as np
 import polars as pl
 import pytest
 
-from microveil.errors import DataError
+from microveil.errors import DataError, FileError
 from microveil.files import SourceFile
 from microveil.reproduce import PAPERS
+from microveil.reproduce.given import given_in
+from microveil.reproduce.kanon2013 import experiments
 from microveil.reproduce.kanon2013.error_claims import error_claims
 from microveil.reproduce.kanon2013.experiments import ATTRIBUTES, EPSILONS, READINGS, Measured
 from microveil.reproduce.kanon2013.figures import figures_of
 from microveil.reproduce.kanon2013.linkage_claims import linkage_claims
 from microveil.reproduce.kanon2013.vector_scope import least_errors_of, losses_of
 from microveil.reproduce.paper import Experiment, Verdict
+from reproduced import check_conditions, conditions_compared, page_without_charts
 
 PAPER = PAPERS["kanon-2013"]
 SIZES = (1, 2, 5, 10, 15, 20, 25, 50, 100)
@@ -348,6 +351,35 @@ def test_it_is_carried_out_on_a_table(tmp_path):
     assert first.claims == again.claims
     for one, other in zip(first.figures, again.figures, strict=True):
         assert one.table.equals(other.table)
+
+
+def test_the_page_shows_what_each_epsilon_takes_as_given(monkeypatch, tmp_path):
+    """The clause of each condition in the rows, by method, each text once, and no other."""
+    compared_rows = conditions_compared(monkeypatch, experiments)
+    asked = experiment(people(120), tmp_path / "runs", runs=1)
+    found = PAPER.reproduce(asked)
+    check_conditions(page_without_charts(PAPER, found), compared_rows)
+    assert {"noise-scales", "cluster-sizes", "bounds", "exact-cells"} == {
+        condition.id for held in compared_rows.values() for condition in held
+    }
+    # Bounds were read: nothing that orders records by them keeps its epsilon at vector scope.
+    scopes = {one.name: one.scope for one in found.given}
+    for name, scope in scopes.items():
+        assert scope == ("cluster" if name.startswith("kanon-dp") else "vector")
+    table = found.figures[3].table
+    for name, ids in table.select("method", "conditions").iter_rows():
+        assert set(ids.split()) == {condition.id for condition in compared_rows[name]}
+
+
+def test_kept_runs_that_do_not_say_their_conditions_are_not_continued(tmp_path):
+    """An epsilon without what it takes as given is not shown."""
+    asked = experiment(people(30), tmp_path / "runs", runs=1)
+    grid = (asked, "few", ("dp-um",), (3,), (1.0,))
+    assert given_in(experiments.compared(*grid)) == given_in(experiments.compared(*grid))
+    (kept,) = asked.folder.rglob("results.parquet")
+    pl.read_parquet(kept).drop("conditions").write_parquet(kept)
+    with pytest.raises(FileError, match="results of a comparison"):
+        experiments.compared(*grid)
 
 
 def test_both_readings_spend_what_they_say(tmp_path):

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from microveil import DataError, RequestError
 from microveil.files import read_file
 from microveil.partition import intervals
+from microveil.protect import plan
 from microveil.reproduce import PAPERS, reproduce
 from microveil.reproduce.knoise.ages import Ages, ages_of
 from microveil.reproduce.knoise.error_claims import PUBLISHED, error_claims
@@ -40,8 +41,9 @@ from microveil.reproduce.knoise.measures import (
 )
 from microveil.reproduce.knoise.risk_claims import risk_claims
 from microveil.reproduce.knoise.spread import spread_of
-from microveil.reproduce.paper import Verdict
+from microveil.reproduce.paper import Experiment, Verdict
 from microveil.utility.goodness_of_fit import goodness_of_fit
+from reproduced import check_conditions, page_without_charts
 
 RUNS = 100
 
@@ -486,6 +488,35 @@ def test_the_whole_reproduction_is_written(file, tmp_path):
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "keep no epsilon at any scope" in page
     assert PAPERS["knoise"].citation in page
+
+
+def test_the_page_shows_what_each_epsilon_takes_as_given(file, tmp_path):
+    """The clause of each condition of the plans, by method, each text once, and no other."""
+    source = read_file(file)
+    asked = Experiment(
+        tables={"adult": source}, runs=2, quick=True, folder=tmp_path, progress=lambda *_: None
+    )
+    found = PAPERS["knoise"].reproduce(asked)
+    held = conditions_of_plans(ages_of(source))
+    check_conditions(page_without_charts(PAPERS["knoise"], found), held)
+    assert held.pop("laplace") == set()
+    for conditions in held.values():
+        assert {condition.id for condition in conditions} == {"noise-scales", "cluster-sizes"}
+    assert [one.scope for one in found.given] == ["row", "vector", "vector"]
+    prices = next(figure.table for figure in found.figures if figure.identifier == "epsilon-error")
+    for name, ids in prices.drop_nulls("epsilon").select("method", "conditions").iter_rows():
+        assert set(ids.split()) == {condition.id for condition in held.get(name, ())}
+
+
+def conditions_of_plans(ages):
+    """What the methods that keep an epsilon take as given, by the plans of their requests."""
+    table = pl.DataFrame({"age": ages.values})
+    return {
+        variant.name: {
+            *plan(table, attributes=["age"], epsilon=1, **variant.request).guarantee.conditions
+        }
+        for variant in GUARANTEED
+    }
 
 
 def test_the_first_records_of_the_range_are_taken(file):

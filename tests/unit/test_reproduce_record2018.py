@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from microveil.files import SourceFile
 from microveil.reproduce import PAPERS
+from microveil.reproduce.kanon2013 import experiments
 from microveil.reproduce.paper import Experiment, Verdict
 from microveil.reproduce.record2018 import clusters
 from microveil.reproduce.record2018.claims import claims_of
@@ -22,6 +23,7 @@ from microveil.reproduce.record2018.clusters import (
     stability_of,
 )
 from microveil.reproduce.record2018.experiments import EPSILONS, SETTINGS, Measured
+from reproduced import check_conditions, conditions_compared, page_without_charts
 
 PAPER = PAPERS["record-2018"]
 SIZES = (2, 10, 25, 33, 50, 70, 100)
@@ -246,6 +248,29 @@ def test_it_is_carried_out_on_a_table(tmp_path):
     assert guarantees[SEQUENTIAL][1:4] == (0.05, 1, None)
     assert "nine attributes" in found.figures[1].charts[0][1].title
     assert found.figures[0].table["setting"].unique().sort().to_list() == ["four", "nine"]
+
+
+def test_the_page_shows_what_each_epsilon_takes_as_given(monkeypatch, tmp_path):
+    """The clause of each condition in the rows, by method, each text once, and no other."""
+    held = conditions_compared(monkeypatch, experiments)
+    source = SourceFile(
+        path=Path("census.csv"), format="csv", frame=people(120), text=None, digest="0" * 64
+    )
+    (tmp_path / "runs").mkdir()
+    asked = Experiment(
+        tables={"census": source}, runs=1, quick=True, folder=tmp_path / "runs",
+        progress=lambda *_: None,
+    )  # fmt: skip
+    found = PAPER.reproduce(asked)
+    check_conditions(page_without_charts(PAPER, found), held)
+    ids = {condition.id for own in held.values() for condition in own}
+    assert ids >= {"noise-scales", "rank-boundaries", "cluster-sizes", "bounds"}
+    # The table of guarantees is of declared domains: the conditions of those plans.
+    for name, *_, shown in found.listings[0].table.rows():
+        for condition in held[name]:
+            declared = condition.id != "bounds"
+            assert (condition.clause in shown) is declared, (name, condition.id)
+        assert shown != "nothing" or {condition.id for condition in held[name]} == {"bounds"}
 
 
 def test_one_value_of_one_record_is_drawn_anew_from_its_domain():

@@ -15,7 +15,7 @@ from microveil.compare.measures import Measure, Measures
 from microveil.compare.rows import FACTS, NAMES, as_table
 from microveil.compare.store import opened, written_whole
 
-__all__ = ["Comparison", "mean_with_interval", "summary_of"]
+__all__ = ["Comparison", "flat", "mean_with_interval", "summary_of"]
 
 CONFIDENCE = 0.95
 ENDS = ("", "_low", "_high")
@@ -113,7 +113,7 @@ class Comparison:
     def write_beside(self, folder: Path) -> None:
         """Write what follows from the results into their folder."""
         for name, table in (("summary.csv", self.summary), ("frontier.csv", self.frontier)):
-            _write_text(folder / name, _flat(table).write_csv())
+            _write_text(folder / name, flat(table).write_csv())
         _write_text(folder / "answer.md", self.answer)
 
 
@@ -217,8 +217,15 @@ def mean_with_interval(
     return mean, max(lowest, mean - half), min(highest, mean + half)
 
 
-def _flat(table: polars.DataFrame) -> polars.DataFrame:
-    """Write conditions by their ids: a CSV file has no lists."""
+def flat(table: polars.DataFrame) -> polars.DataFrame:
+    """Write conditions by their ids: a CSV file has no lists.
+
+    Examples
+    --------
+    >>> held = [{"id": "bounds"}, {"id": "cluster-sizes"}]
+    >>> flat(polars.DataFrame({"conditions": [held]})).item()
+    'bounds cluster-sizes'
+    """
     if "conditions" not in table.columns:
         return table
     ids = polars.col("conditions").list.eval(polars.element().struct.field("id"))

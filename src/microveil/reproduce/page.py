@@ -1,4 +1,7 @@
-"""The page of a reproduction: each claim beside what was measured, then the figures."""
+"""The page of a reproduction: each claim beside what was measured, then the figures.
+
+What the epsilons take as given comes before any of them is shown.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,6 +13,7 @@ from microveil.report.sections import Section
 from microveil.report.tables import definitions, table
 from microveil.report.wording import number
 from microveil.reproduce.drawing import chart_markup
+from microveil.reproduce.given import TITLE, Given, clauses_of
 from microveil.reproduce.paper import (
     Case,
     Claim,
@@ -46,6 +50,7 @@ def reproduction_page(
     """
     sections = (
         _verdicts(found.claims, found.note),
+        *([_given(found.given)] if found.given else []),
         *(_claims(found.claims, section) for section in dict.fromkeys(_sections(found.claims))),
         *(_listing(listing) for listing in found.listings),
         *(_figure(figure) for figure in found.figures),
@@ -121,6 +126,50 @@ def _told_verdict(claim: Claim) -> Markup:
     cases = f" ({holding} of {len(claim.cases)} cases)" if len(claim.cases) > 1 else ""
     sign = element("span", SIGNS[claim.verdict], aria_hidden="true")
     return fragment(sign, f" {claim.verdict.value}{cases}")
+
+
+def _given(given: Sequence[Given]) -> Section:
+    """Say of each method what its epsilon hangs on, and then what each condition means."""
+    body = fragment(
+        element(
+            "p",
+            "An epsilon holds at the scope and under the conditions that are named beside it, and "
+            "says no more. They are read off the guarantees of what was run, as these are without "
+            "seeds: what a seed draws, as it does here, protects nobody. Model and scope are the "
+            "weakest of a method\u2019s cells.",
+        ),
+        table(
+            "Each method, and what its epsilon takes as given or leaves out",
+            ("method", "privacy model", "keeps its epsilon at", "takes as given or leaves out"),
+            (
+                [one.name, one.model.in_words, one.scope_in_words, clauses_of(one.conditions)]
+                for one in given
+            ),
+            identifier="given-table",
+            words=True,
+        ),
+        _meanings(given),
+    )
+    return Section(identifier="given", title=TITLE, body=body)
+
+
+def _meanings(given: Sequence[Given]) -> Markup | None:
+    """Say each condition whole, once, and of which methods: equal words can mean two things."""
+    conditions = {one.text: one for method in given for one in method.conditions}
+    if not conditions:
+        return None
+    return table(
+        "What that means",
+        ("condition", "methods", "in whole"),
+        ([one.clause, _holders(one.text, given), one.text] for one in conditions.values()),
+        identifier="conditions-table",
+        words=True,
+    )
+
+
+def _holders(text: str, given: Sequence[Given]) -> str:
+    names = [one.name for one in given if any(text == held.text for held in one.conditions)]
+    return "all" if len(names) == len(given) else "; ".join(names)
 
 
 def _claims(claims: tuple[Claim, ...], section: str) -> Section:

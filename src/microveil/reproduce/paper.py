@@ -15,6 +15,7 @@ from typing import Literal, ParamSpec
 import polars
 
 from microveil.files import SourceFile
+from microveil.reproduce.given import Given
 
 __all__ = [
     "Case",
@@ -278,6 +279,8 @@ class Reproduction:
         What was run, and how the paper was read where it leaves that open.
     note : str
         What to know before reading the verdicts.
+    given : tuple of Given
+        What the epsilons that are shown take as given, by method.
     """
 
     claims: tuple[Claim, ...]
@@ -285,6 +288,7 @@ class Reproduction:
     listings: tuple[Listing, ...] = ()
     settings: Mapping[str, str]
     note: str = ""
+    given: tuple[Given, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """IDP-2025: Figures 3 to 6, and what sections 4.1, 4.2 and 5 say of them."""
 
 from microveil.reproduce.data import census, wine
+from microveil.reproduce.given import given_in
 from microveil.reproduce.idp2025.error_claims import error_claims
 from microveil.reproduce.idp2025.experiments import DATA, QUICK_TREES, carry_out
 from microveil.reproduce.idp2025.figures import figures_of
@@ -33,6 +34,8 @@ def reproduce(experiment: Experiment) -> Reproduction:
         figures=figures_of(found, trees),
         listings=(least_errors_of(found), peers_of(found), shares_listing(found.shares)),
         note=shares_told(found.shares),
+        # What shares are of are cells of the errors.
+        given=given_in(found.errors, found.equal_errors, found.learnt, found.equal_learnt),
         settings={
             "names": "laplace is the paper's DP, dp-um its DP-UM, idp-ls its iDP-LS, idp-cbls its "
             "iDP-CBLS; idp-vector is this project's",

@@ -17,7 +17,6 @@ __all__ = [
     "DATA",
     "EPSILONS",
     "MEASURES",
-    "OF_CHOSEN_SIZES",
     "QUICK_TREES",
     "Data",
     "Measured",
@@ -37,9 +36,6 @@ AT_CLUSTER_SCOPE = ("idp-ls", "idp-cbls")
 # come out as they are, and a second time are merged with their neighbours.
 WIDENED = "idp-cbls:exact_cells=widen"
 CLUSTER_READINGS = ("idp-cbls", WIDENED)
-# Their cluster sizes depend on the data and can be counted in a release: loss at vector scope is
-# that of clusters formed anew with the same sizes.
-OF_CHOSEN_SIZES = (NOISE_AWARE, WIDENED)
 LEARNT = (*OF_THE_PAPER, WIDENED, *AT_VECTOR_SCOPE)
 # As printed in Eqs. 4 and 5, and by the variance alone.
 MEASURES = ("mean_sse_published", "mean_sse")

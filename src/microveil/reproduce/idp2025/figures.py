@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 import polars
 
+from microveil.compare.results import flat
+from microveil.reproduce.given import SEE
 from microveil.reproduce.idp2025.experiments import (
     AT_CLUSTER_SCOPE,
     AT_VECTOR_SCOPE,
@@ -33,10 +35,7 @@ EQUALLY = (
     "idp-ls and idp-cbls keep their epsilon while everybody stays in their cluster. Here they "
     "spend so little that the exact loss of this table, clusters formed anew, is the epsilon named "
     "with each chart: an audit of this table, no promise for another one. dp-um, idp-vector and "
-    "laplace keep that epsilon as they are, but for the bounds, which were read from the data. "
-    "Anew means with the same cluster sizes: partition=noise-aware and exact_cells=widen choose "
-    "them from the data, they can be counted in a release, and were they chosen anew nothing "
-    "would be promised."
+    f"laplace spend that epsilon as it is. {SEE}"
 )
 
 
@@ -63,7 +62,7 @@ def _errors(found: Measured, data: Data, number: str) -> Figure:
     return Figure(
         identifier=f"figure-{number}",
         title=f"Figure {number}: {data.title}, mean SSE",
-        caption=f"The error against k at the paper's epsilon. {TRUST}",
+        caption=f"The error against k at the paper's epsilon. {SEE} {TRUST}",
         charts=tuple(
             tuple(
                 _error_chart(
@@ -129,7 +128,7 @@ def _learnt(found: Measured, data: Data, number: str, trees: int) -> Figure:
         caption=(
             "Trained on the first 66 % of the masked records and tested on the other original "
             f"ones; {trees} trees. The level is the same forest trained on the original records, "
-            "the shade its 95 % interval over the seeds of the forest."
+            f"the shade its 95 % interval over the seeds of the forest. {SEE}"
         ),
         charts=tuple(
             tuple(_learnt_chart(shown, data, place, alpha) for place in data.class_order)
@@ -236,9 +235,10 @@ def _written(table: polars.DataFrame, *more: str) -> polars.DataFrame:
         for column in (name, f"{name}_low", f"{name}_high")
         if column in table.columns
     ]
-    first = ["data", "name", "alpha", "k", "epsilon", *more, "runs", "scope", "vector_loss"]
-    first.append("exact_percent")
-    return table.select(*first, *present).rename({"name": "method"})
+    first = ["data", "name", "alpha", "k", "epsilon", *more, "runs", "scope"]
+    first += [column for column in ("conditions",) if column in table.columns]
+    first += ["vector_loss", "exact_percent"]
+    return flat(table.select(*first, *present).rename({"name": "method"}))
 
 
 FORESTS = ("f_measure", "f_measure_original", "f_measure_majority")

@@ -5,7 +5,11 @@ from typing import Any
 
 import polars
 
-from microveil.reproduce.idp2025.experiments import DATA, OF_CHOSEN_SIZES, Measured
+from microveil.compare.rows import conditions_of
+from microveil.privacy import Scope
+from microveil.privacy.condition import in_short
+from microveil.reproduce.given import SEE
+from microveil.reproduce.idp2025.experiments import DATA, Measured
 from microveil.reproduce.paper import Listing
 
 __all__ = ["peers_of"]
@@ -13,7 +17,7 @@ __all__ = ["peers_of"]
 WINE = next(data for data in DATA if data.name == "wine")
 ALPHA = 1.5
 SHOWN = (1.0, 0.1)
-SYNTHETIC, ASKED, AUDITED = "row", "as asked for", "vector, audited on this table"
+SYNTHETIC, AUDITED = "row", "vector, audited on this table"
 # F-measures of class "quality > 6" by forests trained on synthetic tables, by epsilon: one run
 # each, ten bins to an attribute, measured outside this project.
 PEERS = {"MST": {1.0: 0.29, 0.1: 0.02}, "AIM": {1.0: 0.20, 0.1: 0.36}}
@@ -22,9 +26,9 @@ PEERS = {"MST": {1.0: 0.29, 0.1: 0.02}, "AIM": {1.0: 0.20, 0.1: 0.36}}
 def peers_of(found: Measured) -> Listing:
     """Tabulate F-measures of class "quality > 6", each with its spread and its scope."""
     learnt = found.learnt.filter(polars.col("data") == WINE.name, polars.col("alpha") == ALPHA)
-    rows = [*_baselines(learnt), *_peers(), *_ours(learnt, ASKED)]
+    rows = [*_baselines(learnt), *_peers(), *_ours(learnt)]
     equal = found.equal_learnt.filter(polars.col("data") == WINE.name, polars.col("alpha") == ALPHA)
-    rows += _ours(equal.with_columns(epsilon="vector_epsilon"), "audited")
+    rows += _ours(equal.with_columns(epsilon="vector_epsilon"), audited=True)
     return Listing(
         identifier="peers",
         title="White wine: class \u201cquality > 6\u201d, beside other methods",
@@ -36,11 +40,9 @@ def peers_of(found: Measured) -> Listing:
             "epsilon at row scope. Theirs are single runs that were measured once, outside this "
             "project, so that nothing can be said of their spread; they are stated here, not run "
             "again. Ours are means over runs with 95 % intervals, at the k that did best, which "
-            "flatters them. A scope is the strongest at which the epsilon is kept, with the bounds "
-            "taken as given: they were read from the data, as in the paper, so that none of ours "
-            "holds at row scope, and whoever has the largest value of an attribute is not covered "
-            "at all. Cluster sizes that are chosen from the data, and show in a release, are taken "
-            "as given where the scope says so: chosen anew, nothing is promised. "
+            "flatters them. A scope is the strongest at which the epsilon is kept, with what it "
+            f"takes as given there. {SEE} Bounds were read from the data, as in the paper, so that "
+            "none of ours holds at row scope. "
             "What holds at cluster scope is not comparable with what holds at vector or "
             "row scope; the audited rows spend so little that the exact loss of this very table "
             "at vector scope is the epsilon. Cells of clusters of equal values come out as they "
@@ -83,7 +85,7 @@ def _peers() -> Iterator[tuple[Any, ...]]:
             yield name, epsilon, SYNTHETIC, "", figure, "unknown", "1", None
 
 
-def _ours(learnt: polars.DataFrame, how: str) -> Iterator[tuple[Any, ...]]:
+def _ours(learnt: polars.DataFrame, *, audited: bool = False) -> Iterator[tuple[Any, ...]]:
     """Yield each method at its best k."""
     column = "f_measure_1"
     for name in learnt["name"].unique(maintain_order=True):
@@ -94,7 +96,7 @@ def _ours(learnt: polars.DataFrame, how: str) -> Iterator[tuple[Any, ...]]:
             if cells.is_empty():
                 continue
             best = cells.sort(column, descending=True).row(0, named=True)
-            scope = _scope(name, best["scope"]) if how == ASKED else _scope(name, AUDITED)
+            scope = _scope(best, audited=audited)
             size = "" if best["k"] is None else str(best["k"])
             yield (
                 name, epsilon, scope, size, best[column], _interval(best, column),
@@ -102,10 +104,11 @@ def _ours(learnt: polars.DataFrame, how: str) -> Iterator[tuple[Any, ...]]:
             )  # fmt: skip
 
 
-def _scope(name: str, scope: str) -> str:
-    """Say what a scope takes as given; who stays in their cluster stays in one of its size."""
-    given = "bounds and cluster sizes" if name in OF_CHOSEN_SIZES else "bounds"
-    return f"{scope}, {'bounds' if scope == 'cluster' else given} given"
+def _scope(row: dict[str, Any], *, audited: bool) -> str:
+    """Name the scope of a row, with what its epsilon hangs on there."""
+    if audited:
+        row = row | {"scope": Scope.VECTOR.value}
+    return "; ".join([AUDITED if audited else row["scope"], *in_short(conditions_of(row))])
 
 
 def _interval(row: dict[str, Any], column: str) -> str:

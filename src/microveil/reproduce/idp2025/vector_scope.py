@@ -6,6 +6,7 @@ from typing import Any
 import polars
 
 from microveil.report.wording import number
+from microveil.reproduce.given import SEE
 from microveil.reproduce.idp2025.experiments import DATA, EPSILONS, Measured
 from microveil.reproduce.paper import Listing
 
@@ -57,14 +58,11 @@ def least_errors_of(found: Measured) -> Listing:
             "On the left everybody stays in their cluster, as the paper\u2019s proofs have it; on "
             "the right clusters are formed anew when one record changes. idp-ls and idp-cbls were "
             "then given so little that the exact loss of this table is epsilon, which is an audit "
-            "and no promise; idp-vector promises it, for bounds that were known before. Here they "
-            "were read from the data, as in the paper, and for whoever has the largest value of an "
-            "attribute nothing is covered. Nor is anything promised for partition=noise-aware if "
-            "its cluster sizes, which it chooses from the data, are chosen anew: they are held. "
-            "The last column is what epsilon 1 at cluster "
-            "scope loses at vector scope, at the k on the left. Above an error of 1 nothing was "
-            "gained over publishing means. Exact cells are those of clusters of equal values, "
-            "which come out as they are whatever the epsilon."
+            f"and no promise; the others spend epsilon as it is. {SEE} Bounds were read from the "
+            "data, as in the paper. The last column is what epsilon 1 at cluster scope loses at "
+            "vector scope, at the k on the left. Above an error of 1 nothing was gained over "
+            "publishing means. Exact cells are those of clusters of equal values, which come out "
+            "as they are whatever the epsilon."
         ),
     )
 

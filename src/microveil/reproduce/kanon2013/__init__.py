@@ -1,6 +1,7 @@
 """KANON-2013: Figures 1 and 2, and what the paper says of them."""
 
 from microveil.reproduce.data import census
+from microveil.reproduce.given import given_in
 from microveil.reproduce.kanon2013.error_claims import error_claims
 from microveil.reproduce.kanon2013.experiments import ATTRIBUTES, EPSILONS, carry_out, sizes_of
 from microveil.reproduce.kanon2013.figures import figures_of
@@ -18,6 +19,7 @@ def reproduce(experiment: Experiment) -> Reproduction:
         claims=(*error_claims(found), *linkage_claims(found)),
         figures=figures_of(found),
         listings=(least_errors_of(found), losses_of(found)),
+        given=given_in(found.published, found.single, found.sequential, found.vector),
         settings={
             "attributes": f"{', '.join(ATTRIBUTES)}, masked together",
             "epsilon": ", ".join(f"{epsilon:g}" for epsilon in EPSILONS),

@@ -7,6 +7,7 @@ import polars
 
 from microveil.report.wording import number
 from microveil.reproduce.cells import SEVERAL_ORDERS, Cell
+from microveil.reproduce.given import SEE
 from microveil.reproduce.kanon2013.cases import LARGE, MEDIUM, Lines, alike, at, of_sizes
 from microveil.reproduce.kanon2013.experiments import (
     EPSILONS,
@@ -72,11 +73,12 @@ def _improves_utility(lines: Lines) -> Iterator[Case]:
     text="Laplace noise of the domain's width / (k epsilon) on every mean of insensitive "
     "clusters gives epsilon-differential privacy.",
     criterion="at every k from 2 on, the exact loss of this table is at most epsilon, when one "
-    "record is replaced by any of the domain and the clusters are formed anew",
+    "record is replaced by any of the domain and the clusters are formed anew, with the rest of "
+    "the table and whatever the epsilon takes as given held",
     remark="This is kanon-dp, composed in parallel. One changed record can change every "
     "cluster by one record, so that losses add up over clusters. While everybody stays in "
-    "their cluster the epsilon holds. The domain was taken as given and epsilon as split over "
-    "the attributes; the authors correct the claim in their paper of 2018, section 2.2.",
+    "their cluster the epsilon holds, with what it takes as given. Epsilon was read as split over "
+    f"the attributes; the authors correct the claim in their paper of 2018, section 2.2. {SEE}",
 )
 def _guarantee(published: polars.DataFrame) -> Iterator[Case]:
     own = published.filter(polars.col("reading") == READINGS[0].name, polars.col("k") > 1)

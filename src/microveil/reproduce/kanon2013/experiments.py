@@ -94,7 +94,7 @@ class Measured:
     sequential : polars.DataFrame
         `kanon-dp` composed so that its epsilon holds when clusters are formed anew.
     vector : polars.DataFrame
-        What keeps its epsilon at vector scope, bounds taken as given.
+        What keeps its epsilon at vector scope where bounds are declared.
     """
 
     published: polars.DataFrame

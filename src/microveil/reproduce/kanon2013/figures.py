@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 import polars
 
+from microveil.compare.results import flat
+from microveil.reproduce.given import SEE
 from microveil.reproduce.kanon2013.experiments import (
     AT_VECTOR_SCOPE,
     EPSILONS,
@@ -52,7 +54,7 @@ def _published(found: Measured, number: str, figure: str, title: str, note: str)
         title=f"Figure {number}: Census, {told}",
         caption="Insensitive microaggregation and Laplace noise, composed in parallel as "
         "published, and microaggregation without noise. The paper does not say which of the two "
-        f"readings of epsilon it drew. {note}",
+        f"readings of epsilon it drew. {SEE} {note}",
         charts=(
             tuple(
                 Chart(
@@ -83,7 +85,7 @@ def _sequential(found: Measured) -> Figure:
         title="As Figures 1 and 2, composed in sequence",
         caption="With J clusters the noise is J times as wide, and the epsilon holds when one "
         "record is replaced and the clusters are formed anew, for a domain declared without the "
-        f"data. Epsilon is split over the attributes. {TRUST} {NO_ZERO}",
+        f"data. Epsilon is split over the attributes. {SEE} {TRUST} {NO_ZERO}",
         charts=(
             tuple(
                 Chart(
@@ -112,13 +114,11 @@ def _vector(found: Measured) -> Figure:
     return Figure(
         identifier="figure-vector",
         title="Error and linkage at equal epsilon at vector scope",
-        caption="Every line keeps its epsilon when one record is replaced and clusters are formed "
-        "anew with the same sizes, for domains taken as given; laplace needs no clusters. "
-        "kanon-dp, vector (by vector sensitivity) and idp-vector keep it for this table and its "
-        "neighbours (individual differential privacy), the others for any table. An error of 1 is "
-        "as good as publishing the mean. Error and linkage are to be read together: what "
-        "follows the data more closely can link more records. "
-        f"{TRUST} {NO_ZERO}",
+        caption="Every line would keep its epsilon, with what it takes as given, when one record "
+        "is replaced and clusters are formed anew, for domains declared without the data; laplace "
+        f"needs no clusters. Here domains were read from the data, as in the paper. {SEE} An error "
+        "of 1 is as good as publishing the mean. Error and linkage are to be read together: what "
+        f"follows the data more closely can link more records. {TRUST} {NO_ZERO}",
         charts=tuple(
             tuple(
                 Chart(
@@ -207,5 +207,5 @@ def written(table: polars.DataFrame, *more: str) -> polars.DataFrame:
     """
     figures = [f"{name}{end}" for name in KEPT for end in ("", "_low", "_high")]
     first = ["name", *more, "k", "epsilon", "runs", "scope", "vector_loss", "exact_cells"]
-    kept = [*first, *(name for name in figures if name in table.columns)]
-    return table.select(kept).rename({"name": "method"})
+    kept = [*first, *(name for name in ("conditions", *figures) if name in table.columns)]
+    return flat(table.select(kept).rename({"name": "method"}))

@@ -21,6 +21,7 @@ def reproduce(experiment: Experiment) -> Reproduction:
         claims=tuple(sorted(claims, key=lambda claim: claim.section)),
         figures=figures_of(found),
         listings=listings_of(found),
+        given=found.given,
         settings={
             "ages": f"the first {N_RECORDS} records of the file with an age from {LOWEST} to "
             f"{HIGHEST}, as many as the paper's table has; which table that is, it does not say",

@@ -10,6 +10,8 @@ import polars
 from numpy.typing import NDArray
 
 from microveil.protect import draw, plan
+from microveil.release import Plan
+from microveil.reproduce.given import Given, joined
 from microveil.reproduce.knoise.ages import HIGHEST, LOWEST, WIDTH, Ages
 from microveil.reproduce.knoise.measures import Runs, distances_of_laws, linked
 from microveil.reproduce.paper import Experiment
@@ -117,6 +119,8 @@ class Measured:
     costs : dict of list of ndarray of float64, shape (n_runs,)
         Root mean squared errors of each run, by name of the method that keeps an epsilon, for
         each epsilon of `EPSILONS`.
+    given : tuple of Given
+        What those epsilons take as given.
     """
 
     ages: Ages
@@ -124,6 +128,7 @@ class Measured:
     links: Mapping[str, Runs]
     fresh: Runs
     costs: Mapping[str, list[Runs]]
+    given: tuple[Given, ...] = ()
 
     def errors(self, name: str) -> Runs:
         """Return the errors of a variant in years, shape (n_runs, n_records)."""
@@ -154,18 +159,23 @@ def carry_out(experiment: Experiment, ages: Ages) -> Measured:
     total = len(VARIANTS) + len(GUARANTEED) * len(EPSILONS)
     done = _Counted(experiment=experiment, total=total)
     released = {
-        variant.name: done(variant.name, partial(_released, ages.values, variant.request, runs))
+        variant.name: done(
+            variant.name, partial(_released, _planned(ages.values, variant.request), runs)
+        )
         for variant in VARIANTS
     }
-    costs = {
+    plans = {
         variant.name: [
-            done(
-                f"{variant.name}, epsilon {epsilon:g}",
-                partial(_rmse, ages.values, {**variant.request, "epsilon": epsilon}, runs),
-            )
-            for epsilon in EPSILONS
+            _planned(ages.values, {**variant.request, "epsilon": epsilon}) for epsilon in EPSILONS
         ]
         for variant in GUARANTEED
+    }
+    costs = {
+        name: [
+            done(f"{name}, epsilon {epsilon:g}", partial(_rmse, ages.values, planned, runs))
+            for epsilon, planned in zip(EPSILONS, own, strict=True)
+        ]
+        for name, own in plans.items()
     }
     return Measured(
         ages=ages,
@@ -173,6 +183,11 @@ def carry_out(experiment: Experiment, ages: Ages) -> Measured:
         links={name: linked(ages, drawn) for name, drawn in released.items()},
         fresh=_fresh(ages.values, runs),
         costs=costs,
+        given=joined(
+            Given.of_guarantee(name, planned.promised)
+            for name, own in plans.items()
+            for planned in own
+        ),
     )
 
 
@@ -192,10 +207,12 @@ class _Counted:
         return found
 
 
-def _released(values: NDArray[np.float64], request: Mapping[str, Any], runs: int) -> Runs:
+def _planned(values: NDArray[np.float64], request: Mapping[str, Any]) -> Plan:
+    return plan(polars.DataFrame({"age": values}), attributes=["age"], **request)
+
+
+def _released(planned: Plan, runs: int) -> Runs:
     """Protect the ages in many seeded runs."""
-    table = polars.DataFrame({"age": values})
-    planned = plan(table, attributes=["age"], **request)
     return np.array(
         [
             draw(replace(planned, seed=SEED + run)).data["age"].to_numpy().astype(np.float64)
@@ -204,8 +221,8 @@ def _released(values: NDArray[np.float64], request: Mapping[str, Any], runs: int
     )
 
 
-def _rmse(values: NDArray[np.float64], request: Mapping[str, Any], runs: int) -> Runs:
-    errors = _released(values, request, runs) - values
+def _rmse(values: NDArray[np.float64], planned: Plan, runs: int) -> Runs:
+    errors = _released(planned, runs) - values
     roots: Runs = np.sqrt(np.mean(errors**2, axis=1))
     return roots
 

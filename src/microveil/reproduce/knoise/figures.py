@@ -3,6 +3,7 @@
 import numpy as np
 import polars
 
+from microveil.reproduce.given import SEE
 from microveil.reproduce.knoise.error_claims import (
     FIGURES,
     PUBLISHED,
@@ -354,6 +355,7 @@ def _distances(found: Measured) -> Figure:
 def _prices(found: Measured) -> Figure:
     """Draw what the methods that keep an epsilon would cost."""
     series, rows = [], []
+    held = {one.name: " ".join(c.id for c in one.conditions) for one in found.given}
     for variant in GUARANTEED:
         spreads = [spread_of(errors) for errors in found.costs[variant.name]]
         series.append(
@@ -367,21 +369,21 @@ def _prices(found: Measured) -> Figure:
         )
         rows += [
             {"method": variant.name, "epsilon": epsilon, "rmse": s.mean, "low": s.low,
-             "high": s.high}
+             "high": s.high, "conditions": held.get(variant.name)}
             for epsilon, s in zip(EPSILONS, spreads, strict=True)
         ]  # fmt: skip
     for name in (K_PRAM, K_NOISE):
         level = spread_of(found.rmse(name))
         series.append(Series(name=f"{name}, no epsilon", y=(level.mean,), mark="level"))
         rows.append({"method": name, "epsilon": None, "rmse": level.mean, "low": level.low,
-                     "high": level.high})  # fmt: skip
+                     "high": level.high, "conditions": None})  # fmt: skip
     return Figure(
         identifier="epsilon-error",
         title="What the same error costs in epsilon at vector scope",
         caption="RMSE on the same ages, means over runs with 95 % intervals. k-pram and k-noise "
         "are drawn as levels across all epsilons to compare errors alone: they keep none of them. "
         "Where a line crosses a level, a guarantee at vector scope costs no more error than having "
-        "none. Bounds are 24 and 79, by which the records were chosen.",
+        f"none. Bounds are 24 and 79, by which the records were chosen. {SEE}",
         charts=(
             (
                 Chart(

@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import polars
 
+from microveil.reproduce.given import SEE
 from microveil.reproduce.knoise.ages import Ages
 from microveil.reproduce.knoise.error_claims import FIGURES, PUBLISHED, critical_distance
 from microveil.reproduce.knoise.experiments import (
@@ -193,9 +194,8 @@ def _epsilons(found: Measured) -> Listing:
         ),
         note="Read between the epsilons of the figure, along straight lines of logarithms. k-pram "
         "and k-noise keep no epsilon, neither this nor another one: equal error is not equal "
-        "protection. laplace keeps its epsilon at row scope as well. A smaller number is the "
-        "better method: it has the same error with a stronger guarantee. The sizes of noise-aware "
-        "clusters are chosen from the data, and its guarantee takes them as given.",
+        f"protection. {SEE} Of two methods whose epsilons hang on the same, the one with the "
+        "smaller number is the better: it has the same error with a stronger guarantee.",
     )
 
 

@@ -1,6 +1,7 @@
 """RECORD-2018: what its first two pages claim, and its three partitions compared."""
 
 from microveil.reproduce.data import census
+from microveil.reproduce.given import given_in
 from microveil.reproduce.kanon2013 import KANON_2013
 from microveil.reproduce.paper import Experiment, Paper, Reproduction
 from microveil.reproduce.record2018.claims import claims_of
@@ -20,6 +21,7 @@ def reproduce(experiment: Experiment) -> Reproduction:
         claims=claims_of(found),
         figures=figures_of(found),
         listings=(guarantees_of(found),),
+        given=given_in(found.noisy, found.vector),
         settings={
             "pages": "the first two of thirteen: abstract, introduction, sections 2.1 and 2.2. Its "
             "own experiments (section 8) could not be read; which data, k and epsilons it has is "

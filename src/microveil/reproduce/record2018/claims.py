@@ -7,6 +7,7 @@ from itertools import product
 import polars
 
 from microveil.reproduce.cells import Cell, cells_of, ratio_of
+from microveil.reproduce.given import SEE
 from microveil.reproduce.kanon2013.experiments import (
     INSENSITIVE,
     LAPLACE,
@@ -63,12 +64,12 @@ def _plain(found: Measured, setting: Setting, name: str) -> list[Cell]:
     text="Noise on a microaggregated data set (record-dp) gives differential privacy to the "
     "individuals who contributed the original records.",
     criterion="at every k and epsilon the exact loss of this table is at most epsilon, when "
-    "one original record is replaced by any of the domain and clusters are formed anew, those "
-    "of ranks by the same rank boundaries; and, as a case of its own, no change that was tried "
+    "one original record is replaced by any of the domain and clusters are formed anew, with "
+    "whatever the epsilon takes as given held; and, as a case of its own, no change that was tried "
     "gives clusters of other sizes by optimal microaggregation",
     remark="Sizes of clusters show in the release as numbers of equal values, so that nothing "
-    "bounds the loss where they change. With its clusters held every method "
-    "here keeps its epsilon. Domains are taken as given, though they were read from the data.",
+    "bounds the loss where they change. While everybody stays in their cluster every method here "
+    f"keeps its epsilon, with what it takes as given. {SEE}",
 )
 def _individuals_are_protected(found: Measured) -> Iterator[Case]:
     yield from _losses(found)
@@ -108,10 +109,9 @@ def _sizes_chosen_anew(found: Measured) -> Iterator[Case]:
     "more utility than the method of KANON-2013 (kanon-dp) at equal epsilon.",
     criterion=f"the geometric mean over k of the ratio of the errors is {SUBSTANTIAL:g} or "
     "more, and its interval over k (not over runs) above 1",
-    remark="The epsilons are equal in number, not in meaning. record-dp keeps its own while "
-    "its partition is held, and so does kanon-dp composed in parallel; composed in sequence it "
-    "keeps it when clusters are formed anew. The abstract does not name its rivals; section "
-    "2.2 tells of KANON-2013 composed in sequence.",
+    remark="The epsilons are equal in number, not in meaning: they keep different scopes. "
+    f"{SEE} The abstract does not name its rivals; section 2.2 tells of KANON-2013 composed in "
+    "sequence.",
 )
 def _more_utility(found: Measured) -> Iterator[Case]:
     for setting, earlier, name, epsilon in product(SETTINGS, COMPOSED, OF_THE_PAPER, EPSILONS):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from microveil.partition.mdav import insensitive_mdav, mdav
 from microveil.partition.optimal import optimal
+from microveil.privacy import Condition
 from microveil.protect import draw, plan
 from microveil.table import bounds_from_data
 
@@ -57,11 +58,14 @@ class Promised:
         A method with its steps.
     cluster, vector : float or None
         With clusters held, and formed anew; None where nothing is promised.
+    conditions : tuple of Condition
+        What these epsilons take as given or leave out, beside such domains.
     """
 
     name: str
     cluster: float | None
     vector: float | None
+    conditions: tuple[Condition, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,10 +245,14 @@ def promises_of(frame: polars.DataFrame, names: Sequence[str]) -> Iterator[Promi
         method, _, step = name.partition(":")
         choice, _, value = step.partition("=")
         steps: dict[str, Any] = {choice: value}
-        promised = plan(
+        claim = plan(
             frame, method=method, k=K, epsilon=1.0, attributes=frame.columns, bounds=given,
             resolution=dict.fromkeys(frame.columns, 1), outside="clamp", exact_cells="allow",
             **steps,
-        ).promised  # fmt: skip
-        cluster, vector = promised.cluster.epsilon, promised.vector.epsilon
-        yield Promised(name=name, cluster=cluster, vector=vector)
+        ).claim  # fmt: skip
+        yield Promised(
+            name=name,
+            cluster=claim.scopes.cluster.epsilon,
+            vector=claim.scopes.vector.epsilon,
+            conditions=claim.conditions,
+        )

@@ -90,7 +90,7 @@ class Measured:
     partitions : polars.DataFrame
         Microaggregation without noise.
     vector : polars.DataFrame
-        What keeps its epsilon at vector scope.
+        What keeps its epsilon at vector scope where bounds are declared.
     stability : tuple of Stability
         How far clusters change with one value.
     anonymity : tuple of Anonymity
