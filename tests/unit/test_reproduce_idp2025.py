@@ -338,7 +338,7 @@ def test_what_is_compared_keeps_the_conditions_of_its_plans(tmp_path):
     for one in first:
         method, _, steps = one.name.partition(":")
         choices = dict([steps.split("=")]) if steps else {}
-        promised = plan(frame, method=method, k=3, epsilon=1, **choices, **asked).promised
+        promised = plan(frame, method=method, k=3, epsilon=1, **choices, **asked).claim
         assert one.conditions == promised.conditions
         assert one.model is promised.model
         assert one.scope is promised.scopes.strongest_at(Fraction(1))

@@ -184,7 +184,7 @@ def carry_out(experiment: Experiment, ages: Ages) -> Measured:
         fresh=_fresh(ages.values, runs),
         costs=costs,
         given=joined(
-            Given.of_guarantee(name, planned.promised)
+            Given.of_guarantee(name, planned.claim)
             for name, own in plans.items()
             for planned in own
         ),
