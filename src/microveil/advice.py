@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from microveil.audit import audit_of
-from microveil.engines import Engine, LocalEngine, RememberingEngine
+from microveil.engines import Engine, LocalEngine
 from microveil.errors import ExactCellsError, stands_alone
 from microveil.invited_linkage import InvitedLinkage, invited_linkage
 from microveil.notes import formula_notes
@@ -156,7 +156,7 @@ def advise(
     (('AGE',), 'vector')
     """
     asked = merged({} if recipe is None else read_recipe(recipe), arguments)
-    engine = RememberingEngine()
+    engine = LocalEngine().remembering()
     request, prepared = settle(table, asked, engine)
     planned = plan_prepared(prepared, request, engine)
     expected = expectations(planned)
@@ -172,7 +172,7 @@ def advise(
         scope=_kept_scope(planned),
         expected=expected,
         options=tuple(_options(planned, asked, prepared, engine)),
-        linkage=invited_linkage(planned) if planned.isotonic else None,
+        linkage=invited_linkage(planned, engine) if planned.isotonic else None,
         refused=_refusal(planned, request),
     )
 
@@ -180,6 +180,7 @@ def advise(
 def settled_plan(
     table: Any,
     arguments: Mapping[str, Any],
+    engine: Engine,
     progress: Callable[[str], None] = lambda _step: None,
     *,
     weighed: bool = True,
@@ -191,6 +192,7 @@ def settled_plan(
     table : data frame or dict of numpy arrays
     arguments : dict
         Those of `protect`.
+    engine : Engine
     progress : callable
         Told each step.
     weighed : bool
@@ -203,9 +205,8 @@ def settled_plan(
     MicroveilError
         If the request or the table breaks a rule.
     """
-    engine = LocalEngine()
     if AUTO in (arguments.get("k"), arguments.get("method")):
-        engine = RememberingEngine()
+        engine = engine.remembering()
         progress("weighing")
     request, prepared = settle(table, arguments, engine, progress)
     planned = plan_prepared(prepared, request, engine, progress)
@@ -232,15 +233,15 @@ def settled_plan(
         )
     if request.isotonic:
         progress("linking trial draws")
-        linkage = invited_linkage(planned)
+        linkage = invited_linkage(planned, engine)
         figures["isotonic_linkage"] = linkage.to_dict()
         custodian_notes.append(str(linkage))
     if any(entry.hopeless for entry in expected.values()):
-        cells = sum(len(column.values) for column in prepared.columns)
+        cells = sum(column.n_present for column in prepared.columns)
         found: list[Option] | None = None
         if cells <= WEIGHED_CELLS:
             progress("weighing")
-            found = _options(planned, arguments, prepared, RememberingEngine())
+            found = _options(planned, arguments, prepared, engine.remembering())
             figures["advice"] = [option.to_dict() for option in found]
         custodian_notes.append(_warning(planned, expected, found))
     return replace(

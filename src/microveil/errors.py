@@ -4,6 +4,7 @@
 
     MicroveilError (ValueError)
     ├── RequestError      what was asked for cannot be carried out
+    │   └── EngineError       not by this engine
     ├── DataError         the table breaks a rule
     │   └── ExactCellsError   cells would be published as they are
     └── FileError         a file or folder cannot be read or written
@@ -19,6 +20,7 @@ from typing import ParamSpec, TypeVar
 
 __all__ = [
     "DataError",
+    "EngineError",
     "ExactCellsError",
     "FileError",
     "MicroveilError",
@@ -60,6 +62,20 @@ class MicroveilError(ValueError):
 
 class RequestError(MicroveilError):
     """What was asked for cannot be carried out."""
+
+
+class EngineError(RequestError):
+    """The engine has no such step: another engine, or another method, will do.
+
+    >>> print(
+    ...     EngineError(
+    ...         "partition",
+    ...         "this engine does not form clusters by distance",
+    ...         "pass partition='ranking'",
+    ...     )
+    ... )
+    partition: this engine does not form clusters by distance; pass partition='ranking'.
+    """
 
 
 class DataError(MicroveilError):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.engines import LocalEngine, in_threads
+from microveil.engines import Engine, in_threads
 from microveil.noise import RandomSource
 from microveil.plans import AttributePlan
 from microveil.release import Plan
@@ -60,13 +60,14 @@ class InvitedLinkage:
         )
 
 
-def invited_linkage(planned: Plan) -> InvitedLinkage:
+def invited_linkage(planned: Plan, engine: Engine) -> InvitedLinkage:
     """Measure how many rows can be found with isotonic regression and without it.
 
     Parameters
     ----------
     planned : Plan
         Of a method that orders clusters.
+    engine : Engine
 
     Notes
     -----
@@ -83,7 +84,9 @@ def invited_linkage(planned: Plan) -> InvitedLinkage:
         chosen = np.random.Generator(np.random.PCG64(0)).permutation(len(rows))[:MOST_RECORDS]
         rows = rows[np.sort(chosen)]
     original = np.column_stack([_values(planned, part, rows) for part in parts])
-    without, with_it = (_trial(parts, rows, isotonic=isotonic) for isotonic in (False, True))
+    without, with_it = (
+        _trial(parts, rows, engine, isotonic=isotonic) for isotonic in (False, True)
+    )
     by_value, by_value_isotonic = (
         record_linkage_standardised(original, trial) for trial in (without, with_it)
     )
@@ -106,13 +109,13 @@ def _values(planned: Plan, part: AttributePlan, rows: NDArray[np.int64]) -> NDAr
 
 
 def _trial(
-    parts: tuple[AttributePlan, ...], rows: NDArray[np.int64], *, isotonic: bool
+    parts: tuple[AttributePlan, ...], rows: NDArray[np.int64], engine: Engine, *, isotonic: bool
 ) -> NDArray[np.float64]:
     streams = RandomSource.system().spawn(len(parts))
 
     def drawn(task: tuple[AttributePlan, RandomSource]) -> NDArray[np.float64]:
         part, stream = task
-        numbers = part.draw(stream, LocalEngine(), isotonic=isotonic)
+        numbers = part.draw(stream, engine, isotonic=isotonic)
         return numbers.values[rows].astype(np.float64)
 
     return np.column_stack(in_threads(drawn, list(zip(parts, streams, strict=True))))

@@ -36,11 +36,12 @@ def plan_prepared(
     progress: Callable[[str], None] = lambda _step: None,
 ) -> Plan:
     """Plan a request on columns that are on their grids, whatever cells come out exactly."""
-    opened, columns = prepared.table, prepared.columns
+    opened = prepared.table
     if request.scope == Scope.ROW:
         refuse_unnamed(request, prepared.names)
     choices = _choices(prepared.names, request)
     progress("partitioning")
+    columns = [engine.column(column) for column in prepared.columns]
     parts = tuple(request.method.plan(columns, choices, engine))
     promise = _promise(opened, request, parts, choices)
     _check_scope(promise, request)

@@ -198,7 +198,7 @@ def _column(table: Table, attribute: Attribute, request: Request) -> GridColumn:
     )
     check_enough([column], request.k)
     # One value alone would also decide the type of a column that is read from text.
-    if len(column.values) == 1:
+    if column.n_present == 1:
         raise DataError(attribute.place, "one value cannot be hidden among others", "leave it out")
     return column
 
@@ -212,7 +212,7 @@ def check_enough(columns: Iterable[GridColumn], k: int) -> None:
         With the attribute.
     """
     for column in columns:
-        if len(column.values) < k:
+        if column.n_present < k:
             raise DataError(
                 column.attribute.place,
                 "it has fewer values than k",

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from microveil.advice import settled_plan
-from microveil.engines import LocalEngine, in_threads
+from microveil.engines import Engine, LocalEngine, in_threads
 from microveil.errors import stands_alone
 from microveil.noise import RandomSource, permutation
 from microveil.plans import AttributePlan
@@ -124,7 +124,8 @@ def protect(
     ((6,), 1.0)
     """
     chosen = {} if recipe is None else read_recipe(recipe)
-    return draw(settled_plan(table, merged(chosen, arguments)))
+    engine = LocalEngine()
+    return draw(settled_plan(table, merged(chosen, arguments), engine), engine)
 
 
 @stands_alone
@@ -149,19 +150,22 @@ def plan(
     array([ 89, 167])
     """
     chosen = {} if recipe is None else read_recipe(recipe)
-    return settled_plan(table, merged(chosen, arguments), weighed=False)
+    return settled_plan(table, merged(chosen, arguments), LocalEngine(), weighed=False)
 
 
-def draw(planned: Plan, progress: Callable[[str], None] = lambda _step: None) -> Release:
+def draw(
+    planned: Plan, engine: Engine, progress: Callable[[str], None] = lambda _step: None
+) -> Release:
     """Draw the noise of a plan and make its release.
 
     Parameters
     ----------
     planned : Plan
+    engine : Engine
+        The one that made the plan, or another of its kind.
     progress : callable
         Told each step.
     """
-    engine = LocalEngine()
     source = RandomSource.system() if planned.seed is None else RandomSource.seeded(planned.seed)
     streams = source.spawn(len(planned.attributes))
 

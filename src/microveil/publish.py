@@ -23,6 +23,7 @@ from microveil.compare import Comparison, compare
 from microveil.compare.drawing import draw_map, drawable
 from microveil.compare.store import opened, written_whole
 from microveil.empirical import EmpiricalAudit, empirical_audit
+from microveil.engines import LocalEngine
 from microveil.errors import FileError, RequestError, stands_alone
 from microveil.files import SourceFile, TextFormat, check_absent, read_file
 from microveil.findings import with_findings
@@ -126,8 +127,9 @@ def protect_file(
         progress=progress,
     )
     place = ledger_place(folder, asked.get("population"), ledger)
-    planned = settled_plan(source.frame, asked, progress)
-    release = draw(planned, progress)
+    engine = LocalEngine()
+    planned = settled_plan(source.frame, asked, engine, progress)
+    release = draw(planned, engine, progress)
     is_reported = source.frame.height <= REPORTED_RECORDS
     needless = escape_formulas and source.format == "parquet"
     release = replace(

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import microveil as mv
+from microveil.engines import LocalEngine
 from microveil.protect import draw
 
 pytestmark = pytest.mark.reference
@@ -29,7 +30,8 @@ def mean_error(census, method, *, runs, alpha=1.5, epsilon=1, average=statistics
         attributes=ATTRIBUTES, exact_cells="allow", **request,
     )  # fmt: skip
     return average(
-        _mean_sse(census, draw(replace(planned, seed=seed)).data) for seed in range(runs)
+        _mean_sse(census, draw(replace(planned, seed=seed), LocalEngine()).data)
+        for seed in range(runs)
     )
 
 

@@ -11,6 +11,7 @@ from microveil import partition
 from microveil.engines import LocalEngine
 from microveil.errors import MicroveilError
 from reference import ranking as plain
+from trial_engines import column_of
 
 small = st.integers(-5, 5)
 wide = st.integers(-(2**61), 2**61)
@@ -48,7 +49,8 @@ def test_summaries_are_those_of_the_clusters(values, data):
     """Sums are exact, squares nearly; the three smallest and largest count copies."""
     values = [value % 10**15 for value in values]
     k = data.draw(st.integers(1, len(values)))
-    summary = LocalEngine().cluster_by_rank(np.array(values), k).clusters
+    engine = LocalEngine()
+    summary = engine.cluster_by_rank(engine.column(column_of(values)), k).clusters
     clusters = plain.clusters(values, k)
     assert summary.sums.tolist() == [sum(cluster) for cluster in clusters]
     assert summary.sums.sum() == sum(values)
@@ -79,7 +81,7 @@ def test_broadcast_gives_every_record_its_cluster_value():
     """Broadcast and labels agree."""
     values = np.random.Generator(np.random.PCG64(1)).integers(0, 50, 1000)
     engine = LocalEngine()
-    ranked = engine.cluster_by_rank(values, 7)
+    ranked = engine.cluster_by_rank(engine.column(column_of(values)), 7)
     parts, sums = ranked.partition, ranked.clusters.sums
     assert np.array_equal(engine.broadcast(parts, sums), sums[parts.labels])
 

@@ -7,9 +7,11 @@ import weakref
 import numpy as np
 import pytest
 
-from microveil.engines import LocalEngine, RememberingEngine, remembering
+from microveil.engines import LocalEngine, RememberingEngine, local
+from trial_engines import column_of
 
-COLUMNS = [np.random.Generator(np.random.PCG64(i)).integers(0, 50, 60) for i in range(3)]
+VALUES = [np.random.Generator(np.random.PCG64(i)).integers(0, 50, 60) for i in range(3)]
+COLUMNS = [LocalEngine().column(column_of(values, bounds=(0, 50))) for values in VALUES]
 
 
 def test_it_gives_what_the_plain_engine_gives():
@@ -22,8 +24,8 @@ def test_it_gives_what_the_plain_engine_gives():
         for k in (3, 5):
             for name in ("mdav", "v-mdav"):
                 for columns in (COLUMNS, COLUMNS[:2]):
-                    mine = engine.cluster_jointly(name, columns, k, [(0, 50)] * len(columns))
-                    theirs = plain.cluster_jointly(name, columns, k, [(0, 50)] * len(columns))
+                    mine = engine.cluster_jointly(name, columns, k)
+                    theirs = plain.cluster_jointly(name, columns, k)
                     assert np.array_equal(mine.labels, theirs.labels)
 
 
@@ -31,10 +33,10 @@ def test_threads_wait_for_what_one_is_at_work_on(monkeypatch):
     """Eight threads that ask for the same ranking get one, made once."""
     calls = []
 
-    def slow(self, values):
+    def slow(self, column):
         calls.append(threading.get_ident())
         time.sleep(0.05)
-        return rank(self, values)
+        return rank(self, column)
 
     rank = LocalEngine.rank
     monkeypatch.setattr(LocalEngine, "rank", slow)
@@ -53,7 +55,7 @@ def test_threads_wait_for_what_one_is_at_work_on(monkeypatch):
 def test_a_failure_is_everybodys(monkeypatch):
     """Who waited for what could not be made is told the same error."""
 
-    def broken(_self, _values):
+    def broken(_self, _column):
         raise ZeroDivisionError
 
     monkeypatch.setattr(LocalEngine, "rank", broken)
@@ -65,37 +67,42 @@ def test_a_failure_is_everybodys(monkeypatch):
 
 def test_memory_is_bounded(monkeypatch):
     """No more partitions of several attributes are kept than said."""
-    monkeypatch.setattr(remembering, "JOINT", 2)
+    monkeypatch.setattr(local, "JOINT", 2)
     engine = RememberingEngine()
     for k in range(2, 9):
-        engine.cluster_jointly("mdav", COLUMNS, k, [(0, 50)] * 3)
+        engine.cluster_jointly("mdav", COLUMNS, k)
     assert len(engine._joint) == 2
 
 
 def test_columns_that_come_and_go_are_never_taken_for_one_another(monkeypatch):
     """A new column may lie where an old one lay: it still gets its own ranking and partition."""
-    monkeypatch.setattr(remembering, "JOINT", 2)
+    monkeypatch.setattr(local, "JOINT", 2)
     engine, plain = RememberingEngine(), LocalEngine()
     for seed in range(20):
-        column = np.random.Generator(np.random.PCG64(seed)).integers(0, 50, 40)
+        values = np.random.Generator(np.random.PCG64(seed)).integers(0, 50, 40)
+        column = engine.column(column_of(values))
         assert np.array_equal(engine.rank(column)[0], plain.rank(column)[0])
         # As where records with a missing value are left out, plan by plan.
-        columns = [column[5:].copy(), column[:-5].copy()]
-        mine = engine.cluster_jointly("mdav", columns, 3, [(0, 50)] * 2)
-        theirs = plain.cluster_jointly("mdav", columns, 3, [(0, 50)] * 2)
+        columns = [
+            engine.column(column_of(part.copy(), bounds=(0, 50)))
+            for part in (values[5:], values[:-5])
+        ]
+        mine = engine.cluster_jointly("mdav", columns, 3)
+        theirs = plain.cluster_jointly("mdav", columns, 3)
         assert np.array_equal(mine.labels, theirs.labels)
-        del column, columns
+        del values, column, columns
 
 
 def test_columns_are_let_go_with_their_partition(monkeypatch):
     """Columns that were made for one plan are not kept for ever."""
-    monkeypatch.setattr(remembering, "JOINT", 2)
+    monkeypatch.setattr(local, "JOINT", 2)
     engine = RememberingEngine()
-    columns = [COLUMNS[0].copy()]
-    kept = weakref.ref(columns[0])
-    engine.cluster_jointly("mdav", columns, 3, [(0, 50)])
-    del columns
+    values = VALUES[0].copy()
+    columns = [engine.column(column_of(values))]
+    kept = weakref.ref(values)
+    engine.cluster_jointly("mdav", columns, 3)
+    del values, columns
     assert kept() is not None
     for k in (3, 4):
-        engine.cluster_jointly("mdav", COLUMNS, k, [(0, 50)] * 3)
+        engine.cluster_jointly("mdav", COLUMNS, k)
     assert kept() is None

@@ -20,7 +20,7 @@ from microveil.compare.grid import Cell
 from microveil.compare.measuring import Matrix, matrix_of, measured
 from microveil.compare.rows import Facts, refused_row, run_row
 from microveil.compare.tasks import Reading, Task, all_refused
-from microveil.engines import LocalEngine, RememberingEngine
+from microveil.engines import Engine
 from microveil.errors import MicroveilError
 from microveil.noise import RandomSource
 from microveil.planning import plan_prepared, refuse_exact
@@ -50,7 +50,7 @@ class _Outcome:
 class _Planned:
     """A cell that is planned when it is first asked for, once, whoever asks."""
 
-    def __init__(self, task: Task, engine: RememberingEngine) -> None:
+    def __init__(self, task: Task, engine: Engine) -> None:
         self._task, self._engine = task, engine
         self._lock = threading.RLock()
         self._found: tuple[Plan, Facts, Reading] | MicroveilError | None = None
@@ -78,7 +78,7 @@ class _Planned:
 
     def _run(self, analyst: Analyst, seed: int | None) -> tuple[Matrix, Figures]:
         planned, _, reading = self.found()
-        drawn = _drawn(planned, seed, reading.names)
+        drawn = _drawn(planned, seed, reading.names, self._engine)
         figures = measured(reading.original, drawn, linkage=analyst.measures.linkage)
         return drawn, figures | analyst.compared(drawn)
 
@@ -95,8 +95,8 @@ class _Planned:
 class Plans:
     """The plans of a comparison: each made once, by one engine that remembers what they share."""
 
-    def __init__(self) -> None:
-        self._engine = RememberingEngine()
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine.remembering()
         self._tried: dict[int, _Planned] = {}
 
     def check(self, tasks: Iterable[Task]) -> None:
@@ -255,11 +255,10 @@ def _figures(plan: _Planned, analyst: Analyst, run: int, seed: int | None) -> Fi
     return figures | analyst.learnt(drawn, run)
 
 
-def _drawn(planned: Plan, seed: int | None, names: Sequence[str]) -> Matrix:
+def _drawn(planned: Plan, seed: int | None, names: Sequence[str], engine: Engine) -> Matrix:
     """Draw the noise of a plan as `protect` does for this seed; the order of rows stays."""
     source = RandomSource.seeded(seed or 0)  # nothing is drawn from it without a seed
     streams = source.spawn(len(planned.attributes))
-    engine = LocalEngine()
     drawn = {
         part.attribute.name: part.draw(stream, engine, isotonic=planned.isotonic)
         for part, stream in zip(planned.attributes, streams, strict=True)

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.empirical.neighbours import Tuned
-from microveil.engines import LocalEngine
 from microveil.partition import Partition, rank_order
+from microveil.partition.mdav import joint_partition
 from microveil.plans import CentroidPlan
 from microveil.preparation import Prepared
 from microveil.request import Request
@@ -103,4 +103,4 @@ class _Jointly:
     bounds: tuple[tuple[int, int], ...]
 
     def __call__(self, columns: Sequence[Whole]) -> Partition:
-        return LocalEngine().cluster_jointly(self.partition, columns, self.k, self.bounds)
+        return joint_partition(self.partition, columns, self.k, self.bounds)

@@ -1,24 +1,55 @@
 """What a method may ask of an engine, and no more.
 
 A method is written once over this protocol: partition a column, summarise its clusters,
-give one value per cluster back to the records. Sensitivities, scales and noise are
-elementwise on the summaries, so they are the same wherever the clusters live; an engine
-cannot change what is promised.
+give one value per cluster back to the records. Of a column it sees a handle, which holds no
+value, and what the engine computes of it. Sensitivities, scales and noise are elementwise on
+the summaries, so they are the same wherever the clusters live; an engine cannot change what is
+promised.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil.joint_shifts import JointShifts
 from microveil.partition import Partition
-from microveil.schema import Cells
+from microveil.schema import Attribute, Cells
+from microveil.table import GridColumn
 
-__all__ = ["ClusterSummary", "Engine", "Ranked", "Widening"]
+__all__ = ["ClusterSummary", "Clusters", "Column", "Engine", "Ranked", "Widening"]
 
 Whole = NDArray[np.int64]
+
+
+class Column(Protocol):
+    """A column as methods and planning see it: what is public of it, and never a value."""
+
+    @property
+    def attribute(self) -> Attribute:
+        """Its name and domain."""
+        ...
+
+    @property
+    def n_present(self) -> int:
+        """How many records have a value."""
+        ...
+
+
+class Clusters(Protocol):
+    """A partition as methods see it: how large its clusters are, and never who is in them."""
+
+    @property
+    def sizes(self) -> Whole:
+        """How many records each cluster takes, int64 (n_clusters,)."""
+        ...
+
+    @property
+    def n_clusters(self) -> int:
+        """The number of clusters."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,58 +96,110 @@ class Ranked:
 
     Attributes
     ----------
-    partition : Partition
+    partition : Clusters
     clusters : ClusterSummary
     widening : Widening or None
         None where no cluster was merged.
     """
 
-    partition: Partition
+    partition: Clusters
     clusters: ClusterSummary
     widening: Widening | None = None
 
 
 class Engine(Protocol):
-    """Partition, summarise, broadcast."""
+    """Partition, summarise, broadcast.
 
-    def cluster_by_rank(self, values: Whole, k: int, *, widen: bool = False) -> Ranked:
-        """Individual ranking of one column (n_records,).
+    Handles that an engine takes are those it made itself. Any step may be refused, by an
+    `EngineError`; what a step gives is then never less exact than asked for.
+    """
+
+    def remembering(self) -> "Engine":
+        """Return an engine that does once what many plans on the same columns share."""
+        ...
+
+    def column(self, column: GridColumn) -> Column:
+        """Make the handle of a column that was prepared."""
+        ...
+
+    def complete(self, columns: Sequence[Column]) -> Sequence[Column]:
+        """Leave out the records that lack a value in any of the columns."""
+        ...
+
+    def extremes(self, column: Column) -> tuple[int, int]:
+        """Find the least and the greatest value."""
+        ...
+
+    def counts(self, column: Column) -> Whole:
+        """Count the records of every value of the domain, lowest first: (width + 1,)."""
+        ...
+
+    def singletons(self, column: Column) -> Ranked:
+        """Every record its own cluster, in the order of the table."""
+        ...
+
+    def cluster_by_rank(self, column: Column, k: int, *, widen: bool = False) -> Ranked:
+        """Individual ranking of one column.
 
         With ``widen``, clusters of equal values are merged with their neighbours until
         none is left, unless all values are equal.
         """
         ...
 
-    def singletons(self, values: Whole) -> Ranked:
-        """Every record its own cluster, in the order of the table."""
-        ...
-
-    def cluster_optimally(self, values: Whole, k: int) -> Ranked:
+    def cluster_optimally(self, column: Column, k: int) -> Ranked:
         """Optimal univariate microaggregation of one column."""
         ...
 
-    def cluster_noise_aware(self, values: Whole, k: int, penalty: float) -> Ranked:
+    def cluster_noise_aware(self, column: Column, k: int, penalty: float) -> Ranked:
         """Least within-cluster squares plus penalty / size, clusters of k or more."""
         ...
 
     def cluster_vector_aware(
-        self, values: Whole, k: int, share: float, *, exact_allowed: bool
+        self, column: Column, k: int, share: float, *, exact_allowed: bool
     ) -> Ranked:
         """Clusters of k or more with little expected error under vector sensitivities."""
         ...
 
-    def cluster_jointly(
-        self,
-        name: str,
-        columns: Sequence[Whole],
-        k: int,
-        bounds: Sequence[tuple[int, int]],
-    ) -> Partition:
+    def cluster_jointly(self, name: str, columns: Sequence[Column], k: int) -> Clusters:
         """Partition by several columns: "mdav", "v-mdav" or "mdav-insensitive"."""
         ...
 
-    def moments(self, values: Whole, partition: Partition) -> tuple[Whole, NDArray[np.float64]]:
+    def interval_delta(
+        self, column: Column, *, k: int | None, width: float | None, every: str
+    ) -> float:
+        """Half the width of the column's intervals, see `partition.intervals`."""
+        ...
+
+    def cluster_by_interval(
+        self, column: Column, *, k: int | None, width: float | None, every: str
+    ) -> Partition:
+        """Intervals that hold records as clusters, ascending, as a plan keeps them."""
+        ...
+
+    def moments(self, column: Column, clusters: Clusters) -> tuple[Whole, NDArray[np.float64]]:
         """Exact sum of each cluster, and squared distances to its mean, both (n_clusters,)."""
+        ...
+
+    def cluster_extremes(self, column: Column, clusters: Clusters) -> tuple[Whole, Whole]:
+        """Find the least and the greatest value of each cluster, both (n_clusters,)."""
+        ...
+
+    def joint_shifts(
+        self, columns: Sequence[Column], clusters: Clusters
+    ) -> Callable[[], JointShifts]:
+        """How far one record moves the sums of insensitive clusters; found when called."""
+        ...
+
+    def held(self, column: Column) -> GridColumn:
+        """Return the column as a plan keeps it whose draw starts from every single value."""
+        ...
+
+    def missing(self, column: Column) -> NDArray[np.bool_] | None:
+        """Return which records of the table have no value, as a plan keeps it."""
+        ...
+
+    def in_table(self, column: Column, clusters: Clusters) -> Partition:
+        """Clusters of the records that have a value, among all of the table, as a plan has it."""
         ...
 
     def broadcast(self, partition: Partition, values: Cells) -> Cells:

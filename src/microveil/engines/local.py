@@ -1,53 +1,132 @@
 """The engine of one machine: numpy arrays and compiled kernels."""
 
 import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-from typing import TypeVar
+import threading
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microveil._kernels import ranking as kernel
-from microveil.engines.base import ClusterSummary, Ranked, Widening
+from microveil.engines.base import (
+    Clusters,
+    ClusterSummary,
+    Column,
+    Engine,
+    Ranked,
+    Widening,
+)
+from microveil.joint_shifts import JointShifts, joint_shifts
 from microveil.partition import (
+    Intervals,
     Partition,
-    insensitive_mdav,
-    mdav,
+    intervals,
     noise_aware_sizes,
     optimal_sizes,
     rank_order,
     ranking_sizes,
     singletons,
-    v_mdav,
     vector_aware_sizes,
     widened_sizes,
 )
-from microveil.schema import Cells
+from microveil.partition.mdav import joint_partition
+from microveil.schema import Attribute, Cells
+from microveil.table import GridColumn, spread
 
-__all__ = ["LocalEngine", "in_threads"]
+__all__ = ["LocalColumn", "LocalEngine", "RememberingEngine", "in_threads"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Whole = NDArray[np.int64]
+# Work and the columns it is on: they are kept beside it, so that their ids stay their own.
+Found = dict[Hashable, tuple[Sequence[Whole], Future[Any]]]
+
+# So many partitions of several attributes are kept: a grid goes through epsilon before k.
+JOINT = 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalColumn:
+    """The handle of a column in memory.
+
+    Attributes
+    ----------
+    grid : GridColumn
+    """
+
+    grid: GridColumn
+
+    @property
+    def attribute(self) -> Attribute:
+        """Its name and domain."""
+        return self.grid.attribute
+
+    @property
+    def n_present(self) -> int:
+        """How many records have a value."""
+        return self.grid.n_present
+
+    @cached_property
+    def extremes(self) -> tuple[int, int]:
+        """The least and the greatest value."""
+        return int(self.grid.values.min()), int(self.grid.values.max())
 
 
 class LocalEngine:
     """Columns in memory; see `Engine` for what each step promises."""
 
-    def rank(self, values: Whole) -> tuple[NDArray[np.integer], Whole]:
-        """Rank one column: O(n log n), about two columns of memory."""
-        return rank_order(values)
+    def remembering(self) -> Engine:
+        """Make an engine that ranks each column once, and keeps the rankings."""
+        return RememberingEngine()
 
-    def cluster_by_rank(self, values: Whole, k: int, *, widen: bool = False) -> Ranked:
+    def column(self, column: GridColumn) -> LocalColumn:
+        """Hold a column: nothing is copied."""
+        return LocalColumn(grid=column)
+
+    def complete(self, columns: Sequence[Column]) -> Sequence[LocalColumn]:
+        """Gather where a value is missing, else the columns as they are: O(n) for each."""
+        grids = [_of(column).grid for column in columns]
+        masks = [grid.missing for grid in grids if grid.missing is not None]
+        if not masks:
+            return [_of(column) for column in columns]
+        missing = np.logical_or.reduce(masks)
+        return [
+            LocalColumn(
+                grid=replace(
+                    grid,
+                    values=np.asarray(spread(grid.values, grid.missing)[~missing], dtype=np.int64),
+                    missing=missing,
+                )
+            )
+            for grid in grids
+        ]
+
+    def extremes(self, column: Column) -> tuple[int, int]:
+        """Look once through the column."""
+        return _of(column).extremes
+
+    def counts(self, column: Column) -> Whole:
+        """Count: O(n + width of the domain)."""
+        lower, upper = column.attribute.grid_bounds or self.extremes(column)
+        return np.bincount(_of(column).grid.values - lower, minlength=upper - lower + 1)
+
+    def rank(self, column: Column) -> tuple[NDArray[np.integer], Whole]:
+        """Rank one column: O(n log n), about two columns of memory."""
+        return rank_order(_of(column).grid.values)
+
+    def cluster_by_rank(self, column: Column, k: int, *, widen: bool = False) -> Ranked:
         """Rank, cut into runs, summarise: O(n log n), about two columns of memory."""
-        order, in_order = self.rank(values)
-        ranked = _cut(order, in_order, ranking_sizes(len(values), k))
+        order, in_order = self.rank(column)
+        sizes = ranking_sizes(column.n_present, k)
+        ranked = _cut(order, in_order, sizes)
         if not widen:
             return ranked
 
-        sizes = widened_sizes(in_order, ranked.partition.sizes)
+        sizes = widened_sizes(in_order, sizes)
         if len(sizes) == ranked.partition.n_clusters:
             return ranked
         before = Widening(
@@ -56,8 +135,9 @@ class LocalEngine:
         )
         return replace(_cut(order, in_order, sizes), widening=before)
 
-    def singletons(self, values: Whole) -> Ranked:
+    def singletons(self, column: Column) -> Ranked:
         """Every record its own cluster: no memory but the order."""
+        values = _of(column).grid.values
         partition = singletons(len(values))
         thrice = np.broadcast_to(values, (3, len(values)))
         clusters = ClusterSummary(
@@ -69,43 +149,79 @@ class LocalEngine:
         )
         return Ranked(partition=partition, clusters=clusters)
 
-    def cluster_optimally(self, values: Whole, k: int) -> Ranked:
+    def cluster_optimally(self, column: Column, k: int) -> Ranked:
         """Sort, then the recurrence: O(n log n)."""
-        order, in_order = self.rank(values)
+        order, in_order = self.rank(column)
         return _cut(order, in_order, optimal_sizes(in_order, k))
 
-    def cluster_noise_aware(self, values: Whole, k: int, penalty: float) -> Ranked:
+    def cluster_noise_aware(self, column: Column, k: int, penalty: float) -> Ranked:
         """Sort, then the recurrence: O(n log^2 n) at worst."""
-        order, in_order = self.rank(values)
+        order, in_order = self.rank(column)
         return _cut(order, in_order, noise_aware_sizes(in_order, k, penalty))
 
     def cluster_vector_aware(
-        self, values: Whole, k: int, share: float, *, exact_allowed: bool
+        self, column: Column, k: int, share: float, *, exact_allowed: bool
     ) -> Ranked:
         """Sort, then search among partitions; see `vector_aware_sizes`."""
-        order, in_order = self.rank(values)
+        order, in_order = self.rank(column)
 
         sizes = vector_aware_sizes(in_order, k, share, exact_allowed=exact_allowed)
         return _cut(order, in_order, sizes)
 
-    def cluster_jointly(
-        self,
-        name: str,
-        columns: Sequence[Whole],
-        k: int,
-        bounds: Sequence[tuple[int, int]],
-    ) -> Partition:
+    def cluster_jointly(self, name: str, columns: Sequence[Column], k: int) -> Partition:
         """Partition the matrix of the columns; see the partitions for their cost."""
-        matrix = np.column_stack([column.astype(np.float64) for column in columns])
-        if name == "mdav-insensitive":
-            return insensitive_mdav(matrix, k, bounds)
-        return {"mdav": mdav, "v-mdav": v_mdav}[name](matrix, k)
+        values = [_of(column).grid.values for column in columns]
+        return joint_partition(name, values, k, _domains(columns))
 
-    def moments(self, values: Whole, partition: Partition) -> tuple[Whole, NDArray[np.float64]]:
+    def interval_delta(
+        self, column: Column, *, k: int | None, width: float | None, every: str
+    ) -> float:
+        """Sort and cut: O(n log n)."""
+        return _intervals(column, k, width, every).delta
+
+    def cluster_by_interval(
+        self, column: Column, *, k: int | None, width: float | None, every: str
+    ) -> Partition:
+        """Sort and cut, then sort by interval: O(n log n)."""
+        found = _intervals(column, k, width, every)
+        order = np.argsort(found.labels, kind="stable")
+        return Partition(order=order, sizes=found.sizes[found.sizes > 0], n_records=len(order))
+
+    def moments(self, column: Column, clusters: Clusters) -> tuple[Whole, NDArray[np.float64]]:
         """Gather and add: O(n)."""
+        partition = _listed(clusters)
         sums, squares = np.empty_like(partition.sizes), np.empty(partition.n_clusters)
-        kernel.moments(values[partition.order], partition.sizes, sums, squares)
+        in_clusters = _of(column).grid.values[partition.order]
+        kernel.moments(in_clusters, partition.sizes, sums, squares)
         return sums, squares
+
+    def cluster_extremes(self, column: Column, clusters: Clusters) -> tuple[Whole, Whole]:
+        """Gather and compare: O(n)."""
+        partition = _listed(clusters)
+        in_clusters = _of(column).grid.values[partition.order]
+        starts = np.cumsum(partition.sizes) - partition.sizes
+        return np.minimum.reduceat(in_clusters, starts), np.maximum.reduceat(in_clusters, starts)
+
+    def joint_shifts(
+        self, columns: Sequence[Column], clusters: Clusters
+    ) -> Callable[[], JointShifts]:
+        """See `joint_shifts.joint_shifts` for its cost; none before it is called."""
+        partition = _listed(clusters)
+        values = [_of(column).grid.values for column in columns]
+        return partial(joint_shifts, values, partition.order, partition.sizes, _domains(columns))
+
+    def held(self, column: Column) -> GridColumn:
+        """Return the column itself."""
+        return _of(column).grid
+
+    def missing(self, column: Column) -> NDArray[np.bool_] | None:
+        """Return the column's own mask."""
+        return _of(column).grid.missing
+
+    def in_table(self, column: Column, clusters: Clusters) -> Partition:
+        """Renumber the records where some have no value: O(n)."""
+        missing, partition = _of(column).grid.missing, _listed(clusters)
+        return partition if missing is None else partition.among(~missing)
 
     def broadcast(self, partition: Partition, values: Cells) -> Cells:
         """Scatter: O(n), one column of memory."""
@@ -114,6 +230,92 @@ class LocalEngine:
         out = make(partition.n_records, dtype=values.dtype)
         kernel.broadcast(partition.order, partition.sizes, values, out)
         return out
+
+
+class RememberingEngine(LocalEngine):
+    """Ranks each column once, and partitions by several attributes once for each k.
+
+    Columns are told apart by identity, and must not be changed. Threads may share the engine:
+    who asks for what another is at work on waits for that.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from microveil.schema import Attribute, Kind, Source
+    >>> age = Attribute(
+    ...     name="AGE", kind=Kind.WHOLE, resolution=Fraction(1), resolution_source=Source.TYPE
+    ... )
+    >>> engine = RememberingEngine()
+    >>> ages = engine.column(GridColumn(attribute=age, values=np.array([7, 1, 4]), missing=None))
+    >>> engine.rank(ages)[0] is engine.rank(ages)[0]
+    True
+    """
+
+    def __init__(self) -> None:
+        self._ranked: Found = {}
+        self._joint: Found = {}
+        self._lock = threading.Lock()
+
+    def remembering(self) -> "RememberingEngine":
+        """Return this engine."""
+        return self
+
+    def rank(self, column: Column) -> tuple[NDArray[np.integer], Whole]:
+        """Rank one column, once."""
+        values = self.held(column).values
+        return self._once(
+            self._ranked, (id(values),), [values], lambda: LocalEngine.rank(self, column)
+        )
+
+    def cluster_jointly(self, name: str, columns: Sequence[Column], k: int) -> Partition:
+        """Partition the matrix of the columns, once for each k."""
+        held = [self.held(column).values for column in columns]
+        bounds = tuple(column.attribute.grid_bounds for column in columns)
+        key = (name, tuple(id(values) for values in held), k, bounds)
+        return self._once(
+            self._joint, key, held, lambda: LocalEngine.cluster_jointly(self, name, columns, k)
+        )
+
+    def _once(
+        self,
+        found: Found,
+        key: Hashable,
+        columns: Sequence[Whole],
+        work: Callable[[], Result],
+    ) -> Result:
+        with self._lock:
+            mine = key not in found
+            if mine:
+                found[key] = tuple(columns), Future()
+                if found is self._joint and len(found) > JOINT:
+                    del found[next(iter(found))]
+            future = found[key][1]
+        if mine:
+            try:
+                future.set_result(work())
+            except BaseException as error:
+                future.set_exception(error)
+                raise
+        result: Result = future.result()
+        return result
+
+
+def _of(column: Column) -> LocalColumn:
+    assert isinstance(column, LocalColumn)  # noqa: S101 -- handles stay with their engine
+    return column
+
+
+def _listed(clusters: Clusters) -> Partition:
+    assert isinstance(clusters, Partition)  # noqa: S101 -- handles stay with their engine
+    return clusters
+
+
+def _domains(columns: Sequence[Column]) -> list[tuple[int, int]]:
+    return [column.attribute.grid_bounds or (0, 0) for column in columns]
+
+
+def _intervals(column: Column, k: int | None, width: float | None, every: str) -> Intervals:
+    return intervals(_of(column).grid.values.astype(np.float64), k=k, width=width, every=every)
 
 
 def _cut(order: NDArray[np.integer], in_order: Whole, sizes: Whole) -> Ranked:

@@ -5,10 +5,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol
 
-from microveil.engines import Engine, in_threads
+from microveil.engines import Column, Engine, in_threads
 from microveil.plans import AttributePlan
 from microveil.privacy import Condition, Cover, Model, Scopes
-from microveil.table import GridColumn
 
 __all__ = ["Choices", "Method", "PlanStep", "Promise", "Setting", "each", "epsilon_scopes"]
 
@@ -129,7 +128,7 @@ class PlanStep(Protocol):
     """Partition, represent and measure the attributes; draw nothing."""
 
     def __call__(
-        self, columns: Sequence[GridColumn], choices: Choices, engine: Engine
+        self, columns: Sequence[Column], choices: Choices, engine: Engine
     ) -> Sequence[AttributePlan]:
         """Return a plan for each column."""
         ...
@@ -195,13 +194,13 @@ class Method:
         }
 
 
-def each(plan_one: Callable[[GridColumn, Choices, Engine], AttributePlan]) -> PlanStep:
+def each(plan_one: Callable[[Column, Choices, Engine], AttributePlan]) -> PlanStep:
     """Make a step for a table of a step for one attribute: attributes side by side."""
 
     def plan(
-        columns: Sequence[GridColumn], choices: Choices, engine: Engine
+        columns: Sequence[Column], choices: Choices, engine: Engine
     ) -> Sequence[AttributePlan]:
-        if len(columns[0].values) < FEW_RECORDS:
+        if columns[0].n_present < FEW_RECORDS:
             return [plan_one(column, choices, engine) for column in columns]
         return in_threads(lambda column: plan_one(column, choices, engine), columns)
 

@@ -6,13 +6,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.engines import Engine, Ranked, Widening
+from microveil.engines import Clusters, Column, Engine, Ranked, Widening
 from microveil.errors import RequestError
 from microveil.noise import LARGEST_SCALE, NoiseGrid, noise_grid
-from microveil.partition import Partition
 from microveil.plans import CentroidPlan, Shifts
 from microveil.sensitivity import winsorised_sum
-from microveil.table import GridColumn
 
 __all__ = [
     "Represented",
@@ -38,7 +36,7 @@ class Represented:
 
     Attributes
     ----------
-    partition : Partition
+    partition : Clusters
         Of the records that have a value.
     sums : int64 array (n_clusters,)
         Size times centroid, in grid units.
@@ -49,14 +47,14 @@ class Represented:
     widening : Widening or None
     """
 
-    partition: Partition
+    partition: Clusters
     sums: Whole
     set_aside: Whole
     within: NDArray[np.float64]
     widening: Widening | None = None
 
 
-def domain(column: GridColumn) -> tuple[int, int]:
+def domain(column: Column) -> tuple[int, int]:
     """Return the declared domain in grid units."""
     bounds = column.attribute.grid_bounds
     assert bounds is not None  # noqa: S101 -- the request was refused without them
@@ -90,19 +88,20 @@ def winsorised_means(ranked: Ranked) -> Represented:
     )
 
 
-def joint_means(column: GridColumn, partition: Partition, engine: Engine) -> Represented:
+def joint_means(column: Column, clusters: Clusters, engine: Engine) -> Represented:
     """Represent clusters formed by several attributes by the means of one of these."""
-    sums, squares = engine.moments(column.values, partition)
+    sums, squares = engine.moments(column, clusters)
     set_aside = np.broadcast_to(np.int64(0), sums.shape)
-    return Represented(partition=partition, sums=sums, set_aside=set_aside, within=squares)
+    return Represented(partition=clusters, sums=sums, set_aside=set_aside, within=squares)
 
 
 def noisy_centroids(
-    column: GridColumn,
+    column: Column,
     represented: Represented,
     sensitivities: Whole | np.int64,
     share: Fraction,
     shifts: Shifts | None,
+    engine: Engine,
     *,
     grid_share: Fraction | None = None,
 ) -> CentroidPlan:
@@ -110,20 +109,22 @@ def noisy_centroids(
 
     Parameters
     ----------
-    column : GridColumn
+    column : Column
     represented : Represented
     sensitivities : int64 array (n_clusters,) or one for all
     share : Fraction
     shifts : Shifts or None
+    engine : Engine
     grid_share : Fraction, optional
         What the noise is scaled by where that is not the share itself.
     """
     largest = int(represented.partition.sizes.max())
-    grid = _grid(column, grid_share or share, largest)
+    grid = _grid(column, grid_share or share, engine, largest)
     shape = represented.sums.shape
     return _plan(
         column,
         represented,
+        engine,
         share=share,
         sensitivities=np.broadcast_to(sensitivities, shape),
         scales=np.broadcast_to(grid.scales(np.asarray(sensitivities)), shape),
@@ -133,12 +134,13 @@ def noisy_centroids(
 
 
 def scaled_centroids(
-    column: GridColumn,
+    column: Column,
     represented: Represented,
     sensitivities: Whole,
     scales: NDArray[np.float64],
     share: Fraction,
     shifts: Shifts,
+    engine: Engine,
     *,
     largest_cluster: int,
     room: int,
@@ -147,13 +149,14 @@ def scaled_centroids(
 
     Parameters
     ----------
-    column : GridColumn
+    column : Column
     represented : Represented
     sensitivities : int64 array (n_clusters,)
     scales : float64 array (n_clusters,)
         In grid units; what is drawn with is larger by a little, never smaller.
     share : Fraction
     shifts : Shifts
+    engine : Engine
     largest_cluster, room : int
         Public bounds for the noise grid, see `noise_grid`.
 
@@ -162,7 +165,7 @@ def scaled_centroids(
     RequestError
         If sums or scales would not fit 64 bits.
     """
-    grid = _grid(column, share, largest_cluster, room)
+    grid = _grid(column, share, engine, largest_cluster, room)
     steps = np.ceil(np.ldexp(scales * MARGIN, grid.bits))
     if float(steps.max()) > LARGEST_SCALE:
         raise RequestError(
@@ -174,6 +177,7 @@ def scaled_centroids(
     return _plan(
         column,
         represented,
+        engine,
         share=share,
         sensitivities=sensitivities,
         scales=steps.astype(np.int64),
@@ -182,7 +186,7 @@ def scaled_centroids(
     )
 
 
-def plain_centroids(column: GridColumn, represented: Represented) -> CentroidPlan:
+def plain_centroids(column: Column, represented: Represented, engine: Engine) -> CentroidPlan:
     """Plan centroids without noise: plain microaggregation.
 
     Raises
@@ -191,7 +195,7 @@ def plain_centroids(column: GridColumn, represented: Represented) -> CentroidPla
         If sums would not fit 64 bits.
     """
     # They lie between the values they are means of, so no bound is needed.
-    lower, upper = int(column.values.min()), int(column.values.max())
+    lower, upper = engine.extremes(column)
     if int(represented.partition.sizes.max()) * max(abs(lower), abs(upper)) > LARGEST_SUM:
         raise RequestError(
             column.attribute.place,
@@ -202,6 +206,7 @@ def plain_centroids(column: GridColumn, represented: Represented) -> CentroidPla
     return _plan(
         column,
         represented,
+        engine,
         share=None,
         sensitivities=nothing,
         scales=nothing,
@@ -210,20 +215,23 @@ def plain_centroids(column: GridColumn, represented: Represented) -> CentroidPla
     )
 
 
-def _grid(column: GridColumn, share: Fraction, largest_cluster: int, room: int = 1) -> NoiseGrid:
+def _grid(
+    column: Column, share: Fraction, engine: Engine, largest_cluster: int, room: int = 1
+) -> NoiseGrid:
     return noise_grid(
         column.attribute.name,
         share,
         largest_cluster,
         column.attribute.grid_bounds,
-        (int(column.values.min()), int(column.values.max())),
+        engine.extremes(column),
         room=room,
     )
 
 
 def _plan(
-    column: GridColumn,
+    column: Column,
     represented: Represented,
+    engine: Engine,
     *,
     share: Fraction | None,
     sensitivities: Whole,
@@ -231,12 +239,11 @@ def _plan(
     grid: NoiseGrid,
     shifts: Shifts | None,
 ) -> CentroidPlan:
-    partition = represented.partition
     return CentroidPlan(
         attribute=column.attribute,
         share=share,
-        partition=partition if column.missing is None else partition.among(~column.missing),
-        missing=column.missing,
+        partition=engine.in_table(column, represented.partition),
+        missing=engine.missing(column),
         sums=represented.sums,
         set_aside=represented.set_aside,
         within=represented.within,

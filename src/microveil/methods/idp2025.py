@@ -17,7 +17,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from microveil.engines import Engine, Ranked
+from microveil.engines import Column, Engine, Ranked
 from microveil.methods.base import Choices, Method, Promise, Setting, each, epsilon_scopes
 from microveil.methods.centroids import (
     domain,
@@ -34,7 +34,6 @@ from microveil.sensitivity import (
     local_sensitivity,
 )
 from microveil.shifts import LoneShift, RankedShifts, plain_shifts, winsorised_shifts
-from microveil.table import GridColumn
 
 __all__ = [
     "METHODS",
@@ -46,52 +45,52 @@ __all__ = [
 ]
 
 
-def laplace(column: GridColumn, choices: Choices, engine: Engine) -> CentroidPlan:
+def laplace(column: Column, choices: Choices, engine: Engine) -> CentroidPlan:
     """Plan Laplace noise on every value: "DP" in the paper, Algorithm 1 with singletons."""
-    alone = plain_means(engine.singletons(column.values))
+    alone = plain_means(engine.singletons(column))
     lower, upper = domain(column)
     sensitivity = np.int64(global_sensitivity(lower, upper))
     share = choices.shares[column.attribute.name]
-    least, greatest = int(column.values.min()), int(column.values.max())
+    least, greatest = engine.extremes(column)
     shift = LoneShift(largest=max(upper - least, greatest - lower))
-    return noisy_centroids(column, alone, sensitivity, share, shift)
+    return noisy_centroids(column, alone, sensitivity, share, shift, engine)
 
 
-def dp_um(column: GridColumn, choices: Choices, engine: Engine) -> CentroidPlan:
+def dp_um(column: Column, choices: Choices, engine: Engine) -> CentroidPlan:
     """Plan Algorithm 1: individual ranking, then noise by the global sensitivity."""
-    ranked = engine.cluster_by_rank(column.values, choices.k)
-    return globally_noisy(column, ranked, choices.shares[column.attribute.name])
+    ranked = engine.cluster_by_rank(column, choices.k)
+    return globally_noisy(column, ranked, choices.shares[column.attribute.name], engine)
 
 
-def globally_noisy(column: GridColumn, ranked: Ranked, share: Fraction) -> CentroidPlan:
+def globally_noisy(column: Column, ranked: Ranked, share: Fraction, engine: Engine) -> CentroidPlan:
     """Plan noise by the global sensitivity on the means of clusters by rank."""
     sensitivity = np.int64(global_sensitivity(*domain(column)))
     shifts = _plain_shifts(column, ranked)
-    return noisy_centroids(column, plain_means(ranked), sensitivity, share, shifts)
+    return noisy_centroids(column, plain_means(ranked), sensitivity, share, shifts, engine)
 
 
-def idp_ls(column: GridColumn, choices: Choices, engine: Engine) -> CentroidPlan:
+def idp_ls(column: Column, choices: Choices, engine: Engine) -> CentroidPlan:
     """Plan section 3.2.1: individual ranking, then noise by the local sensitivity."""
-    ranked = engine.cluster_by_rank(column.values, choices.k)
+    ranked = engine.cluster_by_rank(column, choices.k)
     smallest, largest = ranked.clusters.smallest[0], ranked.clusters.largest[0]
     sensitivity = local_sensitivity(smallest, largest, *domain(column))
     shifts = _plain_shifts(column, ranked)
     share = choices.shares[column.attribute.name]
-    return noisy_centroids(column, plain_means(ranked), sensitivity, share, shifts)
+    return noisy_centroids(column, plain_means(ranked), sensitivity, share, shifts, engine)
 
 
-def idp_cbls(column: GridColumn, choices: Choices, engine: Engine) -> CentroidPlan:
+def idp_cbls(column: Column, choices: Choices, engine: Engine) -> CentroidPlan:
     """Plan section 3.2.2: winsorised means, noise by the cluster-based local sensitivity."""
     widen = choices.exact_cells == "widen"
-    ranked = engine.cluster_by_rank(column.values, choices.k, widen=widen)
+    ranked = engine.cluster_by_rank(column, choices.k, widen=widen)
     smallest, largest = ranked.clusters.smallest, ranked.clusters.largest
     sensitivity = cluster_local_sensitivity(smallest, largest)
     shifts = winsorised_shifts(smallest, largest)
     share = choices.shares[column.attribute.name]
-    return noisy_centroids(column, winsorised_means(ranked), sensitivity, share, shifts)
+    return noisy_centroids(column, winsorised_means(ranked), sensitivity, share, shifts, engine)
 
 
-def _plain_shifts(column: GridColumn, ranked: Ranked) -> RankedShifts:
+def _plain_shifts(column: Column, ranked: Ranked) -> RankedShifts:
     clusters = ranked.clusters
     return plain_shifts(clusters.smallest[0], clusters.largest[0], *domain(column))
 

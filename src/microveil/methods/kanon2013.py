@@ -19,7 +19,7 @@ the domain can arrive, which happens to one cluster only: far less noise for the
 as individual differential privacy. Statement and proof: docs/methods/kanon-dp.md.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -27,8 +27,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.engines import Engine
-from microveil.joint_shifts import JointShifts, joint_shifts, least_scales, worst_loss
+from microveil.engines import Clusters, Column, Engine
+from microveil.joint_shifts import JointShifts, least_scales, worst_loss
 from microveil.methods.base import Choices, Method, Promise, Setting, epsilon_scopes
 from microveil.methods.blocks import plan_blocks
 from microveil.methods.centroids import (
@@ -39,12 +39,10 @@ from microveil.methods.centroids import (
     scaled_centroids,
 )
 from microveil.methods.idp2025 import SIZES_BY_RANK
-from microveil.partition import Partition
 from microveil.plans import AttributePlan, CentroidPlan
 from microveil.privacy import Model
 from microveil.privacy.condition import noise_scales
 from microveil.sensitivity import global_sensitivity, local_sensitivity
-from microveil.table import GridColumn
 
 __all__ = ["METHODS"]
 
@@ -53,90 +51,92 @@ ROOM = 4
 
 
 def kanon_dp(
-    columns: Sequence[GridColumn], choices: Choices, engine: Engine
+    columns: Sequence[Column], choices: Choices, engine: Engine
 ) -> Sequence[AttributePlan]:
     """Plan Algorithm 1: insensitive microaggregation, then noise on every cluster's mean."""
     return plan_blocks(columns, choices, engine, "mdav-insensitive", _noisy)
 
 
 def _noisy(
-    columns: Sequence[GridColumn], partition: Partition, choices: Choices, engine: Engine
+    columns: Sequence[Column], clusters: Clusters, choices: Choices, engine: Engine
 ) -> list[CentroidPlan]:
-    block = _Block(
-        columns=tuple(column.values for column in columns),
-        partition=partition,
-        bounds=tuple(domain(column) for column in columns),
-    )
-    by_rule = _by_vector if choices.sensitivity == "vector" else _by_composition
-    return [
-        by_rule(
-            column,
-            joint_means(column, partition, engine),
-            choices,
-            _AttributeShifts(block=block, index=index),
-        )
-        for index, column in enumerate(columns)
-    ]
+    block = _Block(find=engine.joint_shifts(columns, clusters))
+    by_vector = choices.sensitivity == "vector"
+    held = _in_any_cluster(columns, clusters, block.shifts, engine) if by_vector else None
+    plans = []
+    for index, column in enumerate(columns):
+        means = joint_means(column, clusters, engine)
+        shifts = _AttributeShifts(block=block, index=index)
+        if held is None:
+            plans.append(_by_composition(column, means, choices, shifts, engine))
+        else:
+            plans.append(_by_vector(column, means, choices, shifts, held, engine))
+    return plans
 
 
 def _by_composition(
-    column: GridColumn, means: Represented, choices: Choices, shifts: "_AttributeShifts"
+    column: Column,
+    means: Represented,
+    choices: Choices,
+    shifts: "_AttributeShifts",
+    engine: Engine,
 ) -> CentroidPlan:
     sensitivity = np.int64(global_sensitivity(*domain(column)))
     share = choices.shares[column.attribute.name]
     alone = len(choices.shares) == 1
     by_number = choices.composition == "sequential" and not alone
     grid_share = share / means.partition.n_clusters if by_number else share
-    return noisy_centroids(column, means, sensitivity, share, shifts, grid_share=grid_share)
+    return noisy_centroids(column, means, sensitivity, share, shifts, engine, grid_share=grid_share)
 
 
 def _by_vector(
-    column: GridColumn, means: Represented, choices: Choices, shifts: "_AttributeShifts"
+    column: Column,
+    means: Represented,
+    choices: Choices,
+    shifts: "_AttributeShifts",
+    held: JointShifts,
+    engine: Engine,
 ) -> CentroidPlan:
     share = choices.shares[column.attribute.name]
     sizes = means.partition.sizes
     return scaled_centroids(
         column,
         means,
-        shifts.largest,
-        least_scales(shifts.block.in_any_cluster, shifts.index, sizes, float(share)),
+        held.staying[shifts.index],
+        least_scales(held, shifts.index, sizes, float(share)),
         share,
         shifts,
+        engine,
         largest_cluster=int(sizes.max()),
         room=ROOM * len(sizes),
     )
 
 
+def _in_any_cluster(
+    columns: Sequence[Column], clusters: Clusters, shifts: JointShifts, engine: Engine
+) -> JointShifts:
+    """Return the shifts with a record of any cluster replaced by any record of the domain.
+
+    At cluster scope the partition is held, so that a record which stays may take any values,
+    also such that the order would carry it elsewhere.
+    """
+    staying = np.empty_like(shifts.staying)
+    for index, column in enumerate(columns):
+        smallest, largest = engine.cluster_extremes(column, clusters)
+        staying[index] = local_sensitivity(smallest, largest, *domain(column))
+    return replace(shifts, staying=staying)
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Block:
-    """Attributes whose clusters are formed together, and how far one record moves them."""
+    """How far one record moves attributes whose clusters are formed together."""
 
-    columns: tuple[NDArray[np.int64], ...]
-    partition: Partition
-    bounds: tuple[tuple[int, int], ...]
+    find: Callable[[], JointShifts]
 
     @cached_property
     def shifts(self) -> JointShifts:
         # Found when first asked for: a plan by composition needs it for its audit alone.
-        return joint_shifts(self.columns, self.partition.order, self.partition.sizes, self.bounds)
-
-    @cached_property
-    def in_any_cluster(self) -> JointShifts:
-        """The shifts, with a record of any cluster replaced by any record of the domain.
-
-        At cluster scope the partition is held, so that a record which stays may take any
-        values, also such that the order would carry it elsewhere.
-        """
-        starts = np.cumsum(self.partition.sizes) - self.partition.sizes
-        staying = np.empty_like(self.shifts.staying)
-        for index, (column, (lower, upper)) in enumerate(
-            zip(self.columns, self.bounds, strict=True)
-        ):
-            ordered = column[self.partition.order]
-            smallest = np.minimum.reduceat(ordered, starts)
-            largest = np.maximum.reduceat(ordered, starts)
-            staying[index] = local_sensitivity(smallest, largest, lower, upper)
-        return replace(self.shifts, staying=staying)
+        return self.find()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,12 +145,6 @@ class _AttributeShifts:
 
     block: _Block
     index: int
-
-    @property
-    def largest(self) -> NDArray[np.int64]:
-        """The largest change of each cluster's sum, in any role: int64 (n_clusters,)."""
-        changes: NDArray[np.int64] = self.block.in_any_cluster.staying[self.index]
-        return changes
 
     def loss(self, scales: NDArray[np.float64]) -> float:
         """Return the loss at vector scope, for scales of the noise on the sums."""

@@ -12,19 +12,17 @@ numbers in proportion, rounded so that the epsilon is never exceeded.
 
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.engines import Engine
+from microveil.engines import Column, Engine
 from microveil.errors import RequestError
 from microveil.methods.base import Choices, Method, Promise, Setting, each, epsilon_scopes
 from microveil.methods.centroids import domain
-from microveil.partition import Intervals, Partition, intervals
 from microveil.plans import IntervalPlan, NoisePlan, TransitionPlan
 from microveil.privacy import Model
-from microveil.table import GridColumn
 
 __all__ = ["METHODS"]
 
@@ -34,48 +32,45 @@ WEIGHT_BITS = 40
 ROOM_BITS = 61
 
 
-def k_noise(column: GridColumn, choices: Choices, engine: Engine) -> NoisePlan:
+def k_noise(column: Column, choices: Choices, engine: Engine) -> NoisePlan:
     """Plan section 2.4: intervals give delta, half their width; each value gets its own noise."""
-    del engine
     return NoisePlan(
-        attribute=column.attribute,
+        column=engine.held(column),
         share=None,
-        missing=column.missing,
-        values=column.values,
         law=choices.noise or "uniform",
-        delta=_intervals(column, choices).delta,
+        delta=engine.interval_delta(column, **_rule(column, choices)),
     )
 
 
-def k_pram(column: GridColumn, choices: Choices, engine: Engine) -> IntervalPlan:
+def k_pram(column: Column, choices: Choices, engine: Engine) -> IntervalPlan:
     """Plan section 2.3: within each interval, values are drawn among those it holds."""
-    del engine
-    groups = _intervals(column, choices)
-    order = np.argsort(groups.labels, kind="stable")
-    sizes = groups.sizes
     return IntervalPlan(
-        attribute=column.attribute,
+        column=engine.held(column),
         share=None,
-        missing=column.missing,
-        values=column.values,
-        partition=Partition(order=order, sizes=sizes[sizes > 0], n_records=len(order)),
+        partition=engine.cluster_by_interval(column, **_rule(column, choices)),
         permute=choices.noise == "permutation",
     )
 
 
-def _intervals(column: GridColumn, choices: Choices) -> Intervals:
+class _Rule(TypedDict):
+    """How intervals are cut."""
+
+    k: int | None
+    width: float | None
+    every: str
+
+
+def _rule(column: Column, choices: Choices) -> _Rule:
     width = choices.width
-    return intervals(
-        column.values.astype(np.float64),
+    return _Rule(
         k=choices.k if width is None else None,
         width=None if width is None else float(width / column.attribute.resolution),
         every=choices.every or "group",
     )
 
 
-def pram(column: GridColumn, choices: Choices, engine: Engine) -> TransitionPlan:
+def pram(column: Column, choices: Choices, engine: Engine) -> TransitionPlan:
     """Plan section 2.1: each value is drawn by its row of a transition matrix."""
-    del engine
     name = column.attribute.name
     lower, upper = domain(column)
     n_categories = upper - lower + 1
@@ -95,16 +90,13 @@ def pram(column: GridColumn, choices: Choices, engine: Engine) -> TransitionPlan
             )
         weights = randomised_response(share, n_categories, name)
         if given is not None:
-            observed = np.bincount(column.values - lower, minlength=n_categories)
-            weights, share = invariant(weights, observed), None
+            weights, share = invariant(weights, engine.counts(column)), None
     else:
         weights = _checked_matrix(given, n_categories, name)
         share = spent(weights)
     return TransitionPlan(
-        attribute=column.attribute,
+        column=engine.held(column),
         share=share,
-        missing=column.missing,
-        values=column.values,
         weights=weights,
         matrix_is_public=given is None or not isinstance(given, str),
     )

@@ -9,35 +9,33 @@ Releases via k-Anonymity"), Definitions 4 and 5.
 
 from collections.abc import Sequence
 
-from microveil.engines import Engine
+from microveil.engines import Clusters, Column, Engine
 from microveil.methods.base import Choices, Method, PlanStep, Promise, Setting, each, epsilon_scopes
 from microveil.methods.blocks import plan_blocks
 from microveil.methods.centroids import joint_means, plain_centroids, plain_means
-from microveil.partition import Partition
 from microveil.plans import AttributePlan, CentroidPlan
 from microveil.privacy import Model
-from microveil.table import GridColumn
 
 __all__ = ["METHODS"]
 
 
-def ranking(column: GridColumn, choices: Choices, engine: Engine) -> CentroidPlan:
+def ranking(column: Column, choices: Choices, engine: Engine) -> CentroidPlan:
     """Plan individual ranking: means of k records with consecutive values."""
-    ranked = engine.cluster_by_rank(column.values, choices.k)
-    return plain_centroids(column, plain_means(ranked))
+    ranked = engine.cluster_by_rank(column, choices.k)
+    return plain_centroids(column, plain_means(ranked), engine)
 
 
-def optimal(column: GridColumn, choices: Choices, engine: Engine) -> CentroidPlan:
+def optimal(column: Column, choices: Choices, engine: Engine) -> CentroidPlan:
     """Plan optimal univariate microaggregation: the least sum of squares of any clusters."""
-    ranked = engine.cluster_optimally(column.values, choices.k)
-    return plain_centroids(column, plain_means(ranked))
+    ranked = engine.cluster_optimally(column, choices.k)
+    return plain_centroids(column, plain_means(ranked), engine)
 
 
 def jointly(name: str) -> PlanStep:
     """Make the step that microaggregates blocks of attributes by a partition."""
 
     def plan(
-        columns: Sequence[GridColumn], choices: Choices, engine: Engine
+        columns: Sequence[Column], choices: Choices, engine: Engine
     ) -> Sequence[AttributePlan]:
         return plan_blocks(columns, choices, engine, name, _means)
 
@@ -45,10 +43,12 @@ def jointly(name: str) -> PlanStep:
 
 
 def _means(
-    columns: Sequence[GridColumn], partition: Partition, choices: Choices, engine: Engine
+    columns: Sequence[Column], clusters: Clusters, choices: Choices, engine: Engine
 ) -> list[CentroidPlan]:
     del choices
-    return [plain_centroids(column, joint_means(column, partition, engine)) for column in columns]
+    return [
+        plain_centroids(column, joint_means(column, clusters, engine), engine) for column in columns
+    ]
 
 
 _NOTHING = epsilon_scopes(None, None, None)

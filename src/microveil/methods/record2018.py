@@ -12,23 +12,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from microveil.engines import Engine, in_threads
+from microveil.engines import Clusters, Column, Engine, in_threads
 from microveil.methods.base import Choices, Method, Promise, Setting, epsilon_scopes
 from microveil.methods.blocks import plan_blocks
 from microveil.methods.centroids import domain, joint_means, noisy_centroids
 from microveil.methods.idp2025 import dp_um, globally_noisy, promise_dp_um
-from microveil.partition import Partition
 from microveil.plans import AttributePlan, CentroidPlan
 from microveil.privacy import Model
 from microveil.privacy.condition import cluster_sizes, noise_scales, rank_boundaries
 from microveil.sensitivity import global_sensitivity
-from microveil.table import GridColumn
 
 __all__ = ["METHODS"]
 
 
 def record_dp(
-    columns: Sequence[GridColumn], choices: Choices, engine: Engine
+    columns: Sequence[Column], choices: Choices, engine: Engine
 ) -> Sequence[AttributePlan]:
     """Plan a partition of the user's choice, then noise by the global sensitivity."""
     if choices.partition == "mdav":
@@ -38,28 +36,29 @@ def record_dp(
     return in_threads(lambda column: _optimal(column, choices, engine), columns)
 
 
-def _optimal(column: GridColumn, choices: Choices, engine: Engine) -> CentroidPlan:
+def _optimal(column: Column, choices: Choices, engine: Engine) -> CentroidPlan:
     share = choices.shares[column.attribute.name]
     if choices.partition == "optimal":
-        ranked = engine.cluster_optimally(column.values, choices.k)
+        ranked = engine.cluster_optimally(column, choices.k)
     else:
         # Noise of scale width/(s share) on the mean of s records: 2 (width/share)**2 / s in all.
         lower, upper = domain(column)
         scale = float(global_sensitivity(lower, upper) / share)
-        ranked = engine.cluster_noise_aware(column.values, choices.k, 2 * scale**2)
-    return globally_noisy(column, ranked, share)
+        ranked = engine.cluster_noise_aware(column, choices.k, 2 * scale**2)
+    return globally_noisy(column, ranked, share, engine)
 
 
 def _noisy(
-    columns: Sequence[GridColumn], partition: Partition, choices: Choices, engine: Engine
+    columns: Sequence[Column], clusters: Clusters, choices: Choices, engine: Engine
 ) -> list[CentroidPlan]:
     return [
         noisy_centroids(
             column,
-            joint_means(column, partition, engine),
+            joint_means(column, clusters, engine),
             np.int64(global_sensitivity(*domain(column))),
             choices.shares[column.attribute.name],
-            shifts=None,
+            None,
+            engine,
         )
         for column in columns
     ]

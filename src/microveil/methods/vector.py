@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from microveil.engines import Engine
+from microveil.engines import Column, Engine
 from microveil.methods.base import Choices, Method, Promise, Setting, each, epsilon_scopes
 from microveil.methods.centroids import scaled_centroids, winsorised_means
 from microveil.methods.idp2025 import SIZES_BY_RANK
@@ -20,26 +20,25 @@ from microveil.privacy import Model
 from microveil.privacy.condition import cluster_sizes, noise_scales
 from microveil.sensitivity import cluster_local_sensitivity
 from microveil.shifts import least_vector_scales, winsorised_shifts
-from microveil.table import GridColumn
 
 __all__ = ["METHODS", "idp_vector"]
 
 
-def idp_vector(column: GridColumn, choices: Choices, engine: Engine) -> CentroidPlan:
+def idp_vector(column: Column, choices: Choices, engine: Engine) -> CentroidPlan:
     """Plan winsorised means with scales of least noise whose losses add up to the share."""
-    n_values = len(column.values)
+    n_values = column.n_present
     share = choices.shares[column.attribute.name]
     widen = choices.exact_cells == "widen"
     if choices.partition == "noise-aware":
         ranked = engine.cluster_vector_aware(
-            column.values,
+            column,
             choices.k,
             float(share),
             exact_allowed=choices.exact_cells == "allow",
         )
         largest_cluster = n_values
     else:
-        ranked = engine.cluster_by_rank(column.values, choices.k, widen=widen)
+        ranked = engine.cluster_by_rank(column, choices.k, widen=widen)
         largest_cluster = n_values if widen else min(n_values, 2 * choices.k - 1)
     clusters = ranked.clusters
     shifts = winsorised_shifts(clusters.smallest, clusters.largest)
@@ -50,6 +49,7 @@ def idp_vector(column: GridColumn, choices: Choices, engine: Engine) -> Centroid
         least_vector_scales(shifts, clusters.sizes, float(share)),
         share,
         shifts,
+        engine,
         largest_cluster=largest_cluster,
         room=_room(n_values, choices.k, largest_cluster),
     )

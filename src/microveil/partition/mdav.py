@@ -11,7 +11,7 @@ from microveil.errors import DataError, RequestError
 from microveil.partition.clusters import Partition
 from microveil.partition.ranking import rank_order, ranking_sizes
 
-__all__ = ["insensitive_mdav", "mdav", "standardised", "v_mdav"]
+__all__ = ["insensitive_mdav", "joint_partition", "mdav", "standardised", "v_mdav"]
 
 # Records to a leaf: few enough to skip most of them, enough to fill vector instructions.
 LEAF_SIZE = 64
@@ -204,6 +204,23 @@ def insensitive_mdav(
     among = order[tied]
     order[tied] = among[np.lexsort((*values[among].T[::-1], squares[among]))]
     return Partition(order=order, sizes=ranking_sizes(len(values), int(k)), n_records=len(values))
+
+
+def joint_partition(
+    name: str,
+    columns: Sequence[NDArray[np.int64]],
+    k: int,
+    bounds: Sequence[tuple[int, int]],
+) -> Partition:
+    """Partition by several columns, by the partition's name: "mdav" for example.
+
+    >>> joint_partition("mdav", [np.array([1, 9, 2, 8])], 2, [(0, 10)]).labels
+    array([0, 1, 0, 1])
+    """
+    matrix = np.column_stack([column.astype(np.float64) for column in columns])
+    if name == "mdav-insensitive":
+        return insensitive_mdav(matrix, k, bounds)
+    return {"mdav": mdav, "v-mdav": v_mdav}[name](matrix, k)
 
 
 def standardised(matrix: NDArray[np.float64]) -> NDArray[np.float64]:

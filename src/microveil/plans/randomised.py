@@ -17,7 +17,7 @@ from microveil.partition import Partition
 from microveil.plans.base import Mask, common_figures, squares_about_rounded
 from microveil.risk.posterior_odds import posterior_odds
 from microveil.schema import Attribute, Cells
-from microveil.table import Numbers, spread
+from microveil.table import GridColumn, Numbers, spread
 from microveil.utility.expected_randomisation import (
     expected_interval_error,
     expected_noise_error,
@@ -33,17 +33,27 @@ class _Randomised:
 
     Attributes
     ----------
-    attribute : Attribute
+    column : GridColumn
     share : Fraction or None
-    missing : bool array (n_records,) or None
-    values : int64 array (n_present,)
-        In grid units.
     """
 
-    attribute: Attribute
+    column: GridColumn
     share: Fraction | None
-    missing: Mask | None
-    values: NDArray[np.int64]
+
+    @property
+    def attribute(self) -> Attribute:
+        """The attribute."""
+        return self.column.attribute
+
+    @property
+    def missing(self) -> Mask | None:
+        """Records without a value in the release, bool (n_records,)."""
+        return self.column.missing
+
+    @property
+    def values(self) -> NDArray[np.int64]:
+        """The values that there are, in grid units, int64 (n_present,)."""
+        return self.column.values
 
     @property
     def n_clusters(self) -> int:

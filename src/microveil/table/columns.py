@@ -59,6 +59,11 @@ class GridColumn:
     missing: NDArray[np.bool_] | None
 
     @property
+    def n_present(self) -> int:
+        """How many records have a value."""
+        return len(self.values)
+
+    @property
     def n_missing(self) -> int:
         """How many records have no value."""
         return 0 if self.missing is None else int(self.missing.sum())

@@ -8,6 +8,7 @@ import numpy as np
 import polars
 from numpy.typing import NDArray
 
+from microveil.engines import LocalEngine
 from microveil.protect import draw, plan
 from microveil.reproduce.paper import Listing
 
@@ -57,7 +58,7 @@ def shares_of(
             usual_sums = np.zeros(len(attributes))
             printed_sums = np.zeros(len(attributes))
             for seed in range(runs):
-                data = draw(replace(planned, seed=seed)).data
+                data = draw(replace(planned, seed=seed), LocalEngine()).data
                 errors = data.select(attributes).to_numpy().astype(np.float64) - original
                 usual_sums += (errors**2).mean(axis=0) / variances / runs
                 printed_sums += (errors**2).mean(axis=0) / variances**2 / runs

@@ -9,6 +9,7 @@ import numpy as np
 import polars
 from numpy.typing import NDArray
 
+from microveil.engines import LocalEngine
 from microveil.protect import draw, plan
 from microveil.release import Plan
 from microveil.reproduce.given import Given, joined
@@ -215,7 +216,10 @@ def _released(planned: Plan, runs: int) -> Runs:
     """Protect the ages in many seeded runs."""
     return np.array(
         [
-            draw(replace(planned, seed=SEED + run)).data["age"].to_numpy().astype(np.float64)
+            draw(replace(planned, seed=SEED + run), LocalEngine())
+            .data["age"]
+            .to_numpy()
+            .astype(np.float64)
             for run in range(runs)
         ]
     )
