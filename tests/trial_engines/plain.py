@@ -1,0 +1,193 @@
+"""An engine in plain Python, to be read rather than run fast: lists, and `tests/reference`.
+
+What has no plain algorithm in closed form it refuses, as any engine may.
+"""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from microveil.engines import ClusterSummary, Ranked
+from microveil.errors import EngineError
+from microveil.partition import Partition
+from microveil.table import GridColumn
+from reference import intervals, mdav, ranking
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlainColumn:
+    """Values in a list, and the positions in the table of the records that have them."""
+
+    grid: GridColumn
+    values: list
+    records: list
+
+    @property
+    def attribute(self):
+        return self.grid.attribute
+
+    @property
+    def n_present(self):
+        return len(self.values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlainClusters:
+    """The positions, among records with a value, of each cluster's members."""
+
+    members: list
+
+    @property
+    def sizes(self):
+        return np.array([len(cluster) for cluster in self.members], dtype=np.int64)
+
+    @property
+    def n_clusters(self):
+        return len(self.members)
+
+
+class PlainEngine:
+    """Every step as its definition says."""
+
+    def remembering(self):
+        return self
+
+    def column(self, column):
+        n_records = column.n_present + column.n_missing
+        absent = column.missing if column.n_missing else [False] * n_records
+        records = [record for record in range(n_records) if not absent[record]]
+        return PlainColumn(grid=column, values=column.values.tolist(), records=records)
+
+    def complete(self, columns):
+        shared = set.intersection(*(set(column.records) for column in columns))
+        return [_among(column, shared) for column in columns]
+
+    def extremes(self, column):
+        return min(column.values), max(column.values)
+
+    def counts(self, column):
+        lower, upper = column.attribute.grid_bounds
+        return np.array([column.values.count(value) for value in range(lower, upper + 1)])
+
+    def singletons(self, column):
+        return _ranked(column, [[place] for place in range(column.n_present)])
+
+    def cluster_by_rank(self, column, k, *, widen=False):
+        if widen:
+            raise _refused("does not widen clusters", "exact_cells='allow'")
+        return _ranked(column, _members(ranking.ranking(column.values, k)))
+
+    def cluster_optimally(self, column, k):
+        raise _refused("has no optimal partition", "partition='ranking'")
+
+    def cluster_noise_aware(self, column, k, penalty):
+        raise _refused("has no noise-aware partition", "partition='ranking'")
+
+    def cluster_vector_aware(self, column, k, share, *, exact_allowed):
+        raise _refused("has no noise-aware partition", "partition='ranking'")
+
+    def cluster_jointly(self, name, columns, k):
+        rows = list(zip(*[column.values for column in columns], strict=True))
+        if name == "mdav":
+            return PlainClusters(members=_members(mdav.mdav(rows, k)))
+        if name == "v-mdav":
+            return PlainClusters(members=_members(mdav.v_mdav(rows, k, 0.2)))
+        bounds = [column.attribute.grid_bounds for column in columns]
+        return PlainClusters(members=_members(mdav.insensitive_mdav(rows, k, bounds)))
+
+    def interval_delta(self, column, *, k, width, every):
+        n_intervals = self._n_intervals(column, k, width, every)
+        return (max(column.values) - min(column.values)) / n_intervals / 2
+
+    def cluster_by_interval(self, column, *, k, width, every):
+        labels = intervals.labels(column.values, self._n_intervals(column, k, width, every))
+        return _listed(_members(labels), range(column.n_present), column.n_present)
+
+    def _n_intervals(self, column, k, width, every):
+        if width is not None:
+            raise _refused("cuts no intervals of a width", "k")
+        if every == "average":
+            return column.n_present // k
+        return intervals.most_intervals(column.values, k)
+
+    def moments(self, column, clusters):
+        groups = [[column.values[place] for place in cluster] for cluster in clusters.members]
+        return _sums(groups), _squares(groups)
+
+    def cluster_extremes(self, column, clusters):
+        groups = [[column.values[place] for place in cluster] for cluster in clusters.members]
+        return np.array([min(group) for group in groups]), np.array([max(g) for g in groups])
+
+    def joint_shifts(self, columns, clusters):
+        raise _refused("does not follow records through joint clusters", "dp-um")
+
+    def held(self, column):
+        return column.grid
+
+    def missing(self, column):
+        n_records = column.grid.n_present + column.grid.n_missing
+        if len(column.records) == n_records:
+            return None
+        present = set(column.records)
+        return np.array([record not in present for record in range(n_records)])
+
+    def in_table(self, column, clusters):
+        n_records = column.grid.n_present + column.grid.n_missing
+        return _listed(clusters.members, column.records, n_records)
+
+    def broadcast(self, partition, values):
+        labels, one_each = partition.labels.tolist(), values.tolist()
+        cells = [0 if label < 0 else one_each[label] for label in labels]
+        return np.array(cells, dtype=values.dtype)
+
+
+def _refused(what, instead):
+    return EngineError("engine", f"the plain one {what}", f"pass {instead}")
+
+
+def _among(column, shared):
+    pairs = zip(column.values, column.records, strict=True)
+    kept = [(value, record) for value, record in pairs if record in shared]
+    return replace(
+        column, values=[value for value, _ in kept], records=[record for _, record in kept]
+    )
+
+
+def _members(labels):
+    return [
+        [place for place, label in enumerate(labels) if label == cluster]
+        for cluster in sorted(set(labels))
+    ]
+
+
+def _listed(members, records, n_records):
+    order = [records[place] for cluster in members for place in cluster]
+    sizes = np.array([len(cluster) for cluster in members], dtype=np.int64)
+    return Partition(order=np.array(order), sizes=sizes, n_records=n_records)
+
+
+def _ranked(column, members):
+    groups = [sorted(column.values[place] for place in cluster) for cluster in members]
+    clusters = ClusterSummary(
+        sizes=np.array([len(group) for group in groups], dtype=np.int64),
+        sums=_sums(groups),
+        squares=_squares(groups),
+        smallest=np.array([[g[min(nth, len(g) - 1)] for g in groups] for nth in range(3)]),
+        largest=np.array([[g[max(-1 - nth, -len(g))] for g in groups] for nth in range(3)]),
+    )
+    return Ranked(partition=PlainClusters(members=members), clusters=clusters)
+
+
+def _sums(groups):
+    return np.array([sum(group) for group in groups], dtype=np.int64)
+
+
+def _squares(groups):
+    means = [Fraction(sum(group), len(group)) for group in groups]
+    return np.array(
+        [
+            float(sum((value - mean) ** 2 for value in group))
+            for group, mean in zip(groups, means, strict=True)
+        ]
+    )
