@@ -6,7 +6,6 @@ from microveil.files import FORMULA_SIGNS, begins_like_formula
 from microveil.plans import AttributePlan, CentroidPlan
 from microveil.release import Plan
 from microveil.request import Request
-from microveil.schema import Source
 from microveil.shown import one_line
 
 __all__ = ["custodian_notes", "formula_notes", "plan_notes"]
@@ -35,14 +34,15 @@ def custodian_notes(parts: Sequence[AttributePlan]) -> tuple[str, ...]:
 def formula_notes(planned: Plan) -> tuple[str, ...]:
     """Warn of names, categories and kept cells that a spreadsheet would run as formulas."""
     table, kept = planned.table, planned.guarantee.kept
-    categories = {part.attribute.name: part.attribute.categories for part in planned.attributes}
+    listed = {part.attribute.name: part.attribute.categories for part in planned.attributes}
 
     def texts(name: str) -> Iterator[str]:
         yield name
-        yield from categories.get(name) or ()
+        categories = listed.get(name)
+        yield from categories.values if categories is not None else ()
         yield from table.texts_beginning(name, FORMULA_SIGNS) if name in kept else ()
 
-    released = [name for name in table.names if name in kept or name in categories]
+    released = [name for name in table.names if name in kept or name in listed]
     found = [one_line(name) for name in released if any(map(begins_like_formula, texts(name)))]
     if not found:
         return ()
@@ -69,7 +69,7 @@ def _of_request(
     if left_out:
         notes.append(f"Not released: {', '.join(left_out)}.")
     attributes = [part.attribute for part in parts]
-    read = [a.name for a in attributes if a.bounds and a.bounds.source is Source.DATA]
+    read = [a.name for a in attributes if a.bounds_from_data]
     if read:
         notes.append(
             f"Bounds read from the data ({', '.join(read)}): the release shows them, and the "

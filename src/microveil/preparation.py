@@ -8,7 +8,7 @@ from typing import Any
 from microveil.engines import in_threads
 from microveil.errors import DataError, RequestError
 from microveil.request import Request, read_bounds, read_categories, read_resolution
-from microveil.schema import Attribute, Bounds, Kind, Source
+from microveil.schema import Attribute, Bounds, Categories, Kind, Source
 from microveil.table import (
     GridColumn,
     Table,
@@ -147,7 +147,7 @@ def _attribute(table: Table, name: str, request: Request) -> Attribute:
     elif bounds is None and kind is Kind.DATE:
         bounds = CALENDAR
     attribute = Attribute(
-        name=name, kind=kind, resolution=resolution, resolution_source=source, bounds=bounds
+        name=name, kind=kind, resolution=resolution, resolution_source=source, domain=bounds
     )
     if any(abs(bound) > WIDEST for bound in attribute.grid_bounds or ()):
         raise RequestError(
@@ -178,10 +178,7 @@ def _categorical(name: str, request: Request) -> Attribute:
         kind=Kind.OTHER,
         resolution=Fraction(1),
         resolution_source=Source.TYPE,
-        bounds=Bounds(
-            lower=Fraction(0), upper=Fraction(len(categories) - 1), source=Source.DECLARED
-        ),
-        categories=categories,
+        domain=Categories(values=categories, ordered=False, source=Source.DECLARED),
     )
 
 
@@ -189,7 +186,7 @@ def _column(table: Table, attribute: Attribute, request: Request) -> GridColumn:
     if attribute.categories is None:
         numbers = table.numbers(attribute.name)
     else:
-        numbers = table.codes(attribute.name, attribute.categories)
+        numbers = table.codes(attribute.name, attribute.categories.values)
     column = on_grid(
         numbers,
         attribute,

@@ -5,7 +5,7 @@
 ...     kind=Kind.DECIMAL,
 ...     resolution=Fraction("0.01"),
 ...     resolution_source=Source.DECLARED,
-...     bounds=Bounds(lower=Fraction(0), upper=Fraction(100_000), source=Source.DECLARED),
+...     domain=Bounds(lower=Fraction(0), upper=Fraction(100_000), source=Source.DECLARED),
 ... )
 >>> income.grid_bounds
 (0, 10000000)
@@ -20,7 +20,18 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["EPOCH", "Attribute", "Bounds", "Cells", "Kind", "Role", "Source", "written"]
+__all__ = [
+    "EPOCH",
+    "Attribute",
+    "Bounds",
+    "Categories",
+    "Cells",
+    "Domain",
+    "Kind",
+    "Role",
+    "Source",
+    "written",
+]
 
 EPOCH = datetime.date(1970, 1, 1)
 
@@ -53,7 +64,7 @@ class Kind(StrEnum):
 
 
 class Source(StrEnum):
-    """Where a bound or a resolution comes from."""
+    """Where a domain or a resolution comes from."""
 
     DECLARED = "declared"
     TYPE = "given by the type"
@@ -76,8 +87,46 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Categories:
+    """The domain of an attribute whose values are listed, each a category.
+
+    Attributes
+    ----------
+    values : tuple of str
+        Every category that there is; its position is what methods calculate with.
+    ordered : bool
+        Whether their order means something: then they are ranks, 0 to M - 1.
+    source : Source
+
+    Examples
+    --------
+    >>> schooling = Categories(values=("none", "school"), ordered=True, source=Source.DECLARED)
+    >>> schooling.n_categories, schooling.grid_bounds
+    (2, (0, 1))
+    """
+
+    values: tuple[str, ...]
+    ordered: bool
+    source: Source
+
+    @property
+    def n_categories(self) -> int:
+        """How many categories there are."""
+        return len(self.values)
+
+    @property
+    def grid_bounds(self) -> tuple[int, int]:
+        """The first position and the last."""
+        return 0, len(self.values) - 1
+
+
+# What an attribute may hold.
+Domain = Bounds | Categories
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Attribute:
-    """A numeric attribute, its domain and its grid.
+    """An attribute that can be protected, its domain and its grid.
 
     Attributes
     ----------
@@ -86,18 +135,16 @@ class Attribute:
     resolution : Fraction
         The step of the public grid on which values are rounded, in the attribute's units.
     resolution_source : Source
-    bounds : Bounds or None
-        None where neither declared, nor needed, nor given by the type.
-    categories : tuple of str or None
-        The declared categories of a text attribute; its grid units are their positions.
+    domain : Bounds, Categories or None
+        None where neither declared, nor needed, nor given by the type. The grid units of
+        categories are their positions.
     """
 
     name: str
     kind: Kind
     resolution: Fraction
     resolution_source: Source
-    bounds: Bounds | None = None
-    categories: tuple[str, ...] | None = None
+    domain: Domain | None = None
 
     @property
     def place(self) -> str:
@@ -105,8 +152,23 @@ class Attribute:
         return f"attribute '{self.name}'"
 
     @property
+    def bounds(self) -> Bounds | None:
+        """Its domain, where that is an interval of numbers."""
+        return self.domain if isinstance(self.domain, Bounds) else None
+
+    @property
+    def categories(self) -> Categories | None:
+        """Its domain, where that is a list."""
+        return self.domain if isinstance(self.domain, Categories) else None
+
+    @property
+    def domain_source(self) -> Source:
+        """Where its domain comes from."""
+        return Source.NONE if self.domain is None else self.domain.source
+
+    @property
     def bounds_from_data(self) -> bool:
-        """Whether its domain was read from the data."""
+        """Whether its bounds were read from the data."""
         return self.bounds is not None and self.bounds.source is Source.DATA
 
     @property
@@ -116,13 +178,20 @@ class Attribute:
 
     @property
     def grid_bounds(self) -> tuple[int, int] | None:
-        """The domain in grid units, widened outwards to whole ones; None without bounds."""
-        if self.bounds is None:
-            return None
+        """The domain in grid units, widened outwards to whole ones; None without one."""
+        if self.domain is None or isinstance(self.domain, Categories):
+            return None if self.domain is None else self.domain.grid_bounds
         return (
-            math.floor(self.bounds.lower / self.resolution),
-            math.ceil(self.bounds.upper / self.resolution),
+            math.floor(self.domain.lower / self.resolution),
+            math.ceil(self.domain.upper / self.resolution),
         )
+
+    @property
+    def written_domain(self) -> tuple[int | float | str, ...] | None:
+        """Its lower and upper bound, or every category, as JSON and people want them."""
+        if self.domain is None or isinstance(self.domain, Categories):
+            return None if self.domain is None else self.domain.values
+        return written(self.domain.lower, self.kind), written(self.domain.upper, self.kind)
 
     def from_grid(self, units: NDArray[np.int64]) -> Cells:
         """Turn grid units into values: whole for all but decimals, the nearest float for those."""

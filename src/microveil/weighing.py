@@ -323,8 +323,8 @@ def _sizes(prepared: Prepared, smallest: int, step: float = STEP) -> list[int | 
 
 def _bounded(column: GridColumn) -> bool:
     """Whether a domain was declared (or read): the calendar alone is none."""
-    bounds, kind = column.attribute.bounds, column.attribute.kind
-    return bounds is not None and not (kind is Kind.DATE and bounds.source is Source.TYPE)
+    domain, kind = column.attribute.domain, column.attribute.kind
+    return domain is not None and not (kind is Kind.DATE and domain.source is Source.TYPE)
 
 
 def _stand_in(prepared: Prepared) -> Prepared:

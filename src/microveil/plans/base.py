@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from microveil.engines import Engine
 from microveil.noise import RandomSource
-from microveil.schema import Attribute, written
+from microveil.schema import Attribute
 from microveil.table import Numbers
 
 __all__ = ["AttributePlan", "Mask", "common_figures", "squares_about_rounded"]
@@ -95,17 +95,11 @@ def squares_about_rounded(total_squares: float, mean: float, n_cells: int) -> fl
 
 def common_figures(plan: AttributePlan) -> dict[str, Any]:
     """Return what the custodian is told of any plan."""
-    attribute = plan.attribute
-    bounds, kind = attribute.bounds, attribute.kind
-    told: list[Any] | None = None
-    if attribute.categories is not None:
-        told = list(attribute.categories)
-    elif bounds is not None:
-        told = [written(bounds.lower, kind), written(bounds.upper, kind)]
+    attribute, domain = plan.attribute, plan.attribute.domain
     return {
         "share": None if plan.share is None else str(plan.share),
-        "bounds": told,
-        "bounds_source": None if bounds is None else bounds.source.value,
+        "bounds": None if domain is None else list(attribute.written_domain or ()),
+        "bounds_source": None if domain is None else domain.source.value,
         "resolution": float(attribute.resolution),
         "resolution_source": attribute.resolution_source.value,
         "missing_cells": 0 if plan.missing is None else int(plan.missing.sum()),

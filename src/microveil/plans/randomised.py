@@ -91,12 +91,13 @@ class _Randomised:
         bounds = self.attribute.grid_bounds
         clamped = units if bounds is None else np.clip(units, *bounds)
         values: Cells = clamped
-        if self.attribute.categories is None:
+        categories = self.attribute.categories
+        if categories is None:
             values = self.attribute.from_grid(clamped)
         return Numbers(
             values=spread(values, self.missing),
             missing=self.missing,
-            categories=self.attribute.categories,
+            categories=None if categories is None else categories.values,
         )
 
 

@@ -70,14 +70,14 @@ class AttributeTerms:
     @classmethod
     def of(cls, attribute: Attribute, share: Fraction | None, method: str) -> "AttributeTerms":
         """Take of an attribute what may be published."""
-        bounds, from_data = attribute.bounds, attribute.resolution_from_data
+        from_data = attribute.resolution_from_data
         return cls(
             name=attribute.name,
             kind=_public_kind(attribute),
             method=method,
             share=share,
-            domain=_domain(attribute),
-            domain_source=Source.NONE if bounds is None else bounds.source,
+            domain=None if attribute.bounds_from_data else attribute.written_domain,
+            domain_source=attribute.domain_source,
             resolution=None if from_data else written(attribute.resolution, Kind.DECIMAL),
             resolution_source=attribute.resolution_source,
         )
@@ -98,15 +98,6 @@ def _public_kind(attribute: Attribute) -> Kind:
     # Whether numbers have decimals is read from the data where their resolution is.
     whole = attribute.resolution_from_data and attribute.kind is Kind.WHOLE
     return Kind.DECIMAL if whole else attribute.kind
-
-
-def _domain(attribute: Attribute) -> tuple[Plain, ...] | None:
-    bounds = attribute.bounds
-    if attribute.categories is not None:
-        return attribute.categories
-    if bounds is None or attribute.bounds_from_data:
-        return None
-    return written(bounds.lower, attribute.kind), written(bounds.upper, attribute.kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
