@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from microveil.protect import plan, protect
     from microveil.release import Plan, Release
     from microveil.risk.attacks import AttackReport
+    from microveil.schema import ordered
     from microveil.table import bounds_from_data, resolution_from_data
 
 # Where each public name lives; nothing is imported before it is asked for (PEP 562).
@@ -62,6 +63,7 @@ _HOMES = {
     "empirical_audit": "empirical",
     "invented_people": "datasets",
     "methods": "methods",
+    "ordered": "schema",
     "partition": "",
     "plan": "protect",
     "protect": "protect",
@@ -92,6 +94,7 @@ __all__ = [
     "empirical_audit",
     "invented_people",
     "methods",
+    "ordered",
     "partition",
     "plan",
     "protect",

@@ -16,6 +16,7 @@ from microveil.noise import RandomSource
 from microveil.plans import AttributePlan
 from microveil.release import Plan
 from microveil.risk.record_linkage import record_linkage_by_rank, record_linkage_standardised
+from microveil.table import numbers_of_attribute
 
 __all__ = ["InvitedLinkage", "invited_linkage"]
 
@@ -104,7 +105,7 @@ def invited_linkage(planned: Plan, engine: Engine) -> InvitedLinkage:
 
 
 def _values(planned: Plan, part: AttributePlan, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-    numbers = planned.table.numbers(part.attribute.name)
+    numbers = numbers_of_attribute(planned.table, part.attribute)
     return numbers.values[rows].astype(np.float64)
 
 

@@ -39,7 +39,7 @@ def formula_notes(planned: Plan) -> tuple[str, ...]:
     def texts(name: str) -> Iterator[str]:
         yield name
         categories = listed.get(name)
-        yield from categories.values if categories is not None else ()
+        yield from (categories and categories.words) or ()
         yield from table.texts_beginning(name, FORMULA_SIGNS) if name in kept else ()
 
     released = [name for name in table.names if name in kept or name in listed]

@@ -262,7 +262,7 @@ def _remarks(
     request: Request, parts: tuple[AttributePlan, ...], promise: Promise, *, seeded: bool
 ) -> tuple[str, ...]:
     method = request.method
-    bounded = any(part.attribute.domain is not None for part in parts)
+    bounded = any(part.attribute.bounds is not None for part in parts)
     return remarks(
         f"{method.id}, {promise.title or method.title}",
         Circumstances(

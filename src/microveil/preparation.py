@@ -7,13 +7,15 @@ from typing import Any
 
 from microveil.engines import in_threads
 from microveil.errors import DataError, RequestError
+from microveil.methods import METHODS, Method
 from microveil.request import Request, read_bounds, read_categories, read_resolution
-from microveil.schema import Attribute, Bounds, Categories, Kind, Source
+from microveil.schema import Attribute, Bounds, Categories, Kind, Ordered, Source
 from microveil.table import (
     GridColumn,
     Table,
     check_columns,
     likely_identifier,
+    numbers_of_attribute,
     on_grid,
     open_table,
 )
@@ -78,8 +80,8 @@ def prepare(
 
 def _chosen(table: Table, request: Request) -> tuple[list[str], list[str]]:
     """Return the attributes to protect, in the table's order, and the columns left out."""
-    named = (*(request.attributes or ()), *request.keep, *request.bounds, *request.resolution)
-    check_columns(table, named)
+    domains = (*request.bounds, *request.categories, *request.resolution)
+    check_columns(table, (*(request.attributes or ()), *request.keep, *domains))
     for name, kind in request.types.items():
         if name not in table.names or table.kind(name) is not kind:
             found = table.kind(name).value if name in table.names else "no such column"
@@ -89,11 +91,13 @@ def _chosen(table: Table, request: Request) -> tuple[list[str], list[str]]:
                 "mend the table or the recipe",
             )
     if request.attributes is not None:
-        # A recipe may name text with its categories, which only some methods protect.
+        # A recipe may name text with categories in no order, which only some methods protect.
         skipped = {
             name
             for name, kind in request.types.items()
-            if kind is Kind.OTHER and not request.method.takes_categories
+            if kind is Kind.OTHER
+            and not request.method.takes_categories
+            and not _is_ordered(name, request)
         }
         names = [name for name in table.names if name in request.attributes and name not in skipped]
     else:
@@ -119,11 +123,18 @@ def _chosen(table: Table, request: Request) -> tuple[list[str], list[str]]:
 
 
 def _attribute(table: Table, name: str, request: Request) -> Attribute:
+    categories = _categories(table, name, request)
+    if categories is not None:
+        return _categorical(name, categories, request.method)
     kind = table.kind(name)
     if not kind.is_numeric:
         if not request.method.takes_categories:
             table.numbers(name)  # says why, in the words that fit
-        return _categorical(name, request)
+        raise RequestError(
+            f"attribute '{name}'",
+            f"{request.method.id} needs the list of categories that there are",
+            f"add --categories {name}=North,South (categories={{{name!r}: ['North', 'South']}})",
+        )
     resolution, source = Fraction(1), Source.TYPE
     if name in request.resolution:
         resolution, source = read_resolution(name, kind, request.resolution[name])
@@ -165,30 +176,43 @@ def _example(name: str, kind: Kind) -> str:
     return f"--bounds {name}=0:100000 (bounds={{{name!r}: (0, 100_000)}})"
 
 
-def _categorical(name: str, request: Request) -> Attribute:
-    if name not in request.bounds:
-        raise RequestError(
-            f"attribute '{name}'",
-            f"{request.method.id} needs the list of categories that there are",
-            f"add --bounds {name}=North:South (bounds={{{name!r}: ['North', 'South']}})",
-        )
-    categories = read_categories(name, request.bounds[name])
-    return Attribute(
+def _is_ordered(name: str, request: Request) -> bool:
+    return isinstance(request.categories.get(name, request.bounds.get(name)), Ordered)
+
+
+def _categories(table: Table, name: str, request: Request) -> Categories | None:
+    """Return the list of its values that an attribute has been declared, if one was."""
+    kind = table.kind(name)
+    if name in request.categories:
+        return read_categories(name, kind, request.categories[name])
+    given = request.bounds.get(name)
+    if given is not None and (kind is Kind.OTHER or isinstance(given, Ordered)):
+        return read_categories(name, kind, given, "bounds")
+    return None
+
+
+def _categorical(name: str, categories: Categories, method: Method) -> Attribute:
+    attribute = Attribute(
         name=name,
-        kind=Kind.OTHER,
+        kind=categories.kind,
         resolution=Fraction(1),
         resolution_source=Source.TYPE,
-        domain=Categories(values=categories, ordered=False, source=Source.DECLARED),
+        domain=categories,
     )
+    if not attribute.kind.is_ranked and not method.takes_categories:
+        able = ", ".join(other.id for other in METHODS.values() if other.takes_categories)
+        raise RequestError(
+            attribute.place,
+            f"{method.id} ranks values or calculates with them, and its categories are in no order",
+            f"choose {able}; or, if they have an order, declare it: --ordered "
+            f"{name}=low,middle,high (categories={{{name!r}: ordered('low', 'middle', 'high')}})",
+        )
+    return attribute
 
 
 def _column(table: Table, attribute: Attribute, request: Request) -> GridColumn:
-    if attribute.categories is None:
-        numbers = table.numbers(attribute.name)
-    else:
-        numbers = table.codes(attribute.name, attribute.categories.values)
     column = on_grid(
-        numbers,
+        numbers_of_attribute(table, attribute),
         attribute,
         keep_missing=request.missing == "keep",
         clamp=request.outside == "clamp",

@@ -48,9 +48,13 @@ def protect(
     keep : sequence of str, optional
         Columns to release unprotected; the guarantee says so.
     bounds : dict of (lower, upper), optional
-        The domain of each attribute: a fact about it, not about the data; for text under
-        "pram" the list of its categories. Needed by the methods whose entry in `methods`
-        says so. `bounds_from_data` reads them off the table, which leaks.
+        The domain of each attribute: a fact about it, not about the data. Needed by the methods
+        whose entry in `methods` says so. `bounds_from_data` reads them off the table, which
+        leaks. For text a list of its categories, as in ``categories``.
+    categories : dict of lists, optional
+        The domain of text, and of whole numbers or yes/no that are codes: every category that
+        there is. In no order, only "pram" takes them; `ordered` declares an order, and then every
+        method does.
     resolution : dict of float, optional
         The step to which values are rounded, 0.01 for cents. Needed for floats; whole
         numbers have 1. `resolution_from_data` reads it off the table.

@@ -1,6 +1,7 @@
 """What is asked of a release, checked before the table is touched."""
 
 import datetime
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
@@ -13,7 +14,7 @@ import numpy as np
 from microveil.errors import RequestError
 from microveil.methods import METHODS, Method
 from microveil.privacy import as_fraction, exact_number
-from microveil.schema import EPOCH, Bounds, Kind, Source
+from microveil.schema import COLUMN_KINDS, EPOCH, Bounds, Categories, Kind, Ordered, Source
 from microveil.table import BoundsFromData, ResolutionFromData
 
 __all__ = ["Advised", "Arguments", "Request", "read_bounds", "read_categories", "read_resolution"]
@@ -67,6 +68,7 @@ class Arguments(TypedDict, total=False):
     attributes: Iterable[str] | None
     keep: Iterable[str]
     bounds: Mapping[str, tuple[Any, Any]] | None
+    categories: Mapping[str, Any] | None
     resolution: Mapping[str, Any] | None
     outside: Literal["error", "clamp"]
     partition: str | None
@@ -102,6 +104,7 @@ class Request:
     attributes: tuple[str, ...] | None = None
     keep: tuple[str, ...] = ()
     bounds: Mapping[str, tuple[Any, Any]]
+    categories: Mapping[str, Any]
     resolution: Mapping[str, Any]
     outside: str = "error"
     exact_cells: str = "refuse"
@@ -154,6 +157,7 @@ class Request:
             attributes=_names(given["attributes"], "attributes") if "attributes" in given else None,
             keep=_names(given.get("keep", ()), "keep"),
             bounds=_mapping(given.get("bounds", {}), "bounds"),
+            categories=_mapping(given.get("categories", {}), "categories"),
             resolution=_mapping(given.get("resolution", {}), "resolution"),
             outside=given.get("outside", "error"),
             exact_cells=given.get("exact_cells", "refuse"),
@@ -191,6 +195,12 @@ class Request:
             raise RequestError(
                 f"column '{both[0]}'", "it is both to be protected and to be kept", "name it once"
             )
+        if twice := sorted(set(self.bounds) & set(self.categories)):
+            raise RequestError(
+                f"domain of '{twice[0]}'",
+                "bounds and categories are both given, and an attribute has one domain",
+                "leave one of them out",
+            )
 
     def _check_shuffle(self) -> None:
         if self.shuffle == "columns" and self.keep:
@@ -208,13 +218,15 @@ class Request:
         for name in ("epsilon", "width"):
             values[name] = None if values[name] is None else str(values[name])
         values["matrix"] = {key: _plain(value) for key, value in self.matrix.items()}
-        for name in ("bounds", "resolution", "budget", "types"):
+        for name in ("bounds", "categories", "resolution", "budget", "types"):
             values[name] = {key: _plain(value) for key, value in values[name].items()}
         del values["unused"]
         return {key: list(v) if isinstance(v, tuple) else v for key, v in values.items()}
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, Ordered):
+        return {"ordered": _plain(value.values)}
     if isinstance(value, tuple | list):
         return [_plain(part) for part in value]
     return value if isinstance(value, int | float) else str(value)
@@ -338,10 +350,10 @@ def _mapping(value: Any, place: str) -> Mapping[str, Any]:
 def _types(value: Any) -> Mapping[str, Kind]:
     given = _mapping(value, "types")
     for name, kind in given.items():
-        if kind not in list(Kind):
+        if kind not in COLUMN_KINDS:
             raise RequestError(
                 f"type of '{name}'",
-                f"it must be one of {', '.join(Kind)}",
+                f"it must be one of {', '.join(COLUMN_KINDS)}",
                 "correct it",
             )
     return {name: Kind(kind) for name, kind in given.items()}
@@ -412,21 +424,70 @@ def read_bounds(name: str, kind: Kind, given: Any) -> Bounds:
     return Bounds(lower=lower, upper=upper, source=source)
 
 
-def read_categories(name: str, given: Any) -> tuple[str, ...]:
+def read_categories(name: str, kind: Kind, given: Any, argument: str = "categories") -> Categories:
     """Make a declared list of categories of what a user gave.
 
-    >>> read_categories("REGION", ["North", "South"])
+    Parameters
+    ----------
+    name : str
+    kind : Kind
+        Of the column.
+    given : list, `Ordered` or CategoriesFromData
+        Text for a column of text; for one of whole numbers or yes/no their values, or these
+        written as text.
+    argument : str
+        Which one it came by.
+
+    Raises
+    ------
+    RequestError
+        If it is no list of two different values or more of the column's kind.
+
+    Examples
+    --------
+    >>> read_categories("REGION", Kind.OTHER, ["North", "South"]).values
     ('North', 'South')
     """
-    place = f"bounds of '{name}'"
+    place = f"{argument} of '{name}'"
     remedy = "pass every category that there is, for example ['North', 'South']"
-    listed = isinstance(given, Iterable) and not isinstance(given, str)
-    if not listed or not all(isinstance(word, str) for word in given):
-        raise RequestError(place, "the bounds of a text column are its categories", remedy)
-    categories = tuple(given)
-    if len(categories) < 2 or len(set(categories)) < len(categories):
+    if kind is Kind.DATE:
+        raise RequestError(place, "a date has bounds and no categories", "declare its bounds")
+    listed = given.values if isinstance(given, Ordered) else given
+    rule = f"the categories of a column are a list, of {_LISTED[kind]}"
+    if argument == "bounds":
+        rule = "the bounds of a text column are its categories"
+    if not isinstance(listed, Iterable) or isinstance(listed, str | Mapping):
+        raise RequestError(place, rule, remedy)
+    found = [_category(value, kind) for value in listed]
+    values = tuple(value for value in found if value is not None)
+    if len(values) < len(found):
+        raise RequestError(place, rule, remedy)
+    if len(values) < 2 or len(set(values)) < len(values):
         raise RequestError(place, "there must be two categories or more, all different", remedy)
-    return categories
+    return Categories(values=values, ordered=isinstance(given, Ordered), source=Source.DECLARED)
+
+
+_LISTED = {
+    Kind.OTHER: "text",
+    Kind.WHOLE: "whole numbers",
+    # A whole number that may be missing is a float to some libraries.
+    Kind.DECIMAL: "whole numbers",
+    Kind.BOOLEAN: "true and false",
+}
+_TRUTH = {"true": True, "false": False}
+
+
+def _category(value: Any, kind: Kind) -> str | int | None:
+    """Read one category of a column of a kind; None where it is none."""
+    if kind is Kind.OTHER:
+        return str(value) if isinstance(value, str) else None
+    if kind is Kind.BOOLEAN:
+        value = _TRUTH.get(value.lower()) if isinstance(value, str) else value
+        return bool(value) if isinstance(value, bool | np.bool_) else None
+    if isinstance(value, str) and re.fullmatch(r"[+-]?[0-9]{1,19}", value):
+        value = int(value)
+    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return int(value) if is_whole and -(1 << 63) <= value < 1 << 63 else None
 
 
 def read_resolution(name: str, kind: Kind, given: Any) -> tuple[Fraction, Source]:

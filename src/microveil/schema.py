@@ -16,11 +16,13 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "COLUMN_KINDS",
     "EPOCH",
     "Attribute",
     "Bounds",
@@ -28,8 +30,10 @@ __all__ = [
     "Cells",
     "Domain",
     "Kind",
+    "Ordered",
     "Role",
     "Source",
+    "ordered",
     "written",
 ]
 
@@ -49,18 +53,33 @@ class Role(StrEnum):
 
 
 class Kind(StrEnum):
-    """How an attribute's values become numbers: dates as days, yes/no as 1 and 0."""
+    """How an attribute's values become numbers: dates as days, yes/no as 1 and 0.
+
+    Listed categories become their positions, ranks where the list is ordered; text without a
+    list becomes nothing.
+    """
 
     WHOLE = "whole number"
     DECIMAL = "decimal"
     BOOLEAN = "yes/no"
     DATE = "date"
+    ORDINAL = "ordinal"
+    NOMINAL = "nominal"
     OTHER = "text"
 
     @property
     def is_numeric(self) -> bool:
-        """Whether the methods for numbers apply."""
-        return self is not Kind.OTHER
+        """Whether the values themselves are numbers, or days or yes and no as such."""
+        return self not in {Kind.ORDINAL, Kind.NOMINAL, Kind.OTHER}
+
+    @property
+    def is_ranked(self) -> bool:
+        """Whether values lie in an order: then the methods for numbers apply."""
+        return self not in {Kind.NOMINAL, Kind.OTHER}
+
+
+# What a column can be by itself: that its values are categories has to be declared.
+COLUMN_KINDS = (Kind.WHOLE, Kind.DECIMAL, Kind.BOOLEAN, Kind.DATE, Kind.OTHER)
 
 
 class Source(StrEnum):
@@ -92,8 +111,8 @@ class Categories:
 
     Attributes
     ----------
-    values : tuple of str
-        Every category that there is; its position is what methods calculate with.
+    values : tuple of str, int or bool
+        Every category that there is, all text or none; methods calculate with positions in it.
     ordered : bool
         Whether their order means something: then they are ranks, 0 to M - 1.
     source : Source
@@ -105,9 +124,20 @@ class Categories:
     (2, (0, 1))
     """
 
-    values: tuple[str, ...]
+    values: tuple[str | int, ...]
     ordered: bool
     source: Source
+
+    @property
+    def kind(self) -> Kind:
+        """What an attribute with this domain is."""
+        return Kind.ORDINAL if self.ordered else Kind.NOMINAL
+
+    @property
+    def words(self) -> tuple[str, ...] | None:
+        """The categories where they are text, else None."""
+        words = tuple(value for value in self.values if isinstance(value, str))
+        return words or None
 
     @property
     def n_categories(self) -> int:
@@ -118,6 +148,58 @@ class Categories:
     def grid_bounds(self) -> tuple[int, int]:
         """The first position and the last."""
         return 0, len(self.values) - 1
+
+    def positions(self, numbers: Cells) -> NDArray[np.int64]:
+        """Find numbers in a list of numbers: their positions, -1 where they are not in it.
+
+        >>> codes = Categories(values=(9, 1), ordered=False, source=Source.DECLARED)
+        >>> codes.positions(np.array([1, 9, 5]))
+        array([ 1,  0, -1])
+        """
+        listed = np.array([int(value) for value in self.values], dtype=np.int64)
+        order = np.argsort(listed)
+        nearest = np.minimum(np.searchsorted(listed[order], numbers), len(listed) - 1)
+        found = order[nearest]
+        return np.where(listed[found] == numbers, found, -1).astype(np.int64)
+
+    def at(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return what stands at positions: the numbers; of text the positions themselves.
+
+        A position beyond the list counts as its nearer end.
+        """
+        inside = np.clip(positions, *self.grid_bounds)
+        if self.words is not None:
+            return inside
+        return np.array([int(value) for value in self.values], dtype=np.int64)[inside]
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """Categories in an order that means something; see `ordered`."""
+
+    values: tuple[Any, ...]
+
+
+def ordered(*values: Any) -> Ordered:
+    """Declare categories in their order, from the least to the greatest.
+
+    Parameters
+    ----------
+    *values : str, int or bool
+        Every category that there is, as publicly known.
+
+    Returns
+    -------
+    Ordered
+        For `protect`'s argument ``categories``: methods for numbers take such an attribute as
+        the whole numbers from 0 in this order, and release categories.
+
+    Examples
+    --------
+    >>> ordered("none", "school", "degree")
+    Ordered(values=('none', 'school', 'degree'))
+    """
+    return Ordered(values)
 
 
 # What an attribute may hold.
@@ -194,7 +276,12 @@ class Attribute:
         return written(self.domain.lower, self.kind), written(self.domain.upper, self.kind)
 
     def from_grid(self, units: NDArray[np.int64]) -> Cells:
-        """Turn grid units into values: whole for all but decimals, the nearest float for those."""
+        """Turn grid units into values: whole for all but decimals, the nearest float for those.
+
+        Categories that are text stay positions.
+        """
+        if isinstance(self.domain, Categories):
+            return self.domain.at(units)
         step, parts = self.resolution.numerator, self.resolution.denominator
         if self.kind is not Kind.DECIMAL:
             # What 64 bits cannot hold is clamped: post-processing by a public limit.

@@ -13,7 +13,7 @@ from microveil.compare.measuring import Matrix, matrix_of
 from microveil.errors import DataError, MicroveilError
 from microveil.preparation import Prepared, prepare
 from microveil.request import Request
-from microveil.table import Numbers
+from microveil.table import Numbers, numbers_of_attribute
 
 __all__ = ["Reading", "Task", "all_refused", "digest_of", "ready_of", "tasks_of"]
 
@@ -26,7 +26,7 @@ class Reading:
     ----------
     prepared : Prepared
     names : tuple of str
-        The numeric attributes to protect.
+        The attributes to protect that are numbers, or categories in an order.
     original : float64 array (n_records, n_attributes)
         Their values as they are in the table, NaN where missing.
     """
@@ -44,7 +44,7 @@ class Reading:
         DataError
             If no attribute is numeric.
         """
-        columns = [c for c in prepared.columns if c.attribute.kind.is_numeric]
+        columns = [c for c in prepared.columns if c.attribute.kind.is_ranked]
         if not columns:
             raise DataError(
                 "attributes",
@@ -54,7 +54,8 @@ class Reading:
         names = tuple(column.attribute.name for column in columns)
         cells = [
             Numbers(
-                values=prepared.table.numbers(column.attribute.name).values, missing=column.missing
+                values=numbers_of_attribute(prepared.table, column.attribute).values,
+                missing=column.missing,
             )
             for column in columns
         ]

@@ -9,10 +9,16 @@ from numpy.typing import NDArray
 
 from microveil.engines import Engine
 from microveil.noise import RandomSource
-from microveil.schema import Attribute
+from microveil.schema import Attribute, Cells
 from microveil.table import Numbers
 
-__all__ = ["AttributePlan", "Mask", "common_figures", "squares_about_rounded"]
+__all__ = [
+    "AttributePlan",
+    "Mask",
+    "common_figures",
+    "released_numbers",
+    "squares_about_rounded",
+]
 
 Mask = NDArray[np.bool_]
 
@@ -91,6 +97,13 @@ def squares_about_rounded(total_squares: float, mean: float, n_cells: int) -> fl
     """
     rounding = abs(mean - round(mean)) + 2 * math.ulp(mean)
     return total_squares + n_cells * rounding**2
+
+
+def released_numbers(attribute: Attribute, values: Cells, missing: Mask | None) -> Numbers:
+    """Return values of an attribute, one a record, as a column to be released."""
+    categories = attribute.categories
+    words = None if categories is None else categories.words
+    return Numbers(values=values, missing=missing, categories=words)
 
 
 def common_figures(plan: AttributePlan) -> dict[str, Any]:

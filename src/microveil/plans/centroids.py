@@ -12,7 +12,7 @@ from microveil.engines import Engine, Widening
 from microveil.isotonic import in_order
 from microveil.noise import NoiseGrid, RandomSource, perturbed_means
 from microveil.partition import Partition
-from microveil.plans.base import Mask, common_figures, squares_about_rounded
+from microveil.plans.base import Mask, common_figures, released_numbers, squares_about_rounded
 from microveil.schema import Attribute
 from microveil.table import Numbers
 from microveil.utility.expected_error import (
@@ -167,7 +167,8 @@ class CentroidPlan:
         if isotonic:
             means = np.rint(in_order(means.astype(np.float64), self.centroid_scales))
         values = self.attribute.from_grid(means.astype(np.int64, copy=False))
-        return Numbers(values=engine.broadcast(self.partition, values), missing=self.missing)
+        rows = engine.broadcast(self.partition, values)
+        return released_numbers(self.attribute, rows, self.missing)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the custodian's figures: they depend on the data."""

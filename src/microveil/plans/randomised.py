@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from microveil.engines import Engine
 from microveil.noise import RandomSource, continuous_noise, uniform
 from microveil.partition import Partition
-from microveil.plans.base import Mask, common_figures, squares_about_rounded
+from microveil.plans.base import Mask, common_figures, released_numbers, squares_about_rounded
 from microveil.risk.posterior_odds import posterior_odds
-from microveil.schema import Attribute, Cells
+from microveil.schema import Attribute
 from microveil.table import GridColumn, Numbers, spread
 from microveil.utility.expected_randomisation import (
     expected_interval_error,
@@ -90,15 +90,8 @@ class _Randomised:
     def _released(self, units: NDArray[np.int64]) -> Numbers:
         bounds = self.attribute.grid_bounds
         clamped = units if bounds is None else np.clip(units, *bounds)
-        values: Cells = clamped
-        categories = self.attribute.categories
-        if categories is None:
-            values = self.attribute.from_grid(clamped)
-        return Numbers(
-            values=spread(values, self.missing),
-            missing=self.missing,
-            categories=None if categories is None else categories.values,
-        )
+        values = self.attribute.from_grid(clamped)
+        return released_numbers(self.attribute, spread(values, self.missing), self.missing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,9 +217,9 @@ class TransitionPlan(_Randomised):
         return math.log(float(most.max()))
 
     def expected_error(self, *, isotonic: bool) -> float | None:
-        """Squared distance of released to original values; None for categories."""
+        """Squared distance of released to original values; None for categories in no order."""
         del isotonic
-        if self.attribute.categories is not None:
+        if not self.attribute.kind.is_ranked:
             return None
         counts = np.bincount(self._codes(), minlength=len(self.weights))
         return expected_transition_error(self.weights, counts)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from microveil.privacy.condition import Condition
 from microveil.privacy.model import Model
 from microveil.privacy.scope import EVERY_SCOPE, Cover, Scope, rounded_up, six_digits
-from microveil.schema import Kind
 from microveil.shown import in_markdown
 
 if TYPE_CHECKING:
@@ -230,7 +229,7 @@ def _attributes(guarantee: "Guarantee") -> list[str]:
 def _domain(terms: "AttributeTerms") -> str:
     if terms.domain is None:
         return ""
-    if terms.kind is Kind.OTHER:
+    if not terms.kind.is_numeric:
         return f"{in_markdown(', '.join(map(str, terms.domain)))}, "
     lower, upper = terms.domain
     return f"{in_markdown(f'{lower} to {upper}')}, "

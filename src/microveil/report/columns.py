@@ -124,9 +124,9 @@ def _column(
             "the original table has no such column",
             "pass the table protected",
         )
-    if terms.kind is Kind.OTHER:
-        after = protected.words(name)
-        return _categories(name, None if original is None else original.words(name), after)
+    if not terms.kind.is_numeric:
+        after = _words(protected, name)
+        return _categories(name, None if original is None else _words(original, name), after)
     before = None if original is None else _numbers(original, name)
     if terms.kind is Kind.BOOLEAN:
         return _yes_no(name, before, _numbers(protected, name))
@@ -139,6 +139,15 @@ def _column(
         original=before,
         protected=_numbers(protected, name),
     )
+
+
+def _words(table: Table, name: str) -> NDArray[Any]:
+    """Return categories as text, "" where missing."""
+    if not table.kind(name).is_numeric:
+        return table.words(name)
+    numbers = table.numbers(name)
+    words = numbers.values.astype(np.int64).astype(np.str_)
+    return words if numbers.missing is None else np.where(numbers.missing, "", words)
 
 
 def _numbers(table: Table, name: str) -> Float:

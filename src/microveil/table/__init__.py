@@ -7,6 +7,7 @@ from microveil.table.columns import (
     bounds_from_data,
     decimals_seen,
     likely_identifier,
+    numbers_of_attribute,
     on_grid,
     resolution_from_data,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "check_columns",
     "decimals_seen",
     "likely_identifier",
+    "numbers_of_attribute",
     "on_grid",
     "open_table",
     "resolution_from_data",

@@ -19,6 +19,7 @@ __all__ = [
     "bounds_from_data",
     "decimals_seen",
     "likely_identifier",
+    "numbers_of_attribute",
     "on_grid",
     "resolution_from_data",
 ]
@@ -67,6 +68,30 @@ class GridColumn:
     def n_missing(self) -> int:
         """How many records have no value."""
         return 0 if self.missing is None else int(self.missing.sum())
+
+
+def numbers_of_attribute(table: Table, attribute: Attribute) -> Numbers:
+    """Read a column as an attribute has it: numbers, or the positions of its categories.
+
+    >>> from fractions import Fraction
+    >>> from microveil.schema import Categories, Source
+    >>> size = Attribute(
+    ...     name="SIZE",
+    ...     kind=Kind.ORDINAL,
+    ...     resolution=Fraction(1),
+    ...     resolution_source=Source.TYPE,
+    ...     domain=Categories(values=("S", "M"), ordered=True, source=Source.DECLARED),
+    ... )
+    >>> numbers_of_attribute(open_table({"SIZE": np.array(["M", "S", "XL"])}), size).values
+    array([ 1,  0, -1])
+    """
+    categories = attribute.categories
+    if categories is None:
+        return table.numbers(attribute.name)
+    if categories.words is not None:
+        return table.codes(attribute.name, categories.words)
+    numbers = table.numbers(attribute.name)
+    return Numbers(values=categories.positions(numbers.values), missing=numbers.missing)
 
 
 def on_grid(
