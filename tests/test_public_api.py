@@ -10,8 +10,9 @@ NAMES = [
     "Advice", "Assessment", "AttackReport", "Audit", "Comparison", "DataError", "EmpiricalAudit",
     "ExactCellsError", "FileError", "Guarantee", "MicroveilError", "Plan", "Release",
     "RequestError",
-    "advise", "assess", "attack", "audit", "bounds_from_data", "compare", "empirical_audit",
-    "invented_people", "methods", "partition", "plan", "protect", "resolution_from_data",
+    "advise", "assess", "attack", "audit", "bounds_from_data", "categories_from_data", "compare",
+    "empirical_audit", "invented_people", "methods", "ordered", "partition", "plan", "protect",
+    "resolution_from_data",
 ]  # fmt: skip
 OPTIONAL = ("pandas", "pyarrow", "sklearn", "statsmodels", "matplotlib", "pyspark", "opendp")
 SECOND = """

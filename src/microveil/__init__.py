@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from microveil.release import Plan, Release
     from microveil.risk.attacks import AttackReport
     from microveil.schema import ordered
-    from microveil.table import bounds_from_data, resolution_from_data
+    from microveil.table import bounds_from_data, categories_from_data, resolution_from_data
 
 # Where each public name lives; nothing is imported before it is asked for (PEP 562).
 _HOMES = {
@@ -59,6 +59,7 @@ _HOMES = {
     "attack": "attack",
     "audit": "audit",
     "bounds_from_data": "table",
+    "categories_from_data": "table",
     "compare": "compare",
     "empirical_audit": "empirical",
     "invented_people": "datasets",
@@ -90,6 +91,7 @@ __all__ = [
     "attack",
     "audit",
     "bounds_from_data",
+    "categories_from_data",
     "compare",
     "empirical_audit",
     "invented_people",

@@ -75,6 +75,12 @@ def _of_request(
             f"Bounds read from the data ({', '.join(read)}): the release shows them, and the "
             "people who hold the largest and smallest values are not protected."
         )
+    listed = [a.name for a in attributes if a.categories_from_data]
+    if listed:
+        notes.append(
+            f"Categories read from the data ({', '.join(listed)}): the release shows them, and "
+            "people who are alone in theirs are not protected."
+        )
     if request.isotonic:
         notes.append(
             "Isotonic regression invites linkage: rows that follow individuals show every "

@@ -177,15 +177,17 @@ def _promise(
             spends_epsilon=all(part.share is not None for part in parts),
             choices=choices,
             bounds_from_data=any(a.bounds_from_data for a in attributes),
+            categories_from_data=any(a.categories_from_data for a in attributes),
             resolution_from_data=any(a.resolution_from_data for a in attributes),
             keeps_missing=request.missing == "keep",
             shuffle=request.shuffle,
             keeps=bool(request.keep),
         )
     )
-    if promise.epsilon is None or not _chosen_by_a_look(request):
+    listed_by_a_look = any(a.categories_from_data for a in attributes)
+    if promise.epsilon is None or not (_chosen_by_a_look(request) or listed_by_a_look):
         return promise
-    # What was chosen is released too, and one record can change it: no row scope.
+    # What was chosen or listed is released too, and one record can change it: no row scope.
     return replace(
         promise,
         model=promise.model.at_most(Model.INDIVIDUAL),
@@ -244,6 +246,8 @@ def _conditions(
     yield from promise.conditions
     if names := [a.name for a in attributes if a.bounds_from_data]:
         yield conditions.bounds(names).at(scopes)
+    if names := [a.name for a in attributes if a.categories_from_data]:
+        yield conditions.categories(names).at(scopes)
     if names := [a.name for a in attributes if a.resolution_from_data]:
         yield conditions.resolution(names).at(scopes)
     if request.attributes is None and scopes:

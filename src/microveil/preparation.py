@@ -188,7 +188,10 @@ def _categories(table: Table, name: str, request: Request) -> Categories | None:
     given = request.bounds.get(name)
     if given is not None and (kind is Kind.OTHER or isinstance(given, Ordered)):
         return read_categories(name, kind, given, "bounds")
-    return None
+    listed = table.listed(name) or ()
+    if len(listed) < 2:
+        return None
+    return Categories(values=listed, ordered=False, source=Source.TYPE)
 
 
 def _categorical(name: str, categories: Categories, method: Method) -> Attribute:

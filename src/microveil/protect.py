@@ -54,7 +54,7 @@ def protect(
     categories : dict of lists, optional
         The domain of text, and of whole numbers or yes/no that are codes: every category that
         there is. In no order, only "pram" takes them; `ordered` declares an order, and then every
-        method does.
+        method does. `categories_from_data` reads lists off the table, which leaks.
     resolution : dict of float, optional
         The step to which values are rounded, 0.01 for cents. Needed for floats; whole
         numbers have 1. `resolution_from_data` reads it off the table.

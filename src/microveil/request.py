@@ -15,7 +15,7 @@ from microveil.errors import RequestError
 from microveil.methods import METHODS, Method
 from microveil.privacy import as_fraction, exact_number
 from microveil.schema import COLUMN_KINDS, EPOCH, Bounds, Categories, Kind, Ordered, Source
-from microveil.table import BoundsFromData, ResolutionFromData
+from microveil.table import BoundsFromData, CategoriesFromData, ResolutionFromData
 
 __all__ = ["Advised", "Arguments", "Request", "read_bounds", "read_categories", "read_resolution"]
 
@@ -464,7 +464,8 @@ def read_categories(name: str, kind: Kind, given: Any, argument: str = "categori
         raise RequestError(place, rule, remedy)
     if len(values) < 2 or len(set(values)) < len(values):
         raise RequestError(place, "there must be two categories or more, all different", remedy)
-    return Categories(values=values, ordered=isinstance(given, Ordered), source=Source.DECLARED)
+    source = Source.DATA if isinstance(given, CategoriesFromData) else Source.DECLARED
+    return Categories(values=values, ordered=isinstance(given, Ordered), source=source)
 
 
 _LISTED = {

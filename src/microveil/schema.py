@@ -254,6 +254,11 @@ class Attribute:
         return self.bounds is not None and self.bounds.source is Source.DATA
 
     @property
+    def categories_from_data(self) -> bool:
+        """Whether its list of categories was read from the data."""
+        return self.categories is not None and self.categories.source is Source.DATA
+
+    @property
     def resolution_from_data(self) -> bool:
         """Whether its grid was read from the data."""
         return self.resolution_source is Source.DATA

@@ -254,10 +254,11 @@ def _description(
 
 
 def _read_from_data(attributes: Iterable[Attribute]) -> dict[str, list[str]]:
-    """Name the attributes whose bounds or resolutions were read from the data, each once."""
+    """Name the attributes whose domains or resolutions were read from the data, each once."""
     every = list(attributes)
     found = {
         "bounds": [a.name for a in every if a.bounds_from_data],
+        "categories": [a.name for a in every if a.categories_from_data],
         "resolution": [a.name for a in every if a.resolution_from_data],
     }
     return {what: list(dict.fromkeys(names)) for what, names in found.items() if names}

@@ -62,7 +62,7 @@ class Setting:
     spends_epsilon : bool
         False where some attribute has no share that bounds what it reveals.
     choices : Choices
-    bounds_from_data, resolution_from_data, keeps_missing, keeps : bool
+    bounds_from_data, categories_from_data, resolution_from_data, keeps_missing, keeps : bool
     shuffle : {"rows", "columns"} or None
         Whether rows, or each attribute by itself, are released in random order.
     """
@@ -71,6 +71,7 @@ class Setting:
     spends_epsilon: bool
     choices: Choices
     bounds_from_data: bool
+    categories_from_data: bool
     resolution_from_data: bool
     keeps_missing: bool
     keeps: bool
@@ -84,7 +85,7 @@ class Setting:
     @property
     def read_from_data(self) -> bool:
         """Whether a public figure of the mechanism was read from the data."""
-        return self.bounds_from_data or self.resolution_from_data
+        return self.bounds_from_data or self.categories_from_data or self.resolution_from_data
 
     @property
     def unlinked(self) -> bool:

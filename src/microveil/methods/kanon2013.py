@@ -214,7 +214,7 @@ def _promise(setting: Setting) -> Promise:
         cluster = total
         vector = sum((share * clusters for share, clusters in shares), Fraction(0))
         caveats = _PARALLEL
-    if setting.bounds_from_data:
+    if setting.bounds_from_data or setting.categories_from_data:
         scopes = epsilon_scopes(cluster, None, None)
         return Promise(
             model=Model.INDIVIDUAL,

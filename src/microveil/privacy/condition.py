@@ -17,6 +17,7 @@ __all__ = [
     "SEEDED",
     "Condition",
     "bounds",
+    "categories",
     "cluster_sizes",
     "columns_chosen",
     "exact_cells",
@@ -169,6 +170,19 @@ def bounds(names: Sequence[str]) -> Condition:
     )
 
 
+def categories(names: Sequence[str]) -> Condition:
+    """Say that the list of categories of attributes was read from the data."""
+    return Condition(
+        id="categories",
+        short="the lists of categories",
+        text=f"Lists of categories were read from the data for {_listed(names)}. The release shows "
+        "them, a category that one person alone has among them: no claim holds for that person, "
+        "nothing in this release is differential privacy, and rows are not covered. The claims "
+        "take the lists as given, the same for this table and its neighbours; declaring them "
+        "removes the condition.",
+    )
+
+
 def resolution(names: Sequence[str]) -> Condition:
     """Say that the grid of attributes was read from the data."""
     return Condition(
@@ -256,6 +270,7 @@ def seeded() -> Condition:
 OF_REQUESTS = frozenset(
     {
         "bounds",
+        "categories",
         "resolution",
         "columns-chosen",
         "parameters-chosen",

@@ -76,7 +76,7 @@ class AttributeTerms:
             kind=_public_kind(attribute),
             method=method,
             share=share,
-            domain=None if attribute.bounds_from_data else attribute.written_domain,
+            domain=None if attribute.domain_source is Source.DATA else attribute.written_domain,
             domain_source=attribute.domain_source,
             resolution=None if from_data else written(attribute.resolution, Kind.DECIMAL),
             resolution_source=attribute.resolution_source,

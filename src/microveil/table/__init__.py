@@ -2,9 +2,12 @@
 
 from microveil.table.columns import (
     BoundsFromData,
+    CategoriesFromData,
     GridColumn,
     ResolutionFromData,
     bounds_from_data,
+    categories_from_data,
+    categories_seen,
     decimals_seen,
     likely_identifier,
     numbers_of_attribute,
@@ -15,11 +18,14 @@ from microveil.table.frames import Numbers, Table, check_columns, open_table, sp
 
 __all__ = [
     "BoundsFromData",
+    "CategoriesFromData",
     "GridColumn",
     "Numbers",
     "ResolutionFromData",
     "Table",
     "bounds_from_data",
+    "categories_from_data",
+    "categories_seen",
     "check_columns",
     "decimals_seen",
     "likely_identifier",

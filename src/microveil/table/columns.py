@@ -14,9 +14,12 @@ from microveil.table.frames import Numbers, Table, open_table
 
 __all__ = [
     "BoundsFromData",
+    "CategoriesFromData",
     "GridColumn",
     "ResolutionFromData",
     "bounds_from_data",
+    "categories_from_data",
+    "categories_seen",
     "decimals_seen",
     "likely_identifier",
     "numbers_of_attribute",
@@ -28,10 +31,18 @@ __all__ = [
 EXACT = 2**53
 MOST_DECIMALS = 15
 HEAD = 1000
+# Text of more different values than this is hardly one of categories.
+MOST_CATEGORIES = 1000
 
 
 class BoundsFromData(tuple[Any, Any]):
     """Bounds (lower, upper) that were read from the data: a guarantee says so."""
+
+    __slots__ = ()
+
+
+class CategoriesFromData(tuple[str, ...]):
+    """Categories that were read from the data: a guarantee says so."""
 
     __slots__ = ()
 
@@ -284,6 +295,54 @@ def resolution_from_data(table: Any) -> dict[str, ResolutionFromData]:
         if opened.kind(name) is Kind.DECIMAL:
             found[name] = ResolutionFromData(10.0 ** -decimals_seen(opened.numbers(name)))
     return found
+
+
+@stands_alone
+def categories_from_data(table: Any) -> dict[str, CategoriesFromData]:
+    """Read the categories in use off the text attributes of a table: convenient, and a leak.
+
+    A category that one person alone has is in the list, and a release shows the list: no claim
+    holds for that person, and a guarantee says so.
+
+    Parameters
+    ----------
+    table : data frame or dict of numpy arrays
+
+    Returns
+    -------
+    dict of tuple of str
+        For `protect`'s argument ``categories``, in alphabetical order, which means nothing; text
+        of fewer than two different values, or more than 1000, is left out. To declare an order,
+        or the list itself, write it out.
+
+    Examples
+    --------
+    >>> categories_from_data({"REGION": np.array(["South", "North", "South"])})
+    {'REGION': ('North', 'South')}
+    """
+    opened = open_table(table)
+    found = {}
+    for name in opened.names:
+        seen = categories_seen(opened, name)
+        if seen is not None and 2 <= len(seen) <= MOST_CATEGORIES:
+            found[name] = CategoriesFromData(seen)
+    return found
+
+
+def categories_seen(table: Table, name: str) -> list[str] | None:
+    """Return the different values of a column of text, in alphabetical order; None of others.
+
+    >>> categories_seen(open_table({"REGION": np.array(["South", None, "North"])}), "REGION")
+    ['North', 'South']
+    """
+    if table.kind(name).is_numeric:
+        return None
+    try:
+        missing, words = table.codes(name, ()).missing, table.words(name)
+    except DataError:
+        return None  # moments or nested values are no text
+    present = words if missing is None else words[~missing]
+    return [str(word) for word in np.unique(present)]
 
 
 def decimals_seen(numbers: Numbers) -> int:

@@ -44,6 +44,10 @@ class Table(Protocol):
         """Return a text column as positions in a list of categories; -1 where not in it."""
         ...
 
+    def listed(self, name: str) -> tuple[str, ...] | None:
+        """Return the categories that the column's type declares; None where it declares none."""
+        ...
+
     def words(self, name: str) -> NDArray[np.str_]:
         """Return a column as text, "" where missing."""
         ...
@@ -259,6 +263,10 @@ class _Arrays:
         absent = np.array([word is None for word in array.tolist()])
         return _coded(array.astype(np.str_), absent if absent.any() else None, categories)
 
+    def listed(self, name: str) -> tuple[str, ...] | None:
+        del name
+        return None
+
     def words(self, name: str) -> NDArray[np.str_]:
         column = self._arrays[name]
         if column.dtype != np.object_:
@@ -345,6 +353,13 @@ class _Frame:
         missing = column.is_null().to_numpy() if column.null_count() else None
         words = column.fill_null("").to_numpy().astype(np.str_)
         return _coded(words, missing, categories)
+
+    def listed(self, name: str) -> tuple[str, ...] | None:
+        # The categories of a pandas or pyarrow column are those seen; an Enum's stand in its type.
+        dtype = self._frame[name].dtype
+        if not self._frame.implementation.is_polars() or not isinstance(dtype, nw.Enum):
+            return None
+        return tuple(dtype.categories)
 
     def words(self, name: str) -> NDArray[np.str_]:
         column = self._frame[name]
