@@ -95,6 +95,10 @@ def inspect(
         Path | None, typer.Option("-o", "--output", help="Write the recipe to this file.")
     ] = None,
     *,
+    show_values: Annotated[
+        bool,
+        typer.Option("--show-values", help="Write the categories seen too, to be confirmed."),
+    ] = False,
     request: RequestFlags,
 ) -> None:
     """Write a recipe to fill in, or say what to expect of a request."""
@@ -102,9 +106,9 @@ def inspect(
 
     asked = (request.arguments["method"], request.arguments["epsilon"], request.recipe)
     if any(argument is not None for argument in asked):
-        if output is not None:
+        if output is not None or show_values:
             raise RequestError(
-                "--output",
+                "--output" if output is not None else "--show-values",
                 "a look at what to expect of a request writes no recipe",
                 "leave it out, or leave out --recipe, --method and --epsilon",
             )
@@ -112,7 +116,7 @@ def inspect(
             advice = advise_file(data, **_request_arguments(request), progress=progress)
         print_text(advice.to_text())
         return
-    source, recipe = inspect_file(data, request.text, output)
+    source, recipe = inspect_file(data, request.text, output, show_values=show_values)
     if output is None:
         typer.echo(recipe, nl=False)  # its names are quoted as TOML has it
         return

@@ -42,6 +42,7 @@ def read_as_text(asked: Mapping[str, Any], calculated: Iterable[str]) -> Callabl
     method = METHODS.get(str(asked.get("method")))
     bounds = asked.get("bounds", {}) if method is not None and method.takes_categories else {}
     listed = {name for name, given in bounds.items() if _lists_categories(given)}
+    listed |= set(asked.get("categories", {}))
 
     def as_text(name: str) -> bool:
         if name in types:
@@ -97,7 +98,8 @@ def refuse_unbounded(frame: polars.DataFrame, asked: Mapping[str, Any]) -> None:
     opened = open_table(frame)
     for name in asked.get("attributes", ()):
         bounded = (Kind.WHOLE, Kind.DECIMAL, Kind.DATE)
-        if name in opened.names and name not in asked["bounds"] and opened.kind(name) in bounded:
+        known = name in asked["bounds"] or name in asked.get("categories", {})
+        if name in opened.names and not known and opened.kind(name) in bounded:
             raise RequestError(
                 f"bounds of '{name}'",
                 "none can be read from values that are all 0 or missing",

@@ -59,7 +59,7 @@ class RequestFlags:
     Attributes
     ----------
     arguments : dict
-        Of `protect`, None where a flag was not given.
+        Of `protect`, None where a flag was not given; entries NAME=VALUES as they were given.
     recipe : Path or None
     bounds_alpha : float or None
     decimals_from_data : bool
@@ -103,6 +103,13 @@ def _request(
     keep: Annotated[list[str] | None, typer.Option(help="Columns to release unprotected.")] = None,
     bounds: Annotated[
         list[str] | None, typer.Option(help="A column's domain: NAME=0:150000.")
+    ] = None,
+    categories: Annotated[
+        list[str] | None, typer.Option(help="A column's categories: NAME=North,South.")
+    ] = None,
+    ordered: Annotated[
+        list[str] | None,
+        typer.Option(help="Its categories in an order that counts: NAME=low,middle,high."),
     ] = None,
     bounds_from_data: Annotated[
         float | None, typer.Option(help="Read bounds from the data, times this factor: a leak.")
@@ -164,8 +171,6 @@ def _request(
     encoding: Encoding = "utf-8",
 ) -> RequestFlags:
     """Read the flags; their signature is what the command line shows."""
-    from microveil.publish import split_pairs
-
     arguments = {
         "method": method,
         "k": k,
@@ -173,9 +178,11 @@ def _request(
         "scope": scope,
         "attributes": attributes or None,
         "keep": keep or None,
-        "bounds": _ranges(split_pairs(bounds or (), "--bounds")) or None,
-        "resolution": split_pairs(resolution or (), "--resolution") or None,
-        "budget": split_pairs(budget or (), "--budget") or None,
+        "bounds": bounds or None,
+        "categories": categories or None,
+        "ordered": ordered or None,
+        "resolution": resolution or None,
+        "budget": budget or None,
         "outside": outside,
         "missing": missing,
         "exact_cells": exact_cells,
@@ -220,18 +227,6 @@ def whole_or_auto(k: str | None) -> int | str | None:
         raise RequestError(
             "--k", "k is a whole number or auto", "pass for example --k 10"
         ) from None
-
-
-def _ranges(pairs: dict[str, str]) -> dict[str, tuple[str, ...]]:
-    ranges = {}
-    for name, value in pairs.items():
-        parts = tuple(value.split(":"))
-        if len(parts) < 2:
-            raise RequestError(
-                f"--bounds {name}", "bounds are two values", f"write {name}=LOWER:UPPER"
-            )
-        ranges[name] = parts
-    return ranges
 
 
 # Its commands get `RequestFlags` as the argument `request`.

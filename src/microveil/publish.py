@@ -24,10 +24,11 @@ from microveil.compare.drawing import draw_map, drawable
 from microveil.compare.store import opened, written_whole
 from microveil.empirical import EmpiricalAudit, empirical_audit
 from microveil.engines import LocalEngine
-from microveil.errors import FileError, RequestError, stands_alone
-from microveil.files import SourceFile, TextFormat, check_absent, read_file
+from microveil.errors import FileError, stands_alone
+from microveil.files import SourceFile, TextFormat, check_absent, open_file, read_file
 from microveil.findings import with_findings
 from microveil.ledger import ledger_place, read_ledger
+from microveil.named_values import with_named_values
 from microveil.protect import draw
 from microveil.recipe import merged, propose_recipe, read_recipe
 from microveil.release import Plan, Release
@@ -45,7 +46,6 @@ __all__ = [
     "inspect_file",
     "protect_file",
     "resolve_names",
-    "split_pairs",
 ]
 
 Progress = Callable[[str], None]
@@ -253,13 +253,14 @@ def _asked(
 ) -> tuple[SourceFile, dict[str, Any]]:
     """Read a file, and what is asked of it: recipe and arguments in one.
 
-    ``calculated`` names columns that are calculated with though they are not protected.
+    Arguments by column may be entries NAME=VALUES, see `with_named_values`. ``calculated`` names
+    columns that are calculated with though they are not protected.
     """
-    asked = merged({} if recipe is None else read_recipe(recipe), arguments)
+    of_recipe = {} if recipe is None else read_recipe(recipe)
     progress("reading the table")
-    source = read_file(
-        path,
-        text=text,
+    file = open_file(path, text=text)
+    asked = merged(of_recipe, with_named_values(arguments, file.names))
+    source = file.read(
         decimals=read_as_decimals(asked),
         as_text=read_as_text(asked, calculated),
         of_one_kind=lambda name: name not in calculated,
@@ -273,8 +274,10 @@ def _asked(
             for block in asked["blocks"]
         ]
     if bounds_alpha is not None:
+        found = bounds_from_data(source.frame, bounds_alpha)
+        listed = asked.get("categories", {})
         asked["bounds"] = {
-            **bounds_from_data(source.frame, bounds_alpha),
+            **{name: pair for name, pair in found.items() if name not in listed},
             **asked.get("bounds", {}),
         }
         refuse_unbounded(source.frame, asked)
@@ -315,28 +318,13 @@ def resolve_names(given: Iterable[str], columns: Sequence[str]) -> list[str]:
     return names
 
 
-def split_pairs(given: Iterable[str], flag: str) -> dict[str, str]:
-    """Split NAME=VALUE entries at the last equals sign.
-
-    >>> split_pairs(["AGE=0:120", "a=b=2"], "--bounds")
-    {'AGE': '0:120', 'a=b': '2'}
-    """
-    pairs = {}
-    for entry in given:
-        name, equals, value = entry.rpartition("=")
-        if not equals or not name:
-            raise RequestError(
-                f"{flag} {entry}", "it wants a column and a value", "write NAME=VALUE"
-            )
-        pairs[name] = value
-    return pairs
-
-
 @stands_alone
 def inspect_file(
-    path: str | Path, text: TextFormat | None, output: Path | None
+    path: str | Path, text: TextFormat | None, output: Path | None, *, show_values: bool = False
 ) -> tuple[SourceFile, str]:
     """Look at a file and propose a recipe, written to ``output`` where one is given.
+
+    With ``show_values`` it holds the categories seen, for a person to confirm.
 
     Raises
     ------
@@ -344,7 +332,7 @@ def inspect_file(
         If ``output`` exists already or cannot be written.
     """
     source = read_file(path, text=text)
-    recipe = propose_recipe(source.frame, source.path.name)
+    recipe = propose_recipe(source.frame, source.path.name, show_values=show_values)
     if output is not None:
         try:
             with output.open("x", encoding="utf-8") as file:

@@ -14,8 +14,9 @@
     bounds = [0, 150000]
 
 Attributes with the role quasi-identifier or confidential are protected if they hold numbers,
-or text with its categories as bounds (for pram), and left out otherwise; non-confidential ones
-are kept as they are; identifiers and attributes that the recipe does not name are left out.
+or text with its list of categories (``ordered = true`` where their order means something; in
+no order for pram alone), and left out otherwise; non-confidential ones are kept as they are;
+identifiers and attributes that the recipe does not name are left out.
 
 A recipe says the version that it was written for. One of an earlier version that asks for what
 means something else by now is refused: a monthly run must not change its meaning in silence.
@@ -32,14 +33,24 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from microveil.errors import FileError, RequestError, stands_alone
-from microveil.schema import Kind, Role
-from microveil.table import Table, decimals_seen, likely_identifier, open_table
+from microveil.schema import Kind, Ordered, Role
+from microveil.table import (
+    Table,
+    categories_seen,
+    decimals_seen,
+    likely_identifier,
+    open_table,
+)
 
 __all__ = ["merged", "propose_recipe", "read_recipe"]
 
-BY_COLUMN = ("bounds", "resolution", "budget", "types", "matrix")
+BY_COLUMN = ("bounds", "categories", "resolution", "budget", "types", "matrix")
 Number = int | float
 Point = int | float | datetime.date
+
+
+# Of text with more different values than this none is shown: it is hardly one of categories.
+MOST_CATEGORIES = 1000
 
 
 class AttributeEntry(BaseModel):
@@ -50,6 +61,8 @@ class AttributeEntry(BaseModel):
     role: Literal["identifier", "quasi-identifier", "confidential", "non-confidential"]
     type: Literal["whole number", "decimal", "yes/no", "date", "text"]
     bounds: tuple[Point, Point] | list[str] | None = None
+    categories: list[str | int | bool] | tuple[str, ...] | None = None
+    ordered: bool | None = None
     resolution: Number | None = None
     budget: Number | None = None
     matrix: list[list[Number]] | Literal["invariant"] | None = None
@@ -150,6 +163,13 @@ def read_recipe(recipe: str | Path | Mapping[str, Any]) -> dict[str, Any]:
             "see microveil inspect for a recipe that is in order",
         ) from None
     _check_version(parsed)
+    for name, entry in parsed.attributes.items():
+        if entry.ordered is not None and entry.categories is None:
+            raise RequestError(
+                f"recipe, entry 'attributes.{name}.ordered'",
+                "it says of categories whether their order means something, and none are listed",
+                "list them as categories, or leave it out",
+            )
     return _arguments(parsed, contents)
 
 
@@ -221,6 +241,14 @@ def merged(recipe: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str,
     for name in BY_COLUMN:
         if isinstance(recipe.get(name), Mapping) and isinstance(given.get(name), Mapping):
             both[name] = {**recipe[name], **given[name]}
+    # One attribute has one domain: the one given goes before the recipe's.
+    for name, other in (("bounds", "categories"), ("categories", "bounds")):
+        if isinstance(recipe.get(name), Mapping) and isinstance(given.get(other), Mapping):
+            both[name] = {
+                column: value
+                for column, value in both[name].items()
+                if column not in given[other] or column in given.get(name, {})
+            }
     wanted = given.get("attributes")
     if isinstance(wanted, list | tuple) and "budget" in recipe:
         # The recipe's weights of attributes that are not asked for this time fall away.
@@ -251,6 +279,13 @@ def _arguments(recipe: Recipe, contents: Mapping[str, Any]) -> dict[str, Any]:
         }
         if values:
             arguments[key] = values
+    listed = {
+        name: Ordered(tuple(values)) if entries[name].ordered else values
+        for name in chosen
+        if (values := contents["attributes"][name].get("categories")) is not None
+    }
+    if listed:
+        arguments["categories"] = listed
     return arguments
 
 
@@ -260,7 +295,8 @@ def _protected(recipe: Recipe) -> list[str]:
     return [
         name
         for name, entry in recipe.attributes.items()
-        if Role(entry.role) in protected and (Kind(entry.type).is_numeric or entry.bounds)
+        if Role(entry.role) in protected
+        and (Kind(entry.type).is_numeric or entry.bounds or entry.categories)
     ]
 
 
@@ -281,6 +317,8 @@ HEADER = """\
 # bounds      the domain of the values as it is publicly known: a fact about the attribute,
 #             never the smallest and largest value of the table, which would give two people
 #             away. For you to fill in.
+# categories  of text, and of numbers that are codes: every one that there is, as publicly known;
+#             with ordered = true where they are listed in an order that means something.
 
 microveil = "0.2"        # the version that this recipe was written for
 method = "idp-cbls"
@@ -296,7 +334,7 @@ shuffle = false          # or "rows"; "columns": each attribute by itself, in ra
 """
 
 
-def propose_recipe(table: Any, source: str = "the table") -> str:
+def propose_recipe(table: Any, source: str = "the table", *, show_values: bool = False) -> str:
     """Write a commented recipe for a table: what can be seen proposed, bounds left open.
 
     Parameters
@@ -304,21 +342,23 @@ def propose_recipe(table: Any, source: str = "the table") -> str:
     table : data frame or dict of numpy arrays
     source : str
         How the comment names the table.
+    show_values : bool
+        Whether the categories seen stand in comments, for a person to confirm.
 
     Returns
     -------
     str
-        TOML; `read_recipe` reads it. It holds no value of the table but the number of
-        decimals seen, which it asks a person to confirm.
+        TOML; `read_recipe` reads it. Unless values are asked for it holds none of the table's
+        but the numbers of decimals and of categories seen, which it asks a person to confirm.
     """
     opened = open_table(table)
     shown = "".join(c if c.isprintable() else "?" for c in source)
     parts = [HEADER.format(source=shown)]
-    parts += [_proposal(opened, name) for name in opened.names]
+    parts += [_proposal(opened, name, show_values=show_values) for name in opened.names]
     return "\n".join(parts)
 
 
-def _proposal(table: Table, name: str) -> str:
+def _proposal(table: Table, name: str, *, show_values: bool) -> str:
     kind = table.kind(name)
     lines = [f"[attributes.{_quoted(name)}]"]
     if likely_identifier(table, name):
@@ -337,12 +377,33 @@ def _proposal(table: Table, name: str) -> str:
     if kind.is_numeric and kind is not Kind.BOOLEAN:
         example = "[1900-01-01, 2020-12-31]" if kind is Kind.DATE else "[0, 100000]"
         lines.append(f"# bounds = {example}")
+    lines += _categories(table, name, show_values=show_values)
     return "\n".join(lines) + "\n"
+
+
+def _categories(table: Table, name: str, *, show_values: bool) -> list[str]:
+    """Say how many categories text has, and which where that is asked for: as comments."""
+    seen = categories_seen(table, name)
+    if not seen:
+        return []
+    if not show_values or len(seen) > MOST_CATEGORIES:
+        return [f"# categories = [...]           # different values seen in the data: {len(seen)}"]
+    listed = [f"#   {_string(category)}," for category in seen]
+    return [
+        "# categories = [               # seen in the data: confirm, and add what there is besides",
+        *listed,
+        "# ]",
+        "# ordered = true               # if they are listed in an order that means something",
+    ]
 
 
 def _quoted(name: str) -> str:
     if name and all(c.isascii() and (c.isalnum() or c in "-_") for c in name):
         return name
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return _string(name)
+
+
+def _string(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     plain = "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped)
     return f'"{plain}"'

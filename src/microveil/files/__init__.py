@@ -30,7 +30,7 @@ names, fills short records and quotes values in its messages. What holds for CSV
 
 from microveil.files.folders import check_absent, write_folders
 from microveil.files.formulas import FORMULA_SIGNS, begins_like_formula
-from microveil.files.reading import SourceFile, read_file
+from microveil.files.reading import SourceFile, open_file, read_file
 from microveil.files.text import TextFormat
 from microveil.files.writing import write_data
 
@@ -40,6 +40,7 @@ __all__ = [
     "TextFormat",
     "begins_like_formula",
     "check_absent",
+    "open_file",
     "read_file",
     "write_data",
     "write_folders",

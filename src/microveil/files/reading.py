@@ -15,7 +15,7 @@ from microveil.files.columns import Misfit, convert, infer, mixture, plain
 from microveil.files.structure import Structure, check_structure
 from microveil.files.text import TextFormat, as_utf8, check_utf8, place
 
-__all__ = ["SourceFile", "read_file"]
+__all__ = ["OpenedFile", "SourceFile", "open_file", "read_file"]
 
 N_SAMPLE = 10_000  # records that a column's type is read off
 _CSV = (".csv", ".tsv", ".txt")
@@ -47,6 +47,72 @@ class SourceFile:
     frame: pl.DataFrame
     text: TextFormat | None
     digest: str
+
+
+class OpenedFile:
+    """A file whose form is checked and whose columns have names, but no types yet."""
+
+    def __init__(self, path: Path, text: TextFormat | None) -> None:
+        self._path, suffix = path, path.suffix.lower()
+        if suffix not in _CSV + _PARQUET:
+            rule = "the file's name must end with one of " + " ".join(_CSV + _PARQUET)
+            raise FileError(str(path), rule, "rename it, or export the table as CSV or Parquet")
+        self._raw = _read_bytes(path)
+        self._table: pl.DataFrame | _CsvReader
+        if suffix in _PARQUET:
+            self._table = _read_parquet(path, self._raw)
+        else:
+            text = text or TextFormat(separator="\t" if suffix == ".tsv" else ",")
+            self._table = _CsvReader(path, as_utf8(path, self._raw, text), text)
+
+    @property
+    def names(self) -> list[str]:
+        """The columns."""
+        if isinstance(self._table, pl.DataFrame):
+            return self._table.columns
+        return self._table.structure.names
+
+    def read(
+        self,
+        *,
+        decimals: Collection[str] = (),
+        as_text: Callable[[str], bool] = lambda _name: False,
+        of_one_kind: Callable[[str], bool] = lambda _name: False,
+    ) -> SourceFile:
+        """Read the table; see `read_file`."""
+        with ThreadPoolExecutor(1) as beside:
+            digest = beside.submit(lambda: hashlib.sha256(self._raw).hexdigest())
+            table = self._table
+            if isinstance(table, pl.DataFrame):
+                return SourceFile(
+                    path=self._path,
+                    format="parquet",
+                    frame=table,
+                    text=None,
+                    digest=digest.result(),
+                )
+            frame = table.read(frozenset(decimals), as_text, of_one_kind)
+            return SourceFile(
+                path=self._path, format="csv", frame=frame, text=table.text, digest=digest.result()
+            )
+
+
+@stands_alone
+def open_file(path: str | Path, *, text: TextFormat | None = None) -> OpenedFile:
+    """Open a CSV or Parquet file to see its columns before it is said how to read them.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+    text : TextFormat, optional
+        As for `read_file`.
+
+    Raises
+    ------
+    FileError
+        The file cannot be read or is no table.
+    """
+    return OpenedFile(Path(path), text)
 
 
 @stands_alone
@@ -96,23 +162,8 @@ def read_file(
     ...     read_file(path).frame.to_dict(as_series=False)
     {'AGE': [41, None], 'ZIP': ['01234', '98101']}
     """
-    path = Path(path)
-    suffix = path.suffix.lower()
-    if suffix not in _CSV + _PARQUET:
-        rule = "the file's name must end with one of " + " ".join(_CSV + _PARQUET)
-        raise FileError(str(path), rule, "rename it, or export the table as CSV or Parquet")
-    raw = _read_bytes(path)
-    with ThreadPoolExecutor(1) as beside:
-        digest = beside.submit(lambda: hashlib.sha256(raw).hexdigest())
-        if suffix in _PARQUET:
-            frame = _read_parquet(path, raw)
-            return SourceFile(
-                path=path, format="parquet", frame=frame, text=None, digest=digest.result()
-            )
-        text = text or TextFormat(separator="\t" if suffix == ".tsv" else ",")
-        reader = _CsvReader(path, as_utf8(path, raw, text), text)
-        frame = reader.read(frozenset(decimals), as_text, of_one_kind)
-        return SourceFile(path=path, format="csv", frame=frame, text=text, digest=digest.result())
+    opened = open_file(path, text=text)
+    return opened.read(decimals=decimals, as_text=as_text, of_one_kind=of_one_kind)
 
 
 def _read_bytes(path: Path) -> bytes:

@@ -14,7 +14,7 @@ from microveil.table.columns import (
     on_grid,
     resolution_from_data,
 )
-from microveil.table.frames import Numbers, Table, check_columns, open_table, spread
+from microveil.table.frames import Numbers, Table, check_columns, open_table, spread, unknown_column
 
 __all__ = [
     "BoundsFromData",
@@ -34,4 +34,5 @@ __all__ = [
     "open_table",
     "resolution_from_data",
     "spread",
+    "unknown_column",
 ]

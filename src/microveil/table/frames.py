@@ -19,7 +19,7 @@ from microveil.schema import Cells, Kind
 from microveil.table.objects import hides_in_its_type, hold_only_what_they_show, objects_in
 from microveil.table.restore import KEEP, RESTORE, Numbers, restored_array
 
-__all__ = ["Numbers", "Table", "check_columns", "open_table", "spread"]
+__all__ = ["Numbers", "Table", "check_columns", "open_table", "spread", "unknown_column"]
 
 
 class Table(Protocol):
@@ -127,10 +127,15 @@ def check_columns(table: Table, names: Iterable[str], side: str = "") -> None:
     """
     for name in names:
         if name not in table.names:
-            which = f"{side} table" if side else "table"
-            raise RequestError(
-                f"column '{name}'", f"the {which} has no such column", _spelling(name, table.names)
-            )
+            raise unknown_column(name, table.names, side)
+
+
+def unknown_column(name: str, names: Sequence[str], side: str = "") -> RequestError:
+    """Return the error about a name that is none of a table's columns; see `check_columns`."""
+    which = f"{side} table" if side else "table"
+    return RequestError(
+        f"column '{name}'", f"the {which} has no such column", _spelling(name, names)
+    )
 
 
 def _spelling(name: str, names: Sequence[str]) -> str:

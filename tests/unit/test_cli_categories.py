@@ -1,0 +1,211 @@
+"""Categories on the command line and in recipes, and where NAME=VALUES is cut."""
+
+import json
+import tomllib
+
+import numpy as np
+import polars as pl
+import pytest
+
+import microveil as mv
+from command import run
+from microveil.errors import RequestError
+from microveil.named_values import split_pairs
+from microveil.recipe import merged, propose_recipe, read_recipe
+from microveil.schema import Ordered
+
+LEVELS = ["none", "school", "degree"]
+INCOME = ["<=50K", ">50K"]
+RANDOM = np.random.Generator(np.random.PCG64(3))
+N = 90
+PEOPLE = pl.DataFrame(
+    {
+        "E": [LEVELS[k % 3] for k in RANDOM.integers(0, 9, N)],
+        "income": [INCOME[k] for k in RANDOM.integers(0, 2, N)],
+        "CODE": [int(k) for k in RANDOM.choice([1, 2, 9], N)],
+        "c": [int(k) for k in RANDOM.integers(-9, 9, N)],
+        "c=d": [int(k) for k in RANDOM.integers(-9, 9, N)],
+    }
+)
+
+
+@pytest.fixture(params=["people.csv", "people.parquet"])
+def file(request, tmp_path):
+    """The table in either format, in a folder of its own."""
+    path = tmp_path / request.param
+    (PEOPLE.write_csv if path.suffix == ".csv" else PEOPLE.write_parquet)(path)
+    return path
+
+
+def protected(file, *flags):
+    """Protect the file; the released table and its guarantee."""
+    done = run("protect", file.name, "-o", "out", "--overwrite", *flags, folder=file.parent)
+    assert done.returncode == 0, done.stderr
+    out = file.parent / "out"
+    guarantee = json.loads((out / "guarantee.json").read_text())
+    read = pl.read_csv if file.suffix == ".csv" else pl.read_parquet
+    return read(out / f"data{file.suffix}"), guarantee
+
+
+def test_flags_declare_categories_and_their_order(file):
+    """Of text, of text that looks like an operator, and of codes; by any method that can."""
+    data, guarantee = protected(
+        file, "--method", "pram", "--epsilon", "1", "--attributes", "income,CODE,E",
+        "--categories", "income=<=50K,>50K", "--categories", "CODE=9,1,2",
+        "--ordered", "E=none,school,degree",
+    )  # fmt: skip
+    assert guarantee["kinds"] == {"E": "ordinal", "income": "nominal", "CODE": "nominal"}
+    assert guarantee["attributes"]["income"]["domain"] == INCOME
+    assert set(data["income"]) <= set(INCOME)
+    assert set(data["CODE"]) <= {1, 2, 9}
+    assert set(data["E"]) <= set(LEVELS)
+    data, guarantee = protected(
+        file, "--method", "dp-um", "--k", "5", "--epsilon", "1", "--attributes", "CODE,E",
+        "--ordered", "CODE=9,1,2", "--ordered", "E=none,school,degree",
+    )  # fmt: skip
+    assert guarantee["kinds"] == {"E": "ordinal", "CODE": "ordinal"}
+    assert set(data["CODE"]) <= {1, 2, 9}
+    assert set(data["E"]) <= set(LEVELS)
+
+
+def test_bounds_of_text_stay_a_synonym(file):
+    """As they were: with colons, for pram."""
+    _, guarantee = protected(
+        file, "--method", "pram", "--epsilon", "1", "--attributes", "E",
+        "--bounds", "E=none:school:degree",
+    )  # fmt: skip
+    assert guarantee["attributes"]["E"]["domain"] == LEVELS
+
+
+def test_values_follow_the_longest_name_that_a_column_has(file):
+    """An equals sign may stand in a name and in a value."""
+    _, guarantee = protected(
+        file, "--method", "dp-um", "--k", "5", "--epsilon", "1", "--attributes", "c,c=d",
+        "--bounds", "c=-9:9", "--bounds", "c=d=-20:20", "--budget", "c=d=3",
+    )  # fmt: skip
+    assert guarantee["attributes"]["c"]["domain"] == [-9, 9]
+    assert guarantee["attributes"]["c=d"]["domain"] == [-20, 20]
+    assert guarantee["exact"]["shares"] == {"c": "1/4", "c=d": "3/4"}
+
+
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        (["nothing=1:2"], "column 'nothing': the table has no such column"),
+        (["INCOME=1:2"], "write 'income'"),
+        (["income"], "it wants a column and a value"),
+        (["=1:2"], "it wants a column and a value"),
+        (["c=1:2", "c=1:3"], "--bounds c: it is given twice"),
+    ],
+)
+def test_an_entry_that_names_no_column_or_one_twice_is_refused(entries, message):
+    """In a sentence that says which."""
+    with pytest.raises(RequestError, match=message):
+        split_pairs(entries, "--bounds", PEOPLE.columns)
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--categories", "E=none,,school"], "a category is empty"),
+        (["--ordered", "E="], "a category is empty"),
+        (["--categories", "E=none"], "two categories or more"),
+        (["--categories", "E=a,b", "--ordered", "E=b,a"], "given already"),
+        (["--categories", "E=a,b", "--bounds", "E=a:b"], "bounds and categories are both given"),
+        (["--bounds", "E=none"], "bounds are two values"),
+        (["--ordered", "E=none,school"], "values are none of the declared categories"),
+        (["--categories", "E=none,school,degree", "--method", "mdav", "--k", "3"], "choose pram"),
+    ],
+)
+def test_what_is_wrong_with_a_list_is_said_and_nothing_written(file, flags, message):
+    """By exit code 2, without a value of the table."""
+    asked = ["--method", "pram", "--epsilon", "1", "--attributes", "E", *flags]
+    done = run("protect", file.name, "-o", "out", *asked, folder=file.parent)
+    assert done.returncode == 2
+    assert message in " ".join(done.stderr.split())
+    assert "degree" not in done.stderr
+    assert not (file.parent / "out").exists()
+
+
+def entry(**more):
+    return {"role": "confidential", "type": "text", **more}
+
+
+def test_a_recipe_lists_categories_and_says_whether_they_are_ordered():
+    """Ordered ones serve every method; those in no order are left out where they cannot be."""
+    recipe = {
+        "k": 5,
+        "epsilon": 1,
+        "attributes": {
+            "E": entry(categories=LEVELS, ordered=True),
+            "income": entry(categories=INCOME, ordered=False),
+            "CODE": entry(type="whole number", categories=[1, 2, 9], ordered=True),
+        },
+    }
+    assert read_recipe(recipe)["categories"] == {
+        "E": Ordered(tuple(LEVELS)),
+        "income": INCOME,
+        "CODE": Ordered((1, 2, 9)),
+    }
+    release = mv.protect(PEOPLE, recipe=recipe, method="dp-um")
+    assert release.data.columns == ["E", "CODE"]
+    assert "Not released: income, c, c=d." in release.notes
+    release = mv.protect(PEOPLE, recipe=recipe, method="pram")
+    assert release.data.columns == ["E", "income", "CODE"]
+    assert release.guarantee.to_dict()["kinds"]["income"] == "nominal"
+
+
+def test_a_recipe_keeps_the_mark_of_a_list_read_from_the_data():
+    """As it does of bounds: the guarantee has the condition."""
+    seen = mv.categories_from_data(PEOPLE)
+    recipe = {"epsilon": 1, "attributes": {"E": entry(categories=seen["E"])}}
+    planned = mv.plan(PEOPLE, recipe=recipe, method="pram")
+    assert [condition.id for condition in planned.guarantee.conditions] == ["categories"]
+
+
+def test_an_order_of_no_list_is_refused():
+    """An entry that says nothing must not pass for one that does."""
+    with pytest.raises(RequestError, match=r"attributes\.E\.ordered.*none are listed"):
+        read_recipe({"attributes": {"E": entry(ordered=True)}})
+
+
+def test_a_domain_given_goes_before_the_one_of_the_recipe():
+    """Whichever kind either is: an attribute has one domain."""
+    recipe = {"bounds": {"A": (0, 9), "B": (0, 9)}, "categories": {"C": ["a", "b"]}}
+    both = merged(recipe, {"categories": {"A": [1, 2]}, "bounds": {"C": ["x", "y"]}})
+    assert both["bounds"] == {"B": (0, 9), "C": ["x", "y"]}
+    assert both["categories"] == {"A": [1, 2]}
+    assert merged(recipe, {"bounds": {"A": (0, 5)}})["bounds"] == {"A": (0, 5), "B": (0, 9)}
+
+
+def test_inspect_writes_values_only_where_they_are_asked_for(file):
+    """Their number otherwise; both as comments, which a person makes lines of."""
+    plain = run("inspect", file.name, folder=file.parent).stdout
+    assert "different values seen in the data: 3" in plain
+    assert not any(word in plain for word in (*LEVELS, *INCOME))
+    shown = run("inspect", file.name, "--show-values", folder=file.parent).stdout
+    assert tomllib.loads(shown) == tomllib.loads(plain)
+    lines = [line.removeprefix("# ") for line in shown.splitlines()]
+    text = "\n".join(lines[lines.index("[attributes.E]") : lines.index("[attributes.income]")])
+    found = tomllib.loads(text)["attributes"]["E"]
+    assert found["categories"] == sorted(LEVELS)
+    assert found["ordered"] is True
+    refused = run(
+        "inspect", file.name, "--show-values", "--method", "pram", "--epsilon", "1",
+        folder=file.parent,
+    )  # fmt: skip
+    assert refused.returncode == 2
+    assert "--show-values" in refused.stderr
+
+
+def test_no_category_leaves_its_comment():
+    """Whatever it holds: quotes, line ends and controls are written as TOML escapes them."""
+    words = ['a"b', "c\nd = 1", "e\\f", "\x1b[2J"]
+    recipe = propose_recipe({"W": np.array(words * 3)}, show_values=True)
+    assert "d" not in tomllib.loads(recipe)["attributes"]["W"]
+    assert recipe.isprintable() or all(c.isprintable() or c == "\n" for c in recipe)
+    listed = recipe[recipe.index("# categories = [") :]
+    listed = "\n".join(line.removeprefix("# ") for line in listed.splitlines())
+    assert tomllib.loads(listed)["categories"] == sorted(words)
+    many = propose_recipe({"W": np.arange(1001).astype(str)}, show_values=True)
+    assert "different values seen in the data: 1001" in many
