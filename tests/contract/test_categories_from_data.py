@@ -1,6 +1,8 @@
 """Categories read off the table: asked for by name, marked, and a condition of the guarantee."""
 
 import json
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -9,6 +11,9 @@ import pyarrow as pa
 import pytest
 
 import microveil as mv
+from microveil.methods import METHODS, Choices, Promise, Setting
+from microveil.methods.base import epsilon_scopes
+from microveil.privacy import Model
 from microveil.report import publishable_report
 
 WORDS = ["north", "south", "west"] * 20
@@ -61,6 +66,45 @@ def test_lists_read_from_the_data_are_a_condition_and_cost_model_and_rows():
     ]
     with pytest.raises(mv.RequestError, match="does not keep this epsilon at row scope"):
         mv.plan(TABLE, **ASKED, scope="row", categories=mv.categories_from_data(TABLE))
+
+
+def test_the_cost_is_taken_off_whatever_a_method_says(monkeypatch):
+    """A method registered from outside that passes over the setting promises no rows either."""
+
+    def careless(setting):
+        del setting
+        return Promise(
+            model=Model.DIFFERENTIAL_PRIVACY, epsilon=Fraction(1), scopes=epsilon_scopes(1, 1, 1)
+        )
+
+    monkeypatch.setitem(METHODS, "pram", replace(METHODS["pram"], promise=careless))
+    found = mv.plan(TABLE, **ASKED, categories=mv.categories_from_data(TABLE)).guarantee
+    assert (found.model, found.scopes.row.covered) == ("idp", False)
+
+
+@pytest.mark.parametrize(
+    "method", [name for name, method in METHODS.items() if method.needs_epsilon]
+)
+def test_no_method_promises_differential_privacy_by_lists_that_were_read(method):
+    """Nor rows, asked by itself: what was read is a public figure of the mechanism."""
+    of = METHODS[method]
+    steps = {step: values[0] for step, values in of.offers.items() if values}
+    setting = Setting(
+        shares=((Fraction(1), 9), (Fraction(1), 9)),
+        spends_epsilon=True,
+        choices=Choices(k=5, shares={}, blocks=(("a", "b"),), **steps),
+        bounds_from_data=False,
+        categories_from_data=True,
+        resolution_from_data=False,
+        keeps_missing=False,
+        keeps=False,
+        shuffle="rows",
+    )
+    promise = of.promise(setting)
+    assert promise.model is Model.INDIVIDUAL
+    assert not promise.scopes.row.covered
+    if method == "kanon-dp":
+        assert not promise.scopes.vector.covered
 
 
 def test_a_matrix_from_the_data_has_the_condition_without_an_epsilon():
