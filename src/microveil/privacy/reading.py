@@ -57,6 +57,7 @@ NOT_DP = {
     "rank-boundaries",
     "cluster-sizes",
     "bounds",
+    "categories",
     "resolution",
     "columns-chosen",
     "parameters-chosen",
@@ -198,7 +199,7 @@ def _terms(
     domain = terms["domain"]
     if domain is not None and not all(isinstance(part, int | float | str) for part in domain):
         raise TypeError
-    numbers = kind is not Kind.OTHER and domain is not None
+    numbers = kind.is_numeric and domain is not None
     if numbers and len(domain) != 2:
         raise ValueError
     return AttributeTerms(
