@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PYTEST := $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check bench format clean
+.PHONY: help demo test test-slow test-record record check bench format clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -28,10 +28,16 @@ demo: $(VENV)/.installed ## Protect invented people in three ways and explain th
 	$(BIN)/microveil demo -o build/demo --overwrite
 
 test: $(VENV)/.installed-test ## Run the tests, but for the long statistical ones
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -m "not slow and not record"
 
 test-slow: $(VENV)/.installed-test ## Run the long statistical tests
 	$(PYTEST) -m slow
+
+test-record: $(VENV)/.installed-test ## Hold releases, help and messages to their record
+	$(PYTEST) -m record tests/record
+
+record: $(VENV)/.installed-test ## Write that record anew, where a change is meant
+	PYTHONPATH=tests $(BIN)/python -m record
 
 check: $(VENV)/.installed-check ## Lint, types, layers, spelling
 	$(BIN)/ruff check .
