@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PYTEST := $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-record record check bench format clean
+.PHONY: help demo test test-slow test-record record record-papers check bench format clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -38,6 +38,9 @@ test-record: $(VENV)/.installed-test ## Hold releases, help and messages to thei
 
 record: $(VENV)/.installed-test ## Write that record anew, where a change is meant
 	PYTHONPATH=tests $(BIN)/python -m record
+
+record-papers: $(VENV)/.installed-test ## Write the record of reproduced papers anew
+	PYTHONPATH=tests $(BIN)/python -m record --papers
 
 check: $(VENV)/.installed-check ## Lint, types, layers, spelling
 	$(BIN)/ruff check .

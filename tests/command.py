@@ -25,6 +25,8 @@ def run(*arguments, folder, **environment):
     with (
         contextlib.chdir(folder),
         patch.object(sys, "argv", ["microveil", *map(str, arguments)]),
+        # Else usage names the module that this process was started with (python -m).
+        patch.object(sys.modules["__main__"], "__package__", None, create=True),
         patch.dict(os.environ, environment),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),

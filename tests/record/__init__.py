@@ -3,13 +3,14 @@
 `record.json` has a line for each case: for a seeded release the digest of its data, its
 guarantee, its statement, its manifest and its notes; likewise for what is advised, measured,
 refused and shown on the command line. `papers.json` has the tables of reproduced papers.
-`make test-record` holds the house to both, and names the cases that differ.
+`make test-record` holds the house to the first, `make test-slow` to the second, which needs
+MICROVEIL_DATA; both name the cases that differ.
 
 A commit that moves code changes no line of the record. A change on purpose is recorded in the
 commit that makes it:
 
-1. `make test-record` names the cases that differ, and writes their texts to a folder;
-2. `python -m record --texts FOLDER` (tests on the path) at the commit before writes them as
+1. the failing test names the cases that differ, and writes their texts to a folder;
+2. `PYTHONPATH=tests python -m record --texts FOLDER` at the commit before writes them as
    they were: read the difference, and make sure that it is all meant;
 3. `make record` writes the record anew (`make record-papers` that of the papers, with
    MICROVEIL_DATA set); the diff of the record shows the cases, and the commit's message says

@@ -2,17 +2,19 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-__all__ = ["digest", "figures", "plain", "plain_frame", "text_of"]
+__all__ = ["digest", "figures", "plain", "plain_frame", "shortened", "text_of"]
 
 # The last digits of a sum hang on how a processor adds: these do not.
 DIGITS = 12
 # Of the 64 of SHA-256: enough to tell that something changed, and short enough to be read.
 SHOWN = 16
+LONG = re.compile(r"-?\d+\.\d{9,}(e[-+]?\d+)?")
 
 
 def digest(text: str) -> str:
@@ -25,6 +27,15 @@ def text_of(value: Any) -> str:
     if isinstance(value, str):
         return value
     return json.dumps(plain(value), indent=1, ensure_ascii=False) + "\n"
+
+
+def shortened(text: str) -> str:
+    """Round the long decimals in a text to 12 significant digits.
+
+    >>> shortened("about 0.30000000000000004 of 2.5")
+    'about 0.3 of 2.5'
+    """
+    return LONG.sub(lambda found: f"{float(found[0]):.{DIGITS}g}", text)
 
 
 def plain(value: Any) -> Any:

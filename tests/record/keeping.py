@@ -34,7 +34,7 @@ class Case:
         only one whose guarantee covers somebody, repeats too.
         """
         try:
-            with patch("os.urandom", _known):
+            with patch("os.urandom", _known), patch("secrets.token_bytes", _known):
                 return {name: text_of(part) for name, part in self.parts().items()}
         except MicroveilError as error:
             return {"refused": str(error)}
@@ -137,7 +137,7 @@ def difference(record: Record, section: str, texts: Texts) -> str:
             f"{len(lines)} cases of '{section}' are not as the record has them:",
             *(f"  {line}" for line in lines),
             f"As they are now: {folder}",
-            "As they were: python -m record --texts FOLDER at the commit before; then diff -r.",
+            "As they were: PYTHONPATH=tests python -m record --texts FOLDER, at the commit before.",
             "Where that is meant: make record, and say so in the commit.",
             *_other_versions(record),
         ]

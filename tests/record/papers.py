@@ -1,0 +1,39 @@
+"""Reproduced papers, table by table: minutes, on reference data."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from record.commands import settled, typed
+from record.keeping import Case
+
+__all__ = ["cases"]
+
+FILES = {"census": "census.csv", "wine": "winequality-white.csv"}
+PAPERS = {"idp-2025": ("census", "wine"), "kanon-2013": ("census",)}
+
+
+def cases() -> Iterator[Case]:
+    """Go through the papers."""
+    for paper, names in PAPERS.items():
+        yield Case(name=paper, parts=_reproduced(paper, names))
+
+
+def _reproduced(paper: str, names: tuple[str, ...]) -> Any:
+    def parts() -> dict[str, str]:
+        with tempfile.TemporaryDirectory() as place:
+            folder = Path(place).resolve()
+            for name in names:
+                file = Path(os.environ["MICROVEIL_DATA"], FILES[name]).resolve()
+                (folder / FILES[name]).symlink_to(file)
+            data = " ".join(f"--data {name}={FILES[name]}" for name in names)
+            shown = typed(f"reproduce {paper} {data} --quick -o out", folder)
+            tables = sorted((folder / "out").glob("*.csv"))
+            return {
+                "shown": shown,
+                **{file.stem: settled(file.read_text(encoding="utf-8")) for file in tables},
+            }
+
+    return parts
