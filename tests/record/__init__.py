@@ -1,6 +1,6 @@
 """The record of behaviour: what the house gives for requests of every kind, as digests.
 
-`record.json` has a line for each case: for a seeded release the digest of its data, its
+`record.json` has a line for each case: for a release the digest of its data, its
 guarantee, its statement, its manifest and its notes; likewise for what is advised, measured,
 refused and shown on the command line. `papers.json` has the tables of reproduced papers.
 `make test-record` holds the house to the first, `make test-slow` to the second, which needs
