@@ -75,8 +75,6 @@ def split_pairs(given: Iterable[str], flag: str, columns: Sequence[str]) -> dict
         name = max((c for c in columns if entry.startswith(f"{c}=")), key=len, default=None)
         if name is None:
             raise unknown_column(begun, columns)
-        if name in pairs:
-            raise RequestError(f"{flag} {name}", "it is given twice", "give it once")
         pairs[name] = entry[len(name) + 1 :]
     return pairs
 
