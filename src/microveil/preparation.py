@@ -125,7 +125,7 @@ def _chosen(table: Table, request: Request) -> tuple[list[str], list[str]]:
 def _attribute(table: Table, name: str, request: Request) -> Attribute:
     categories = _categories(table, name, request)
     if categories is not None:
-        return _categorical(name, categories, request.method)
+        return _categorical(table, name, categories, request.method)
     kind = table.kind(name)
     if not kind.is_numeric:
         if not request.method.takes_categories:
@@ -194,7 +194,7 @@ def _categories(table: Table, name: str, request: Request) -> Categories | None:
     return Categories(values=listed, ordered=False, source=Source.TYPE)
 
 
-def _categorical(name: str, categories: Categories, method: Method) -> Attribute:
+def _categorical(table: Table, name: str, categories: Categories, method: Method) -> Attribute:
     attribute = Attribute(
         name=name,
         kind=categories.kind,
@@ -203,6 +203,7 @@ def _categorical(name: str, categories: Categories, method: Method) -> Attribute
         domain=categories,
     )
     if not attribute.kind.is_ranked and not method.takes_categories:
+        _refuse_moments(table, name)
         able = ", ".join(other.id for other in METHODS.values() if other.takes_categories)
         raise RequestError(
             attribute.place,
@@ -211,6 +212,15 @@ def _categorical(name: str, categories: Categories, method: Method) -> Attribute
             f"{name}=low,middle,high (categories={{{name!r}: ordered('low', 'middle', 'high')}})",
         )
     return attribute
+
+
+def _refuse_moments(table: Table, name: str) -> None:
+    """Refuse what is neither numbers nor text in the words that fit it, whatever was declared."""
+    if table.kind(name) is Kind.OTHER:
+        try:
+            table.codes(name, ("",))
+        except DataError:
+            table.numbers(name)
 
 
 def _column(table: Table, attribute: Attribute, request: Request) -> GridColumn:

@@ -21,6 +21,6 @@ def column_of(values, *, bounds=None):
         kind=Kind.WHOLE,
         resolution=Fraction(1),
         resolution_source=Source.TYPE,
-        bounds=declared,
+        domain=declared,
     )
     return GridColumn(attribute=attribute, values=np.asarray(values, np.int64), missing=None)
