@@ -51,7 +51,8 @@ def assess(
         By default every numeric attribute that both tables have, and every text attribute
         of at most 1000 categories where the records correspond.
     paired : bool
-        False for a shuffled release: only what needs no pairing is measured.
+        False for a shuffled release: only what needs no pairing is measured. Where a guarantee
+        says that it was shuffled, it is not taken as paired whatever is passed.
     k : int, optional
         Count neighbours too, within the intervals that hold k originals (KNOISE).
     classes : str, optional
@@ -93,9 +94,9 @@ def assess(
     100.0
     """
     if isinstance(protected, Release):
-        guarantee = guarantee or protected.guarantee
-        paired = paired and not protected.manifest.to_dict()["parameters"]["shuffle"]
-        protected = protected.data
+        guarantee, protected = guarantee or protected.guarantee, protected.data
+    if guarantee is not None and guarantee.shuffle is not None:
+        paired = False
     asked = Analyses.of(
         classes=classes,
         threshold=threshold,

@@ -13,6 +13,7 @@ import microveil as mv
 from microveil.analyses import named_classifier
 from microveil.assessment import guarantee_beside
 from microveil.errors import DataError, RequestError
+from microveil.publish import assess_files
 from microveil.utility.learning import compare_classification, threshold_classes
 from microveil.utility.propensity import propensity
 from microveil.utility.regression import compare_regressions
@@ -248,3 +249,28 @@ def test_a_promise_is_read_for_its_own_table_only(tmp_path, name, contents):
     if contents is not None:
         (tmp_path / "out" / "guarantee.json").write_text(contents)
     assert guarantee_beside(tmp_path / "out" / name, ["AGE"]) is None
+
+
+def test_a_file_whose_guarantee_says_shuffled_is_not_compared_row_by_row(tmp_path):
+    """Rows and columns in random order have no pairs, and the guarantee beside them says so."""
+    people = mv.invented_people(60, seed=1)
+    people.write_parquet(tmp_path / "people.parquet")
+    for shuffle in ("rows", "columns", None):
+        release = mv.protect(people, method="ranking", k=5, attributes=["AGE", "VISITS"],
+                             shuffle=shuffle or False)  # fmt: skip
+        folder = tmp_path / str(shuffle)
+        release.write(folder, format="parquet")
+        found = assess_files(tmp_path / "people.parquet", folder / "data.parquet", None, text=None)
+        assert (found.paired is None) == (shuffle is not None)
+        assert found.guarantee == release.guarantee
+
+
+def test_columns_of_the_linkage_table_never_run_together():
+    """Whatever digits the figures have, two spaces stand between them."""
+    table = {"x": np.arange(20_000) % 977, "y": np.arange(20_000) % 31}
+    release = {"x": table["x"][::-1].copy(), "y": table["y"]}
+    lines = mv.assess(table, release).to_text().splitlines()
+    start = next(n for n, line in enumerate(lines) if line.split()[:1] == ["distance"])
+    for line in lines[start + 1 : start + 4]:
+        cells = [cell for cell in line.strip().split("  ") if cell.strip()]
+        assert len(cells) == 4, line

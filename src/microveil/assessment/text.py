@@ -149,17 +149,17 @@ def _linkage_lines(paired: "PairedMeasures") -> list[str]:
     lines = [
         "Record linkage, percent of records that an intruder who holds the originals finds again",
         f"  ({paired.n_records_complete} records complete in both; lower is safer)",
-        f"  {'distance':<22}{'percent':>13}{'by chance':>13}{'95 % interval':>24}",
+        f"  {'distance':<22}{'percent':>13}{'by chance':>13}{'95 % interval':>28}",
     ]
     for name, label in LINKAGE_LABELS.items():
         linkage = paired.linkage[name]
         if linkage is None:
-            lines.append(f"  {label:<22}{'-':>13}{'-':>13}{'-':>24}")
+            lines.append(f"  {label:<22}{'-':>13}{'-':>13}{'-':>28}")
             continue
         interval = " to ".join(_shown(end) for end in linkage.interval)
         lines.append(
             f"  {label:<22}{_shown(linkage.percent):>13}"
-            f"{_shown(linkage.baseline_by_chance):>13}{interval:>24}"
+            f"{_shown(linkage.baseline_by_chance):>13}{interval:>28}"
         )
     return lines
 

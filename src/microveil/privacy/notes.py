@@ -134,8 +134,9 @@ _ORDER = {
 }
 FURTHER = {
     Model.DIFFERENTIAL_PRIVACY: "Every further release of the same people, a rerun of this one "
-    "included, adds its epsilon to this one's; the custodian's ledger of releases counts them.",
+    "included, adds its epsilon to this one's: to count them is what the custodian's ledger of "
+    "releases is for.",
     Model.INDIVIDUAL: "Every further release of the same people, a rerun of this one included, "
     "can be put beside this one. Epsilons of individual differential privacy bound no such pair: "
-    "the custodian's ledger of releases counts them and adds nothing up.",
+    "the custodian's ledger of releases counts them, where it is kept, and adds nothing up.",
 }

@@ -241,7 +241,9 @@ def _kept(guarantee: "Guarantee") -> list[str]:
     names = ", ".join(in_markdown(name) for name in guarantee.kept)
     return [
         (
-            f"{names}. They are in the release exactly as in the original. Nothing above holds for "
+            f"{names}. They are in the release exactly as in the original (but for an apostrophe "
+            "before text that a spreadsheet would run, where that was asked for). Nothing above "
+            "holds for "
             "them, and they may help to find a person in the other columns."
         ),
     ]
