@@ -13,20 +13,17 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microveil.errors import DataError, RequestError
 from microveil.schema import EPOCH, Kind, written
-from microveil.table import Table, check_columns
+from microveil.table import Column, Table, check_columns, column_of, numbers_of
 from microveil.utility.learning import threshold_classes
 from microveil.utility.regression import parse_formula
 
-__all__ = ["Analyses", "Column", "column_of", "named_classifier", "numbers_of"]
+__all__ = ["Analyses", "named_classifier"]
 
 # A class attribute of more is a slip: a number that wants a threshold, or a name.
 MOST_CLASSES = 50
-
-Column = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,38 +172,6 @@ def _named(value: float, kind: Kind) -> str | None:
         return str(written(Fraction(math.floor(value)), kind))
     except OverflowError:
         return None
-
-
-def column_of(table: Table, name: str) -> Column:
-    """Return a column as numbers, NaN where missing, or as text, empty where missing.
-
-    Raises
-    ------
-    DataError
-        If it is neither.
-
-    Examples
-    --------
-    >>> from microveil.table import open_table
-    >>> column_of(open_table({"SEX": np.array(["f", None, "m"])}), "SEX")
-    array(['f', '', 'm'], dtype='<U1')
-    """
-    return numbers_of(table, name) if table.kind(name).is_numeric else table.words(name)
-
-
-def numbers_of(table: Table, name: str) -> NDArray[np.float64]:
-    """Return a numeric column as float64, NaN where missing.
-
-    Raises
-    ------
-    DataError
-        If it is not numeric.
-    """
-    numbers = table.numbers(name)
-    values = numbers.values.astype(np.float64)
-    if numbers.missing is not None:
-        values[numbers.missing] = np.nan
-    return values
 
 
 def named_classifier(name: str) -> Any:

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from microveil.analyses import Analyses, Column, column_of, numbers_of
+from microveil.analyses import Analyses
 from microveil.assessment import Assessment, assess_matrices
 from microveil.errors import DataError, RequestError, stands_alone
 from microveil.privacy import Guarantee
 from microveil.release import Release
-from microveil.table import Table, check_columns, open_table
+from microveil.table import Column, Table, check_columns, column_of, numbers_of, open_table
 from microveil.utility.categories import CategoryComparison, compare_categories
 from microveil.utility.learning import compare_classification
 from microveil.utility.propensity import propensity as measure_propensity

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.analyses import Column, column_of
 from microveil.engines import in_threads
 from microveil.findings.nouns import COMMON, Findings, MovedValue, SampledLinkage, WorstAttribute
 from microveil.risk.record_linkage import (
@@ -17,7 +16,7 @@ from microveil.risk.record_linkage import (
     record_linkage_by_rank,
     record_linkage_standardised,
 )
-from microveil.table import check_columns, open_table
+from microveil.table import Column, check_columns, column_of, open_table
 from microveil.utility.goodness_of_fit import kolmogorov_smirnov_distance
 
 __all__ = ["findings_of"]

@@ -1,5 +1,6 @@
 """Data frames in and out, and their columns as whole numbers on public grids."""
 
+from microveil.table.arrays import Column, column_of, numbers_of
 from microveil.table.columns import (
     BoundsFromData,
     CategoriesFromData,
@@ -19,6 +20,7 @@ from microveil.table.frames import Numbers, Table, check_columns, open_table, sp
 __all__ = [
     "BoundsFromData",
     "CategoriesFromData",
+    "Column",
     "GridColumn",
     "Numbers",
     "ResolutionFromData",
@@ -27,8 +29,10 @@ __all__ = [
     "categories_from_data",
     "categories_seen",
     "check_columns",
+    "column_of",
     "decimals_seen",
     "likely_identifier",
+    "numbers_of",
     "numbers_of_attribute",
     "on_grid",
     "open_table",
