@@ -12,7 +12,7 @@ import polars
 
 import microveil as mv
 from benchmarks.measure import Row, in_turns
-from microveil.publish import protect_file
+from microveil.commands.files import protect_file
 
 RECORDS = 10_000_000
 # In a new process: what one call takes at most beyond what was there before it. The peak that

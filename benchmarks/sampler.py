@@ -3,7 +3,7 @@
 import numpy as np
 
 from benchmarks.measure import Row, in_turns
-from microveil.noise import RandomSource, discrete_laplace
+from microveil.mechanism.noise import RandomSource, discrete_laplace
 
 DRAWS = 1_000_000
 

@@ -21,15 +21,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from microveil import partition
-    from microveil.advice import Advice, advise
-    from microveil.assess import assess
-    from microveil.assessment import Assessment
-    from microveil.attack import attack
     from microveil.audit import Audit, audit
+    from microveil.audit.advice import Advice, advise
+    from microveil.audit.empirical import EmpiricalAudit, empirical_audit
     from microveil.compare import Comparison, compare
     from microveil.datasets import invented_people
-    from microveil.empirical import EmpiricalAudit, empirical_audit
     from microveil.errors import DataError, ExactCellsError, FileError, MicroveilError, RequestError
+    from microveil.evaluation import Assessment
+    from microveil.evaluation.assess import assess
+    from microveil.evaluation.attack import attack
     from microveil.methods import methods
     from microveil.privacy import Guarantee
     from microveil.protect import plan, protect
@@ -40,13 +40,13 @@ if TYPE_CHECKING:
 
 # Where each public name lives; nothing is imported before it is asked for (PEP 562).
 _HOMES = {
-    "Advice": "advice",
-    "Assessment": "assessment",
+    "Advice": "audit.advice",
+    "Assessment": "evaluation",
     "AttackReport": "risk.attacks",
     "Audit": "audit",
     "Comparison": "compare",
     "DataError": "errors",
-    "EmpiricalAudit": "empirical",
+    "EmpiricalAudit": "audit.empirical",
     "ExactCellsError": "errors",
     "FileError": "errors",
     "Guarantee": "privacy",
@@ -54,14 +54,14 @@ _HOMES = {
     "Plan": "release",
     "Release": "release",
     "RequestError": "errors",
-    "advise": "advice",
-    "assess": "assess",
-    "attack": "attack",
+    "advise": "audit.advice",
+    "assess": "evaluation.assess",
+    "attack": "evaluation.attack",
     "audit": "audit",
     "bounds_from_data": "table",
     "categories_from_data": "table",
     "compare": "compare",
-    "empirical_audit": "empirical",
+    "empirical_audit": "audit.empirical",
     "invented_people": "datasets",
     "methods": "methods",
     "ordered": "schema",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import microveil as mv
 from microveil.plans import centroids
-from microveil.weighing import expectations
+from microveil.release.selection import expectations
 
 N = 300
 RANDOM = np.random.Generator(np.random.PCG64(11))

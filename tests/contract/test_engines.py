@@ -12,11 +12,11 @@ import microveil as mv
 from microveil.engines import LocalEngine, RememberingEngine
 from microveil.errors import EngineError, RequestError
 from microveil.methods import METHODS, Method
-from microveil.planning import plan_prepared
 from microveil.plans import CentroidPlan, IntervalPlan, NoisePlan, TransitionPlan
 from microveil.protect import draw
-from microveil.request import Request
-from microveil.weighing import options, settle
+from microveil.release.planning import plan_prepared
+from microveil.release.request import Request
+from microveil.release.selection import options, settle
 from trial_engines.plain import PlainEngine
 from trial_engines.sealed import LookedError, OneColumnEngine, SealedEngine
 
@@ -209,7 +209,8 @@ def test_missing_values_are_refused_alike():
 
 
 # Modules that decide, without ever seeing a value.
-PLANNING = [SOURCE / f"{name}.py" for name in ("planning", "preparation", "weighing", "advice")]
+DECIDING = ("release/planning", "release/columns", "release/selection", "audit/advice")
+PLANNING = [SOURCE / f"{name}.py" for name in DECIDING]
 BLIND = [*sorted((SOURCE / "methods").glob("*.py")), *PLANNING]
 
 
@@ -254,12 +255,12 @@ def test_verbs_alone_make_an_engine():
             ):
                 made.add((module, function.name))
     assert made == {
-        ("protect", "protect"),
-        ("protect", "plan"),
-        ("publish", "protect_file"),
-        ("advice", "advise"),
-        ("audit", "audit"),
-        ("empirical/audit", "empirical_audit"),
+        ("protect/protecting", "protect"),
+        ("protect/protecting", "plan"),
+        ("commands/files", "protect_file"),
+        ("audit/advice", "advise"),
+        ("audit/exact", "audit"),
+        ("audit/empirical/audit", "empirical_audit"),
         ("compare/comparing", "compare"),
     }
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microveil.sensitivity import (
+from microveil.mechanism.sensitivity import (
     cluster_local_sensitivity,
     global_sensitivity,
     local_sensitivity,

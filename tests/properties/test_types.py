@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, event, example, given, settings
 from hypothesis import strategies as st
 
 import microveil as mv
-from microveil import publish
+from microveil.commands import files as publish
 from microveil.files import reading
 
 N_SAMPLE = 5  # records that types are read off in these tests: the others are late

@@ -14,22 +14,22 @@ from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 
 import microveil as mv
-from microveil.empirical import audit as verb
-from microveil.empirical.bounds import least_proportion, lower_bound, most_shown
-from microveil.empirical.experiments import (
+from microveil.audit.empirical import audit as verb
+from microveil.audit.empirical.bounds import least_proportion, lower_bound, most_shown
+from microveil.audit.empirical.experiments import (
     CERTAIN,
     CellExperiment,
     by_rows,
     in_any_order,
     one_by_one,
 )
-from microveil.empirical.neighbours import Clustered, far_neighbour, near_loss, near_neighbour
-from microveil.empirical.tuning import tuned_to
+from microveil.audit.empirical.neighbours import Clustered, far_neighbour, near_loss, near_neighbour
+from microveil.audit.empirical.tuning import tuned_to
 from microveil.engines import LocalEngine
-from microveil.noise import RandomSource
-from microveil.planning import plan_prepared
-from microveil.preparation import prepare
-from microveil.request import Request
+from microveil.mechanism.noise import RandomSource
+from microveil.release.columns import prepare
+from microveil.release.planning import plan_prepared
+from microveil.release.request import Request
 
 LOWER, UPPER = 0, 12
 ALONE, BOTH = {"A": (LOWER, UPPER)}, {"A": (LOWER, UPPER), "B": (0, 4)}

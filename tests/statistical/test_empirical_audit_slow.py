@@ -9,12 +9,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from microveil.empirical import empirical_audit
-from microveil.empirical.audit import measured
+from microveil.audit.empirical import empirical_audit
+from microveil.audit.empirical.audit import measured
 from microveil.engines import LocalEngine
-from microveil.planning import plan_prepared
-from microveil.preparation import prepare
-from microveil.request import Request
+from microveil.release.columns import prepare
+from microveil.release.planning import plan_prepared
+from microveil.release.request import Request
 
 pytestmark = pytest.mark.slow
 

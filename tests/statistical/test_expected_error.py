@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import microveil as mv
-from microveil.advice import expectations
+from microveil.audit.advice import expectations
 from microveil.engines import LocalEngine
 from microveil.protect import draw
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from microveil._kernels import laplace as kernel
-from microveil.noise import RandomSource, discrete_laplace, permutation
+from microveil.mechanism.noise import RandomSource, discrete_laplace, permutation
 from reference import laplace as plain
 
 DRAWS = 400_000

@@ -10,10 +10,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 import microveil as mv
-from microveil.analyses import named_classifier
-from microveil.assessment import guarantee_beside
+from microveil.commands.files import assess_files
 from microveil.errors import DataError, RequestError
-from microveil.publish import assess_files
+from microveil.evaluation import guarantee_beside
+from microveil.evaluation.analyses import named_classifier
 from microveil.utility.learning import compare_classification, threshold_classes
 from microveil.utility.propensity import propensity
 from microveil.utility.regression import compare_regressions

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 import microveil as mv
-from microveil.attack import attack
 from microveil.errors import DataError, MicroveilError, RequestError
+from microveil.evaluation.attack import attack
 from microveil.risk.attacks import Records
 from microveil.risk.attacks.membership import membership
 from microveil.risk.attacks.records import Setting

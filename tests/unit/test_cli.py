@@ -14,7 +14,7 @@ import pytest
 
 import microveil as mv
 from command import run
-from microveil import demo
+from microveil.commands import demo
 from microveil.errors import FileError
 
 REQUEST = [
@@ -262,7 +262,7 @@ def test_a_process_ends_with_the_code_of_its_command(folder, columns, code):
 def test_an_error_of_ours_shows_no_value(folder):
     """Exit code 1; the message of an unforeseen error is not passed on."""
     code = (
-        "import sys, microveil.publish as p, microveil.cli as c\n"
+        "import sys, microveil.commands.files as p, microveil.cli as c\n"
         "def broken(*a, **k): raise RuntimeError('SECRET77')\n"
         "p.protect_file = broken\n"
         "sys.argv = ['microveil', 'protect', 'people.csv', '-o', 'out']\n"

@@ -9,9 +9,9 @@ import pytest
 
 import microveil as mv
 from command import run
+from microveil.commands.named_values import split_pairs
 from microveil.errors import RequestError
-from microveil.named_values import split_pairs
-from microveil.recipe import merged, propose_recipe, read_recipe
+from microveil.release.recipe import merged, propose_recipe, read_recipe
 from microveil.schema import Ordered
 
 LEVELS = ["none", "school", "degree"]

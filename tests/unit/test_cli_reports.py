@@ -12,9 +12,9 @@ import pytest
 
 import microveil as mv
 from command import run
-from microveil import publish
+from microveil.commands import files as publish
+from microveil.commands.files import compare_file, protect_file
 from microveil.compare import drawing
-from microveil.publish import compare_file, protect_file
 
 AGE = ("--attributes", "AGE", "--bounds", "AGE=0:120")
 COMPARED = (

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from microveil.isotonic import in_order
-from microveil.noise import (
+from microveil.mechanism.isotonic import in_order
+from microveil.mechanism.noise import (
     RandomSource,
     continuous_noise,
     noise_grid,
     perturbed_means,
     uniform,
 )
-from microveil.sensitivity import cluster_local_sensitivity, winsorised_sum
+from microveil.mechanism.sensitivity import cluster_local_sensitivity, winsorised_sum
 from microveil.utility import expected_error, expected_randomisation
 from microveil.utility.expected_error import (
     expected_centroid_error,

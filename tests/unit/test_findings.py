@@ -10,8 +10,8 @@ from scipy import stats
 
 import microveil as mv
 from command import run
-from microveil import planning
-from microveil.findings import (
+from microveil.commands.files import protect_file
+from microveil.protect import (
     Findings,
     MovedValue,
     SampledLinkage,
@@ -19,7 +19,7 @@ from microveil.findings import (
     custodian,
     findings_of,
 )
-from microveil.publish import protect_file
+from microveil.release import planning
 from microveil.risk.record_linkage import (
     record_linkage,
     record_linkage_by_rank,

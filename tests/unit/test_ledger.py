@@ -46,7 +46,7 @@ from itertools import count
 from pathlib import Path
 import numpy as np
 import microveil as mv
-from microveil import release as writing
+from microveil.release import release as writing
 from microveil.files import folders
 from microveil.ledger import keeping
 
@@ -285,7 +285,7 @@ def test_one_name_written_in_two_ways_is_one_population(tmp_path):
 def test_the_same_file_is_known_again_and_only_with_the_key(tmp_path):
     """Digests are keyed: equal within a ledger, another in every ledger, never the file's own."""
     (tmp_path / "people.csv").write_text("AGE\n" + "\n".join(map(str, range(20, 60))))
-    from microveil.publish import protect_file
+    from microveil.commands.files import protect_file
 
     def protect(folder, population=NAME):
         return protect_file(

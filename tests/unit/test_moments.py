@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from microveil.assessment import assess_matrices
 from microveil.errors import DataError, RequestError
+from microveil.evaluation import assess_matrices
 from microveil.utility.moments import compare_moments, constant_attributes, moments
 
 WITH_GAPS = st.one_of(st.integers(-5, 5).map(float), st.just(np.nan))

@@ -10,8 +10,14 @@ from scipy.optimize import isotonic_regression
 
 from microveil._kernels import grid as kernel
 from microveil._kernels import laplace as kernel_laplace
-from microveil.isotonic import in_order
-from microveil.noise import NoiseGrid, RandomSource, discrete_laplace, perturbed_means, uniform
+from microveil.mechanism.isotonic import in_order
+from microveil.mechanism.noise import (
+    NoiseGrid,
+    RandomSource,
+    discrete_laplace,
+    perturbed_means,
+    uniform,
+)
 from reference import laplace as plain
 
 whole = st.integers(-(2**40), 2**40)
@@ -105,8 +111,8 @@ def test_batches_of_any_size_use_every_word_once_and_in_order(scales, batch):
     stream = iter(RandomSource.seeded(21).words(60_000).tolist())
     expected = [plain.discrete_laplace(scale, stream) if scale else 0 for scale in scales]
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("microveil.noise.BATCH", batch)
-        patched.setattr("microveil.noise.WORDS_PER_DRAW", 2)
+        patched.setattr("microveil.mechanism.noise.BATCH", batch)
+        patched.setattr("microveil.mechanism.noise.WORDS_PER_DRAW", 2)
         drawn = discrete_laplace(np.array(scales), RandomSource.seeded(21))
     assert drawn.tolist() == expected
 
@@ -135,7 +141,7 @@ def test_a_release_is_keyed_by_32_bytes_of_the_operating_system(monkeypatch):
         asked.append(count)
         return bytes(range(count))
 
-    monkeypatch.setattr("microveil.noise.os.urandom", urandom)
+    monkeypatch.setattr("microveil.mechanism.noise.os.urandom", urandom)
     words = RandomSource.system().words(5)
     assert asked == [32]
     assert np.array_equal(words, RandomSource(bytes(range(32))).words(5))

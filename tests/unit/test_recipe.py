@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import microveil as mv
-from microveil.recipe import propose_recipe, read_recipe
+from microveil.release.recipe import propose_recipe, read_recipe
 
 PEOPLE = mv.invented_people(200, seed=3)
 

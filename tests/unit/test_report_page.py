@@ -12,9 +12,9 @@ import polars
 import pytest
 
 import microveil as mv
+from microveil.audit.empirical import EmpiricalAudit, ScopeFinding
+from microveil.commands.demo import METHODS, K
 from microveil.compare import compare
-from microveil.demo import METHODS, K
-from microveil.empirical import EmpiricalAudit, ScopeFinding
 from microveil.errors import DataError
 from microveil.release import Manifest
 from microveil.report import (

@@ -29,8 +29,8 @@ from microveil.report.markdown import from_markdown
 from microveil.report.markup import Markup, element, fragment
 from microveil.report.wording import number, percent, rounded_up, shown
 from microveil.schema import Kind
-from microveil.shown import in_markdown, one_line, readable
 from microveil.table import open_table
+from microveil.text import in_markdown, one_line, readable
 
 FINITE = st.floats(-1e9, 1e9, allow_subnormal=False)
 WHOLE = st.integers(-10_000, 10_000)

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.analyses import Analyses
 from microveil.compare.measures import (
     F_MAJORITY,
     F_MEASURE,
@@ -28,6 +27,7 @@ from microveil.compare.measures import (
 from microveil.compare.measuring import Matrix
 from microveil.compare.tasks import Reading
 from microveil.errors import DataError, MicroveilError, RequestError
+from microveil.evaluation.analyses import Analyses
 from microveil.table import check_columns, column_of
 from microveil.utility.estimators import digest_of_estimator, text_of_estimator
 from microveil.utility.learning import ClassificationTask, classification_task, f_measures

@@ -18,7 +18,7 @@ from microveil.compare.rows import (
     own_conditions,
 )
 from microveil.privacy import Condition, Model
-from microveil.shown import in_markdown
+from microveil.text import in_markdown
 
 __all__ = ["GROUP_WORDS", "RISK_WORDS", "answer_of", "cell_words", "why_no_loss"]
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from microveil.analyses import Analyses
 from microveil.compare.analysing import Analyst
 from microveil.compare.grid import SEED_BITS, Grid, read_grid
 from microveil.compare.results import Comparison
@@ -20,7 +19,8 @@ from microveil.compare.store import Store, described, opened
 from microveil.compare.tasks import Task, digest_of, ready_of, tasks_of
 from microveil.engines import LocalEngine
 from microveil.errors import MicroveilError, RequestError, stands_alone
-from microveil.recipe import merged, read_recipe
+from microveil.evaluation.analyses import Analyses
+from microveil.release.recipe import merged, read_recipe
 from microveil.schema import Attribute
 
 __all__ = ["compare"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars
 
-from microveil.audit import audit_of
+from microveil.audit.exact import audit_of
 from microveil.compare.grid import Cell
 from microveil.compare.measures import Measures
 from microveil.privacy import Condition, Scope

@@ -22,9 +22,9 @@ from microveil.compare.rows import Facts, refused_row, run_row
 from microveil.compare.tasks import Reading, Task, all_refused
 from microveil.engines import Engine
 from microveil.errors import MicroveilError
-from microveil.noise import RandomSource
-from microveil.planning import plan_prepared, refuse_exact
+from microveil.mechanism.noise import RandomSource
 from microveil.release import Plan
+from microveil.release.planning import plan_prepared, refuse_exact
 
 __all__ = ["Plans", "Progress", "carried_out"]
 

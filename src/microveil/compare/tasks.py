@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from microveil.compare.grid import Cell
 from microveil.compare.measuring import Matrix, matrix_of
 from microveil.errors import DataError, MicroveilError
-from microveil.preparation import Prepared, prepare
-from microveil.request import Request
+from microveil.release.columns import Prepared, prepare
+from microveil.release.request import Request
 from microveil.table import Numbers, numbers_of_attribute
 
 __all__ = ["Reading", "Task", "all_refused", "digest_of", "ready_of", "tasks_of"]

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.joint_shifts import JointShifts
+from microveil.mechanism.joint_shifts import JointShifts
 from microveil.partition import Partition
 from microveil.schema import Attribute, Cells
 from microveil.table import GridColumn

@@ -20,7 +20,7 @@ from microveil.engines.base import (
     Ranked,
     Widening,
 )
-from microveil.joint_shifts import JointShifts, joint_shifts
+from microveil.mechanism.joint_shifts import JointShifts, joint_shifts
 from microveil.partition import (
     Intervals,
     Partition,

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from microveil.privacy import Guarantee, Model, Scope
-from microveil.shown import readable
+from microveil.text import readable
 
 __all__ = ["SCOPES", "Entry", "Spent"]
 

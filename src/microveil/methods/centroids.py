@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from microveil.engines import Clusters, Column, Engine, Ranked, Widening
 from microveil.errors import RequestError
-from microveil.noise import LARGEST_SCALE, NoiseGrid, noise_grid
+from microveil.mechanism.noise import LARGEST_SCALE, NoiseGrid, noise_grid
+from microveil.mechanism.sensitivity import winsorised_sum
 from microveil.plans import CentroidPlan, Shifts
-from microveil.sensitivity import winsorised_sum
 
 __all__ = [
     "Represented",

@@ -18,6 +18,12 @@ from fractions import Fraction
 import numpy as np
 
 from microveil.engines import Column, Engine, Ranked
+from microveil.mechanism.sensitivity import (
+    cluster_local_sensitivity,
+    global_sensitivity,
+    local_sensitivity,
+)
+from microveil.mechanism.shifts import LoneShift, RankedShifts, plain_shifts, winsorised_shifts
 from microveil.methods.base import Choices, Method, Promise, Setting, each, epsilon_scopes
 from microveil.methods.centroids import (
     domain,
@@ -28,12 +34,6 @@ from microveil.methods.centroids import (
 from microveil.plans import CentroidPlan
 from microveil.privacy import Model
 from microveil.privacy.condition import cluster_sizes, noise_scales
-from microveil.sensitivity import (
-    cluster_local_sensitivity,
-    global_sensitivity,
-    local_sensitivity,
-)
-from microveil.shifts import LoneShift, RankedShifts, plain_shifts, winsorised_shifts
 
 __all__ = [
     "METHODS",

@@ -28,7 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.engines import Clusters, Column, Engine
-from microveil.joint_shifts import JointShifts, least_scales, worst_loss
+from microveil.mechanism.joint_shifts import JointShifts, least_scales, worst_loss
+from microveil.mechanism.sensitivity import global_sensitivity, local_sensitivity
 from microveil.methods.base import Choices, Method, Promise, Setting, epsilon_scopes
 from microveil.methods.blocks import plan_blocks
 from microveil.methods.centroids import (
@@ -42,7 +43,6 @@ from microveil.methods.idp2025 import SIZES_BY_RANK
 from microveil.plans import AttributePlan, CentroidPlan
 from microveil.privacy import Model
 from microveil.privacy.condition import noise_scales
-from microveil.sensitivity import global_sensitivity, local_sensitivity
 
 __all__ = ["METHODS"]
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from microveil.engines import Clusters, Column, Engine, in_threads
+from microveil.mechanism.sensitivity import global_sensitivity
 from microveil.methods.base import Choices, Method, Promise, Setting, epsilon_scopes
 from microveil.methods.blocks import plan_blocks
 from microveil.methods.centroids import domain, joint_means, noisy_centroids
@@ -20,7 +21,6 @@ from microveil.methods.idp2025 import dp_um, globally_noisy, promise_dp_um
 from microveil.plans import AttributePlan, CentroidPlan
 from microveil.privacy import Model
 from microveil.privacy.condition import cluster_sizes, noise_scales, rank_boundaries
-from microveil.sensitivity import global_sensitivity
 
 __all__ = ["METHODS"]
 

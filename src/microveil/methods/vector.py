@@ -12,14 +12,14 @@ import math
 import numpy as np
 
 from microveil.engines import Column, Engine
+from microveil.mechanism.sensitivity import cluster_local_sensitivity
+from microveil.mechanism.shifts import least_vector_scales, winsorised_shifts
 from microveil.methods.base import Choices, Method, Promise, Setting, each, epsilon_scopes
 from microveil.methods.centroids import scaled_centroids, winsorised_means
 from microveil.methods.idp2025 import SIZES_BY_RANK
 from microveil.plans import CentroidPlan
 from microveil.privacy import Model
 from microveil.privacy.condition import cluster_sizes, noise_scales
-from microveil.sensitivity import cluster_local_sensitivity
-from microveil.shifts import least_vector_scales, winsorised_shifts
 
 __all__ = ["METHODS", "idp_vector"]
 

@@ -22,8 +22,8 @@ def vector_aware(
 
     All means of an attribute together are covered by its share of epsilon: with S_j the
     cluster-based local sensitivity of the mean of cluster j, s_j its size, A_j and B_j as in
-    `microveil.sensitivity` and L the sum of S_j^(2/3) s_j^(1/3), the noise on that mean has
-    the scale
+    `microveil.mechanism.sensitivity` and L the sum of S_j^(2/3) s_j^(1/3), the noise on that mean
+    has the scale
 
         b_j = L (S_j / s_j)^(1/3) / share * l / share
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.engines import Engine
-from microveil.noise import RandomSource
+from microveil.mechanism.noise import RandomSource
 from microveil.schema import Attribute, Cells
 from microveil.table import Numbers
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.engines import Engine
-from microveil.noise import RandomSource, continuous_noise, uniform
+from microveil.mechanism.noise import RandomSource, continuous_noise, uniform
 from microveil.partition import Partition
 from microveil.plans.base import Mask, common_figures, released_numbers, squares_about_rounded
 from microveil.risk.posterior_odds import posterior_odds

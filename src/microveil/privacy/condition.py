@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from microveil.privacy.scope import EVERY_SCOPE, Scope
-from microveil.shown import one_line
+from microveil.text import one_line
 
 __all__ = [
     "OF_REQUESTS",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from microveil.privacy.condition import Condition
 from microveil.privacy.model import Model
 from microveil.privacy.scope import EVERY_SCOPE, Cover, Scope, rounded_up, six_digits
-from microveil.shown import in_markdown
+from microveil.text import in_markdown
 
 if TYPE_CHECKING:
     from microveil.privacy.guarantee import AttributeTerms, Guarantee

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from microveil.assessment import LINKAGE_LABELS, Assessment
+from microveil.evaluation import LINKAGE_LABELS, Assessment
 from microveil.privacy import Guarantee, Model, Scope, Scopes
 from microveil.release import Release
 from microveil.report.wording import named, number, rounded_up
-from microveil.shown import one_line
+from microveil.text import one_line
 
 __all__ = ["KeyFigure", "key_figures"]
 

@@ -8,7 +8,7 @@ import html
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from microveil.shown import readable
+from microveil.text import readable
 
 __all__ = ["Child", "Markup", "element", "fragment"]
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.assessment import LOSS_LABELS, Assessment
+from microveil.evaluation import LOSS_LABELS, Assessment
 from microveil.report.columns import NumberColumn
 from microveil.report.markup import Markup, element, fragment
 from microveil.report.sections import Section, Subject

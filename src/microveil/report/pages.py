@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from microveil.assess import assess
-from microveil.assessment import Assessment
-from microveil.empirical import EmpiricalAudit
+from microveil.audit.empirical import EmpiricalAudit
 from microveil.errors import DataError, stands_alone
+from microveil.evaluation import Assessment
+from microveil.evaluation.assess import assess
 from microveil.privacy import Guarantee
 from microveil.release import Release
 from microveil.report.attributes import attributes_section

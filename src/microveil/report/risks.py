@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from microveil.assessment import LINKAGE_LABELS
+from microveil.evaluation import LINKAGE_LABELS
 from microveil.report.axes import Axis
 from microveil.report.canvas import LEGEND_HEIGHT, WIDTH, Frame, legend, path, picture
 from microveil.report.markup import Markup, element, fragment

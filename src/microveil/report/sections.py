@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from microveil.assessment import Assessment
-from microveil.empirical import EmpiricalAudit
+from microveil.audit.empirical import EmpiricalAudit
+from microveil.evaluation import Assessment
 from microveil.release import Release
 from microveil.report.columns import Column
 from microveil.report.markup import Markup

@@ -141,8 +141,8 @@ def expected_isotonic_error(
     within, offsets, sizes, centroids, scales, lower, upper
         As for `expected_centroid_error`; the centroids in ascending order.
     in_order : callable
-        The release's isotonic regression, `microveil.isotonic.in_order`: of means and scales,
-        float64 arrays (n_clusters,), it makes an array like them.
+        The release's isotonic regression, `microveil.mechanism.isotonic.in_order`: of means and
+        scales, float64 arrays (n_clusters,), it makes an array like them.
 
     Returns
     -------
@@ -166,7 +166,7 @@ def expected_isotonic_error(
 
     Examples
     --------
-    >>> from microveil.isotonic import in_order
+    >>> from microveil.mechanism.isotonic import in_order
     >>> none, fives = np.zeros(100), np.full(100, 5)
     >>> clusters = none, none, fives, np.arange(100.0), none + 50
     >>> alone = expected_centroid_error(*clusters, 0, 100).sum()

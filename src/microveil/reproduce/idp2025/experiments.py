@@ -6,9 +6,9 @@ from typing import Any
 
 import polars
 
-from microveil.analyses import named_classifier
 from microveil.compare import compare
 from microveil.errors import DataError
+from microveil.evaluation.analyses import named_classifier
 from microveil.reproduce.idp2025.shares import shares_of
 from microveil.reproduce.paper import Experiment
 from microveil.table import bounds_from_data

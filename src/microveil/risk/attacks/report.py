@@ -7,7 +7,7 @@ from typing import Any
 
 from microveil.risk.attacks.outcome import AttackOutcome, percent
 from microveil.risk.attacks.records import NO_CONTROL
-from microveil.shown import one_line
+from microveil.text import one_line
 
 __all__ = ["AttackReport"]
 

@@ -1,0 +1,257 @@
+"""The verb that attacks a method many times and bounds what it loses from below."""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.audit.empirical.bounds import lower_bound
+from microveil.audit.empirical.experiments import (
+    CellExperiment,
+    Experiment,
+    by_rows,
+    in_any_order,
+    one_by_one,
+)
+from microveil.audit.empirical.neighbours import Tuned, far_neighbour, near_loss, near_neighbour
+from microveil.audit.empirical.report import EmpiricalAudit, ScopeFinding
+from microveil.audit.empirical.tuning import tuned_to
+from microveil.engines import LocalEngine, in_threads
+from microveil.errors import RequestError, stands_alone
+from microveil.mechanism.noise import RandomSource
+from microveil.plans import AttributePlan, CentroidPlan, TransitionPlan
+from microveil.privacy import Cover
+from microveil.release import Plan
+from microveil.release.columns import Prepared
+from microveil.release.planning import plan_prepared
+from microveil.release.recipe import merged, read_recipe
+from microveil.release.request import Arguments, Request
+from microveil.release.selection import settle
+
+__all__ = ["empirical_audit", "measured"]
+
+SCOPES = ("cluster", "vector", "row")
+ATTACKED = "laplace, dp-um, idp-ls, idp-cbls, idp-vector, kanon-dp, record-dp, pram"
+
+
+@stands_alone
+def empirical_audit(
+    table: Any,
+    *,
+    runs: int = 20_000,
+    confidence: float = 0.99,
+    audit_seed: int = 0,
+    attribute: str | None = None,
+    recipe: str | Path | Mapping[str, Any] | None = None,
+    **arguments: Unpack[Arguments],
+) -> EmpiricalAudit:
+    """Attack a request many times and bound what it loses from below.
+
+    The mechanism, tuned to this table, is run on the table and on a neighbour built to hurt it;
+    an attacker who knows both tables guesses which of them was released.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame, polars.DataFrame, pyarrow.Table or dict of numpy arrays
+    runs : int
+        On the table, and as many on a neighbour, at each scope; 2 or more.
+    confidence : float
+        Of each scope's bound by itself, above 0.5 and below 1.
+    audit_seed : int
+        The same seed gives the same audit.
+    attribute : str, optional
+        The one to attack; by default the one that loses most by the exact audit.
+    recipe : str, Path or dict, optional
+        A recipe file or its contents; arguments given here override it.
+    **arguments
+        Those of `protect`.
+
+    Returns
+    -------
+    EmpiricalAudit
+        For each scope what is claimed, the exact audit's figure and the bound. For the
+        custodian: it depends on the data.
+
+    Raises
+    ------
+    MicroveilError
+        If the request or the table breaks a rule, or the attribute spends no epsilon.
+
+    Notes
+    -----
+    Time for four times ``runs`` draws of every cluster between the one that the record leaves
+    and the one it enters, 0.15 microseconds each: half a second for 100,000 runs on 6 clusters.
+    Isotonic regression adds 30 microseconds for each of six times ``runs``. Memory O(runs + n).
+    Sources: Ding, Wang, Wang, Zhang and Kifer 2018; Jagielski, Ullman and Oprea 2020.
+
+    Examples
+    --------
+    >>> fees = {"FEE": np.array([1, 4, 6, 20, 30, 31, 35, 50])}
+    >>> found = empirical_audit(
+    ...     fees, method="idp-cbls", k=4, epsilon=1, attributes="FEE", runs=2000
+    ... )
+    >>> found.contradicted, found.scopes["vector"].claimed, found.scopes["row"].claimed
+    ((), 2.0, None)
+    >>> round(found.scopes["cluster"].lower_bound, 1), found.scopes["row"].lower_bound > 4
+    (0.8, True)
+    """
+    _check(runs, confidence, audit_seed)
+    chosen = {} if recipe is None else read_recipe(recipe)
+    engine = LocalEngine()
+    request, prepared = settle(table, merged(chosen, arguments), engine)
+    planned = plan_prepared(prepared, request, engine)
+    part = _attacked(planned, attribute)
+    return measured(
+        part,
+        prepared,
+        request,
+        planned,
+        runs=int(runs),
+        confidence=float(confidence),
+        audit_seed=int(audit_seed),
+    )
+
+
+def measured(
+    part: AttributePlan,
+    prepared: Prepared,
+    request: Request,
+    planned: Plan,
+    *,
+    runs: int,
+    confidence: float,
+    audit_seed: int,
+) -> EmpiricalAudit:
+    """Attack one attribute of a plan.
+
+    Parameters
+    ----------
+    part : AttributePlan
+        The attribute's own plan, or another for it, which is then held against the claims of
+        ``planned``.
+    prepared : Prepared
+    request : Request
+    planned : Plan
+    runs : int
+    confidence : float
+    audit_seed : int
+    """
+    near: float | None = part.vector_loss
+    experiments: Mapping[str, Experiment]
+    if isinstance(part, CentroidPlan):
+        tuned = tuned_to(part, prepared, request)
+        near = near_loss(tuned)
+        experiments = _centroid_experiments(tuned, planned)
+    elif isinstance(part, TransitionPlan):
+        experiments = dict.fromkeys(SCOPES, _cell_experiment(part))
+    else:
+        raise _no_epsilon(part)
+    exact = {"cluster": near, "vector": part.vector_loss, "row": None}
+    if planned.promised.row.covered:
+        exact["row"] = part.vector_loss
+    streams = RandomSource.seeded(audit_seed).spawn(2 * len(SCOPES))
+    scopes = {}
+    for place, name in enumerate(SCOPES):
+        scores = _scores(experiments[name], runs, streams[2 * place : 2 * place + 2])
+        scopes[name] = ScopeFinding(
+            claimed=_claimed(planned.promised[name], part, planned),
+            lower_bound=lower_bound(*scores, confidence),
+            exact=exact[name],
+        )
+    return EmpiricalAudit(
+        attribute=part.attribute.name,
+        runs=runs,
+        confidence=confidence,
+        scopes=scopes,
+        conditions=planned.claim.conditions,
+    )
+
+
+def _attacked(planned: Plan, name: str | None) -> AttributePlan:
+    """Return the attribute named, or the one that loses most by the exact audit."""
+    parts = {part.attribute.name: part for part in planned.attributes}
+    if name is not None and name not in parts:
+        raise RequestError(
+            f"attribute '{name}'",
+            "it is not among those protected",
+            "name an attribute that the release protects",
+        )
+    spending = [part for part in parts.values() if part.share is not None]
+    chosen = parts[name] if name is not None else max(spending, key=_loss, default=None)
+    if chosen is None or chosen.share is None:
+        raise _no_epsilon(chosen)
+    return chosen
+
+
+def _no_epsilon(part: AttributePlan | None) -> RequestError:
+    place = "method" if part is None else part.attribute.place
+    return RequestError(
+        place, "no epsilon is spent on it that could be bounded", f"choose one of {ATTACKED}"
+    )
+
+
+def _loss(part: AttributePlan) -> float:
+    return math.inf if part.vector_loss is None else part.vector_loss
+
+
+def _centroid_experiments(tuned: Tuned, planned: Plan) -> dict[str, Experiment]:
+    """Return what is seen at each scope, of the table and of its worst neighbour there."""
+    table, far = tuned.table, far_neighbour(tuned)
+    grid, isotonic = tuned.part.grid, planned.isotonic
+    # Clusters by distance have no order that the table's and the neighbour's would share.
+    ordered = tuned.part.shifts is not None
+    vector = one_by_one if ordered else in_any_order
+    row = in_any_order if planned.shuffle else by_rows
+    return {
+        "cluster": one_by_one(table, near_neighbour(tuned), grid, isotonic=isotonic),
+        "vector": vector(table, far, grid, isotonic=isotonic),
+        "row": row(table, far, grid, isotonic=isotonic),
+    }
+
+
+def _cell_experiment(part: TransitionPlan) -> CellExperiment:
+    """Replace a category that occurs by the one whose row differs most from its own."""
+    lower, _ = part.attribute.grid_bounds or (0, 0)
+    there = np.unique(part.values - lower)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(part.weights / part.weights.sum(axis=1, keepdims=True))
+        apart = np.stack([logs.max(axis=0) - logs[there], logs[there] - logs.min(axis=0)])
+    # An outcome that no category leads to makes no difference.
+    below, own, outcome = np.unravel_index(np.nan_to_num(apart, nan=0.0).argmax(), apart.shape)
+    other = logs[:, outcome].argmin() if below else logs[:, outcome].argmax()
+    return CellExperiment(table=part.weights[there[own]], neighbour=part.weights[other])
+
+
+def _scores(
+    experiment: Experiment, runs: int, streams: list[RandomSource]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def run(task: tuple[bool, RandomSource]) -> NDArray[np.float64]:
+        of_neighbour, stream = task
+        return experiment.scores(runs, stream, of_neighbour=of_neighbour)
+
+    of_table, of_neighbour = in_threads(run, list(zip((False, True), streams, strict=True)))
+    return of_table, of_neighbour
+
+
+def _claimed(cover: Cover, part: AttributePlan, planned: Plan) -> float | None:
+    """Return the attribute's part of what the guarantee covers."""
+    total = planned.guarantee.epsilon
+    if cover.epsilon is None or part.share is None or not total:
+        return None
+    return cover.epsilon * float(part.share / total)
+
+
+def _check(runs: int, confidence: float, audit_seed: int) -> None:
+    whole = int, np.integer
+    if isinstance(runs, bool) or not isinstance(runs, whole) or runs < 2:
+        raise RequestError("runs", "it must be a whole number of 2 or more", "pass runs=20_000")
+    known = isinstance(confidence, int | float | np.floating)
+    if not known or not 0.5 < confidence < 1:
+        raise RequestError(
+            "confidence", "it must be above 0.5 and below 1", "pass for example confidence=0.99"
+        )
+    if isinstance(audit_seed, bool) or not isinstance(audit_seed, whole):
+        raise RequestError("audit_seed", "a seed is a whole number", "pass audit_seed=0")

@@ -1,0 +1,240 @@
+"""Runs of a mechanism on a table and on a neighbour, and what an attacker makes of each.
+
+The attacker knows both tables and the mechanism with its scales, sees one release and weighs how
+likely it is from the one and from the other: the logarithm of that ratio is the score. No other
+score tells two tables apart better (Neyman and Pearson), and any would do for a lower bound.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.audit.empirical.neighbours import Clustered
+from microveil.mechanism.isotonic import in_order
+from microveil.mechanism.noise import NoiseGrid, RandomSource, perturbed_means, uniform
+
+__all__ = [
+    "CellExperiment",
+    "CentroidExperiment",
+    "Experiment",
+    "by_rows",
+    "in_any_order",
+    "one_by_one",
+]
+
+Whole = NDArray[np.int64]
+Real = NDArray[np.float64]
+
+# Centroids drawn at a time.
+BATCH = 1 << 18
+# A score that leaves no doubt.
+CERTAIN = 1e6
+# Scores that differ by rounding alone are made equal.
+DECIMALS = 9
+# Stands for a scale of 0: what has no noise tells all.
+SMALLEST_SCALE = 2.0**-40
+
+
+class Experiment(Protocol):
+    """A mechanism that can be run on a table and on a neighbour."""
+
+    def scores(self, runs: int, source: RandomSource, *, of_neighbour: bool) -> Real:
+        """Run it and score each outcome, the higher the more it speaks for the table.
+
+        Parameters
+        ----------
+        runs : int
+        source : RandomSource
+        of_neighbour : bool
+            Run it on the neighbour.
+
+        Returns
+        -------
+        float64 array (runs,)
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CentroidExperiment:
+    """Noisy centroids of clusters, as a release shows them.
+
+    Attributes
+    ----------
+    table, neighbour : Clustered
+    grid : NoiseGrid
+    isotonic : bool
+    rows : bool
+        Whether it is seen which records share a value.
+    ascending : bool
+        Whether centroids are seen in ascending order of what they came out as, not by cluster.
+    """
+
+    table: Clustered
+    neighbour: Clustered
+    grid: NoiseGrid
+    isotonic: bool
+    rows: bool = False
+    ascending: bool = False
+
+    def scores(self, runs: int, source: RandomSource, *, of_neighbour: bool) -> Real:
+        """Release the centroids, once a run, and weigh them; see `Experiment`."""
+        truth, other = self.table, self.neighbour
+        if of_neighbour:
+            truth, other = other, truth
+        forced, stand_ins = _forced(truth, other) if self.rows else _nothing_forced(truth)
+        scores = np.empty(runs)
+        for batch in _batches(runs, max(len(truth.sums), len(forced[0]))):
+            seen = self._released(truth, batch.stop - batch.start, source)
+            as_other = seen[:, stand_ins]
+            of_table, of_other = (as_other, seen) if of_neighbour else (seen, as_other)
+            weight = self._log_likelihood_ratio(of_table, of_other)
+            possible = (seen[:, forced[0]] == seen[:, forced[1]]).all(axis=1)
+            scores[batch] = np.where(possible, weight, -CERTAIN if of_neighbour else CERTAIN)
+        return scores
+
+    def _released(self, truth: Clustered, runs: int, source: RandomSource) -> Whole:
+        """Draw what a release shows: (runs, n_clusters), in grid units."""
+        means = perturbed_means(
+            np.tile(truth.sums, runs),
+            np.tile(truth.sizes, runs),
+            np.tile(truth.scales, runs),
+            self.grid,
+            source,
+            rounded=not self.isotonic,
+        ).reshape(runs, -1)
+        if self.isotonic:
+            scales = truth.scales / truth.sizes
+            means = np.rint([in_order(one.astype(np.float64), scales) for one in means])
+        released: Whole = means.astype(np.int64)
+        if self.ascending:
+            released.sort(axis=1)
+        return released
+
+    def _log_likelihood_ratio(self, of_table: Whole, of_neighbour: Whole) -> Real:
+        far, scale = self._distance(self.table, of_table)
+        far_other, scale_other = self._distance(self.neighbour, of_neighbour)
+        ratio = (far_other - far + np.log(scale_other / scale)).sum(axis=1)
+        clipped: Real = np.clip(np.round(ratio, DECIMALS), -CERTAIN, CERTAIN)
+        return clipped
+
+    def _distance(self, clusters: Clustered, seen: Whole) -> tuple[Real, Real]:
+        """Distances to the true centroids over the scales of their noise, and these scales."""
+        scales = np.ldexp(clusters.scales / clusters.sizes, -self.grid.bits)
+        scales = np.maximum(scales, SMALLEST_SCALE)
+        # By whole part and rest: centroids may be large and their differences small.
+        whole = clusters.sums // clusters.sizes
+        rest = (clusters.sums - whole * clusters.sizes) / clusters.sizes
+        return np.abs((seen - whole) - rest) / scales, scales
+
+
+def one_by_one(
+    table: Clustered, neighbour: Clustered, grid: NoiseGrid, *, isotonic: bool
+) -> CentroidExperiment:
+    """See all centroids of the attribute, each known for its cluster's."""
+    if not isotonic:
+        table, neighbour = _concerned(table, neighbour)
+    return CentroidExperiment(table=table, neighbour=neighbour, grid=grid, isotonic=isotonic)
+
+
+def by_rows(
+    table: Clustered, neighbour: Clustered, grid: NoiseGrid, *, isotonic: bool
+) -> CentroidExperiment:
+    """See the released column, row by row, and so which records share a value."""
+    return replace(one_by_one(table, neighbour, grid, isotonic=isotonic), rows=True)
+
+
+def in_any_order(
+    table: Clustered, neighbour: Clustered, grid: NoiseGrid, *, isotonic: bool
+) -> CentroidExperiment:
+    """See the centroids without knowing whose they are: in ascending order."""
+    return CentroidExperiment(
+        table=_ascending(table),
+        neighbour=_ascending(neighbour),
+        grid=grid,
+        isotonic=isotonic,
+        ascending=True,
+    )
+
+
+def _ascending(clusters: Clustered) -> Clustered:
+    order = np.argsort(clusters.sums / clusters.sizes, kind="stable")
+    return replace(
+        clusters,
+        sums=clusters.sums[order],
+        sizes=clusters.sizes[order],
+        scales=clusters.scales[order],
+    )
+
+
+def _concerned(table: Clustered, neighbour: Clustered) -> tuple[Clustered, Clustered]:
+    """Leave out the clusters that are the same in both: they tell nothing, and cost draws."""
+    moved = table.labels != neighbour.labels
+    differ = (table.sums != neighbour.sums) | (table.sizes != neighbour.sizes)
+    kept = np.unique(
+        np.concatenate([table.labels[moved], neighbour.labels[moved], np.flatnonzero(differ)])
+    )
+    records = np.isin(table.labels, kept)
+
+    def only(clusters: Clustered) -> Clustered:
+        return Clustered(
+            sums=clusters.sums[kept],
+            sizes=clusters.sizes[kept],
+            scales=clusters.scales[kept],
+            labels=np.searchsorted(kept, clusters.labels[records]),
+        )
+
+    return only(table), only(neighbour)
+
+
+def _forced(truth: Clustered, other: Clustered) -> tuple[tuple[Whole, Whole], Whole]:
+    """Return pairs of true clusters that the other table needs to come out equal.
+
+    Two records of one cluster there must show one value. Also, for each cluster there, the true
+    cluster of its first record, whose value stands for it.
+    """
+    _, first = np.unique(other.labels, return_index=True)
+    stand_ins = truth.labels[first]
+    pairs = np.stack([truth.labels, stand_ins[other.labels]])
+    pairs = np.unique(pairs[:, pairs[0] != pairs[1]], axis=1)
+    return (pairs[0], pairs[1]), stand_ins
+
+
+def _nothing_forced(truth: Clustered) -> tuple[tuple[Whole, Whole], Whole]:
+    nothing = np.empty(0, dtype=np.int64)
+    return (nothing, nothing), np.arange(len(truth.sums))
+
+
+def _batches(runs: int, width: int) -> Iterator[slice]:
+    size = max(1, BATCH // max(width, 1))
+    for start in range(0, runs, size):
+        yield slice(start, min(start + size, runs))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellExperiment:
+    """One value that is drawn by a row of a transition matrix.
+
+    Attributes
+    ----------
+    table, neighbour : int64 arrays (n_categories,)
+        The row of weights of the record's category in either table.
+    """
+
+    table: Whole
+    neighbour: Whole
+
+    def scores(self, runs: int, source: RandomSource, *, of_neighbour: bool) -> Real:
+        """Draw the value, once a run, and weigh it; see `Experiment`."""
+        edges = np.cumsum(self.neighbour if of_neighbour else self.table)
+        tickets = uniform(np.full(runs, edges[-1]), source)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.log(self.table / self.table.sum()) - np.log(
+                self.neighbour / self.neighbour.sum()
+            )
+        drawn = np.searchsorted(edges, tickets, side="right")
+        scores: Real = np.clip(ratio, -CERTAIN, CERTAIN)[drawn]
+        return scores

@@ -1,0 +1,122 @@
+"""The linkage that isotonic regression invites, measured before anything is released.
+
+Putting noisy means in order gives every row its cluster's rank block back. Two trial draws of
+a plan, with and without the regression, are linked with the originals by value and by rank:
+what an intruder who holds the originals would find. The trials are thrown away.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.engines import Engine, in_threads
+from microveil.mechanism.noise import RandomSource
+from microveil.plans import AttributePlan
+from microveil.release import Plan
+from microveil.risk.record_linkage import record_linkage_by_rank, record_linkage_standardised
+from microveil.table import numbers_of_attribute
+
+__all__ = ["InvitedLinkage", "invited_linkage"]
+
+# Of more records than this, so many are linked among themselves.
+MOST_RECORDS = 20_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InvitedLinkage:
+    """Percent of records linked to their originals, in one trial draw each.
+
+    Attributes
+    ----------
+    by_value, by_value_isotonic : float
+        Nearest original, attributes in units of their standard deviation.
+    by_rank, by_rank_isotonic : float
+        After replacing values by their ranks in either table.
+    by_chance : float
+    n_records : int
+        Records that were linked among themselves.
+    """
+
+    by_value: float
+    by_value_isotonic: float
+    by_rank: float
+    by_rank_isotonic: float
+    by_chance: float
+    n_records: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain values."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+    def __str__(self) -> str:
+        """Say the figures in a sentence."""
+        return (
+            "Measured on trial draws, an intruder who holds the originals finds "
+            f"{self.by_value_isotonic:.3g} % of {self.n_records} rows by value and "
+            f"{self.by_rank_isotonic:.3g} % by rank with isotonic regression, "
+            f"{self.by_value:.3g} % and {self.by_rank:.3g} % without it "
+            f"(by chance {self.by_chance:.2g} %)."
+        )
+
+
+def invited_linkage(planned: Plan, engine: Engine) -> InvitedLinkage:
+    """Measure how many rows can be found with isotonic regression and without it.
+
+    Parameters
+    ----------
+    planned : Plan
+        Of a method that orders clusters.
+    engine : Engine
+
+    Notes
+    -----
+    One draw each, so the figures vary with the noise. O(n log n) for up to about ten
+    attributes, on 20,000 records at most.
+    """
+    parts = planned.attributes
+    complete = ~np.logical_or.reduce(
+        [np.zeros(planned.table.n_records, dtype=bool)]
+        + [part.missing for part in parts if part.missing is not None]
+    )
+    rows = np.flatnonzero(complete)
+    if len(rows) > MOST_RECORDS:
+        chosen = np.random.Generator(np.random.PCG64(0)).permutation(len(rows))[:MOST_RECORDS]
+        rows = rows[np.sort(chosen)]
+    original = np.column_stack([_values(planned, part, rows) for part in parts])
+    without, with_it = (
+        _trial(parts, rows, engine, isotonic=isotonic) for isotonic in (False, True)
+    )
+    by_value, by_value_isotonic = (
+        record_linkage_standardised(original, trial) for trial in (without, with_it)
+    )
+    by_rank, by_rank_isotonic = (
+        record_linkage_by_rank(original, trial) for trial in (without, with_it)
+    )
+    return InvitedLinkage(
+        by_value=by_value.percent,
+        by_value_isotonic=by_value_isotonic.percent,
+        by_rank=by_rank.percent,
+        by_rank_isotonic=by_rank_isotonic.percent,
+        by_chance=by_value.baseline_by_chance,
+        n_records=len(rows),
+    )
+
+
+def _values(planned: Plan, part: AttributePlan, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    numbers = numbers_of_attribute(planned.table, part.attribute)
+    return numbers.values[rows].astype(np.float64)
+
+
+def _trial(
+    parts: tuple[AttributePlan, ...], rows: NDArray[np.int64], engine: Engine, *, isotonic: bool
+) -> NDArray[np.float64]:
+    streams = RandomSource.system().spawn(len(parts))
+
+    def drawn(task: tuple[AttributePlan, RandomSource]) -> NDArray[np.float64]:
+        part, stream = task
+        numbers = part.draw(stream, engine, isotonic=isotonic)
+        return numbers.values[rows].astype(np.float64)
+
+    return np.column_stack(in_threads(drawn, list(zip(parts, streams, strict=True))))

@@ -1,0 +1,432 @@
+"""The command line: parse, call, print."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from microveil.cli.analysis_flags import takes_analyses
+from microveil.cli.console import counted_progress, print_json, print_text, step_progress, tell
+from microveil.cli.flags import (
+    Data,
+    Decimal,
+    Encoding,
+    Folder,
+    Json,
+    LedgerFile,
+    Names,
+    Population,
+    RequestFlags,
+    Separator,
+    takes_request,
+    takes_requests,
+    text_format,
+    whole_or_auto,
+)
+from microveil.errors import MicroveilError, RequestError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    help="Publish a table about people so that the people cannot be found in it.",
+    no_args_is_help=True,
+    add_completion=False,
+    # Markup in a help text would change what is to be typed: rich has an emoji for ":100:".
+    rich_markup_mode=None,
+    # A traceback with its local variables would show the table.
+    pretty_exceptions_enable=False,
+)
+
+
+def main() -> None:
+    """Run the command line: 0 done, 2 the request or the data is wrong, 1 our bug."""
+    try:
+        app()
+    except MicroveilError as error:
+        tell(f"microveil: {error}")
+        sys.exit(2)
+    except Exception as error:
+        if os.environ.get("MICROVEIL_DEBUG"):
+            raise
+        # The message of an unforeseen error may hold a value of the table.
+        tell(
+            f"microveil: an error of our own ({type(error).__name__}). What was released, if "
+            "anything, is whole. MICROVEIL_DEBUG=1 shows where, and may show values of the table."
+        )
+        sys.exit(1)
+
+
+@app.command()
+def demo(
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file of yours instead of invented people; its bounds and decimals are then "
+            "read from it, so the outcome is to look at, not to publish."
+        ),
+    ] = None,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Folder for the three releases.")
+    ] = Path("microveil-demo"),
+    separator: Separator = ",",
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
+    *,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace an earlier demo.")
+    ] = False,
+) -> None:
+    """Show the main job on invented people, protected in three ways."""
+    from microveil.commands.demo import run_demo
+
+    text = text_format(separator, decimal, encoding)
+    with step_progress() as progress:
+        told = run_demo(output, data=data, text=text, overwrite=overwrite, progress=progress)
+    print_text(told)
+
+
+@app.command()
+@takes_request
+def inspect(
+    data: Data,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write the recipe to this file.")
+    ] = None,
+    *,
+    show_values: Annotated[
+        bool,
+        typer.Option("--show-values", help="Write the categories seen too, to be confirmed."),
+    ] = False,
+    request: RequestFlags,
+) -> None:
+    """Write a recipe to fill in, or say what to expect of a request."""
+    from microveil.commands.files import advise_file, inspect_file
+
+    asked = (request.arguments["method"], request.arguments["epsilon"], request.recipe)
+    if any(argument is not None for argument in asked):
+        if output is not None or show_values:
+            raise RequestError(
+                "--output" if output is not None else "--show-values",
+                "a look at what to expect of a request writes no recipe",
+                "leave it out, or leave out --recipe, --method and --epsilon",
+            )
+        with step_progress() as progress:
+            advice = advise_file(data, **_request_arguments(request), progress=progress)
+        print_text(advice.to_text())
+        return
+    source, recipe = inspect_file(data, request.text, output, show_values=show_values)
+    if output is None:
+        typer.echo(recipe, nl=False)  # its names are quoted as TOML has it
+        return
+    frame = source.frame
+    print_text(f"{data.name}: {frame.height} records, {frame.width} columns.")
+    print_text(
+        f"Recipe written to {output}: confirm the roles and types, fill in the bounds, then\n"
+        f"  microveil inspect {data} --recipe {output}     what to expect of it\n"
+        f"  microveil protect {data} --recipe {output} -o FOLDER"
+    )
+
+
+@app.command()
+@takes_request
+def protect(
+    data: Data,
+    output: Folder,
+    *,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace an earlier release.")
+    ] = False,
+    public_report: Annotated[
+        bool,
+        typer.Option(
+            "--public-report",
+            help="Write a page that may be published with the release, FOLDER/report.html.",
+        ),
+    ] = False,
+    population: Population = None,
+    ledger: LedgerFile = None,
+    escape_formulas: Annotated[
+        bool,
+        typer.Option(
+            "--escape-formulas",
+            help="In CSV, put an apostrophe before text that a spreadsheet would run as a formula.",
+        ),
+    ] = False,
+    linkage: Annotated[
+        bool,
+        typer.Option(
+            "--linkage/--no-linkage", help="Link a sample with the original, for the custodian."
+        ),
+    ] = True,
+    as_json: Json = False,
+    request: RequestFlags,
+) -> None:
+    """Protect a table.
+
+    The release and its guarantee come into one folder, what is the custodian's into another.
+    """
+    from microveil.commands.files import protect_file
+    from microveil.protect import custodian_lines
+
+    with step_progress() as progress:
+        release = protect_file(
+            data,
+            output,
+            **_request_arguments(request),
+            public_report=public_report,
+            linkage=linkage,
+            overwrite=overwrite,
+            population=population,
+            ledger=ledger,
+            escape_formulas=escape_formulas,
+            progress=progress,
+        )
+    for note in release.notes:
+        tell(f"note: {note}")
+    if as_json:
+        print_json(
+            {
+                "folder": str(output),
+                "custodian": f"{output}-custodian",
+                "guarantee": release.guarantee.to_dict(),
+                "notes": list(release.notes),
+            }
+        )
+        return
+    page = ", report.html" if public_report else ""
+    print_text(f"Released to {output}: the table{page}, guarantee.json and guarantee.md.")
+    print_text(f"For the custodian only: {output}-custodian.")
+    print_text(release.guarantee.summary())
+    counted = release.manifest.to_dict().get("ledger")
+    for sentence in counted["in_words"] if counted else ():
+        print_text(sentence)
+    print_text("\nFor the custodian, not for logs:")
+    for line in custodian_lines(release):
+        print_text(f"  {line}")
+
+
+@app.command()
+@takes_request
+def audit(
+    data: Data,
+    *,
+    runs: Annotated[
+        int | None,
+        typer.Option(help="Attack it so many times too: a lower bound on epsilon at each scope."),
+    ] = None,
+    as_json: Json = False,
+    request: RequestFlags,
+) -> None:
+    """Find what a release would really guarantee at vector scope.
+
+    For the custodian.
+    """
+    from microveil.commands.files import audit_file
+
+    with step_progress() as progress:
+        found, attacked = audit_file(
+            data, **_request_arguments(request), runs=runs, progress=progress
+        )
+    if as_json:
+        empirical = {} if attacked is None else {"empirical": attacked.to_dict()}
+        print_json({**found.to_dict(), **empirical})
+        return
+    print_text(found.to_text())
+    if attacked is not None:
+        print_text(f"\n{attacked.to_text()}")
+
+
+@app.command()
+@takes_analyses
+def assess(
+    original: Annotated[Path, typer.Argument(help="The table before.")],
+    protected: Annotated[Path, typer.Argument(help="The table after, record by record.")],
+    attributes: Names = None,
+    separator: Separator = ",",
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
+    *,
+    k: Annotated[
+        int | None, typer.Option("--k", help="Count neighbours within intervals of k records.")
+    ] = None,
+    shuffled: Annotated[
+        bool, typer.Option("--shuffled", help="Rows of the two do not correspond.")
+    ] = False,
+    as_json: Json = False,
+    analyses: dict[str, Any],
+) -> None:
+    """Measure what protection cost and what it hides."""
+    from microveil.commands.files import assess_files
+
+    text = text_format(separator, decimal, encoding)
+    with step_progress():
+        assessment = assess_files(
+            original,
+            protected,
+            attributes,
+            text=text,
+            paired=not shuffled,
+            k=k,
+            **analyses,
+        )
+    if as_json:
+        print_json(assessment.to_dict())
+    else:
+        print_text(assessment.to_text())
+
+
+@app.command()
+@takes_requests
+@takes_analyses
+def compare(
+    data: Data,
+    methods: Annotated[
+        list[str],
+        typer.Option(help="Ids with commas or repeated, with steps: idp-vector:partition=ranking."),
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the results.")],
+    runs: Annotated[int, typer.Option(help="How often each is drawn.")] = 10,
+    jobs: Annotated[int | None, typer.Option(help="Threads; by default one a processor.")] = None,
+    *,
+    linkage: Annotated[
+        bool,
+        typer.Option(
+            "--linkage/--no-linkage", help="Link records: most of the cost for a large table."
+        ),
+    ] = True,
+    analyses: dict[str, Any],
+    request: RequestFlags,
+) -> None:
+    """Compare methods on a table.
+
+    --k and --epsilon take lists and ranges: 3,5,10:100:10.
+    """
+    from microveil.commands.files import compare_file
+    from microveil.compare import risk_utility_map
+    from microveil.compare.drawing import has_matplotlib
+
+    with counted_progress() as progress:
+        found, (report, *pictures) = compare_file(
+            data,
+            output,
+            methods=[part for entry in methods for part in entry.split(",")],
+            runs=runs,
+            jobs=jobs,
+            linkage=linkage,
+            analyses=analyses,
+            progress=progress,
+            **_request_arguments(request, of_one=False),
+        )
+    print_text(f"{found.answer}\n")
+    print_text(f"Results: {output}. They depend on the data: for the custodian only.")
+    print_text(f"Report: {report}")
+    if pictures:
+        print_text(f"Risk-utility map: {', '.join(map(str, pictures))}")
+    elif linkage and not has_matplotlib() and risk_utility_map(found):
+        print_text("Risk-utility map: in the report; pip install 'microveil[report]' draws files.")
+
+
+@app.command()
+def reproduce(
+    paper: Annotated[str, typer.Argument(help="idp-2025, kanon-2013, record-2018 or knoise.")],
+    data: Annotated[list[str], typer.Option(help="NAME=FILE, repeated: the paper's data sets.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for what comes out.")],
+    runs: Annotated[int | None, typer.Option(help="How often whatever is random is drawn.")] = None,
+    *,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer runs and settings.")] = False,
+) -> None:
+    """Draw a paper's figures again, and check its claims."""
+    from microveil.reproduce import named_files, reproduce, summary
+
+    with counted_progress() as progress:
+        found = reproduce(
+            paper,
+            named_files(data),
+            output,
+            runs=runs,
+            quick=quick,
+            progress=lambda what, done, total, left: progress(done, total, left, what),
+        )
+    print_text(summary(found))
+    print_text(f"The page: {output / 'report.html'}")
+
+
+@app.command()
+def attack(
+    original: Annotated[Path, typer.Argument(help="The table before.")],
+    protected: Annotated[Path, typer.Argument(help="The table after, record by record.")],
+    attributes: Names = None,
+    known: Annotated[
+        list[str] | None, typer.Option(help="Columns the intruder knows of people.")
+    ] = None,
+    secret: Annotated[
+        list[str] | None, typer.Option(help="Columns the intruder wants to know.")
+    ] = None,
+    control: Annotated[
+        Path | None, typer.Option(help="A table of people held out before the release was made.")
+    ] = None,
+    tolerance: Annotated[
+        float, typer.Option(help="How near a guess has to come, in standard deviations.")
+    ] = 0.05,
+    seed: Annotated[int, typer.Option(help="Decides who is attacked.")] = 0,
+    separator: Separator = ",",
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
+    *,
+    shuffled: Annotated[
+        bool, typer.Option("--shuffled", help="Rows of the two do not correspond.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Attack a release as an intruder with partial knowledge would.
+
+    For the custodian.
+    """
+    from microveil.commands.files import attack_files
+
+    text = text_format(separator, decimal, encoding)
+    with step_progress() as progress:
+        report = attack_files(
+            original,
+            protected,
+            control=control,
+            names={"attributes": attributes, "known": known, "secret": secret},
+            text=text,
+            paired=not shuffled,
+            tolerance=tolerance,
+            seed=seed,
+            progress=progress,
+        )
+    if as_json:
+        print_json(report.to_dict())
+    else:
+        print_text(report.to_text())
+
+
+@app.command()
+def methods() -> None:
+    """List the methods: what each is, needs and promises."""
+    from microveil.methods import methods as registry
+
+    for entry in registry():
+        least = f" (k of {entry['smallest_k']} or more)" if entry["smallest_k"] else ""
+        print_text(f"{entry['id']:16} {entry['title']}")
+        print_text(f"{'':16} needs {', '.join(entry['needs']) or 'nothing'}{least}")
+        for argument, values in entry["offers"].items():
+            print_text(f"{'':16} offers {argument}: {', '.join(values) or 'see the docs'}")
+        print_text(f"{'':16} {entry['source']}")
+
+
+def _request_arguments(request: RequestFlags, *, of_one: bool = True) -> dict[str, Any]:
+    """Return what a request asks, of one release or of many (--k is a list then)."""
+    k = request.arguments["k"]
+    return {
+        "recipe": request.recipe,
+        "bounds_alpha": request.bounds_alpha,
+        "decimals_from_data": request.decimals_from_data,
+        "text": request.text,
+        **request.arguments,
+        "k": whole_or_auto(k) if of_one else k,
+    }

@@ -1,0 +1,69 @@
+"""What the commands show: JSON on standard output, progress on a terminal."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+from microveil.text import readable
+
+__all__ = ["counted_progress", "print_json", "print_text", "step_progress", "tell"]
+
+
+def print_text(text: str) -> None:
+    """Print lines; what a name holds that would move the cursor or turn text is replaced."""
+    typer.echo("\n".join(map(readable, text.removesuffix("\n").split("\n"))))
+
+
+def tell(message: str) -> None:
+    """Print a message of one line on standard error."""
+    typer.echo(readable(message), err=True)
+
+
+def print_json(contents: dict[str, Any]) -> None:
+    """Print one JSON object; what is not to be seen is escaped in it."""
+    text = json.dumps(contents, indent=2, ensure_ascii=False)
+    shown = (
+        letter if letter.isprintable() or letter == "\n" else json.dumps(letter)[1:-1]
+        for letter in text
+    )
+    typer.echo("".join(shown))
+
+
+@contextmanager
+def step_progress() -> Iterator[Callable[[str], None]]:
+    """Show steps on a terminal, nothing in a pipe."""
+    if not sys.stderr.isatty():
+        yield lambda _step: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("starting", total=None)
+        yield lambda step: bar.update(task, description=step)
+
+
+@contextmanager
+def counted_progress() -> Iterator[Callable[..., None]]:
+    """Show runs done and the time left on a terminal, nothing in a pipe."""
+    if not sys.stderr.isatty():
+        yield lambda _done, _total, _left, _what="": None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+
+        def told(done: int, total: int, left: float | None, what: str = "") -> None:
+            left_told = "" if left is None else f"about {left:.0f} s left"
+            description = ", ".join(part for part in (what, left_told) if part)
+            bar.update(task, completed=done, total=total, description=description)
+
+        yield told

@@ -1,0 +1,389 @@
+"""A file in, two folders out: what the command line does, as functions."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars
+
+from microveil.audit.advice import Advice, advise, settled_plan
+from microveil.audit.empirical import EmpiricalAudit, empirical_audit
+from microveil.audit.exact import Audit, audit
+from microveil.commands.column_types import (
+    read_as_decimals,
+    read_as_text,
+    refuse_unbounded,
+    resolutions_seen,
+)
+from microveil.commands.named_values import with_named_values
+from microveil.compare import Comparison, compare
+from microveil.compare.drawing import draw_map, drawable
+from microveil.compare.store import opened, written_whole
+from microveil.engines import LocalEngine
+from microveil.errors import FileError, stands_alone
+from microveil.evaluation import Assessment, guarantee_beside
+from microveil.evaluation.analyses import Analyses
+from microveil.evaluation.assess import assess
+from microveil.evaluation.attack import attack
+from microveil.files import SourceFile, TextFormat, check_absent, open_file, read_file
+from microveil.ledger import ledger_place, read_ledger
+from microveil.protect import draw, with_findings
+from microveil.release import Plan, Release
+from microveil.release.recipe import merged, propose_recipe, read_recipe
+from microveil.report import comparison_report, custodian_report, publishable_report
+from microveil.risk.attacks import AttackReport
+from microveil.schema import Kind
+from microveil.table import bounds_from_data
+
+__all__ = [
+    "advise_file",
+    "assess_files",
+    "attack_files",
+    "audit_file",
+    "compare_file",
+    "inspect_file",
+    "protect_file",
+    "resolve_names",
+]
+
+Progress = Callable[[str], None]
+# Of larger tables no report is made unasked: an assessment takes far longer than protecting.
+REPORTED_RECORDS = 50_000
+UNREPORTED = (
+    f"No custodian's report was written: the table has more than {REPORTED_RECORDS:,} records. "
+    "microveil.report.custodian_report makes it."
+)
+NO_FORMULAS = "A Parquet file holds no formulas: --escape-formulas had nothing to do."
+LISTS = ("attributes", "keep")
+
+
+@stands_alone
+def protect_file(
+    path: str | Path,
+    folder: str | Path,
+    *,
+    recipe: str | Path | Mapping[str, Any] | None = None,
+    bounds_alpha: float | None = None,
+    decimals_from_data: bool = False,
+    text: TextFormat | None = None,
+    public_report: bool = False,
+    linkage: bool = True,
+    overwrite: bool = False,
+    ledger: str | Path | None = None,
+    escape_formulas: bool = False,
+    progress: Progress = lambda _step: None,
+    **arguments: Any,
+) -> Release:
+    """Protect the table of a CSV or Parquet file and write the release.
+
+    Parameters
+    ----------
+    path : str or Path
+    folder : str or Path
+        For what may be published; the custodian's folder appears beside it.
+    recipe : str, Path or dict, optional
+    bounds_alpha : float, optional
+        Read bounds that are not declared off the data, stretched by this factor.
+    decimals_from_data : bool
+        Read resolutions that are not declared off the data.
+    text : TextFormat, optional
+        How a CSV file is written.
+    public_report : bool
+        Whether a page on the release that may be published goes with it, report.html in
+        ``folder``.
+    linkage : bool
+        Whether a sample of the records is linked with the original, for the custodian.
+    overwrite : bool
+    ledger : str or Path, optional
+        The file that counts the releases of ``population``; by default beside ``folder``.
+    escape_formulas : bool
+        Put an apostrophe before text of a CSV file that a spreadsheet would run as a formula.
+    progress : callable
+        Told each step.
+    **arguments
+        As for `protect`; names in ``attributes`` and ``keep`` may be lists with commas.
+
+    Returns
+    -------
+    Release
+        Where a population is named, the entry ``ledger`` of its manifest says what the
+        releases of that population come to, this one among them.
+
+    Raises
+    ------
+    MicroveilError
+        If anything breaks a rule; nothing is written then.
+    """
+    check_absent(Path(folder), overwrite=overwrite)
+    source, asked = _asked(
+        path,
+        arguments,
+        recipe=recipe,
+        bounds_alpha=bounds_alpha,
+        decimals_from_data=decimals_from_data,
+        text=text,
+        progress=progress,
+    )
+    place = ledger_place(folder, asked.get("population"), ledger)
+    engine = LocalEngine()
+    planned = settled_plan(source.frame, asked, engine, progress)
+    release = draw(planned, engine, progress)
+    is_reported = source.frame.height <= REPORTED_RECORDS
+    needless = escape_formulas and source.format == "parquet"
+    release = replace(
+        release,
+        notes=(
+            *release.notes,
+            *([] if is_reported else [UNREPORTED]),
+            *([NO_FORMULAS] if needless else []),
+        ),
+        data=_written_whole(release, planned, source),
+        manifest=release.manifest.with_entries(
+            input={"name": source.path.name, "sha256": source.digest}
+        ),
+    )
+    release = with_findings(release, source.frame, linkage=linkage, progress=progress)
+
+    def custodians(written: Release) -> str:
+        progress("writing the report")
+        return custodian_report(written, source.frame)
+
+    release.write(
+        folder,
+        format=source.format,
+        text=source.text,
+        report=custodians if is_reported else None,
+        public_report=publishable_report(release) if public_report else None,
+        overwrite=overwrite,
+        ledger=ledger,
+        escape_formulas=escape_formulas,
+        progress=progress,
+    )
+    if place is None or release.population is None:
+        return release
+    counted = read_ledger(place).totals(release.population, sha256=source.digest)
+    return replace(release, manifest=release.manifest.with_entries(ledger=counted.to_dict()))
+
+
+@stands_alone
+def audit_file(
+    path: str | Path,
+    *,
+    runs: int | None = None,
+    progress: Progress = lambda _step: None,
+    **arguments: Any,
+) -> tuple[Audit, EmpiricalAudit | None]:
+    """Audit what `protect_file` would release: the same arguments without the folder.
+
+    With ``runs`` the empirical audit is made too, by so many runs.
+    """
+    source, asked = _asked(path, progress=progress, **_apart(arguments))
+    progress("auditing")
+    found = audit(source.frame, **asked)
+    if runs is None:
+        return found, None
+    progress("attacking")
+    return found, empirical_audit(source.frame, runs=runs, **asked)
+
+
+@stands_alone
+def advise_file(
+    path: str | Path, *, progress: Progress = lambda _step: None, **arguments: Any
+) -> Advice:
+    """Say what to expect of `protect_file`: the same arguments without the folder."""
+    source, asked = _asked(path, progress=progress, **_apart(arguments))
+    progress("weighing")
+    return advise(source.frame, **asked)
+
+
+@stands_alone
+def compare_file(
+    path: str | Path,
+    folder: str | Path,
+    *,
+    methods: Sequence[str],
+    runs: int,
+    jobs: int | None,
+    progress: Callable[[int, int, float | None], None],
+    linkage: bool = True,
+    analyses: Mapping[str, Any] | None = None,
+    **arguments: Any,
+) -> tuple[Comparison, tuple[Path, ...]]:
+    """Compare methods on the table of a file: results, report and pictures in a folder.
+
+    The map is drawn as map.svg and map.png where linkage is measured and matplotlib installed.
+    Returns the comparison, and the paths of the report and of the pictures.
+
+    Of the arguments those of `protect_file`, but for ``method``; ``k`` and ``epsilon`` are
+    lists, or text with ranges. ``analyses`` are those of `compare`, ``classes`` for example.
+    """
+    analysed = dict(analyses or {})
+    source, asked = _asked(
+        path,
+        progress=lambda _step: None,
+        calculated=Analyses.of(**analysed).columns,
+        **_apart(arguments),
+    )
+    asked.pop("method", None)
+    found = compare(
+        source.frame, methods=methods, runs=runs, jobs=jobs, folder=folder, progress=progress,
+        linkage=linkage, **analysed, **asked,
+    )  # fmt: skip
+    report = Path(folder) / "report.html"
+    page = comparison_report(found)
+    with opened(Path(folder), found.description):  # no two processes under one name
+        written_whole(report, lambda part: part.write_text(page, encoding="utf-8"), private=True)
+        names = ("map.svg", "map.png") if drawable(found) else ()
+        pictures = [draw_map(found, Path(folder) / name) for name in names]
+    return found, (report, *pictures)
+
+
+def _asked(
+    path: str | Path,
+    arguments: Mapping[str, Any],
+    *,
+    recipe: str | Path | Mapping[str, Any] | None = None,
+    bounds_alpha: float | None = None,
+    decimals_from_data: bool = False,
+    text: TextFormat | None = None,
+    calculated: Iterable[str] = (),
+    progress: Progress,
+) -> tuple[SourceFile, dict[str, Any]]:
+    """Read a file, and what is asked of it: recipe and arguments in one.
+
+    Arguments by column may be entries NAME=VALUES, see `with_named_values`. ``calculated`` names
+    columns that are calculated with though they are not protected.
+    """
+    of_recipe = {} if recipe is None else read_recipe(recipe)
+    progress("reading the table")
+    file = open_file(path, text=text)
+    asked = merged(of_recipe, with_named_values(arguments, file.names))
+    source = file.read(
+        decimals=read_as_decimals(asked),
+        as_text=read_as_text(asked, calculated),
+        of_one_kind=lambda name: name not in calculated,
+    )
+    for name in LISTS:
+        if name in asked:
+            asked[name] = resolve_names(asked[name], source.frame.columns)
+    if "blocks" in asked:
+        asked["blocks"] = [
+            resolve_names([block], source.frame.columns) if isinstance(block, str) else block
+            for block in asked["blocks"]
+        ]
+    if bounds_alpha is not None:
+        found = bounds_from_data(source.frame, bounds_alpha)
+        listed = asked.get("categories", {})
+        asked["bounds"] = {
+            **{name: pair for name, pair in found.items() if name not in listed},
+            **asked.get("bounds", {}),
+        }
+        refuse_unbounded(source.frame, asked)
+    if decimals_from_data:
+        asked["resolution"] = {**resolutions_seen(source, asked), **asked.get("resolution", {})}
+    return source, asked
+
+
+def _apart(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Tell what is said of the file from what is asked of its table."""
+    of_file = ("recipe", "bounds_alpha", "decimals_from_data", "text")
+    rest = {name: value for name, value in arguments.items() if name not in of_file}
+    return {"arguments": rest, **{n: arguments[n] for n in of_file if n in arguments}}
+
+
+def _written_whole(release: Release, planned: Plan, source: SourceFile) -> polars.DataFrame:
+    """Write columns of a whole declared resolution as whole numbers: text has no types."""
+    data: polars.DataFrame = release.data
+    if source.format != "csv":
+        return data
+    whole = [
+        part.attribute.name
+        for part in planned.attributes
+        if part.attribute.kind is Kind.DECIMAL and part.attribute.resolution.denominator == 1
+    ]
+    return data.with_columns(polars.col(whole).cast(polars.Int64)) if whole else data
+
+
+def resolve_names(given: Iterable[str], columns: Sequence[str]) -> list[str]:
+    """Split lists at their commas, but for names that hold commas.
+
+    >>> resolve_names(["AGE,TAX", "Net, monthly"], ["AGE", "TAX", "Net, monthly"])
+    ['AGE', 'TAX', 'Net, monthly']
+    """
+    names: list[str] = []
+    for entry in given:
+        names += [entry] if entry in columns else [part.strip() for part in entry.split(",")]
+    return names
+
+
+@stands_alone
+def inspect_file(
+    path: str | Path, text: TextFormat | None, output: Path | None, *, show_values: bool = False
+) -> tuple[SourceFile, str]:
+    """Look at a file and propose a recipe, written to ``output`` where one is given.
+
+    With ``show_values`` it holds the categories seen, for a person to confirm.
+
+    Raises
+    ------
+    FileError
+        If ``output`` exists already or cannot be written.
+    """
+    source = read_file(path, text=text)
+    recipe = propose_recipe(source.frame, source.path.name, show_values=show_values)
+    if output is not None:
+        try:
+            with output.open("x", encoding="utf-8") as file:
+                file.write(recipe)
+        except FileExistsError:
+            raise FileError(f"{output}", "it exists already", "name another file") from None
+        except OSError:
+            raise FileError(f"{output}", "it cannot be written", "name another place") from None
+    return source, recipe
+
+
+@stands_alone
+def attack_files(
+    original: str | Path,
+    protected: str | Path,
+    *,
+    control: str | Path | None = None,
+    names: Mapping[str, Iterable[str] | None],
+    text: TextFormat | None = None,
+    progress: Progress = lambda _step: None,
+    **arguments: Any,
+) -> AttackReport:
+    """Attack a protected file as `attack` does; ``names`` are lists of columns by argument."""
+    progress("reading the tables")
+    before = read_file(original, text=text).frame
+    after = read_file(protected, text=text).frame
+    others = None if control is None else read_file(control, text=text).frame
+    listed: dict[str, Any] = {
+        argument: resolve_names(given, before.columns)
+        for argument, given in names.items()
+        if given is not None
+    }
+    progress("attacking")
+    return attack(before, after, control=others, **listed, **arguments)
+
+
+def assess_files(
+    original: str | Path,
+    protected: str | Path,
+    attributes: Iterable[str] | None,
+    *,
+    text: TextFormat | None,
+    paired: bool = True,
+    k: int | None = None,
+    **analyses: Any,
+) -> Assessment:
+    """Measure a protected file against its original; see `assess`.
+
+    What is promised is read from the guarantee that lies beside a release.
+    """
+    before = read_file(original, text=text).frame
+    after = read_file(protected, text=text).frame
+    names = None if attributes is None else resolve_names(attributes, before.columns)
+    guarantee = guarantee_beside(Path(protected), after.columns)
+    return assess(before, after, names, paired=paired, k=k, guarantee=guarantee, **analyses)

@@ -1,0 +1,198 @@
+"""The main verb: a table in, a protected table and its guarantee out."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Unpack
+
+from microveil.audit.advice import settled_plan
+from microveil.engines import Engine, LocalEngine, in_threads
+from microveil.errors import stands_alone
+from microveil.mechanism.noise import RandomSource, permutation
+from microveil.plans import AttributePlan
+from microveil.release import Manifest, Plan, Release
+from microveil.release.recipe import merged, read_recipe
+from microveil.release.request import Arguments
+from microveil.table import Numbers
+
+__all__ = ["draw", "plan", "protect"]
+
+
+@stands_alone
+def protect(
+    table: Any,
+    *,
+    recipe: str | Path | Mapping[str, Any] | None = None,
+    **arguments: Unpack[Arguments],
+) -> Release:
+    """Protect a table about people and say truthfully what that guarantees.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame, polars.DataFrame, pyarrow.Table or dict of numpy arrays
+        One record (row) per person.
+    method : str
+        A method's id, see `methods`; "auto" takes the one with the least expected error among
+        those that keep epsilon at ``scope``.
+    k : int or "auto"
+        The least number of records in a cluster; needed where the method forms clusters.
+        "auto" takes the one with the least expected error: where the method is differential
+        privacy, on a stand-in that knows public figures alone.
+    epsilon : float
+        The budget over all attributes, above 0; 0.1 is taken as exactly 1/10. Needed where
+        the method draws noise for it.
+    scope : {"cluster", "vector", "row"}, optional
+        What epsilon must cover; a request whose guarantee does not is refused.
+    attributes : sequence of str, optional
+        What to protect. By default every numeric attribute that is no likely identifier
+        (whole numbers, all different); columns left out are listed in the notes.
+    keep : sequence of str, optional
+        Columns to release unprotected; the guarantee says so.
+    bounds : dict of (lower, upper), optional
+        The domain of each attribute: a fact about it, not about the data. Needed by the methods
+        whose entry in `methods` says so. `bounds_from_data` reads them off the table, which
+        leaks. For text a list of its categories, as in ``categories``.
+    categories : dict of lists, optional
+        The domain of text, and of whole numbers or yes/no that are codes: every category that
+        there is. In no order, only "pram" takes them; `ordered` declares an order, and then every
+        method does. `categories_from_data` reads lists off the table, which leaks.
+    resolution : dict of float, optional
+        The step to which values are rounded, 0.01 for cents. Needed for floats; whole
+        numbers have 1. `resolution_from_data` reads it off the table.
+    outside : {"error", "clamp"}
+        What to do with values outside their bounds.
+    exact_cells : {"refuse", "allow", "widen"}
+        Whether clusters of equal values, which "idp-cbls" and "idp-vector" leave without
+        noise, may be published as they are; "widen" merges them with their neighbours, at
+        the least loss, until none is left.
+    budget : dict of float, optional
+        Weights by which epsilon is split over attributes, 1 where not given.
+    isotonic : bool
+        Put noisy means back in order: less error, and far more linkage of rows.
+    missing : {"error", "keep"}
+        "keep" leaves missing (and infinite) cells out of every cluster and releases them as
+        missing.
+    shuffle : bool or {"rows", "columns"}
+        Release the rows in random order (True means "rows"), or each attribute in a random order
+        of its own, drawn in secret: no row is then a person's, vector scope is row scope, and
+        dependence between attributes is gone. Columns cannot be kept beside it.
+    seed : int, optional
+        For experiments only: the release then protects nobody.
+    population : str, optional
+        Who the people are, in up to 200 characters: `Release.write` then records the release
+        in the custodian's ledger, which counts all releases of theirs.
+    recipe : str, Path or dict, optional
+        A recipe file or its contents; arguments given here override it.
+    partition : {"mdav", "ranking", "optimal", "noise-aware"}, optional
+        For "record-dp"; for "idp-vector" "ranking" or "noise-aware".
+    composition : {"sequential", "parallel"}, optional
+        For "kanon-dp".
+    blocks : sequence of sequences of str, optional
+        Attributes that are microaggregated together, for methods over several attributes.
+    width : float, optional
+        Of an interval, for "k-pram" and "k-noise"; k is then not needed.
+    every : {"group", "average"}, optional
+        Whether every interval must hold k records, or they do on average.
+    noise : str, optional
+        For "k-noise" the law, "uniform", "laplace", "gaussian" or "triangular"; for "k-pram"
+        "draw" or "permutation".
+    matrix : dict, optional
+        For "pram": by attribute a transition matrix, or "invariant".
+    sensitivity : {"global", "vector"}, optional
+        For "kanon-dp". Choices that a method has no step for are accepted, and the manifest
+        and the notes say that they were unused.
+
+    Returns
+    -------
+    Release
+        The protected table (same kind of frame, column types and row order unless
+        shuffled), its guarantee, notes for the publisher, and the custodian's manifest.
+
+    Raises
+    ------
+    MicroveilError
+        If the request or the table breaks a rule; nothing is released then.
+
+    Notes
+    -----
+    O(n log n) time for each attribute, a few columns of memory; for partitions over several
+    attributes see `partition`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> people = {"AGE": np.array([23, 35, 31, 62, 58, 47]), "PLACE": np.array(list("aabbcc"))}
+    >>> release = protect(
+    ...     people, method="dp-um", k=3, epsilon=1, attributes=["AGE"], bounds={"AGE": (0, 120)}
+    ... )
+    >>> release.data["AGE"].shape, release.guarantee.scopes.vector.epsilon
+    ((6,), 1.0)
+    """
+    chosen = {} if recipe is None else read_recipe(recipe)
+    engine = LocalEngine()
+    return draw(settled_plan(table, merged(chosen, arguments), engine), engine)
+
+
+@stands_alone
+def plan(
+    table: Any,
+    *,
+    recipe: str | Path | Mapping[str, Any] | None = None,
+    **arguments: Unpack[Arguments],
+) -> Plan:
+    """Decide everything about a release short of drawing its noise.
+
+    Takes the arguments of `protect`. The plan is deterministic; it holds figures that
+    depend on the data and is not for publication.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ages = {"AGE": np.array([23, 35, 31, 62, 58, 47])}
+    >>> plan(
+    ...     ages, method="dp-um", k=3, epsilon=1, attributes=["AGE"], bounds={"AGE": (0, 120)}
+    ... ).attributes[0].sums
+    array([ 89, 167])
+    """
+    chosen = {} if recipe is None else read_recipe(recipe)
+    return settled_plan(table, merged(chosen, arguments), LocalEngine(), weighed=False)
+
+
+def draw(
+    planned: Plan, engine: Engine, progress: Callable[[str], None] = lambda _step: None
+) -> Release:
+    """Draw the noise of a plan and make its release.
+
+    Parameters
+    ----------
+    planned : Plan
+    engine : Engine
+        The one that made the plan, or another of its kind.
+    progress : callable
+        Told each step.
+    """
+    source = RandomSource.system() if planned.seed is None else RandomSource.seeded(planned.seed)
+    streams = source.spawn(len(planned.attributes))
+
+    def drawn(task: tuple[AttributePlan, RandomSource]) -> tuple[str, Numbers]:
+        part, stream = task
+        progress(f"randomising {part.attribute.name}")
+        return part.attribute.name, part.draw(stream, engine, isotonic=planned.isotonic)
+
+    tasks = list(zip(planned.attributes, streams, strict=True))
+    columns = dict(in_threads(drawn, tasks))
+    n_records, order = planned.table.n_records, None
+    if planned.shuffle == "rows":
+        order = permutation(n_records, source)
+    elif planned.shuffle == "columns":
+        # A stream for each: what is known of one order says nothing of another.
+        orders = source.spawn(len(columns))
+        columns = {
+            name: numbers.in_order(permutation(n_records, stream))
+            for (name, numbers), stream in zip(columns.items(), orders, strict=True)
+        }
+    return Release(
+        data=planned.table.rebuild(columns, planned.guarantee.kept, order),
+        guarantee=planned.guarantee,
+        notes=planned.notes,
+        manifest=Manifest.of(planned),
+    )

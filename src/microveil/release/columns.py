@@ -1,0 +1,254 @@
+"""From a request and a table to the columns to protect, in whole units of their grids."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from microveil.engines import in_threads
+from microveil.errors import DataError, RequestError
+from microveil.methods import METHODS, Method
+from microveil.release.request import Request, read_bounds, read_categories, read_resolution
+from microveil.schema import Attribute, Bounds, Categories, Kind, Ordered, Source
+from microveil.table import (
+    GridColumn,
+    Table,
+    check_columns,
+    likely_identifier,
+    numbers_of_attribute,
+    on_grid,
+    open_table,
+)
+
+__all__ = ["Prepared", "check_enough", "prepare"]
+
+YES_NO = Bounds(lower=Fraction(0), upper=Fraction(1), source=Source.TYPE)
+# The dates that there are names for: 0001-01-01 to 9999-12-31.
+CALENDAR = Bounds(lower=Fraction(-719_162), upper=Fraction(2_932_896), source=Source.TYPE)
+# Beyond this many grid units nothing of a domain fits 64 bits.
+WIDEST = 1 << 61
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A table opened for a request.
+
+    Attributes
+    ----------
+    table : Table
+    columns : tuple of GridColumn
+        The attributes to protect, in the table's order.
+    left_out : tuple of str
+        Columns that are neither protected nor kept.
+    """
+
+    table: Table
+    columns: tuple[GridColumn, ...]
+    left_out: tuple[str, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the attributes to protect."""
+        return [column.attribute.name for column in self.columns]
+
+
+def prepare(
+    table: Any, request: Request, progress: Callable[[str], None] = lambda _step: None
+) -> Prepared:
+    """Open a table, choose its columns and put them on their grids.
+
+    Raises
+    ------
+    RequestError, DataError
+        If the request does not fit the table or a column breaks a rule.
+    """
+    opened = open_table(table)
+    names, left_out = _chosen(opened, request)
+    for name in request.keep:
+        opened.check_kept(name)
+    if opened.n_records < request.k:
+        raise DataError("table", "it has fewer records than k", "choose a smaller k")
+    attributes = [_attribute(opened, name, request) for name in names]
+
+    def gridded(attribute: Attribute) -> GridColumn:
+        progress(f"reading {attribute.name}")
+        return _column(opened, attribute, request)
+
+    columns = tuple(in_threads(gridded, attributes))
+    return Prepared(table=opened, columns=columns, left_out=tuple(left_out))
+
+
+def _chosen(table: Table, request: Request) -> tuple[list[str], list[str]]:
+    """Return the attributes to protect, in the table's order, and the columns left out."""
+    domains = (*request.bounds, *request.categories, *request.resolution)
+    check_columns(table, (*(request.attributes or ()), *request.keep, *domains))
+    for name, kind in request.types.items():
+        if name not in table.names or table.kind(name) is not kind:
+            found = table.kind(name).value if name in table.names else "no such column"
+            raise DataError(
+                f"column '{name}'",
+                f"the recipe expects a {kind.value} column, the table has: {found}",
+                "mend the table or the recipe",
+            )
+    if request.attributes is not None:
+        # A recipe may name text with categories in no order, which only some methods protect.
+        skipped = {
+            name
+            for name, kind in request.types.items()
+            if kind is Kind.OTHER
+            and not request.method.takes_categories
+            and not _is_ordered(name, request)
+        }
+        names = [name for name in table.names if name in request.attributes and name not in skipped]
+    else:
+        names = [
+            name
+            for name in table.names
+            if name not in request.keep
+            and table.kind(name).is_numeric
+            and not likely_identifier(table, name)
+        ]
+    if not names:
+        raise RequestError(
+            "attributes",
+            "there is no attribute to protect"
+            + (
+                ": numeric columns of all-different whole numbers are taken for identifiers"
+                if request.attributes is None
+                else ", in the list given or by the roles of the recipe"
+            ),
+            "name the attributes to protect",
+        )
+    return names, [name for name in table.names if name not in names and name not in request.keep]
+
+
+def _attribute(table: Table, name: str, request: Request) -> Attribute:
+    categories = _categories(table, name, request)
+    if categories is not None:
+        return _categorical(table, name, categories, request.method)
+    kind = table.kind(name)
+    if not kind.is_numeric:
+        if not request.method.takes_categories:
+            table.numbers(name)  # says why, in the words that fit
+        raise RequestError(
+            f"attribute '{name}'",
+            f"{request.method.id} needs the list of categories that there are",
+            f"add --categories {name}=North,South (categories={{{name!r}: ['North', 'South']}})",
+        )
+    resolution, source = Fraction(1), Source.TYPE
+    if name in request.resolution:
+        resolution, source = read_resolution(name, kind, request.resolution[name])
+    elif kind is Kind.DECIMAL:
+        raise RequestError(
+            f"attribute '{name}'",
+            "decimals need a declared resolution, the step to which values are rounded",
+            f"add --resolution {name}=0.01 (resolution={{{name!r}: 0.01}}); to take the decimals "
+            "seen in the data, which reveals them, ask for --resolution-from-data",
+        )
+    bounds = YES_NO if kind is Kind.BOOLEAN else None
+    if name in request.bounds:
+        bounds = read_bounds(name, kind, request.bounds[name])
+    elif bounds is None and request.method.needs_bounds:
+        raise RequestError(
+            f"attribute '{name}'",
+            f"{request.method.id} needs its bounds, the domain of its values as publicly known",
+            f"add {_example(name, kind)}; reading them from the data (--bounds-from-data 1.5) "
+            "shows the largest value to everybody, and gives none where all values are 0",
+        )
+    elif bounds is None and kind is Kind.DATE:
+        bounds = CALENDAR
+    attribute = Attribute(
+        name=name, kind=kind, resolution=resolution, resolution_source=source, domain=bounds
+    )
+    if any(abs(bound) > WIDEST for bound in attribute.grid_bounds or ()):
+        raise RequestError(
+            f"bounds of '{name}'",
+            "they would not fit 64 bits at this resolution",
+            "declare tighter bounds or a coarser resolution",
+        )
+    return attribute
+
+
+def _example(name: str, kind: Kind) -> str:
+    if kind is Kind.DATE:
+        pair = ("1900-01-01", "2020-12-31")
+        return f"--bounds {name}={pair[0]}:{pair[1]} (bounds={{{name!r}: {pair}}})"
+    return f"--bounds {name}=0:100000 (bounds={{{name!r}: (0, 100_000)}})"
+
+
+def _is_ordered(name: str, request: Request) -> bool:
+    return isinstance(request.categories.get(name, request.bounds.get(name)), Ordered)
+
+
+def _categories(table: Table, name: str, request: Request) -> Categories | None:
+    """Return the list of its values that an attribute has been declared, if one was."""
+    kind = table.kind(name)
+    if name in request.categories:
+        return read_categories(name, kind, request.categories[name])
+    given = request.bounds.get(name)
+    if given is not None and (kind is Kind.OTHER or isinstance(given, Ordered)):
+        return read_categories(name, kind, given, "bounds")
+    listed = table.listed(name) or ()
+    if len(listed) < 2:
+        return None
+    return Categories(values=listed, ordered=False, source=Source.TYPE)
+
+
+def _categorical(table: Table, name: str, categories: Categories, method: Method) -> Attribute:
+    attribute = Attribute(
+        name=name,
+        kind=categories.kind,
+        resolution=Fraction(1),
+        resolution_source=Source.TYPE,
+        domain=categories,
+    )
+    if not attribute.kind.is_ranked and not method.takes_categories:
+        _refuse_moments(table, name)
+        able = ", ".join(other.id for other in METHODS.values() if other.takes_categories)
+        raise RequestError(
+            attribute.place,
+            f"{method.id} ranks values or calculates with them, and its categories are in no order",
+            f"choose {able}; or, if they have an order, declare it: --ordered "
+            f"{name}=low,middle,high (categories={{{name!r}: ordered('low', 'middle', 'high')}})",
+        )
+    return attribute
+
+
+def _refuse_moments(table: Table, name: str) -> None:
+    """Refuse what is neither numbers nor text in the words that fit it, whatever was declared."""
+    if table.kind(name) is Kind.OTHER:
+        try:
+            table.codes(name, ("",))
+        except DataError:
+            table.numbers(name)
+
+
+def _column(table: Table, attribute: Attribute, request: Request) -> GridColumn:
+    column = on_grid(
+        numbers_of_attribute(table, attribute),
+        attribute,
+        keep_missing=request.missing == "keep",
+        clamp=request.outside == "clamp",
+    )
+    check_enough([column], request.k)
+    # One value alone would also decide the type of a column that is read from text.
+    if column.n_present == 1:
+        raise DataError(attribute.place, "one value cannot be hidden among others", "leave it out")
+    return column
+
+
+def check_enough(columns: Iterable[GridColumn], k: int) -> None:
+    """Refuse attributes that have fewer values than a cluster needs.
+
+    Raises
+    ------
+    DataError
+        With the attribute.
+    """
+    for column in columns:
+        if column.n_present < k:
+            raise DataError(
+                column.attribute.place,
+                "it has fewer values than k",
+                "choose a smaller k or leave it out",
+            )
