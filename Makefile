@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PYTEST := $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-record record record-papers check bench format clean
+.PHONY: help demo test test-slow test-record record record-papers check docs bench format clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -48,6 +48,9 @@ check: $(VENV)/.installed-check ## Lint, types, layers, spelling
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/codespell
+
+docs: $(BIN)/python ## Write the parts of the docs that are made of the code
+	$(BIN)/python docs/made.py
 
 bench: $(VENV)/.installed-bench ## Print speed and memory as ratios to peers, in one table
 	$(BIN)/python -m benchmarks

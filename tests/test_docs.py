@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import made
 import microveil as mv
 
 ROOT = Path(__file__).parent.parent
@@ -42,6 +43,14 @@ def test_documented_commands_run(page, tmp_path):
             env={**os.environ, "PATH": path},
         )
         assert done.returncode == 0, f"{command}\n{done.stderr}"
+
+
+def test_what_is_made_of_the_code_is_as_the_code_has_it():
+    """`make docs` has nothing left to write, and what it writes is there."""
+    parts = [name for page in PAGES for name, *_ in made.PART.findall(page.read_text("utf-8"))]
+    assert sorted(parts) == sorted(made.PARTS)
+    for page in PAGES:
+        assert made.made(page) == page.read_text("utf-8"), f"{page.name}: run make docs"
 
 
 def test_links_between_pages_lead_somewhere():

@@ -50,9 +50,7 @@ def test_the_public_names_are_these():
 
 def test_verbs_stay_verbs_when_their_modules_are_imported():
     """`microveil.protect` is a function, whoever imported the module of that name before."""
-    code = (
-        "import microveil.protect, microveil.audit, microveil as mv; print(mv.protect, mv.audit)"
-    )
+    code = "import microveil.protect, microveil.audit, microveil as mv; print(mv.protect, mv.audit)"
     assert python(code).count("<function") == 2
     assert isinstance(mv.partition, types.ModuleType)
 
