@@ -130,7 +130,7 @@ def test_a_plain_engine_makes_the_same_plans(method, more, table):
     (_, first), *others = plans
     for _, other in others:
         same_plans(first, other)
-    one, *rest = [draw(planned, engine).data for engine, planned in plans]
+    one, *rest = [draw(planned, engine) for engine, planned in plans]
     for data in rest:
         for name in BOUNDS:
             assert np.array_equal(data[name], one[name], equal_nan=True)

@@ -56,9 +56,7 @@ def test_every_run_measures_the_release_of_its_seed(found):
     """The release that is drawn with a run's seed has the very figures of the run."""
     for row in found.table.to_dicts():
         planned = mv.plan(people(), seed=row["seed"], **arguments_of(row), **REQUEST)
-        figures = mv.assess(
-            people(), draw(planned, LocalEngine()).data, REQUEST["attributes"]
-        ).to_dict()
+        figures = mv.assess(people(), draw(planned, LocalEngine()), REQUEST["attributes"]).to_dict()
         for measure in (*MEASURES, "record_linkage_by_chance"):
             assert row[measure] == figures[measure]
 

@@ -10,16 +10,16 @@ from scipy import stats
 
 import microveil as mv
 from command import run
+from microveil.commands import files
 from microveil.commands.files import protect_file
 from microveil.protect import (
-    Findings,
     MovedValue,
+    ReleaseFindings,
     SampledLinkage,
     WorstAttribute,
-    custodian,
-    findings_of,
+    notes,
+    release_findings,
 )
-from microveil.release import planning
 from microveil.risk.record_linkage import (
     record_linkage,
     record_linkage_by_rank,
@@ -44,7 +44,7 @@ def test_few_records_are_all_linked_by_the_strongest_distance():
     """The largest of the three linkages, its interval and chance, and which distance it is."""
     before, after = noisy(300)
     after["a"] = after["a"] * 1000 + 7  # by values nothing is found, by ranks much
-    found = findings_of(before, after, ["a", "b", "c"]).linkage
+    found = release_findings(before, after, ["a", "b", "c"]).linkage
     expected = record_linkage_by_rank(*matrices(before, after))
     assert found.distances == "by rank"
     assert found.percent == expected.percent
@@ -62,12 +62,12 @@ def test_of_many_records_a_sample_is_linked_against_all():
         link(*matrices(before, after)).percent
         for link in (record_linkage, record_linkage_standardised, record_linkage_by_rank)
     )
-    found = findings_of(before, after, ["a", "b", "c"]).linkage
+    found = release_findings(before, after, ["a", "b", "c"]).linkage
     assert (found.n_sampled, found.n_records) == (2000, 6000)
     assert found.by_chance == 100 / 6000
     assert found.interval[0] < everybody < found.interval[1]
     assert 0 < found.interval[1] - found.interval[0] < 5
-    again, other = (findings_of(before, after, before, seed=seed).linkage for seed in (0, 1))
+    again, other = (release_findings(before, after, before, seed=seed).linkage for seed in (0, 1))
     assert again == found
     assert other != found
     assert "2,000 sampled records" in str(found)
@@ -78,13 +78,13 @@ def test_the_worst_attribute_is_the_one_farthest_moved():
     before, after = noisy(500)
     after["b"] = after["b"] + 1
     before["c"][:9] = after["c"][:9] = np.nan
-    found = findings_of(before, after, ["a", "b", "c"])
+    found = release_findings(before, after, ["a", "b", "c"])
     assert found.worst.attribute == "b"
     assert found.worst.measure == "Kolmogorov-Smirnov"
     assert found.worst.distance == pytest.approx(stats.ks_2samp(before["b"], after["b"]).statistic)
     assert found.linkage.n_records == 491
     words = {"w": np.array(list("aaabbc"))}, {"w": np.array(list("aabbdd"))}
-    text = findings_of(*words, ["w"])
+    text = release_findings(*words, ["w"])
     assert text.worst == WorstAttribute(
         attribute="w", distance=pytest.approx(1 / 3), measure="total variation"
     )
@@ -105,7 +105,7 @@ def test_a_common_value_that_moved_is_warned_of(common, left, moved):
     """Of more than 5 % of the records, by more than 1 %, in either direction; no value is held."""
     other = np.arange(1, 101.0)
     before, after = (np.where(np.arange(100) < count, 8888.0, other) for count in (common, left))
-    found = findings_of({"x": before}, {"x": after}, ["x"])
+    found = release_findings({"x": before}, {"x": after}, ["x"])
     assert bool(found.moved) is bool(found.warnings) is moved
     if moved:
         expected = MovedValue(attribute="x", share=common / 100, share_in_release=left / 100)
@@ -117,18 +117,18 @@ def test_a_common_value_that_moved_is_warned_of(common, left, moved):
 def test_without_pairs_or_by_request_nothing_is_linked():
     """The reason stands in its place, and distributions are compared all the same."""
     before, after = noisy(50)
-    shuffled = findings_of(before, after, ["a"], paired=False)
+    shuffled = release_findings(before, after, ["a"], paired=False)
     assert shuffled.linkage is None
     assert "random order" in shuffled.lines[0]
     assert shuffled.worst is not None
-    skipped = findings_of(before, after, ["a"], linkage=False)
+    skipped = release_findings(before, after, ["a"], linkage=False)
     assert skipped.linkage is None
     assert "not asked for" in skipped.lines[0]
     before["a"][::2] = np.nan
     after["b"][1::2] = np.nan
-    assert "no record is complete" in findings_of(before, after, ["a", "b"]).lines[0]
+    assert "no record is complete" in release_findings(before, after, ["a", "b"]).lines[0]
     before["c"][:] = np.inf  # which a release leaves out
-    assert findings_of(before, after, ["c"]).worst is None
+    assert release_findings(before, after, ["c"]).worst is None
 
 
 def test_findings_come_back_from_the_manifest():
@@ -136,13 +136,13 @@ def test_findings_come_back_from_the_manifest():
     before, after = noisy(40)
     before["a"][:20] = 0
     for found in (
-        findings_of(before, after, ["a", "b"]),
-        findings_of(before, after, ["a"], paired=False),
-        findings_of({"w": np.array(["", ""])}, {"w": np.array(["", ""])}, ["w"]),
+        release_findings(before, after, ["a", "b"]),
+        release_findings(before, after, ["a"], paired=False),
+        release_findings({"w": np.array(["", ""])}, {"w": np.array(["", ""])}, ["w"]),
     ):
-        assert Findings.of(json.loads(json.dumps(found.to_dict()))) == found
-        assert repr(found) == "Findings(for the custodian)"
-    assert findings_of(before, after, ["a"]).moved
+        assert ReleaseFindings.of(json.loads(json.dumps(found.to_dict()))) == found
+        assert repr(found) == "ReleaseFindings(for the custodian)"
+    assert release_findings(before, after, ["a"]).moved
     for value in (found.linkage, found.worst, *found.moved):
         assert not any(figure.isdigit() for figure in repr(value).partition(" object")[0])
 
@@ -189,7 +189,7 @@ def test_linkage_is_skipped_on_request_and_for_shuffled_rows(gains):
 
 
 MARK = 73.7373
-PLANTED = Findings(
+PLANTED = ReleaseFindings(
     linkage=SampledLinkage(
         distances="by rank", percent=MARK, interval=(MARK, MARK), by_chance=MARK, n_sampled=737373,
         n_records=737373,
@@ -203,8 +203,8 @@ PLANTED = Findings(
 @pytest.fixture
 def planted(monkeypatch):
     """Findings and custodian's notes that are known by their figures."""
-    monkeypatch.setattr(custodian, "findings_of", lambda *_, **__: PLANTED)
-    monkeypatch.setattr(planning, "custodian_notes", lambda *_: (f"{MARK} of 7373 cells.",))
+    monkeypatch.setattr(files, "release_findings", lambda *_, **__: PLANTED)
+    monkeypatch.setattr(notes, "_of_plan", lambda *_: (f"{MARK} of 7373 cells.",))
 
 
 def marked(text):

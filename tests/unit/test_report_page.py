@@ -401,9 +401,12 @@ def test_a_page_of_many_attributes_stays_below_a_megabyte():
 def test_the_custodians_page_holds_every_part(demonstrated, people):
     """Figures of the release, assessment, audit and manifest are on the page."""
     release, assessment = demonstrated["idp-cbls"]
-    manifest = release.manifest.with_entries(
-        input={"name": "people.csv", "sha256": "0123abcd"},
-        output={"name": "data.csv", "sha256": "4567ef"},
+    manifest = Manifest(
+        contents={
+            **release.manifest.to_dict(),
+            "input": {"name": "people.csv", "sha256": "0123abcd"},
+            "output": {"name": "data.csv", "sha256": "4567ef"},
+        }
     )
     finding = ScopeFinding(claimed=1.0, lower_bound=0.625, exact=None)
     html = custodian_report(

@@ -10,23 +10,20 @@ only public figures; where it is individual differential privacy, the parameters
 actual table as the scales do, and the guarantee says so. See docs/advice.md.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
-from microveil.audit.exact import audit_of
 from microveil.audit.invited_linkage import InvitedLinkage, invited_linkage
 from microveil.engines import Engine, LocalEngine
 from microveil.errors import ExactCellsError, stands_alone
 from microveil.release import Plan
 from microveil.release.columns import Prepared
-from microveil.release.notes import formula_notes
 from microveil.release.planning import plan_prepared, refuse_exact
 from microveil.release.recipe import merged, read_recipe
 from microveil.release.request import Arguments, Request
 from microveil.release.selection import (
-    AUTO,
     Expectation,
     Option,
     average,
@@ -36,13 +33,10 @@ from microveil.release.selection import (
 )
 from microveil.text import one_line
 
-__all__ = ["Advice", "advise", "settled_plan"]
+__all__ = ["Advice", "advise", "better_options", "kept_scope"]
 
 # How many options a person is shown.
 SHOWN = 5
-# Of larger tables `protect` says that a request is hopeless, and leaves it to `advise` to find
-# what would be better: weighing takes far longer than protecting.
-WEIGHED_CELLS = 200_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,98 +159,23 @@ def advise(
             method=request.method.id,
             model=planned.claim.model_in_words,
             conditions=planned.claim.conditions,
-            choices=_choices(request),
+            choices=request.steps,
             k=request.k if request.method.needs_k else None,
             over_variance=average(expected),
         ),
-        scope=_kept_scope(planned),
+        scope=kept_scope(planned),
         expected=expected,
-        options=tuple(_options(planned, asked, prepared, engine)),
+        options=tuple(better_options(planned, asked, prepared, engine)),
         linkage=invited_linkage(planned, engine) if planned.isotonic else None,
         refused=_refusal(planned, request),
     )
 
 
-def settled_plan(
-    table: Any,
-    arguments: Mapping[str, Any],
-    engine: Engine,
-    progress: Callable[[str], None] = lambda _step: None,
-    *,
-    weighed: bool = True,
-) -> Plan:
-    """Plan a request, with what is left to advice chosen.
-
-    Parameters
-    ----------
-    table : data frame or dict of numpy arrays
-    arguments : dict
-        Those of `protect`.
-    engine : Engine
-    progress : callable
-        Told each step.
-    weighed : bool
-        Find out for the custodian what it really guarantees and what error to expect; say in
-        the custodian's notes where the request is hopeless and what would be better, and how
-        far isotonic regression invites linkage.
-
-    Raises
-    ------
-    MicroveilError
-        If the request or the table breaks a rule.
-    """
-    if AUTO in (arguments.get("k"), arguments.get("method")):
-        engine = engine.remembering()
-        progress("weighing")
-    request, prepared = settle(table, arguments, engine, progress)
-    planned = plan_prepared(prepared, request, engine, progress)
-    refuse_exact(planned, request)
-    if not weighed:
-        return planned
-    progress("auditing")
-    figures: dict[str, Any] = {"audit": audit_of(planned).to_dict()}
-    expected = expectations(planned)
-    figures["expected_error"] = {name: entry.to_dict() for name, entry in expected.items()}
-    notes, custodian_notes = [*formula_notes(planned)], []
-    if request.advised is not None:
-        chosen = ", ".join(
-            [
-                request.method.id,
-                *(f"{step} {value}" for step, value in _choices(request).items()),
-                f"k {request.k}",
-            ]
-        )
-        notes.append(f"Left to advice, chosen: {chosen}.")
-        custodian_notes.append(
-            f"Of what advice chose the expected error is {average(expected):.3g} of the variance, "
-            "mean over the attributes."
-        )
-    if request.isotonic:
-        progress("linking trial draws")
-        linkage = invited_linkage(planned, engine)
-        figures["isotonic_linkage"] = linkage.to_dict()
-        custodian_notes.append(str(linkage))
-    if any(entry.hopeless for entry in expected.values()):
-        cells = sum(column.n_present for column in prepared.columns)
-        found: list[Option] | None = None
-        if cells <= WEIGHED_CELLS:
-            progress("weighing")
-            found = _options(planned, arguments, prepared, engine.remembering())
-            figures["advice"] = [option.to_dict() for option in found]
-        custodian_notes.append(_warning(planned, expected, found))
-    return replace(
-        planned,
-        notes=(*planned.notes, *notes),
-        custodian_notes=(*planned.custodian_notes, *custodian_notes),
-        figures=figures,
-    )
-
-
-def _options(
+def better_options(
     planned: Plan, asked: Mapping[str, Any], prepared: Prepared, engine: Engine
 ) -> list[Option]:
     """Weigh what keeps the same epsilon at the scope that a plan keeps it at."""
-    scope = _kept_scope(planned)
+    scope = kept_scope(planned)
     if scope is None:
         return []
     # What the request chose for its own method binds no other.
@@ -273,43 +192,7 @@ def _refusal(planned: Plan, request: Request) -> str | None:
     return None
 
 
-def _choices(request: Request) -> dict[str, str]:
-    given = {
-        name: getattr(request, name)
-        for name in ("partition", "composition", "sensitivity")
-        if name not in request.unused
-    }
-    return {name: value for name, value in given.items() if value is not None}
-
-
-def _warning(planned: Plan, expected: Mapping[str, Expectation], found: list[Option] | None) -> str:
-    """Say which attributes are hopeless, and of options that were looked for the best."""
-    worst = ", ".join(
-        f"'{name}' ({entry.over_variance:.3g} times the variance)"
-        if entry.variance > 0
-        else f"'{name}' (all its values are equal)"
-        for name, entry in expected.items()
-        if entry.hopeless
-    )
-    note = f"To be expected: an error worse than publishing the mean in {worst}."
-    if found is None:
-        return f"{note} microveil inspect (microveil.advise) finds what would be better."
-    if not found:
-        return note
-    best = found[0]
-    if best.over_variance >= 0.999 * average(expected):
-        return f"{note} Nothing at hand does better for the same epsilon and scope."
-    figures = (
-        f"the least expected error for the same epsilon at {_kept_scope(planned)} scope is that of "
-        f"{best}: {best.over_variance:.3g} of the variance on average, against "
-        f"{average(expected):.3g}"
-    )
-    if best.over_variance > 1:
-        return f"{note} No method at hand does better than the mean: {figures}."
-    return f"{note} Instead, {figures}."
-
-
-def _kept_scope(planned: Plan) -> str | None:
+def kept_scope(planned: Plan) -> str | None:
     """Find the most demanding scope at which a plan keeps its epsilon."""
     epsilon = planned.guarantee.epsilon
     if epsilon is None:

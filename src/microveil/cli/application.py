@@ -167,7 +167,7 @@ def protect(
 
     The release and its guarantee come into one folder, what is the custodian's into another.
     """
-    from microveil.commands.files import protect_file
+    from microveil.commands.files import counted_releases, protect_file
     from microveil.protect import custodian_lines
 
     with step_progress() as progress:
@@ -199,8 +199,8 @@ def protect(
     print_text(f"Released to {output}: the table{page}, guarantee.json and guarantee.md.")
     print_text(f"For the custodian only: {output}-custodian.")
     print_text(release.guarantee.summary())
-    counted = release.manifest.to_dict().get("ledger")
-    for sentence in counted["in_words"] if counted else ():
+    counted = counted_releases(release, output, ledger)
+    for sentence in counted.in_words() if counted else ():
         print_text(sentence)
     print_text("\nFor the custodian, not for logs:")
     for line in custodian_lines(release):

@@ -1,13 +1,12 @@
 """A file in, two folders out: what the command line does, as functions."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars
 
-from microveil.audit.advice import Advice, advise, settled_plan
+from microveil.audit.advice import Advice, advise
 from microveil.audit.empirical import EmpiricalAudit, empirical_audit
 from microveil.audit.exact import Audit, audit
 from microveil.commands.column_types import (
@@ -27,9 +26,10 @@ from microveil.evaluation.analyses import Analyses
 from microveil.evaluation.assess import assess
 from microveil.evaluation.attack import attack
 from microveil.files import SourceFile, TextFormat, check_absent, open_file, read_file
-from microveil.ledger import ledger_place, read_ledger
-from microveil.protect import draw, with_findings
+from microveil.ledger import Totals, ledger_place, read_ledger
+from microveil.protect import Findings, draw, examined_plan, release_findings, released
 from microveil.release import Plan, Release
+from microveil.release.notes import REPORTED_RECORDS, file_notes
 from microveil.release.recipe import merged, propose_recipe, read_recipe
 from microveil.report import comparison_report, custodian_report, publishable_report
 from microveil.risk.attacks import AttackReport
@@ -42,19 +42,13 @@ __all__ = [
     "attack_files",
     "audit_file",
     "compare_file",
+    "counted_releases",
     "inspect_file",
     "protect_file",
     "resolve_names",
 ]
 
 Progress = Callable[[str], None]
-# Of larger tables no report is made unasked: an assessment takes far longer than protecting.
-REPORTED_RECORDS = 50_000
-UNREPORTED = (
-    f"No custodian's report was written: the table has more than {REPORTED_RECORDS:,} records. "
-    "microveil.report.custodian_report makes it."
-)
-NO_FORMULAS = "A Parquet file holds no formulas: --escape-formulas had nothing to do."
 LISTS = ("attributes", "keep")
 
 
@@ -107,8 +101,6 @@ def protect_file(
     Returns
     -------
     Release
-        Where a population is named, the entry ``ledger`` of its manifest says what the
-        releases of that population come to, this one among them.
 
     Raises
     ------
@@ -125,25 +117,29 @@ def protect_file(
         text=text,
         progress=progress,
     )
-    place = ledger_place(folder, asked.get("population"), ledger)
+    ledger_place(folder, asked.get("population"), ledger)  # what is wrong with it, before any work
     engine = LocalEngine()
-    planned = settled_plan(source.frame, asked, engine, progress)
-    release = draw(planned, engine, progress)
-    is_reported = source.frame.height <= REPORTED_RECORDS
-    needless = escape_formulas and source.format == "parquet"
-    release = replace(
-        release,
-        notes=(
-            *release.notes,
-            *([] if is_reported else [UNREPORTED]),
-            *([NO_FORMULAS] if needless else []),
-        ),
-        data=_written_whole(release, planned, source),
-        manifest=release.manifest.with_entries(
-            input={"name": source.path.name, "sha256": source.digest}
-        ),
+    planned, foreseen = examined_plan(source.frame, asked, engine, progress)
+    data = _written_whole(draw(planned, engine, progress), planned, source)
+    compared = release_findings(
+        source.frame,
+        data,
+        [part.attribute.name for part in planned.attributes],
+        paired=planned.shuffle is None,
+        linkage=linkage,
+        progress=progress,
     )
-    release = with_findings(release, source.frame, linkage=linkage, progress=progress)
+    is_reported = source.frame.height <= REPORTED_RECORDS
+    release = released(
+        planned,
+        data,
+        Findings(plan=foreseen, release=compared),
+        notes=file_notes(
+            is_reported=is_reported,
+            escaped_in_vain=escape_formulas and source.format == "parquet",
+        ),
+        input={"name": source.path.name, "sha256": source.digest},
+    )
 
     def custodians(written: Release) -> str:
         progress("writing the report")
@@ -160,10 +156,31 @@ def protect_file(
         escape_formulas=escape_formulas,
         progress=progress,
     )
+    return release
+
+
+def counted_releases(
+    release: Release, folder: str | Path, ledger: str | Path | None = None
+) -> Totals | None:
+    """Return what the releases of a population come to, a release that was written among them.
+
+    Parameters
+    ----------
+    release : Release
+        Of `protect_file`.
+    folder, ledger
+        As given there.
+
+    Returns
+    -------
+    Totals or None
+        None where no population was named.
+    """
+    place = ledger_place(folder, release.population, ledger)
     if place is None or release.population is None:
-        return release
-    counted = read_ledger(place).totals(release.population, sha256=source.digest)
-    return replace(release, manifest=release.manifest.with_entries(ledger=counted.to_dict()))
+        return None
+    source = release.manifest.to_dict()["input"]
+    return read_ledger(place).totals(release.population, sha256=source["sha256"])
 
 
 @stands_alone
@@ -292,9 +309,8 @@ def _apart(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {"arguments": rest, **{n: arguments[n] for n in of_file if n in arguments}}
 
 
-def _written_whole(release: Release, planned: Plan, source: SourceFile) -> polars.DataFrame:
+def _written_whole(data: polars.DataFrame, planned: Plan, source: SourceFile) -> polars.DataFrame:
     """Write columns of a whole declared resolution as whole numbers: text has no types."""
-    data: polars.DataFrame = release.data
     if source.format != "csv":
         return data
     whole = [

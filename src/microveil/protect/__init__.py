@@ -7,26 +7,38 @@ release gives to others, or to nobody.
 
 ::
 
-    protecting  a table in, a protected table and its guarantee out
-    finding     two tables, compared
-    findings    what was found, as values and as JSON
-    custodian   a release with its findings in the manifest, and what its custodian reads of it
+    protecting        the verbs, and the way in four steps: plan, findings, draw, release
+    plan_findings     a plan looked at before anything is drawn
+    release_findings  a release held against its original
+    findings          what was found, as values and as JSON
+    notes             what the custodian reads of it, in words
 """
 
-from microveil.protect.custodian import custodian_lines, with_findings
-from microveil.protect.finding import findings_of
-from microveil.protect.findings import Findings, MovedValue, SampledLinkage, WorstAttribute
-from microveil.protect.protecting import draw, plan, protect
+from microveil.protect.findings import (
+    Findings,
+    MovedValue,
+    PlanFindings,
+    ReleaseFindings,
+    SampledLinkage,
+    WorstAttribute,
+)
+from microveil.protect.notes import custodian_lines, custodian_notes
+from microveil.protect.protecting import draw, examined_plan, plan, protect, released
+from microveil.protect.release_findings import release_findings
 
 __all__ = [
     "Findings",
     "MovedValue",
+    "PlanFindings",
+    "ReleaseFindings",
     "SampledLinkage",
     "WorstAttribute",
     "custodian_lines",
+    "custodian_notes",
     "draw",
-    "findings_of",
+    "examined_plan",
     "plan",
     "protect",
-    "with_findings",
+    "release_findings",
+    "released",
 ]

@@ -1,10 +1,22 @@
-"""What was found out about a release against its original, as values and as JSON."""
+"""What was found out about a plan and its release, as values and as JSON."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-__all__ = ["COMMON", "Findings", "MovedValue", "SampledLinkage", "WorstAttribute"]
+from microveil.audit import Audit
+from microveil.audit.invited_linkage import InvitedLinkage
+from microveil.release.selection import Expectation, Option
+
+__all__ = [
+    "COMMON",
+    "Findings",
+    "MovedValue",
+    "PlanFindings",
+    "ReleaseFindings",
+    "SampledLinkage",
+    "WorstAttribute",
+]
 
 # A value that more than this share of the records has is common.
 COMMON = 0.05
@@ -94,8 +106,8 @@ class MovedValue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Findings:
-    """What was found out about a release against its original, for its custodian.
+class ReleaseFindings:
+    """What was found out about a release against its original.
 
     Attributes
     ----------
@@ -115,7 +127,7 @@ class Findings:
 
     def __repr__(self) -> str:
         """Name the findings without a figure: notebooks print it."""
-        return "Findings(for the custodian)"
+        return "ReleaseFindings(for the custodian)"
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -156,7 +168,7 @@ class Findings:
         }
 
     @classmethod
-    def of(cls, contents: Mapping[str, Any]) -> "Findings":
+    def of(cls, contents: Mapping[str, Any]) -> "ReleaseFindings":
         """Read findings from the plain values that `to_dict` makes of them."""
         linkage, worst = contents["linkage"], contents["worst_attribute"]
         return cls(
@@ -166,3 +178,63 @@ class Findings:
             worst=worst and WorstAttribute(**worst),
             moved=tuple(MovedValue(**value) for value in contents["moved_values"]),
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class PlanFindings:
+    """What was found out about a plan before anything was drawn.
+
+    Attributes
+    ----------
+    audit : Audit
+        What it really guarantees at vector scope.
+    expected : dict of Expectation
+        The error to expect, by attribute.
+    is_advised : bool
+        Whether advice chose what the request left to it.
+    linkage : InvitedLinkage or None
+        Where isotonic regression was asked for.
+    options : tuple of Option or None
+        What would be better, where the request is hopeless; None where none were looked for.
+    """
+
+    audit: Audit
+    expected: Mapping[str, Expectation]
+    is_advised: bool
+    linkage: InvitedLinkage | None
+    options: tuple[Option, ...] | None
+
+    def __repr__(self) -> str:
+        """Name the findings without a figure: notebooks print it."""
+        return "PlanFindings(for the custodian)"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the findings as plain values; those that were not looked for are left out."""
+        found: dict[str, Any] = {
+            "audit": self.audit.to_dict(),
+            "expected_error": {name: entry.to_dict() for name, entry in self.expected.items()},
+        }
+        if self.linkage is not None:
+            found["isotonic_linkage"] = self.linkage.to_dict()
+        if self.options is not None:
+            found["advice"] = [option.to_dict() for option in self.options]
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Findings:
+    """All that was found out, for the custodian's manifest.
+
+    Attributes
+    ----------
+    plan : PlanFindings
+    release : ReleaseFindings or None
+        None where the release was not held against its original.
+    """
+
+    plan: PlanFindings
+    release: ReleaseFindings | None = None
+
+    def __repr__(self) -> str:
+        """Name the findings without a figure: notebooks print it."""
+        return "Findings(for the custodian)"

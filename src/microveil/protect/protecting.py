@@ -1,20 +1,24 @@
 """The main verb: a table in, a protected table and its guarantee out."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
-from microveil.audit.advice import settled_plan
 from microveil.engines import Engine, LocalEngine, in_threads
 from microveil.errors import stands_alone
 from microveil.mechanism.noise import RandomSource, permutation
 from microveil.plans import AttributePlan
+from microveil.protect.findings import Findings, PlanFindings
+from microveil.protect.notes import custodian_notes
+from microveil.protect.plan_findings import plan_findings
 from microveil.release import Manifest, Plan, Release
+from microveil.release.planning import plan_prepared, refuse_exact
 from microveil.release.recipe import merged, read_recipe
 from microveil.release.request import Arguments
+from microveil.release.selection import AUTO, settle
 from microveil.table import Numbers
 
-__all__ = ["draw", "plan", "protect"]
+__all__ = ["draw", "examined_plan", "plan", "protect", "released"]
 
 
 @stands_alone
@@ -127,9 +131,10 @@ def protect(
     >>> release.data["AGE"].shape, release.guarantee.scopes.vector.epsilon
     ((6,), 1.0)
     """
-    chosen = {} if recipe is None else read_recipe(recipe)
+    asked = merged({} if recipe is None else read_recipe(recipe), arguments)
     engine = LocalEngine()
-    return draw(settled_plan(table, merged(chosen, arguments), engine), engine)
+    planned, found = examined_plan(table, asked, engine)
+    return released(planned, draw(planned, engine), Findings(plan=found))
 
 
 @stands_alone
@@ -153,14 +158,49 @@ def plan(
     ... ).attributes[0].sums
     array([ 89, 167])
     """
-    chosen = {} if recipe is None else read_recipe(recipe)
-    return settled_plan(table, merged(chosen, arguments), LocalEngine(), weighed=False)
+    asked = merged({} if recipe is None else read_recipe(recipe), arguments)
+    engine = LocalEngine()
+    request, prepared = settle(table, asked, engine)
+    planned = plan_prepared(prepared, request, engine)
+    refuse_exact(planned, request)
+    return planned
+
+
+def examined_plan(
+    table: Any,
+    asked: Mapping[str, Any],
+    engine: Engine,
+    progress: Callable[[str], None] = lambda _step: None,
+) -> tuple[Plan, PlanFindings]:
+    """Plan a request, and find out what the custodian should know of the plan.
+
+    Parameters
+    ----------
+    table : data frame or dict of numpy arrays
+    asked : dict
+        The arguments of `protect`.
+    engine : Engine
+    progress : callable
+        Gets the name of each step.
+
+    Raises
+    ------
+    MicroveilError
+        If the request or the table breaks a rule.
+    """
+    if AUTO in (asked.get("k"), asked.get("method")):
+        engine = engine.remembering()
+        progress("weighing")
+    request, prepared = settle(table, asked, engine, progress)
+    planned = plan_prepared(prepared, request, engine, progress)
+    refuse_exact(planned, request)
+    return planned, plan_findings(planned, asked, request, prepared, engine, progress)
 
 
 def draw(
     planned: Plan, engine: Engine, progress: Callable[[str], None] = lambda _step: None
-) -> Release:
-    """Draw the noise of a plan and make its release.
+) -> Any:
+    """Draw the noise of a plan: the protected table, of the same kind of frame as the original.
 
     Parameters
     ----------
@@ -168,7 +208,7 @@ def draw(
     engine : Engine
         The one that made the plan, or another of its kind.
     progress : callable
-        Told each step.
+        Gets the name of each step.
     """
     source = RandomSource.system() if planned.seed is None else RandomSource.seeded(planned.seed)
     streams = source.spawn(len(planned.attributes))
@@ -190,9 +230,32 @@ def draw(
             name: numbers.in_order(permutation(n_records, stream))
             for (name, numbers), stream in zip(columns.items(), orders, strict=True)
         }
+    return planned.table.rebuild(columns, planned.guarantee.kept, order)
+
+
+def released(
+    planned: Plan, data: Any, found: Findings, *, notes: Sequence[str] = (), **entries: Any
+) -> Release:
+    """Make the release of a plan, of what was drawn of it and of what was found out.
+
+    Parameters
+    ----------
+    planned : Plan
+    data : data frame
+        Drawn of the plan.
+    found : Findings
+    notes : sequence of str
+        What is to be known of its files.
+    **entries
+        More for the manifest.
+    """
+    if found.release is not None:
+        entries["findings"] = found.release.to_dict()
     return Release(
-        data=planned.table.rebuild(columns, planned.guarantee.kept, order),
+        data=data,
         guarantee=planned.guarantee,
-        notes=planned.notes,
-        manifest=Manifest.of(planned),
+        notes=(*planned.notes, *notes),
+        manifest=Manifest.of(
+            planned, found.plan.to_dict(), custodian_notes(planned, found), **entries
+        ),
     )

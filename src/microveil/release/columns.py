@@ -1,12 +1,13 @@
 """From a request and a table to the columns to protect, in whole units of their grids."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from microveil.engines import in_threads
 from microveil.errors import DataError, RequestError
+from microveil.files import FORMULA_SIGNS, begins_like_formula
 from microveil.methods import METHODS, Method
 from microveil.release.request import Request, read_bounds, read_categories, read_resolution
 from microveil.schema import Attribute, Bounds, Categories, Kind, Ordered, Source
@@ -40,11 +41,14 @@ class Prepared:
         The attributes to protect, in the table's order.
     left_out : tuple of str
         Columns that are neither protected nor kept.
+    formulas : tuple of str
+        Columns to be released whose name, category or kept cell begins like a formula.
     """
 
     table: Table
     columns: tuple[GridColumn, ...]
     left_out: tuple[str, ...]
+    formulas: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -75,7 +79,29 @@ def prepare(
         return _column(opened, attribute, request)
 
     columns = tuple(in_threads(gridded, attributes))
-    return Prepared(table=opened, columns=columns, left_out=tuple(left_out))
+    return Prepared(
+        table=opened,
+        columns=columns,
+        left_out=tuple(left_out),
+        formulas=tuple(_formulas(opened, attributes, request.keep)),
+    )
+
+
+def _formulas(
+    table: Table, attributes: Iterable[Attribute], keep: Collection[str]
+) -> Iterator[str]:
+    """Yield the columns to be released that hold text which a spreadsheet would run."""
+    listed = {attribute.name: attribute.categories for attribute in attributes}
+
+    def texts(name: str) -> Iterator[str]:
+        yield name
+        categories = listed.get(name)
+        yield from (categories and categories.words) or ()
+        yield from table.texts_beginning(name, FORMULA_SIGNS) if name in keep else ()
+
+    for name in table.names:
+        if (name in keep or name in listed) and any(map(begins_like_formula, texts(name))):
+            yield name
 
 
 def _chosen(table: Table, request: Request) -> tuple[list[str], list[str]]:

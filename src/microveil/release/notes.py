@@ -1,58 +1,60 @@
-"""Warnings in words; they never refuse. What depends on the data is the custodian's."""
+"""Warnings in words, of what is public; they never refuse."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from microveil.files import FORMULA_SIGNS, begins_like_formula
-from microveil.plans import AttributePlan, CentroidPlan
-from microveil.release.release import Plan
+from microveil.plans import AttributePlan
+from microveil.release.columns import Prepared
 from microveil.release.request import Request
 from microveil.text import one_line
 
-__all__ = ["custodian_notes", "formula_notes", "plan_notes"]
+__all__ = ["REPORTED_RECORDS", "file_notes", "plan_notes"]
+
+
+# Of larger tables no report is made unasked: an assessment takes far longer than protecting.
+REPORTED_RECORDS = 50_000
 
 
 def plan_notes(
-    request: Request, parts: Sequence[AttributePlan], left_out: Sequence[str]
+    request: Request, parts: Sequence[AttributePlan], prepared: Prepared
 ) -> tuple[str, ...]:
     """Return what a person should know of a plan before publishing: nothing of the data."""
-    notes = _of_request(request, parts, left_out)
+    notes = _of_request(request, parts, prepared.left_out)
     if request.seed is not None:
         notes.append("Noise from a seed protects nobody: do not publish this release.")
+    if prepared.formulas:
+        notes.append(
+            "A spreadsheet may run as a formula what begins with =, +, -, @, a tab or a line end. "
+            "A name, a category or a kept cell does in: "
+            f"{', '.join(map(one_line, prepared.formulas))}. --escape-formulas "
+            "(escape_formulas=True of write) writes such text to a CSV file with an apostrophe "
+            "before it."
+        )
+    if request.advised is not None:
+        steps = [f"{step} {value}" for step, value in request.steps.items()]
+        chosen = ", ".join([request.method.id, *steps, f"k {request.k}"])
+        notes.append(f"Left to advice, chosen: {chosen}.")
     return tuple(notes)
 
 
-def custodian_notes(parts: Sequence[AttributePlan]) -> tuple[str, ...]:
-    """Return what the custodian should know of a plan: it depends on the data."""
-    notes = [_cost_of_widening(part) for part in _widened(parts)]
-    exact = sum(part.exact_cells for part in parts)
-    if exact:
-        cells = sum(part.n_cells for part in parts)
-        notes.append(f"{exact} of {cells} cells are published exactly as they are.")
+def file_notes(*, is_reported: bool, escaped_in_vain: bool) -> tuple[str, ...]:
+    """Return what a person should know of the files of a release.
+
+    Parameters
+    ----------
+    is_reported : bool
+        Whether the custodian gets a report.
+    escaped_in_vain : bool
+        Whether formulas were to be escaped in a format that has none.
+    """
+    notes = []
+    if not is_reported:
+        notes.append(
+            f"No custodian's report was written: the table has more than {REPORTED_RECORDS:,} "
+            "records. microveil.report.custodian_report makes it."
+        )
+    if escaped_in_vain:
+        notes.append("A Parquet file holds no formulas: --escape-formulas had nothing to do.")
     return tuple(notes)
-
-
-def formula_notes(planned: Plan) -> tuple[str, ...]:
-    """Warn of names, categories and kept cells that a spreadsheet would run as formulas."""
-    table, kept = planned.table, planned.guarantee.kept
-    listed = {part.attribute.name: part.attribute.categories for part in planned.attributes}
-
-    def texts(name: str) -> Iterator[str]:
-        yield name
-        categories = listed.get(name)
-        yield from (categories and categories.words) or ()
-        yield from table.texts_beginning(name, FORMULA_SIGNS) if name in kept else ()
-
-    released = [name for name in table.names if name in kept or name in listed]
-    found = [one_line(name) for name in released if any(map(begins_like_formula, texts(name)))]
-    if not found:
-        return ()
-    note = (
-        "A spreadsheet may run as a formula what begins with =, +, -, @, a tab or a line end. A "
-        f"name, a category or a kept cell does in: {', '.join(found)}. --escape-formulas "
-        "(escape_formulas=True of write) writes such text to a CSV file with an apostrophe "
-        "before it."
-    )
-    return (note,)
 
 
 def _of_request(
@@ -88,20 +90,3 @@ def _of_request(
             "of them. Use it to publish distributions."
         )
     return notes
-
-
-def _widened(parts: Sequence[AttributePlan]) -> list[CentroidPlan]:
-    return [part for part in parts if isinstance(part, CentroidPlan) and part.widening]
-
-
-def _cost_of_widening(part: CentroidPlan) -> str:
-    before, total = part.widening, part.total_squares
-    assert before is not None  # noqa: S101 -- only widened plans come here
-    if total == 0:
-        return f"All values of '{part.attribute.name}' are equal: merging clusters hides none."
-    lost = [100 * squares / total for squares in (before.squares_before, float(part.within.sum()))]
-    return (
-        f"Clusters of equal values were merged with their neighbours in '{part.attribute.name}': "
-        f"{before.clusters_before} clusters became {part.n_clusters}, and clustering alone loses "
-        f"{lost[1]:.3g} % of the variance instead of {lost[0]:.3g} %."
-    )

@@ -21,7 +21,7 @@ from microveil.privacy import (
 from microveil.privacy import condition as conditions
 from microveil.privacy.notes import Circumstances, remarks
 from microveil.release.columns import Prepared
-from microveil.release.notes import custodian_notes, plan_notes
+from microveil.release.notes import plan_notes
 from microveil.release.release import Plan
 from microveil.release.request import Advised, Request
 from microveil.table import Table
@@ -51,8 +51,7 @@ def plan_prepared(
         attributes=parts,
         guarantee=_in_force(claim, request, parts, promise),
         claim=claim,
-        notes=plan_notes(request, parts, prepared.left_out),
-        custodian_notes=custodian_notes(parts),
+        notes=plan_notes(request, parts, prepared),
         parameters=request.parameters(),
         unused=request.unused,
         isotonic=request.isotonic,

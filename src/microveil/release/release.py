@@ -9,8 +9,8 @@ import datetime
 import functools
 import json
 import platform
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
@@ -53,10 +53,6 @@ class Plan:
     shuffle : {"rows", "columns"} or None
     seed : int or None
         None takes the operating system's randomness.
-    figures : dict
-        What was found out about the plan, for the custodian's manifest.
-    custodian_notes : tuple of str
-        Warnings in words that depend on the data.
     """
 
     table: Table
@@ -69,8 +65,6 @@ class Plan:
     isotonic: bool
     shuffle: str | None
     seed: int | None
-    figures: Mapping[str, Any] = field(default_factory=dict)
-    custodian_notes: tuple[str, ...] = ()
 
     @property
     def promised(self) -> Scopes:
@@ -102,8 +96,10 @@ class Manifest:
         return f"Manifest({self.contents.get('method')}, {self.contents.get('n_records')} records)"
 
     @classmethod
-    def of(cls, plan: Plan) -> "Manifest":
-        """Describe a plan and the software that carried it out."""
+    def of(
+        cls, plan: Plan, found: Mapping[str, Any], custodian_notes: Sequence[str], **entries: Any
+    ) -> "Manifest":
+        """Describe a plan, what was found out about it and the software that carried it out."""
         return cls(
             contents={
                 "schema": 1,
@@ -115,13 +111,14 @@ class Manifest:
                 "attributes": {part.attribute.name: part.to_dict() for part in plan.attributes},
                 "guarantee": plan.guarantee.to_dict(),
                 "notes": list(plan.notes),
-                "custodian_notes": list(plan.custodian_notes),
-                **plan.figures,
+                "custodian_notes": list(custodian_notes),
+                **found,
                 "versions": dict(_versions()),
+                **entries,
             }
         )
 
-    def with_entries(self, **entries: Any) -> "Manifest":
+    def _with_entries(self, **entries: Any) -> "Manifest":
         """Return a manifest that says more."""
         return replace(self, contents={**self.to_dict(), **entries})
 
@@ -271,7 +268,7 @@ class Release:
             output = {"name": name, "sha256": digest}
             if escape_formulas and csv_text:
                 output["formulas"] = "escaped"
-            manifest = self.manifest.with_entries(
+            manifest = self.manifest._with_entries(  # noqa: SLF001 -- a noun of this module
                 output=output,
                 ledger=None if recording is None else recording.expected().to_dict(),
             )

@@ -211,6 +211,16 @@ class Request:
                 "leave out keep, or shuffle the rows",
             )
 
+    @property
+    def steps(self) -> dict[str, str]:
+        """The partition, composition and sensitivity chosen, of those the method has."""
+        given = {
+            name: getattr(self, name)
+            for name in ("partition", "composition", "sensitivity")
+            if name not in self.unused
+        }
+        return {name: value for name, value in given.items() if value is not None}
+
     def parameters(self) -> dict[str, Any]:
         """Return the request as plain values, for the manifest."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}

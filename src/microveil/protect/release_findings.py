@@ -7,7 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.engines import in_threads
-from microveil.protect.findings import COMMON, Findings, MovedValue, SampledLinkage, WorstAttribute
+from microveil.protect.findings import (
+    COMMON,
+    MovedValue,
+    ReleaseFindings,
+    SampledLinkage,
+    WorstAttribute,
+)
 from microveil.risk.record_linkage import (
     LARGEST_VALUE,
     Positions,
@@ -19,7 +25,7 @@ from microveil.risk.record_linkage import (
 from microveil.table import Column, check_columns, column_of, open_table
 from microveil.utility.goodness_of_fit import kolmogorov_smirnov_distance
 
-__all__ = ["findings_of"]
+__all__ = ["release_findings"]
 
 # Of more complete records than this a random sample is linked.
 SAMPLED = 2000
@@ -38,7 +44,7 @@ Progress = Callable[[str], None]
 _Sides = tuple[str, Column, Column]
 
 
-def findings_of(
+def release_findings(
     original: Any,
     protected: Any,
     attributes: Iterable[str],
@@ -47,7 +53,7 @@ def findings_of(
     linkage: bool = True,
     seed: int = 0,
     progress: Progress = lambda _step: None,
-) -> Findings:
+) -> ReleaseFindings:
     """Find out about a release what information loss does not show.
 
     Parameters
@@ -67,7 +73,7 @@ def findings_of(
 
     Returns
     -------
-    Findings
+    ReleaseFindings
         They depend on the data: for the custodian alone.
 
     Raises
@@ -85,7 +91,7 @@ def findings_of(
     --------
     >>> before = {"GAIN": np.array([0] * 95 + [500] * 5)}
     >>> after = {"GAIN": np.array([7] * 95 + [505] * 5)}
-    >>> found = findings_of(before, after, ["GAIN"])
+    >>> found = release_findings(before, after, ["GAIN"])
     >>> found.linkage.percent, found.worst.distance, found.moved[0].share_in_release
     (2.0, 0.95, 0.0)
     """
@@ -110,7 +116,7 @@ def findings_of(
             np.column_stack([x for x, _ in numbers]), np.column_stack([y for _, y in numbers]), seed
         )
         not_linked = None if found else "no record is complete"
-    return Findings(
+    return ReleaseFindings(
         linkage=found,
         not_linked=not_linked,
         worst=max(distances, key=lambda worst: worst.distance, default=None),

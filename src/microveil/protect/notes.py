@@ -1,0 +1,97 @@
+"""The custodian's notes in words, all that there are: they depend on the data."""
+
+from collections.abc import Iterator
+
+from microveil.audit.advice import kept_scope
+from microveil.plans import CentroidPlan
+from microveil.protect.findings import Findings, PlanFindings, ReleaseFindings
+from microveil.release import Plan, Release
+from microveil.release.selection import average
+from microveil.text import one_line
+
+__all__ = ["custodian_lines", "custodian_notes"]
+
+
+def custodian_notes(planned: Plan, found: Findings) -> tuple[str, ...]:
+    """Return what the custodian should know of a release before publishing it."""
+    return (
+        *_of_plan(planned),
+        *_of_plan_findings(planned, found.plan),
+        *(() if found.release is None else found.release.warnings),
+    )
+
+
+def custodian_lines(release: Release) -> tuple[str, ...]:
+    """Return what the custodian is to read of a release, a line each.
+
+    Parameters
+    ----------
+    release : Release
+        With findings in its manifest.
+    """
+    found = ReleaseFindings.of(release.manifest.to_dict()["findings"])
+    return tuple(map(one_line, (*found.lines, *release.manifest.custodian_notes)))
+
+
+def _of_plan(planned: Plan) -> Iterator[str]:
+    parts = planned.attributes
+    for part in parts:
+        if isinstance(part, CentroidPlan) and part.widening:
+            yield _cost_of_widening(part)
+    exact = sum(part.exact_cells for part in parts)
+    if exact:
+        cells = sum(part.n_cells for part in parts)
+        yield f"{exact} of {cells} cells are published exactly as they are."
+
+
+def _of_plan_findings(planned: Plan, found: PlanFindings) -> Iterator[str]:
+    if found.is_advised:
+        yield (
+            f"Of what advice chose the expected error is {average(found.expected):.3g} of the "
+            "variance, mean over the attributes."
+        )
+    if found.linkage is not None:
+        yield str(found.linkage)
+    if any(entry.hopeless for entry in found.expected.values()):
+        yield _hopeless(planned, found)
+
+
+def _cost_of_widening(part: CentroidPlan) -> str:
+    before, total = part.widening, part.total_squares
+    assert before is not None  # noqa: S101 -- only widened plans come here
+    if total == 0:
+        return f"All values of '{part.attribute.name}' are equal: merging clusters hides none."
+    lost = [100 * squares / total for squares in (before.squares_before, float(part.within.sum()))]
+    return (
+        f"Clusters of equal values were merged with their neighbours in '{part.attribute.name}': "
+        f"{before.clusters_before} clusters became {part.n_clusters}, and clustering alone loses "
+        f"{lost[1]:.3g} % of the variance instead of {lost[0]:.3g} %."
+    )
+
+
+def _hopeless(planned: Plan, found: PlanFindings) -> str:
+    """Say which attributes are hopeless, and of options that were looked for the best."""
+    expected, options = found.expected, found.options
+    worst = ", ".join(
+        f"'{name}' ({entry.over_variance:.3g} times the variance)"
+        if entry.variance > 0
+        else f"'{name}' (all its values are equal)"
+        for name, entry in expected.items()
+        if entry.hopeless
+    )
+    note = f"To be expected: an error worse than publishing the mean in {worst}."
+    if options is None:
+        return f"{note} microveil inspect (microveil.advise) finds what would be better."
+    if not options:
+        return note
+    best = options[0]
+    if best.over_variance >= 0.999 * average(expected):
+        return f"{note} Nothing at hand does better for the same epsilon and scope."
+    figures = (
+        f"the least expected error for the same epsilon at {kept_scope(planned)} scope is that of "
+        f"{best}: {best.over_variance:.3g} of the variance on average, against "
+        f"{average(expected):.3g}"
+    )
+    if best.over_variance > 1:
+        return f"{note} No method at hand does better than the mean: {figures}."
+    return f"{note} Instead, {figures}."

@@ -1,0 +1,73 @@
+"""A plan looked at before anything is drawn: its audit, the error to expect, better options."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from microveil.audit.advice import better_options
+from microveil.audit.exact import audit_of
+from microveil.audit.invited_linkage import invited_linkage
+from microveil.engines import Engine
+from microveil.protect.findings import PlanFindings
+from microveil.release import Plan
+from microveil.release.columns import Prepared
+from microveil.release.request import Request
+from microveil.release.selection import Expectation, Option, expectations
+
+__all__ = ["plan_findings"]
+
+# Of larger tables it is said that a request is hopeless, and left to `advise` to find what would
+# be better: weighing takes far longer than protecting.
+WEIGHED_CELLS = 200_000
+
+
+def plan_findings(
+    planned: Plan,
+    asked: Mapping[str, Any],
+    request: Request,
+    prepared: Prepared,
+    engine: Engine,
+    progress: Callable[[str], None] = lambda _step: None,
+) -> PlanFindings:
+    """Find out what a plan really guarantees and what error to expect of it.
+
+    Where it is hopeless, also what would be better; where isotonic regression was asked for, how
+    far it invites linkage.
+
+    Parameters
+    ----------
+    planned : Plan
+    asked : dict
+        The arguments that the request was made of.
+    request : Request
+    prepared : Prepared
+    engine : Engine
+    progress : callable
+        Gets the name of each step.
+    """
+    progress("auditing")
+    audit, expected, linkage = audit_of(planned), expectations(planned), None
+    if planned.isotonic:
+        progress("linking trial draws")
+        linkage = invited_linkage(planned, engine)
+    options = None
+    if _is_weighed(expected, prepared):
+        progress("weighing")
+        options = _options(planned, asked, prepared, engine)
+    return PlanFindings(
+        audit=audit,
+        expected=expected,
+        is_advised=request.advised is not None,
+        linkage=linkage,
+        options=options,
+    )
+
+
+def _is_weighed(expected: Mapping[str, Expectation], prepared: Prepared) -> bool:
+    cells = sum(column.n_present for column in prepared.columns)
+    return cells <= WEIGHED_CELLS and any(entry.hopeless for entry in expected.values())
+
+
+def _options(
+    planned: Plan, asked: Mapping[str, Any], prepared: Prepared, engine: Engine
+) -> tuple[Option, ...]:
+    return tuple(better_options(planned, asked, prepared, engine.remembering()))
