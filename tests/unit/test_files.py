@@ -21,7 +21,9 @@ from hypothesis import strategies as st
 import microveil as mv
 from microveil._kernels import csv as kernel
 from microveil.errors import DataError, FileError, RequestError
-from microveil.files import TextFormat, read_file, write_data
+from microveil.files.reading import read_file
+from microveil.files.text import TextFormat
+from microveil.files.writing import write_data
 from reference.csv_structure import structure
 
 SECRET = "SECRET77"
@@ -468,7 +470,7 @@ def test_what_is_written_as_parquet_is_read_as_it_was(tmp_path_factory, frame):
     source = read_file(path)
     assert source.frame.equals(frame)
     assert source.frame.schema == frame.schema
-    assert (source.format, source.text) == ("parquet", None)
+    assert (source.format.name, source.text) == ("parquet", None)
     assert digest == source.digest == hashlib.sha256(path.read_bytes()).hexdigest()
 
 

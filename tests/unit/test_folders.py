@@ -14,7 +14,10 @@ import pytest
 
 import microveil as mv
 from microveil.errors import FileError
-from microveil.files import TextFormat, check_absent, folders, write_data, write_folders
+from microveil.files import folders
+from microveil.files.folders import check_absent, write_folders
+from microveil.files.text import TextFormat
+from microveil.files.writing import write_data
 
 # For N = 1, 2, ...: in a child, kill the process before the N-th call that changes the disk
 # (before a write, after half of it), in a fresh copy of the template; until a child survives.
@@ -23,7 +26,10 @@ import os, shutil, signal, sys
 from itertools import count
 from pathlib import Path
 import polars as pl
-from microveil.files import TextFormat, folders, write_data, write_folders
+from microveil.files import folders
+from microveil.files.folders import write_folders
+from microveil.files.text import TextFormat
+from microveil.files.writing import write_data
 
 parent, overwrite = Path(sys.argv[1]), sys.argv[2] == "True"
 

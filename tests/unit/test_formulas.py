@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 import microveil as mv
 from command import run
-from microveil.files import TextFormat, begins_like_formula, read_file, write_data
-from microveil.files.formulas import FORMULA_SIGNS, escaped
+from microveil.files.formulas import FORMULA_SIGNS, begins_like_formula, escaped
+from microveil.files.reading import read_file
+from microveil.files.text import TextFormat
+from microveil.files.writing import write_data
 
 N = 30_000
 FRAMES = {

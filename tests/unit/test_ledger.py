@@ -14,7 +14,7 @@ import pytest
 
 import microveil as mv
 from microveil.errors import FileError, RequestError
-from microveil.files import write_folders
+from microveil.files.folders import write_folders
 from microveil.ledger import Entry, Ledger, Recording, Spent, announce, ledger_place, read_ledger
 from microveil.ledger import keeping as ledger_keeping
 from microveil.ledger.totals import Totals

@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 
 from microveil.errors import DataError, FileError
-from microveil.files import SourceFile
+from microveil.files import FORMATS
+from microveil.files.reading import SourceFile
 from microveil.reproduce import PAPERS
 from microveil.reproduce.given import given_in
 from microveil.reproduce.kanon2013 import experiments
@@ -35,7 +36,7 @@ def people(n_records):
 
 def experiment(frame, folder, **more):
     source = SourceFile(
-        path=Path("census.csv"), format="csv", frame=frame, text=None, digest="0" * 64
+        path=Path("census.csv"), format=FORMATS["csv"], frame=frame, text=None, digest="0" * 64
     )
     folder.mkdir(exist_ok=True)
     told = {"runs": 2, "quick": True, "progress": lambda *_: None, **more}

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microveil import DataError, RequestError
-from microveil.files import read_file
+from microveil.files.reading import read_file
 from microveil.partition import intervals
 from microveil.protect import plan
 from microveil.reproduce import PAPERS, reproduce

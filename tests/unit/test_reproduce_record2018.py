@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microveil.files import SourceFile
+from microveil.files import FORMATS
+from microveil.files.reading import SourceFile
 from microveil.reproduce import PAPERS
 from microveil.reproduce.kanon2013 import experiments
 from microveil.reproduce.paper import Experiment, Verdict
@@ -224,7 +225,11 @@ def test_records_are_alike_in_groups_of_k():
 def test_it_is_carried_out_on_a_table(tmp_path):
     """Claims, figures, the table of guarantees and settings; no loss at vector scope by MDAV."""
     source = SourceFile(
-        path=Path("census.csv"), format="csv", frame=people(200), text=None, digest="0" * 64
+        path=Path("census.csv"),
+        format=FORMATS["csv"],
+        frame=people(200),
+        text=None,
+        digest="0" * 64,
     )
     told = []
     (tmp_path / "runs").mkdir()
@@ -254,7 +259,11 @@ def test_the_page_shows_what_each_epsilon_takes_as_given(monkeypatch, tmp_path):
     """The clause of each condition in the rows, by method, each text once, and no other."""
     held = conditions_compared(monkeypatch, experiments)
     source = SourceFile(
-        path=Path("census.csv"), format="csv", frame=people(120), text=None, digest="0" * 64
+        path=Path("census.csv"),
+        format=FORMATS["csv"],
+        frame=people(120),
+        text=None,
+        digest="0" * 64,
     )
     (tmp_path / "runs").mkdir()
     asked = Experiment(

@@ -17,6 +17,7 @@ from microveil.cli.flags import (
     Json,
     LedgerFile,
     Names,
+    OutputFormat,
     Population,
     RequestFlags,
     Separator,
@@ -147,6 +148,7 @@ def protect(
     ] = False,
     population: Population = None,
     ledger: LedgerFile = None,
+    format: OutputFormat = None,  # noqa: A002 -- the plain word for it
     escape_formulas: Annotated[
         bool,
         typer.Option(
@@ -181,6 +183,7 @@ def protect(
             population=population,
             ledger=ledger,
             escape_formulas=escape_formulas,
+            format=format,
             progress=progress,
         )
     for note in release.notes:

@@ -8,9 +8,10 @@ import typer
 
 from microveil.cli.shared_flags import takes
 from microveil.errors import RequestError
+from microveil.files import FORMATS, titles
 
 if TYPE_CHECKING:
-    from microveil.files import TextFormat
+    from microveil.files.text import TextFormat
 
 __all__ = [
     "Data",
@@ -20,6 +21,7 @@ __all__ = [
     "Json",
     "LedgerFile",
     "Names",
+    "OutputFormat",
     "Population",
     "RequestFlags",
     "Separator",
@@ -30,10 +32,16 @@ __all__ = [
 ]
 
 Data = Annotated[
-    Path, typer.Argument(metavar="DATA", help="A CSV or Parquet file, one row per person.")
+    Path, typer.Argument(metavar="DATA", help=f"A {titles()} file, one row per person.")
 ]
 Folder = Annotated[
     Path, typer.Option("-o", "--output", help="Folder for the release; FOLDER-custodian beside it.")
+]
+OutputFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--format", help=f"Of the release: {', '.join(FORMATS)}; by default that of DATA."
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Population = Annotated[
@@ -75,7 +83,7 @@ class RequestFlags:
 
 def text_format(separator: str, decimal: str, encoding: str) -> "TextFormat | None":
     """Return how a CSV file is written; None leaves it to the file's name (.tsv has tabs)."""
-    from microveil.files import TextFormat
+    from microveil.files.text import TextFormat
 
     if (separator, decimal, encoding) == (",", ".", "utf-8"):
         return None

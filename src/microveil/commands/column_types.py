@@ -8,7 +8,7 @@ from typing import Any
 import polars
 
 from microveil.errors import RequestError
-from microveil.files import SourceFile
+from microveil.files.reading import SourceFile
 from microveil.methods import METHODS
 from microveil.privacy import exact_number
 from microveil.schema import Kind
@@ -86,7 +86,7 @@ def resolutions_seen(source: SourceFile, asked: Mapping[str, Any]) -> dict[str, 
     of a column whose type is declared, or comes with the file, it is known.
     """
     found: dict[str, Any] = dict(resolution_from_data(source.frame))
-    if source.format == "csv":
+    if source.format.is_text:
         types = asked.get("types", {})
         whole = [name for name, dtype in source.frame.schema.items() if dtype == polars.Int64]
         found |= {name: ResolutionFromData(1) for name in whole if name not in types}

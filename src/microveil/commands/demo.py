@@ -16,7 +16,10 @@ from microveil.datasets import DOMAINS, RESOLUTIONS, invented_people
 from microveil.errors import DataError, FileError
 from microveil.evaluation import Assessment
 from microveil.evaluation.assess import assess
-from microveil.files import TextFormat, check_absent, read_file, write_data
+from microveil.files.folders import check_absent
+from microveil.files.reading import read_file
+from microveil.files.text import TextFormat
+from microveil.files.writing import write_data
 from microveil.protect import protect
 from microveil.release import Release
 from microveil.report import custodian_report, demonstration_report, key_figures

@@ -25,7 +25,10 @@ from microveil.evaluation import Assessment, guarantee_beside
 from microveil.evaluation.analyses import Analyses
 from microveil.evaluation.assess import assess
 from microveil.evaluation.attack import attack
-from microveil.files import SourceFile, TextFormat, check_absent, open_file, read_file
+from microveil.files import named_format
+from microveil.files.folders import check_absent
+from microveil.files.reading import SourceFile, open_file, read_file
+from microveil.files.text import TextFormat
 from microveil.ledger import Totals, ledger_place, read_ledger
 from microveil.protect import Findings, draw, examined_plan, release_findings, released
 from microveil.release import Plan, Release
@@ -66,6 +69,7 @@ def protect_file(
     overwrite: bool = False,
     ledger: str | Path | None = None,
     escape_formulas: bool = False,
+    format: str | None = None,  # noqa: A002 -- the plain word for it
     progress: Progress = lambda _step: None,
     **arguments: Any,
 ) -> Release:
@@ -93,6 +97,8 @@ def protect_file(
         The file that counts the releases of ``population``; by default beside ``folder``.
     escape_formulas : bool
         Put an apostrophe before text of a CSV file that a spreadsheet would run as a formula.
+    format : str, optional
+        Of the release, one of `files.FORMATS`; by default that of the file.
     progress : callable
         Told each step.
     **arguments
@@ -117,10 +123,13 @@ def protect_file(
         text=text,
         progress=progress,
     )
+    form = source.format if format is None else named_format(format)
     ledger_place(folder, asked.get("population"), ledger)  # what is wrong with it, before any work
     engine = LocalEngine()
     planned, foreseen = examined_plan(source.frame, asked, engine, progress)
-    data = _written_whole(draw(planned, engine, progress), planned, source)
+    data = draw(planned, engine, progress)
+    if form.is_text:
+        data = _written_whole(data, planned)
     compared = release_findings(
         source.frame,
         data,
@@ -136,7 +145,7 @@ def protect_file(
         Findings(plan=foreseen, release=compared),
         notes=file_notes(
             is_reported=is_reported,
-            escaped_in_vain=escape_formulas and source.format == "parquet",
+            escaped_in_vain=form.title if escape_formulas and not form.is_text else None,
         ),
         input={"name": source.path.name, "sha256": source.digest},
     )
@@ -147,7 +156,7 @@ def protect_file(
 
     release.write(
         folder,
-        format=source.format,
+        format=form.name,
         text=source.text,
         report=custodians if is_reported else None,
         public_report=publishable_report(release) if public_report else None,
@@ -309,10 +318,8 @@ def _apart(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {"arguments": rest, **{n: arguments[n] for n in of_file if n in arguments}}
 
 
-def _written_whole(data: polars.DataFrame, planned: Plan, source: SourceFile) -> polars.DataFrame:
+def _written_whole(data: polars.DataFrame, planned: Plan) -> polars.DataFrame:
     """Write columns of a whole declared resolution as whole numbers: text has no types."""
-    if source.format != "csv":
-        return data
     whole = [
         part.attribute.name
         for part in planned.attributes

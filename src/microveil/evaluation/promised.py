@@ -4,11 +4,10 @@ from collections.abc import Collection
 from pathlib import Path
 
 from microveil.errors import FileError
+from microveil.files import FORMATS
 from microveil.privacy import Guarantee, Model
 
 __all__ = ["guarantee_beside", "promised"]
-
-TABLES = ("data.csv", "data.parquet")
 
 
 def guarantee_beside(table: Path, columns: Collection[str]) -> Guarantee | None:
@@ -27,7 +26,8 @@ def guarantee_beside(table: Path, columns: Collection[str]) -> Guarantee | None:
         None where the table does not lie as a release is written, beside a guarantee for these
         columns: a promise that belongs to another table must not be shown for this one.
     """
-    if table.name not in TABLES:
+    tables = {f"data{suffix}" for entry in FORMATS.values() for suffix in entry.suffixes[:1]}
+    if table.name not in tables:
         return None
     try:
         found = Guarantee.read(table.parent / "guarantee.json")

@@ -1,4 +1,6 @@
-"""CSV and Parquet in and out; our own checks of malformed input; whole-or-nothing folders.
+"""Files in and out: a registry of formats, our own checks of malformed input, whole folders.
+
+A format is one module and one line of `formats.FORMATS`; here stands what needs no library.
 
 A CSV file is checked before polars reads it, because polars renames columns of equal
 names, fills short records and quotes values in its messages. What holds for CSV:
@@ -28,20 +30,6 @@ names, fills short records and quotes values in its messages. What holds for CSV
   is written is decoded again, so that a character an encoding changes is an error.
 """
 
-from microveil.files.folders import check_absent, write_folders
-from microveil.files.formulas import FORMULA_SIGNS, begins_like_formula
-from microveil.files.reading import SourceFile, open_file, read_file
-from microveil.files.text import TextFormat
-from microveil.files.writing import write_data
+from microveil.files.formats import FORMATS, Format, format_of, named_format, titles
 
-__all__ = [
-    "FORMULA_SIGNS",
-    "SourceFile",
-    "TextFormat",
-    "begins_like_formula",
-    "check_absent",
-    "open_file",
-    "read_file",
-    "write_data",
-    "write_folders",
-]
+__all__ = ["FORMATS", "Format", "format_of", "named_format", "titles"]

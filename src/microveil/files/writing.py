@@ -1,23 +1,22 @@
-"""Writing CSV and Parquet files."""
+"""Writing files of any format."""
 
-import codecs
 import hashlib
-import io
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 
 from microveil.errors import FileError, stands_alone
-from microveil.files.columns import plain
-from microveil.files.formulas import escaped
+from microveil.files.formats import format_of
 from microveil.files.text import TextFormat, quoted
 
 __all__ = ["write_data"]
 
-_BATCH = 1 << 16  # records turned into text while the batch before is hashed and written
+# polars raises its panics past Exception; they may quote a value like its errors.
+_POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
 
 
 @stands_alone
@@ -34,9 +33,9 @@ def write_data(
     frame : polars.DataFrame
         The table.
     path : pathlib.Path
-        The file; it must not exist.
+        The file; it must not exist. Its name says the format.
     text : TextFormat or None
-        How to write CSV; None for Parquet.
+        How text is written, where the format is text.
     escape_formulas : bool
         Put an apostrophe before text of a CSV file that a spreadsheet would run as a formula.
 
@@ -60,7 +59,8 @@ def write_data(
     ...     path.read_text()
     'AGE\n41\n""\n'
     """
-    batches = _parquet(frame) if text is None else _csv(frame, text, escape=escape_formulas)
+    form = format_of(path)
+    written = partial(form.load().batches, text=text, escape_formulas=escape_formulas)
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     except FileExistsError:
@@ -70,18 +70,18 @@ def write_data(
         raise _unwritten(path, error) from None
     done = False
     try:
-        digest = _write(descriptor, batches)
+        digest = _write(descriptor, written(frame))
         done = True
     except UnicodeError:
         rule = "the encoding must hold every character, and one it does not"
-        where = _where(path, frame, lambda column: _encodable(column, text or TextFormat()))
+        where = _where(path, frame, lambda column: _is_written(column, written, UnicodeError))
         raise FileError(where, rule, "write the input in UTF-8 and pass --encoding utf-8") from None
     except OSError as error:
         raise _unwritten(path, error) from None
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+    except _POLARS_ERRORS:
         rule = "columns must hold numbers, text, dates or truth values"
-        where = _where(path, frame, lambda column: _writable(column, text))
-        remedy = "leave other columns out" + (" or write Parquet" if text else "")
+        where = _where(path, frame, lambda column: _is_written(column, written, _POLARS_ERRORS))
+        remedy = "leave other columns out" + (" or write Parquet" if form.is_text else "")
         raise FileError(where, rule, remedy) from None
     finally:
         os.close(descriptor)
@@ -98,20 +98,15 @@ def _where(path: Path, frame: pl.DataFrame, is_sound: Callable[[pl.Series], bool
     return str(path)
 
 
-def _encodable(column: pl.Series, text: TextFormat) -> bool:
+def _is_written(
+    column: pl.Series,
+    written: Callable[[pl.DataFrame], Iterator[bytes | memoryview]],
+    refusals: type[Exception] | tuple[type[BaseException], ...],
+) -> bool:
     try:
-        for _ in _csv(column.to_frame(), text):
+        for _ in written(column.to_frame()):
             pass
-    except UnicodeError:
-        return False
-    return True
-
-
-def _writable(column: pl.Series, text: TextFormat | None) -> bool:
-    try:
-        for _ in _parquet(column.to_frame()) if text is None else _csv(column.to_frame(), text):
-            pass
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+    except refusals:
         return False
     return True
 
@@ -142,52 +137,3 @@ def _write(descriptor: int, batches: Iterator[bytes | memoryview]) -> str:
             pending.result()
     os.fsync(descriptor)
     return digest.hexdigest()
-
-
-def _csv(
-    frame: pl.DataFrame, text: TextFormat, *, escape: bool = False
-) -> Iterator[bytes | memoryview]:
-    encode = None if text.codec == "utf-8" else _encoder(text)
-    for start in range(0, max(frame.height, 1), _BATCH):
-        buffer = io.BytesIO()
-        batch = frame.slice(start, _BATCH)
-        (escaped(batch) if escape else batch).write_csv(
-            buffer,
-            include_header=start == 0,
-            separator=text.separator,
-            decimal_comma=text.decimal == ",",
-            # In a file of one column, a missing value would be a blank line.
-            null_value='""' if frame.width == 1 else None,
-        )
-        yield buffer.getbuffer() if encode is None else encode(buffer.getvalue().decode())
-
-
-def _encoder(text: TextFormat) -> Callable[[str], bytes]:
-    # Behind the first batch, no second byte order mark must come.
-    encoder = codecs.getincrementalencoder(text.encoding)()
-    decoder = codecs.getincrementaldecoder(text.encoding)()
-
-    def encode(batch: str) -> bytes:
-        encoded = encoder.encode(batch, final=True)  # a codec may hold characters back
-        # Some write another character for one they lack: shift_jis a backslash for a yen sign.
-        if decoder.decode(encoded, final=True) != batch:
-            raise UnicodeError
-        return encoded
-
-    return encode
-
-
-def _parquet(frame: pl.DataFrame) -> Iterator[bytes | memoryview]:
-    narrowed = [
-        column.cast(_used(column, column.dtype)) if isinstance(column.dtype, pl.Enum) else column
-        for column in map(plain, frame)
-    ]
-    buffer = io.BytesIO()
-    pl.DataFrame(narrowed).write_parquet(buffer)
-    yield buffer.getbuffer()
-
-
-def _used(column: pl.Series, dtype: pl.Enum) -> pl.Enum:
-    """Leave out the categories that no record has: the file would list them all."""
-    present = set(column.unique().cast(pl.String))
-    return pl.Enum([category for category in dtype.categories if category in present])

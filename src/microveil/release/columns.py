@@ -7,7 +7,7 @@ from typing import Any
 
 from microveil.engines import in_threads
 from microveil.errors import DataError, RequestError
-from microveil.files import FORMULA_SIGNS, begins_like_formula
+from microveil.files.formulas import FORMULA_SIGNS, begins_like_formula
 from microveil.methods import METHODS, Method
 from microveil.release.request import Request, read_bounds, read_categories, read_resolution
 from microveil.schema import Attribute, Bounds, Categories, Kind, Ordered, Source

@@ -36,15 +36,15 @@ def plan_notes(
     return tuple(notes)
 
 
-def file_notes(*, is_reported: bool, escaped_in_vain: bool) -> tuple[str, ...]:
+def file_notes(*, is_reported: bool, escaped_in_vain: str | None) -> tuple[str, ...]:
     """Return what a person should know of the files of a release.
 
     Parameters
     ----------
     is_reported : bool
         Whether the custodian gets a report.
-    escaped_in_vain : bool
-        Whether formulas were to be escaped in a format that has none.
+    escaped_in_vain : str or None
+        The format without formulas in which they were to be escaped.
     """
     notes = []
     if not is_reported:
@@ -52,8 +52,10 @@ def file_notes(*, is_reported: bool, escaped_in_vain: bool) -> tuple[str, ...]:
             f"No custodian's report was written: the table has more than {REPORTED_RECORDS:,} "
             "records. microveil.report.custodian_report makes it."
         )
-    if escaped_in_vain:
-        notes.append("A Parquet file holds no formulas: --escape-formulas had nothing to do.")
+    if escaped_in_vain is not None:
+        notes.append(
+            f"A {escaped_in_vain} file holds no formulas: --escape-formulas had nothing to do."
+        )
     return tuple(notes)
 
 

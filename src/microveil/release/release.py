@@ -13,12 +13,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import polars
 
 from microveil.errors import DataError, RequestError, stands_alone
-from microveil.files import TextFormat, write_data, write_folders
+from microveil.files import named_format
+from microveil.files.folders import write_folders
+from microveil.files.text import TextFormat
+from microveil.files.writing import write_data
 from microveil.ledger import Recording, ledger_place, recorded
 from microveil.plans import AttributePlan
 from microveil.privacy import Guarantee, Scopes
@@ -198,7 +201,7 @@ class Release:
         self,
         folder: str | Path,
         *,
-        format: Literal["csv", "parquet"] = "csv",  # noqa: A002 -- the plain word for it
+        format: str = "csv",  # noqa: A002 -- the plain word for it
         text: TextFormat | None = None,
         report: "str | Callable[[Release], str] | None" = None,
         public_report: str | None = None,
@@ -209,15 +212,16 @@ class Release:
     ) -> tuple[Path, Path]:
         """Write the release: what may be published to ``folder``, the rest beside it.
 
-        ``folder`` gets data.csv or data.parquet, guarantee.json and guarantee.md, and
-        report.html where there is a public report; ``folder``-custodian (mode 0700) gets
-        manifest.json, and report.html where there is a report. Both appear whole or not at all.
-        Where a population was named, a line in the custodian's ledger comes first.
+        ``folder`` gets data.csv (or as files of the format are named), guarantee.json and
+        guarantee.md, and report.html where there is a public report; ``folder``-custodian (mode
+        0700) gets manifest.json, and report.html where there is a report. Both appear whole or
+        not at all. Where a population was named, a line in the custodian's ledger comes first.
 
         Parameters
         ----------
         folder : str or Path
-        format : {"csv", "parquet"}
+        format : str
+            "csv", "parquet" or another of `files.FORMATS`.
         text : TextFormat, optional
             Separator, decimal mark and encoding of a CSV file.
         report : str or callable, optional
@@ -232,7 +236,7 @@ class Release:
             microveil-ledger.jsonl beside ``folder``.
         escape_formulas : bool
             Put an apostrophe before names and text of data.csv that a spreadsheet would run as
-            formulas; numbers stay. Parquet has no use for it.
+            formulas; numbers stay. A format with types has no use for it.
         progress : callable
             Told each step.
 
@@ -244,29 +248,30 @@ class Release:
         Raises
         ------
         RequestError
-            If there is a ledger and no population was named, or the release was pickled, and the
-            manifest stayed with the custodian.
+            If there is no such format, or a ledger and no population was named, or the release was
+            pickled, and the manifest stayed with the custodian.
         FileError
             If a folder exists and is not to be replaced, or cannot be written, or the ledger
             cannot be.
         """
+        form = named_format(format)
         self.manifest.to_dict()  # before any file
         recording = self._recording(Path(folder), ledger)
 
         def fill(public: Path, custodian: Path) -> None:
             progress("writing the table")
-            name = f"data.{format}"
-            csv_text = (text or TextFormat()) if format == "csv" else None
+            name = f"data{form.suffixes[0]}"
+            written = (text or TextFormat()) if form.is_text else None
             digest = write_data(
                 _as_polars(self.data),
                 public / name,
-                text=csv_text,
+                text=written,
                 escape_formulas=escape_formulas,
             )
             _write_json(public / "guarantee.json", self.guarantee.to_dict())
             (public / "guarantee.md").write_text(self.guarantee.statement(), encoding="utf-8")
             output = {"name": name, "sha256": digest}
-            if escape_formulas and csv_text:
+            if escape_formulas and form.is_text:
                 output["formulas"] = "escaped"
             manifest = self.manifest._with_entries(  # noqa: SLF001 -- a noun of this module
                 output=output,

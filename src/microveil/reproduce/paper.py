@@ -14,7 +14,7 @@ from typing import Literal, ParamSpec
 
 import polars
 
-from microveil.files import SourceFile
+from microveil.files.reading import SourceFile
 from microveil.reproduce.given import Given
 
 __all__ = [

@@ -15,7 +15,8 @@ import polars
 
 from microveil.compare.store import written_whole
 from microveil.errors import DataError, FileError, MicroveilError, RequestError, stands_alone
-from microveil.files import SourceFile, TextFormat, read_file
+from microveil.files.reading import SourceFile, read_file
+from microveil.files.text import TextFormat
 from microveil.reproduce.data import differing
 from microveil.reproduce.drawing import draw_figure
 from microveil.reproduce.page import reproduction_page

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import DataError
-from microveil.files import SourceFile
+from microveil.files.reading import SourceFile
 from microveil.partition import Intervals, intervals
 from microveil.reproduce.paper import DataSet
 

@@ -1,0 +1,207 @@
+"""CSV files: checked, then read quickly where that is safe, else value by value."""
+
+import codecs
+import io
+from collections.abc import Callable, Collection, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import NoReturn
+
+import polars as pl
+
+from microveil.errors import FileError
+from microveil.files.columns import Misfit, convert, infer, mixture
+from microveil.files.formulas import escaped
+from microveil.files.structure import Structure, check_structure
+from microveil.files.text import TextFormat, as_utf8, check_utf8, place
+
+__all__ = ["batches", "opened"]
+
+N_SAMPLE = 10_000  # records that a column's type is read off
+_BATCH = 1 << 16  # records turned into text while the batch before is hashed and written
+# polars raises its panics past Exception; they may quote a value like its errors.
+_POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, OSError)
+
+
+def opened(path: Path, raw: bytes, text: TextFormat | None) -> "_Opened":
+    """Check a file's structure; one named .tsv has tabs where nothing else is said."""
+    text = text or TextFormat(separator="\t" if path.suffix.lower() == ".tsv" else ",")
+    return _Opened(path, as_utf8(path, raw, text), text)
+
+
+class _Opened:
+    """One CSV file on its way from bytes to a table."""
+
+    def __init__(self, path: Path, data: bytes, text: TextFormat) -> None:
+        self.path = path
+        self.data = data
+        self.text = text
+        self.structure: Structure = check_structure(path, data, text)
+
+    @property
+    def names(self) -> list[str]:
+        """The columns."""
+        return self.structure.names
+
+    def read(
+        self,
+        decimals: Collection[str],
+        as_text: Callable[[str], bool],
+        of_one_kind: Callable[[str], bool],
+    ) -> pl.DataFrame:
+        """Read the table: quickly where that is safe, else value by value."""
+        if not self.structure.is_ascii or not self.data[: self.structure.header_end].isascii():
+            check_utf8(self.path, self.data, self.text)
+        dtypes = self._dtypes(decimals, as_text)
+        fast = {
+            name: dtype if dtype in (pl.Int64, pl.Float64) else pl.String()
+            for name, dtype in dtypes.items()
+        }
+        frame = self._fast(fast)
+        if frame is None:
+            frame = self._parse(self.data, dict.fromkeys(dtypes, pl.String()))
+        if frame is None:
+            rule = "the file must be a table"
+            raise FileError(str(self.path), rule, "export the table again as CSV")
+        frame = self._convert(frame, dtypes)
+        self._refuse_mixtures(frame, lambda name: of_one_kind(name) and not as_text(name))
+        return frame
+
+    def _dtypes(
+        self, decimals: Collection[str], as_text: Callable[[str], bool]
+    ) -> dict[str, pl.DataType | None]:
+        """Type of each column, None where it has no value among the first records."""
+        structure = self.structure
+        texts = dict.fromkeys(structure.names, pl.String())
+        end = structure.end
+        if structure.n_records > N_SAMPLE:
+            end = structure.record_end(self.data, self.text, N_SAMPLE)
+        sample = self._parse(self.data[:end], texts)
+        dtypes: dict[str, pl.DataType | None] = {}
+        misfits = []
+        for name, unlike in zip(structure.names, structure.unlike_numbers, strict=True):
+            if name in decimals or as_text(name) or sample is None:
+                dtypes[name] = pl.Float64() if name in decimals else pl.String()
+                continue
+            dtype = infer(sample[name], self.text.decimal)
+            if unlike:  # text, or dates of the first thousand years
+                dtypes[name] = dtype if isinstance(dtype, pl.Date) else pl.String()
+            elif isinstance(dtype, Misfit):
+                misfits.append((dtype, name))
+            else:
+                dtypes[name] = dtype
+        if misfits:
+            self._refuse(misfits)
+        return dtypes
+
+    def _fast(self, schema: Mapping[str, pl.DataType]) -> pl.DataFrame | None:
+        """Read numbers as polars reads them; None where our rules may say otherwise."""
+        decimals = [name for name, dtype in schema.items() if dtype == pl.Float64]
+        if decimals and self.text.decimal == "," and b"." in self.data:
+            return None  # polars takes 1.234 for the decimal number, whatever the mark is
+        frame = self._parse(self.data, schema)
+        if frame is not None and decimals:
+            # A sum is finite only if all its terms are: polars reads nan and inf as numbers.
+            sums = frame.select(pl.col(decimals).sum()).row(0)
+            if not pl.Series(sums, dtype=pl.Float64).is_finite().all():
+                return None
+        return frame
+
+    def _parse(self, data: bytes, schema: Mapping[str, pl.DataType]) -> pl.DataFrame | None:
+        end = self.structure.end
+        try:
+            frame = pl.read_csv(
+                data if len(data) <= end else data[:end],
+                has_header=False,
+                skip_rows=1,
+                schema=schema,
+                separator=self.text.separator,
+                # Without this a cell of two quotes is empty text; with it reading is slower.
+                null_values="" if self.structure.has_quotes else None,
+                decimal_comma=self.text.decimal == ",",
+            )
+        except _POLARS_ERRORS:
+            return None
+        whole = data is self.data and frame.height != self.structure.n_records
+        return None if whole else frame
+
+    def _convert(self, frame: pl.DataFrame, dtypes: dict[str, pl.DataType | None]) -> pl.DataFrame:
+        """Give the columns that came as text their types, several at a time."""
+        with ThreadPoolExecutor() as pool:
+            columns = list(pool.map(self._convert_one, frame, dtypes.values()))
+        misfits = [
+            (column, name)
+            for column, name in zip(columns, dtypes, strict=True)
+            if isinstance(column, Misfit)
+        ]
+        if misfits:
+            self._refuse(misfits)
+        return pl.DataFrame([column for column in columns if isinstance(column, pl.Series)])
+
+    def _convert_one(self, column: pl.Series, dtype: pl.DataType | None) -> pl.Series | Misfit:
+        if dtype is None:
+            found = infer(column.drop_nulls().head(N_SAMPLE), self.text.decimal)
+            if isinstance(found, Misfit):
+                return replace(found, index=int(column.is_not_null().arg_true()[found.index]))
+            dtype = found or pl.String()
+        if column.dtype != pl.String:
+            return column
+        return convert(column, dtype, self.text.decimal)
+
+    def _refuse_mixtures(self, frame: pl.DataFrame, of_one_kind: Callable[[str], bool]) -> None:
+        misfits = []
+        for column, unlike in zip(frame, self.structure.unlike_numbers, strict=True):
+            if column.dtype != pl.String or not of_one_kind(column.name):
+                continue
+            present = column.drop_nulls()
+            # A code makes a column text wherever it stands, other words at its beginning.
+            values = present if unlike else present.head(N_SAMPLE)
+            misfit = mixture(values, self.text.decimal)
+            if misfit is not None:
+                index = int(column.is_not_null().arg_true()[misfit.index])
+                misfits.append((replace(misfit, index=index), column.name))
+        if misfits:
+            self._refuse(misfits)
+
+    def _refuse(self, misfits: list[tuple[Misfit, str]]) -> NoReturn:
+        first, name = min(misfits, key=lambda pair: pair[0].index)
+        line = self.structure.line_of(self.data, self.text, first.index)
+        # By number: the names are a person's values where the file has no header.
+        where = f"{place(self.path, line)}, column {self.structure.names.index(name) + 1}"
+        raise FileError(where, first.rule, first.remedy)
+
+
+def batches(
+    frame: pl.DataFrame, text: TextFormat | None, *, escape_formulas: bool
+) -> Iterator[bytes | memoryview]:
+    """Write a table, some ten thousand records at a time."""
+    text = text or TextFormat()
+    encode = None if text.codec == "utf-8" else _encoder(text)
+    for start in range(0, max(frame.height, 1), _BATCH):
+        buffer = io.BytesIO()
+        batch = frame.slice(start, _BATCH)
+        (escaped(batch) if escape_formulas else batch).write_csv(
+            buffer,
+            include_header=start == 0,
+            separator=text.separator,
+            decimal_comma=text.decimal == ",",
+            # In a file of one column, a missing value would be a blank line.
+            null_value='""' if frame.width == 1 else None,
+        )
+        yield buffer.getbuffer() if encode is None else encode(buffer.getvalue().decode())
+
+
+def _encoder(text: TextFormat) -> Callable[[str], bytes]:
+    # Behind the first batch, no second byte order mark must come.
+    encoder = codecs.getincrementalencoder(text.encoding)()
+    decoder = codecs.getincrementaldecoder(text.encoding)()
+
+    def encode(batch: str) -> bytes:
+        encoded = encoder.encode(batch, final=True)  # a codec may hold characters back
+        # Some write another character for one they lack: shift_jis a backslash for a yen sign.
+        if decoder.decode(encoded, final=True) != batch:
+            raise UnicodeError
+        return encoded
+
+    return encode

@@ -1,0 +1,153 @@
+"""The registry of formats: what each is called, and the module that reads and writes it.
+
+>>> list(FORMATS)
+['csv', 'parquet']
+"""
+
+import importlib
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, cast
+
+from microveil.errors import FileError, RequestError
+
+if TYPE_CHECKING:  # the command line shows the formats without loading what reads them
+    import polars
+
+    from microveil.files.text import TextFormat
+
+__all__ = ["FORMATS", "Format", "FormatModule", "Opened", "format_of", "named_format", "titles"]
+
+
+class Opened(Protocol):
+    """A file whose form is checked and whose columns have names, but no types yet."""
+
+    @property
+    def names(self) -> list[str]:
+        """The columns."""
+        ...
+
+    @property
+    def text(self) -> "TextFormat | None":
+        """How its text is written, where it is text."""
+        ...
+
+    def read(
+        self,
+        decimals: Collection[str],
+        as_text: Callable[[str], bool],
+        of_one_kind: Callable[[str], bool],
+    ) -> "polars.DataFrame":
+        """Read the table; see `read_file`."""
+        ...
+
+
+class FormatModule(Protocol):
+    """What the module of a format offers."""
+
+    def opened(self, path: Path, raw: bytes, text: "TextFormat | None") -> Opened:
+        """Check the form of a file."""
+        ...
+
+    def batches(
+        self, frame: "polars.DataFrame", text: "TextFormat | None", *, escape_formulas: bool
+    ) -> Iterator[bytes | memoryview]:
+        """Yield a table's file, part by part."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """A format of files.
+
+    Attributes
+    ----------
+    name : str
+        As it is asked for.
+    title : str
+        As it is shown.
+    suffixes : tuple of str
+        Of the names of its files; a release gets the first.
+    is_text : bool
+        Whether a file holds characters alone: its columns have no types, and a spreadsheet
+        may run text as formulas.
+    module : str
+        What reads and writes it, a `FormatModule`: imported when it is needed.
+    """
+
+    name: str
+    title: str
+    suffixes: tuple[str, ...]
+    is_text: bool
+    module: str
+
+    def load(self) -> FormatModule:
+        """Import what reads and writes it."""
+        return cast("FormatModule", importlib.import_module(self.module))
+
+
+_ALL = (
+    Format(
+        name="csv",
+        title="CSV",
+        suffixes=(".csv", ".tsv", ".txt"),
+        is_text=True,
+        module="microveil.files.csv_format",
+    ),
+    Format(
+        name="parquet",
+        title="Parquet",
+        suffixes=(".parquet", ".pq"),
+        is_text=False,
+        module="microveil.files.parquet_format",
+    ),
+)
+FORMATS: dict[str, Format] = {entry.name: entry for entry in _ALL}
+
+
+def format_of(path: Path) -> Format:
+    """Return the format of a file by its name.
+
+    Raises
+    ------
+    FileError
+        If no format has that suffix.
+
+    Examples
+    --------
+    >>> format_of(Path("people.TSV")).title
+    'CSV'
+    """
+    for entry in FORMATS.values():
+        if path.suffix.lower() in entry.suffixes:
+            return entry
+    suffixes = [suffix for entry in FORMATS.values() for suffix in entry.suffixes]
+    raise FileError(
+        str(path),
+        f"the file's name must end with one of {' '.join(suffixes)}",
+        f"rename it, or export the table as {titles()}",
+    )
+
+
+def named_format(name: str) -> Format:
+    """Return the format of a name.
+
+    Raises
+    ------
+    RequestError
+        If there is none.
+    """
+    if name not in FORMATS:
+        raise RequestError("format", "there is no such format", f"choose from {', '.join(FORMATS)}")
+    return FORMATS[name]
+
+
+def titles() -> str:
+    """Name the formats in a phrase.
+
+    >>> titles()
+    'CSV or Parquet'
+    """
+    *most, last = (entry.title for entry in FORMATS.values())
+    return " or ".join([", ".join(most), last] if most else [last])

@@ -1,0 +1,90 @@
+"""A format is one module and one line of the registry, wherever that module lives."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import microveil as mv
+from command import run
+from microveil.commands.files import assess_files, compare_file, inspect_file, protect_file
+from microveil.files import FORMATS
+from microveil.files.reading import read_file
+from trial_formats import LINES
+
+ASKED = {"method": "dp-um", "k": 5, "epsilon": 1, "attributes": ["AGE"], "bounds": {"AGE": (0, 99)}}
+TABLE = pl.DataFrame({"AGE": range(20, 60), "SEX": ["f", "m"] * 20})
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with a file of a format that this test has registered."""
+    monkeypatch.setitem(FORMATS, LINES.name, LINES)
+    TABLE.write_ndjson(tmp_path / "people.jsonl")
+    return tmp_path
+
+
+def test_a_format_from_outside_reaches_every_command(folder):
+    """Inspected, released as it came, assessed beside its guarantee, compared and reported."""
+    people = folder / "people.jsonl"
+    _, recipe = inspect_file(people, None, None)
+    assert "AGE" in recipe
+    release = protect_file(people, folder / "out", **ASKED, keep=["SEX"])
+    released = folder / "out" / "data.jsonl"
+    assert json.loads(released.read_text().splitlines()[0]).keys() == {"AGE", "SEX"}
+    assert read_file(released).frame.equals(release.data)
+    manifest = json.loads((folder / "out-custodian" / "manifest.json").read_text())
+    assert manifest["output"]["name"] == "data.jsonl"
+    assert assess_files(people, released, None, text=None).guarantee == release.guarantee
+    _, (report,) = compare_file(
+        people, folder / "map", methods=["dp-um"], runs=1, jobs=1, linkage=False,
+        progress=lambda *_: None, k=[5], epsilon=[1], attributes=["AGE"], bounds={"AGE": (0, 99)},
+    )  # fmt: skip
+    assert report.exists()
+
+
+def test_a_release_comes_in_the_format_asked_for(folder):
+    """Whatever the input was; escaping is said to be idle where nothing runs as a formula."""
+    people = folder / "people.jsonl"
+    assert protect_file(people, folder / "a", **ASKED, format="csv").data["AGE"].dtype == pl.Int64
+    assert (folder / "a" / "data.csv").exists()
+    release = protect_file(people, folder / "b", **ASKED, format="lines", escape_formulas=True)
+    assert "A JSON lines file holds no formulas" in release.notes[-1]
+    with pytest.raises(mv.RequestError, match="no such format"):
+        protect_file(people, folder / "c", **ASKED, format="xls")
+    assert not (folder / "c").exists()
+
+
+def test_a_format_from_outside_is_in_help_and_messages(folder):
+    """Its title where files are asked for, its name among those to choose from."""
+    with pytest.raises(mv.FileError, match=r"CSV, Parquet or JSON lines"):
+        read_file(folder / "people.xlsx")
+    code = (
+        "from microveil.files import FORMATS; from trial_formats import LINES\n"
+        "FORMATS['lines'] = LINES\n"
+        "from microveil.cli import main; main()"
+    )
+    places = {"PYTHONPATH": str(Path(__file__).parent.parent), "COLUMNS": "200"}
+    done = subprocess.run(
+        [sys.executable, "-c", code, "protect", "--help"],
+        check=True, capture_output=True, text=True, cwd=folder, env={**os.environ, **places},
+    )  # fmt: skip
+    shown = " ".join(done.stdout.split())
+    assert "CSV, Parquet or JSON lines file" in shown
+    assert "csv, parquet, lines" in shown
+
+
+def test_the_command_line_writes_another_format(folder):
+    """A table of text becomes Parquet by a flag."""
+    TABLE.write_csv(folder / "people.csv")
+    flags = ["--method=dp-um", "--k=5", "--epsilon=1", "--attributes=AGE", "--bounds=AGE=0:99"]
+    done = run("protect", "people.csv", *flags, "--format", "parquet", "-o", "out", folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert pl.read_parquet(folder / "out" / "data.parquet").shape == (40, 1)
+    done = run("protect", "people.csv", *flags, "--format", "xls", "-o", "new", folder=folder)
+    assert done.returncode == 2
+    assert "there is no such format" in done.stderr
