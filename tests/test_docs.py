@@ -1,15 +1,15 @@
 """Every shell command in README and docs runs, in the order of its page."""
 
-import os
 import re
+import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import made
 import microveil as mv
+from command import run
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -30,18 +30,16 @@ COMMANDS = {
 def test_documented_commands_run(page, tmp_path):
     """In an empty folder with people.csv, each command ends well."""
     mv.invented_people(400, seed=7).write_csv(tmp_path / "people.csv")
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     for command in COMMANDS[page]:
-        if command.startswith(("make ", "pip ")):
+        program, *arguments = shlex.split(command)
+        if program in {"make", "pip"}:
             continue  # make runs this test; installing is not ours to test
-        done = subprocess.run(
-            ["bash", "-c", command],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-            env={**os.environ, "PATH": path},
-        )
+        if program == "microveil":
+            done = run(*arguments, folder=tmp_path)
+        else:
+            done = subprocess.run(
+                [program, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
+            )
         assert done.returncode == 0, f"{command}\n{done.stderr}"
 
 

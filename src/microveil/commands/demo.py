@@ -16,6 +16,7 @@ from microveil.datasets import DOMAINS, RESOLUTIONS, invented_people
 from microveil.errors import DataError, FileError
 from microveil.evaluation import Assessment
 from microveil.evaluation.assess import assess
+from microveil.files import FORMATS
 from microveil.files.folders import check_absent
 from microveil.files.reading import read_file
 from microveil.files.text import TextFormat
@@ -105,7 +106,9 @@ def run_demo(
             report=partial(custodian_report, original=people, assessment=outcome.assessment),
         )
     if data is None:
-        _appear(original, lambda part: write_data(people, part, text=TextFormat()))
+        _appear(
+            original, lambda part: write_data(people, part, text=TextFormat(), form=FORMATS["csv"])
+        )
     else:
         _make(page.parent, mode=0o700)
     _appear(page, lambda part: part.write_text(told, encoding="utf-8"), private=data is not None)

@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from microveil.errors import FileError, stands_alone
-from microveil.files.formats import format_of
+from microveil.files.formats import Format, format_of
 from microveil.files.text import TextFormat, quoted
 
 __all__ = ["write_data"]
@@ -21,7 +21,12 @@ _POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
 
 @stands_alone
 def write_data(
-    frame: pl.DataFrame, path: Path, *, text: TextFormat | None, escape_formulas: bool = False
+    frame: pl.DataFrame,
+    path: Path,
+    *,
+    text: TextFormat | None,
+    escape_formulas: bool = False,
+    form: Format | None = None,
 ) -> str:
     r"""Write a table to a new file, to the disk itself, and give the file's digest.
 
@@ -33,11 +38,13 @@ def write_data(
     frame : polars.DataFrame
         The table.
     path : pathlib.Path
-        The file; it must not exist. Its name says the format.
+        The file; it must not exist.
     text : TextFormat or None
         How text is written, where the format is text.
     escape_formulas : bool
         Put an apostrophe before text of a CSV file that a spreadsheet would run as a formula.
+    form : Format, optional
+        By default that of the file's name.
 
     Returns
     -------
@@ -59,7 +66,7 @@ def write_data(
     ...     path.read_text()
     'AGE\n41\n""\n'
     """
-    form = format_of(path)
+    form = form or format_of(path)
     written = partial(form.load().batches, text=text, escape_formulas=escape_formulas)
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
