@@ -6,8 +6,11 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # A container may see all cores of its host: no more processes than pay off.
 PYTEST := $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal
 
+KERNEL_TESTS := $(addprefix tests/unit/test_,files.py noise.py record_linkage.py intervals.py \
+  neighbourhoods.py attacks_against_oracle.py goodness_of_fit.py columns.py)
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-record record record-papers check docs bench format clean
+.PHONY: help demo test coverage test-slow test-record record record-papers check docs bench format clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -29,6 +32,12 @@ demo: $(VENV)/.installed ## Protect invented people in three ways and explain th
 
 test: $(VENV)/.installed-test ## Run the tests, but for the long statistical ones
 	$(PYTEST) -m "not slow and not record"
+
+# First all tests, then those of kernels as plain Python: compiled lines are seen by nobody.
+coverage: $(VENV)/.installed-coverage ## Say which lines the tests run, kernels included
+	$(PYTEST) -m "not slow and not record" --cov=microveil --cov-report=
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -m "not slow" --cov=microveil --cov-append --cov-report=term \
+	  tests/properties $(KERNEL_TESTS)
 
 test-slow: $(VENV)/.installed-test ## Run the long statistical tests
 	$(PYTEST) -m slow

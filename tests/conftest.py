@@ -6,9 +6,13 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+import uncompiled
+
 # The first call of a kernel compiles it: a deadline would fail on that, not on us.
 settings.register_profile("microveil", deadline=None)
 settings.load_profile("microveil")
+if uncompiled.IS_UNCOMPILED:
+    uncompiled.take_over()
 
 
 def pytest_collection_modifyitems(config, items):
@@ -19,6 +23,15 @@ def pytest_collection_modifyitems(config, items):
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in set(left_out)]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem):  # noqa: ARG001 -- the hook's own argument
+    """Give up what takes too long where kernels are plain Python."""
+    if not uncompiled.IS_UNCOMPILED:
+        return (yield)
+    with uncompiled.limited():
+        return (yield)
 
 
 def pytest_terminal_summary(terminalreporter):
