@@ -1,48 +1,15 @@
-"""Fixtures and the two markers: long runs and reference data are asked for by name."""
+"""What every test here has at hand."""
 
-import os
-from pathlib import Path
+from fixtures import (
+    pytest_collection_modifyitems,
+    pytest_pyfunc_call,
+    pytest_terminal_summary,
+    reference_data,
+)
 
-import pytest
-from hypothesis import settings
-
-import uncompiled
-
-# The first call of a kernel compiles it: a deadline would fail on that, not on us.
-settings.register_profile("microveil", deadline=None)
-settings.load_profile("microveil")
-if uncompiled.IS_UNCOMPILED:
-    uncompiled.take_over()
-
-
-def pytest_collection_modifyitems(config, items):
-    """Leave reference tests out where no reference data are named."""
-    if os.environ.get("MICROVEIL_DATA"):
-        return
-    left_out = [item for item in items if item.get_closest_marker("reference")]
-    if left_out:
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in set(left_out)]
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_pyfunc_call(pyfuncitem):  # noqa: ARG001 -- the hook's own argument
-    """Give up what takes too long where kernels are plain Python."""
-    if not uncompiled.IS_UNCOMPILED:
-        return (yield)
-    with uncompiled.limited():
-        return (yield)
-
-
-def pytest_terminal_summary(terminalreporter):
-    """Say that reference tests were left out, and what runs them."""
-    if not os.environ.get("MICROVEIL_DATA"):
-        terminalreporter.write_line(
-            "tests on reference data left out: set MICROVEIL_DATA to their folder"
-        )
-
-
-@pytest.fixture(scope="session")
-def reference_data() -> Path:
-    """Return the folder of the reference data that MICROVEIL_DATA names."""
-    return Path(os.environ["MICROVEIL_DATA"])
+__all__ = [
+    "pytest_collection_modifyitems",
+    "pytest_pyfunc_call",
+    "pytest_terminal_summary",
+    "reference_data",
+]

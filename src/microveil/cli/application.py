@@ -341,7 +341,7 @@ def reproduce(
     quick: Annotated[bool, typer.Option("--quick", help="Fewer runs and settings.")] = False,
 ) -> None:
     """Draw a paper's figures again, and check its claims."""
-    from microveil.reproduce import named_files, reproduce, summary
+    from microveil_papers import named_files, reproduce, summary
 
     with counted_progress() as progress:
         found = reproduce(

@@ -1,0 +1,15 @@
+"""What every test here has at hand: what the tests of microveil itself have."""
+
+from fixtures import (
+    pytest_collection_modifyitems,
+    pytest_pyfunc_call,
+    pytest_terminal_summary,
+    reference_data,
+)
+
+__all__ = [
+    "pytest_collection_modifyitems",
+    "pytest_pyfunc_call",
+    "pytest_terminal_summary",
+    "reference_data",
+]
