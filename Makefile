@@ -56,6 +56,7 @@ check: $(VENV)/.installed-check ## Lint, types, layers, spelling
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	PYTHONPATH=papers/src $(BIN)/lint-imports --config papers/pyproject.toml
 	$(BIN)/codespell
 
 docs: $(BIN)/python ## Write the parts of the docs that are made of the code

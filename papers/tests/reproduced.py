@@ -64,16 +64,16 @@ def check_conditions(page, held):
         assert one.clause in clauses or one.clause not in plain, one.id
 
 
-def conditions_compared(monkeypatch, module):
-    """Gather the conditions of all rows that a module's `compare` yields, by method with steps."""
-    held = {}
+def conditions_compared(monkeypatch):
+    """Gather the conditions of all rows that comparisons yield, by method with steps."""
+    held, carry_out = {}, mv.compare
 
     def compare(*args, **asked):
-        found = mv.compare(*args, **asked)
+        found = carry_out(*args, **asked)
         for row in found.table.drop_nulls("epsilon").to_dicts():
             name = ":".join(filter(None, [row["method"], row["steps"]]))
             held.setdefault(name, set()).update(map(Condition.from_dict, row["conditions"]))
         return found
 
-    monkeypatch.setattr(module, "compare", compare)
+    monkeypatch.setattr(mv, "compare", compare)
     return held

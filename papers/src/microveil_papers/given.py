@@ -6,8 +6,9 @@ from typing import Any
 
 import polars
 
+import microveil as mv
 from microveil.compare.rows import NO_SCOPE
-from microveil.privacy import EVERY_SCOPE, Condition, Guarantee, Model, Scope
+from microveil.privacy import EVERY_SCOPE, Condition, Model, Scope
 
 __all__ = ["SEE", "TITLE", "Given", "clauses_of", "given_in", "joined"]
 
@@ -49,7 +50,7 @@ class Given:
         )
 
     @classmethod
-    def of_guarantee(cls, name: str, guarantee: Guarantee) -> "Given":
+    def of_guarantee(cls, name: str, guarantee: mv.Guarantee) -> "Given":
         """Read it off a guarantee that spends an epsilon."""
         epsilon = guarantee.epsilon
         return cls(

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import microveil as mv
 from microveil.privacy import Condition, Scope
 from microveil.privacy.condition import bounds, cluster_sizes, exact_cells, noise_scales
 from microveil.protect import plan
@@ -533,7 +534,7 @@ def asked(monkeypatch):
         found.append(request)
         return SimpleNamespace(summary=pl.DataFrame())
 
-    monkeypatch.setattr(experiments, "compare", compare)
+    monkeypatch.setattr(mv, "compare", compare)
     monkeypatch.setattr(experiments, "_check_none_refused", lambda *_: None)
     monkeypatch.setattr(experiments, "_tidied", lambda *_: pl.DataFrame({"cell": [0, 1, 2]}))
     return found

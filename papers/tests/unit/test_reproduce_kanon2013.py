@@ -356,7 +356,7 @@ def test_it_is_carried_out_on_a_table(tmp_path):
 
 def test_the_page_shows_what_each_epsilon_takes_as_given(monkeypatch, tmp_path):
     """The clause of each condition in the rows, by method, each text once, and no other."""
-    compared_rows = conditions_compared(monkeypatch, experiments)
+    compared_rows = conditions_compared(monkeypatch)
     asked = experiment(people(120), tmp_path / "runs", runs=1)
     found = PAPER.reproduce(asked)
     check_conditions(page_without_charts(PAPER, found), compared_rows)

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from microveil.files import FORMATS
 from microveil.files.reading import SourceFile
 from microveil_papers import PAPERS
-from microveil_papers.kanon2013 import experiments
 from microveil_papers.paper import Experiment, Verdict
 from microveil_papers.record2018 import clusters
 from microveil_papers.record2018.claims import claims_of
@@ -257,7 +256,7 @@ def test_it_is_carried_out_on_a_table(tmp_path):
 
 def test_the_page_shows_what_each_epsilon_takes_as_given(monkeypatch, tmp_path):
     """The clause of each condition in the rows, by method, each text once, and no other."""
-    held = conditions_compared(monkeypatch, experiments)
+    held = conditions_compared(monkeypatch)
     source = SourceFile(
         path=Path("census.csv"),
         format=FORMATS["csv"],

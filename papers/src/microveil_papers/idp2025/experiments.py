@@ -6,10 +6,7 @@ from typing import Any
 
 import polars
 
-from microveil.compare import compare
-from microveil.errors import DataError
-from microveil.evaluation.analyses import named_classifier
-from microveil.table import bounds_from_data
+import microveil as mv
 from microveil_papers.idp2025.shares import shares_of
 from microveil_papers.paper import Experiment
 
@@ -24,7 +21,7 @@ __all__ = [
 ]
 
 SEED = 2025
-FOREST, QUICK_TREES = "sklearn.ensemble.RandomForestClassifier", 20
+QUICK_TREES = 20
 EPSILONS = (0.01, 0.1, 1.0)
 ALPHAS = (1.5, 3.0)
 LAPLACE, NOISE_AWARE = "laplace", "idp-vector:partition=noise-aware"
@@ -202,7 +199,7 @@ class _Bench:
             "attributes": names,
             # [0, alpha x the largest value], section 4: read from the data, which the guarantee
             # then says.
-            "bounds": bounds_from_data(frame.select(names), alpha),
+            "bounds": mv.bounds_from_data(frame.select(names), alpha),
             "resolution": dict(data.attributes),
             "outside": "clamp",
             "exact_cells": "allow",
@@ -297,7 +294,7 @@ class _Bench:
             all_left = None if left is None else left * (cells - place)
             self.experiment.progress(title, place * total + done, cells * total, all_left)
 
-        found = compare(
+        found = mv.compare(
             self.experiment.tables[self.data.name].frame,
             methods=methods,
             k=list(sizes),
@@ -315,7 +312,9 @@ class _Bench:
 
 def _small_forest() -> Any:
     """Make a forest for a quick look."""
-    return named_classifier(FOREST).set_params(n_estimators=QUICK_TREES)
+    from sklearn.ensemble import RandomForestClassifier
+
+    return RandomForestClassifier(n_estimators=QUICK_TREES)
 
 
 def _check_none_refused(summary: polars.DataFrame, data: Data) -> None:
@@ -323,7 +322,7 @@ def _check_none_refused(summary: polars.DataFrame, data: Data) -> None:
     refused = summary.drop_nulls("refused")
     if refused.height:
         first = refused.row(0, named=True)
-        raise DataError(
+        raise mv.DataError(
             f"data '{data.name}', {first['method']}, k {first['k']}",
             f"the cell cannot be run ({first['refused'].rstrip('.')})",
             "pass the file as published",

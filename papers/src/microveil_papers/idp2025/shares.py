@@ -8,8 +8,9 @@ import numpy as np
 import polars
 from numpy.typing import NDArray
 
+import microveil as mv
 from microveil.engines import LocalEngine
-from microveil.protect import draw, plan
+from microveil.protect import draw
 from microveil_papers.paper import Listing
 
 __all__ = ["shares_listing", "shares_of", "shares_told"]
@@ -54,7 +55,7 @@ def shares_of(
     rows = []
     for epsilon in EPSILONS:
         for method in METHODS:
-            planned = plan(frame, method=method, k=K, epsilon=epsilon, **asked)
+            planned = mv.plan(frame, method=method, k=K, epsilon=epsilon, **asked)
             usual_sums = np.zeros(len(attributes))
             printed_sums = np.zeros(len(attributes))
             for seed in range(runs):

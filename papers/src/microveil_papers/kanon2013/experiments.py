@@ -5,9 +5,7 @@ from dataclasses import dataclass, replace
 
 import polars
 
-from microveil.compare import compare
-from microveil.errors import DataError
-from microveil.table import bounds_from_data
+import microveil as mv
 from microveil_papers.paper import Experiment
 
 __all__ = [
@@ -197,7 +195,7 @@ def compared(
     Cost: that of `compare`.
     """
     frame = experiment.tables["census"].frame.select(attributes)
-    found = compare(
+    found = mv.compare(
         frame,
         methods=methods,
         k=list(sizes),
@@ -209,7 +207,7 @@ def compared(
         linkage=linkage,
         attributes=list(attributes),
         # Read from the data as in the paper, which the guarantee then says.
-        bounds=bounds_from_data(frame, ALPHA),
+        bounds=mv.bounds_from_data(frame, ALPHA),
         resolution=dict.fromkeys(attributes, 1),
         outside="clamp",
         # The paper publishes them.
@@ -218,7 +216,7 @@ def compared(
     refused = found.drop_nulls("refused")
     if refused.height:
         first = refused.row(0, named=True)
-        raise DataError(
+        raise mv.DataError(
             f"data 'census', {first['method']}, k {first['k']}",
             f"the cell cannot be run ({first['refused'].rstrip('.')})",
             "pass the file as published",

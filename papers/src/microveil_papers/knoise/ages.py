@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.errors import DataError
+import microveil as mv
 from microveil.files.reading import SourceFile
-from microveil.partition import Intervals, intervals
 from microveil_papers.paper import DataSet
 
 __all__ = [
@@ -46,7 +45,7 @@ class Ages:
     """
 
     values: NDArray[np.float64]
-    intervals: Intervals
+    intervals: mv.partition.Intervals
 
     @property
     def delta(self) -> float:
@@ -112,7 +111,7 @@ def steps_of(ages: Ages) -> Steps:
     next_year, same = np.diff(years) == 1, np.diff(labels) == 0
     inside, across = next_year & same, next_year & ~same
     if not (inside.any() and across.any()):
-        raise DataError(
+        raise mv.DataError(
             f"data '{ADULT.name}', column '{COLUMN}'",
             "ages one year apart are needed, both within an interval and on either side of a "
             "border between two",
@@ -139,14 +138,14 @@ def ages_of(source: SourceFile, n_records: int = N_RECORDS) -> Ages:
     every = source.frame[COLUMN].to_numpy().astype(np.float64)
     values = every[(every >= LOWEST) & (every <= HIGHEST)][:n_records]
     if len(values) < n_records:
-        raise DataError(
+        raise mv.DataError(
             place,
             f"{n_records} records with an age from {LOWEST} to {HIGHEST} are needed, as many as "
             "the paper's table has, and there are fewer",
             "pass the file as published",
         )
     if np.any(values != np.rint(values)):
-        raise DataError(place, "ages must be whole years", "pass the file as published")
-    ages = Ages(values=values, intervals=intervals(values, width=WIDTH))
+        raise mv.DataError(place, "ages must be whole years", "pass the file as published")
+    ages = Ages(values=values, intervals=mv.partition.intervals(values, width=WIDTH))
     steps_of(ages)
     return ages

@@ -9,9 +9,9 @@ import numpy as np
 import polars
 from numpy.typing import NDArray
 
+import microveil as mv
 from microveil.engines import LocalEngine
-from microveil.protect import draw, plan
-from microveil.release import Plan
+from microveil.protect import draw
 from microveil_papers.given import Given, joined
 from microveil_papers.knoise.ages import HIGHEST, LOWEST, WIDTH, Ages
 from microveil_papers.knoise.measures import Runs, distances_of_laws, linked
@@ -208,11 +208,11 @@ class _Counted:
         return found
 
 
-def _planned(values: NDArray[np.float64], request: Mapping[str, Any]) -> Plan:
-    return plan(polars.DataFrame({"age": values}), attributes=["age"], **request)
+def _planned(values: NDArray[np.float64], request: Mapping[str, Any]) -> mv.Plan:
+    return mv.plan(polars.DataFrame({"age": values}), attributes=["age"], **request)
 
 
-def _released(planned: Plan, runs: int) -> Runs:
+def _released(planned: mv.Plan, runs: int) -> Runs:
     """Protect the ages in many seeded runs."""
     return np.array(
         [
@@ -225,7 +225,7 @@ def _released(planned: Plan, runs: int) -> Runs:
     )
 
 
-def _rmse(values: NDArray[np.float64], planned: Plan, runs: int) -> Runs:
+def _rmse(values: NDArray[np.float64], planned: mv.Plan, runs: int) -> Runs:
     errors = _released(planned, runs) - values
     roots: Runs = np.sqrt(np.mean(errors**2, axis=1))
     return roots

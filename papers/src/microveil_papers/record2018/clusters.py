@@ -9,12 +9,10 @@ import numpy as np
 import polars
 from numpy.typing import NDArray
 
+import microveil as mv
 from microveil.engines import LocalEngine
-from microveil.partition.mdav import insensitive_mdav, mdav
-from microveil.partition.optimal import optimal
 from microveil.privacy import Condition
-from microveil.protect import draw, plan
-from microveil.table import bounds_from_data
+from microveil.protect import draw
 
 __all__ = [
     "Anonymity",
@@ -112,8 +110,8 @@ def stability_of(frame: polars.DataFrame, where: str, times: int, seed: int) -> 
     )
     changed = list(_changed(values, bounds, times, seed))
     for name, partition in (
-        ("mdav", mdav),
-        ("mdav-insensitive", lambda matrix, k: insensitive_mdav(matrix, k, bounds)),
+        ("mdav", mv.partition.mdav),
+        ("mdav-insensitive", lambda matrix, k: mv.partition.insensitive_mdav(matrix, k, bounds)),
     ):
         before = partition(values, K).labels
         shares = tuple(changed_clusters(before, partition(other, K).labels) for other in changed)
@@ -125,7 +123,9 @@ def stability_of(frame: polars.DataFrame, where: str, times: int, seed: int) -> 
 def _lost(values: NDArray[np.float64], other: NDArray[np.float64]) -> float:
     """Return the share of sizes that are lost; 0 where the value was drawn as it was."""
     for column in np.flatnonzero(np.any(values != other, axis=0)):
-        before, after = (optimal(table[:, column], K).sizes for table in (values, other))
+        before, after = (
+            mv.partition.optimal(table[:, column], K).sizes for table in (values, other)
+        )
         return lost_sizes(before, after)
     return 0.0
 
@@ -214,8 +214,8 @@ def anonymity_of(
     for request in requests:
         groups = []
         for k in sizes:
-            planned = plan(
-                frame, k=k, attributes=names, bounds=bounds_from_data(frame, ALPHA),
+            planned = mv.plan(
+                frame, k=k, attributes=names, bounds=mv.bounds_from_data(frame, ALPHA),
                 resolution=dict.fromkeys(names, 1), outside="clamp", exact_cells="allow",
                 **request,
             )  # fmt: skip
@@ -241,12 +241,12 @@ def promises_of(frame: polars.DataFrame, names: Sequence[str]) -> Iterator[Promi
     -----
     The domains are those that the experiment reads from the data, taken as given.
     """
-    given = {name: tuple(ends) for name, ends in bounds_from_data(frame, ALPHA).items()}
+    given = {name: tuple(ends) for name, ends in mv.bounds_from_data(frame, ALPHA).items()}
     for name in names:
         method, _, step = name.partition(":")
         choice, _, value = step.partition("=")
         steps: dict[str, Any] = {choice: value}
-        claim = plan(
+        claim = mv.plan(
             frame, method=method, k=K, epsilon=1.0, attributes=frame.columns, bounds=given,
             resolution=dict.fromkeys(frame.columns, 1), outside="clamp", exact_cells="allow",
             **steps,
