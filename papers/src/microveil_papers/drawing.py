@@ -1,4 +1,4 @@
-"""Figures by matplotlib (the extra `report`): files of SVG and PNG, and charts for the page.
+"""Figures by matplotlib: files of SVG and PNG, and charts for the page.
 
 One drawing serves both. On the page every chart stands alone, so that it fits a telephone,
 and its colours are exchanged for those of the reader's light or dark scheme.

@@ -352,8 +352,6 @@ class Paper:
     reproduce : callable
     runs, quick_runs : int
         How often it draws, by default and with ``quick``.
-    libraries : tuple of str
-        Modules that must be installed, beside matplotlib.
     """
 
     id: str
@@ -363,4 +361,3 @@ class Paper:
     reproduce: Callable[[Experiment], Reproduction]
     runs: int = 10
     quick_runs: int = 2
-    libraries: tuple[str, ...] = ()

@@ -3,11 +3,9 @@
 import json
 import shutil
 import time
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +18,10 @@ from microveil.files.text import TextFormat
 from microveil_papers.data import differing
 from microveil_papers.drawing import draw_figure
 from microveil_papers.page import reproduction_page
-from microveil_papers.paper import Experiment, Paper, Progress, Reproduction, Verdict
+from microveil_papers.paper import Experiment, Paper, Progress, Reproduction
 from microveil_papers.papers import PAPERS
 
-__all__ = ["named_files", "reproduce", "summary"]
+__all__ = ["REPORT", "reproduce"]
 
 REPORT, RUNS, MARK = "report.html", "runs", "reproduction.json"
 # What a reproduction that is continued must have in common with what was begun.
@@ -81,7 +79,6 @@ def reproduce(
     with the right columns and other values are taken, and the page says so.
     """
     chosen = _paper(paper)
-    _check_installed(chosen)
     sources = _sources(chosen, data)
     drawn = _runs(runs, chosen.quick_runs if quick else chosen.runs)
     target = Path(folder)
@@ -139,50 +136,12 @@ def _warnings(
     return told
 
 
-def named_files(given: Iterable[str]) -> dict[str, str]:
-    """Read NAME=FILE entries; the first equals sign ends the name.
-
-    >>> named_files(["census=a=b.csv"])
-    {'census': 'a=b.csv'}
-    """
-    files: dict[str, str] = {}
-    for entry in given:
-        name, equals, path = entry.partition("=")
-        if not (name and equals and path):
-            raise RequestError(
-                f"--data {entry}", "it wants a data set's name and a file", "write NAME=FILE"
-            )
-        if name in files:
-            raise RequestError(f"--data {name}", "it is given twice", "give it once")
-        files[name] = path
-    return files
-
-
-def summary(found: Reproduction) -> str:
-    """Write each claim's verdict on a line of its own, the counts last."""
-    lines = [f"{claim.verdict.value:15} {claim.section:6} {claim.text}" for claim in found.claims]
-    counts = Counter(claim.verdict for claim in found.claims)
-    told = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in Verdict)
-    return "\n".join([*lines, f"{len(found.claims)} claims: {told}."])
-
-
 def _paper(name: str) -> Paper:
     if name not in PAPERS:
         raise RequestError(
             f"paper '{name}'", "there is no such paper here", f"choose from {', '.join(PAPERS)}"
         )
     return PAPERS[name]
-
-
-def _check_installed(paper: Paper) -> None:
-    """Find out before hours of work whether there is something to draw and to learn with."""
-    for module in ("matplotlib", *paper.libraries):
-        if find_spec(module) is None:
-            raise RequestError(
-                f"paper '{paper.id}'",
-                f"its experiments need {module}, which is not installed",
-                "pip install 'microveil[report,evaluate]'",
-            )
 
 
 def _sources(paper: Paper, data: Mapping[str, str | Path]) -> dict[str, SourceFile]:

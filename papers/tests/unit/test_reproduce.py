@@ -14,8 +14,9 @@ from microveil.compare.store import opened
 from microveil.errors import DataError, FileError, RequestError
 from microveil.privacy import Condition, Scope
 from microveil.privacy.condition import cluster_sizes, kept_columns, noise_scales
-from microveil_papers import PAPERS, drawing, named_files, reproduce, reproducing, summary
+from microveil_papers import PAPERS, drawing, reproduce, reproducing
 from microveil_papers.cells import Cell, ratio_of
+from microveil_papers.command import named_files, summary
 from microveil_papers.data import digest_of_column
 from microveil_papers.given import TITLE, given_in
 from microveil_papers.page import reproduction_page
@@ -332,14 +333,6 @@ def test_files_with_semicolons_are_read_untold(people, tmp_path):
     people.write_text('"AGE";"NAME"\n20;"a"\n30;"b, c"\n')
     found = reproduce("invented", {"people": people}, tmp_path / "out")
     assert found.listings[0].table["mean"].to_list() == [25.0]
-
-
-def test_without_a_library_nothing_is_begun(people, tmp_path, monkeypatch):
-    """The remedy is said before hours of work."""
-    monkeypatch.setattr(reproducing, "find_spec", lambda _name: None)
-    with pytest.raises(RequestError, match=r"needs? matplotlib.*microveil\[report,evaluate\]"):
-        reproduce("invented", {"people": people}, tmp_path / "out")
-    assert not (tmp_path / "out").exists()
 
 
 def test_a_folder_that_is_a_file_is_refused(people):

@@ -341,19 +341,19 @@ def reproduce(
     quick: Annotated[bool, typer.Option("--quick", help="Fewer runs and settings.")] = False,
 ) -> None:
     """Draw a paper's figures again, and check its claims."""
-    from microveil_papers import named_files, reproduce, summary
+    from microveil.commands.papers import installed_reproduce
 
+    reproduce = installed_reproduce()
     with counted_progress() as progress:
-        found = reproduce(
+        shown = reproduce(
             paper,
-            named_files(data),
+            data,
             output,
             runs=runs,
             quick=quick,
             progress=lambda what, done, total, left: progress(done, total, left, what),
         )
-    print_text(summary(found))
-    print_text(f"The page: {output / 'report.html'}")
+    print_text(shown)
 
 
 @app.command()

@@ -80,5 +80,4 @@ IDP_2025 = Paper(
         wine((*WINE.attributes, WINE.class_attribute)),
     ),
     reproduce=reproduce,
-    libraries=("sklearn",),
 )
