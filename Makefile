@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+REPRODUCE := $(BIN)/microveil reproduce $(FLAGS) -o build/reproduce
 # A container may see all cores of its host: no more processes than pay off.
 PYTEST := $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal
 
@@ -10,7 +11,8 @@ KERNEL_TESTS := $(addprefix tests/unit/test_,files.py noise.py record_linkage.py
   neighbourhoods.py attacks_against_oracle.py goodness_of_fit.py columns.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage test-slow test-record record record-papers check docs bench format clean
+.PHONY: help demo reproduce test test-papers coverage test-slow test-record record record-papers \
+	check docs bench format clean named-data
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -27,11 +29,31 @@ $(VENV)/.installed-%: pyproject.toml | $(BIN)/python
 	$(PIP) install -e '.[$*]'
 	@touch $@
 
+$(VENV)/.installed-papers: pyproject.toml papers/pyproject.toml | $(BIN)/python
+	$(PIP) install -e '.[test]' -e ./papers
+	@touch $@
+
+# Said before anything is installed.
+named-data:
+	@test -n "$$MICROVEIL_DATA" || \
+	  { echo "MICROVEIL_DATA must name the folder of the data: see docs/reproduce.md" >&2; exit 2; }
+
 demo: $(VENV)/.installed ## Protect invented people in three ways and explain the outcome
 	$(BIN)/microveil demo -o build/demo --overwrite
 
+# One paper after another; a call that was stopped is continued. FLAGS=--quick is for a look.
+reproduce: named-data $(VENV)/.installed-papers ## Reproduce the papers with the data of MICROVEIL_DATA
+	$(REPRODUCE)/kanon-2013 kanon-2013 --data census="$$MICROVEIL_DATA/census.csv"
+	$(REPRODUCE)/record-2018 record-2018 --data census="$$MICROVEIL_DATA/census.csv"
+	$(REPRODUCE)/knoise knoise --data adult="$$MICROVEIL_DATA/adult.csv"
+	$(REPRODUCE)/idp-2025 idp-2025 --data census="$$MICROVEIL_DATA/census.csv" \
+	  --data wine="$$MICROVEIL_DATA/winequality-white.csv"
+
 test: $(VENV)/.installed-test ## Run the tests, but for the long statistical ones
 	$(PYTEST) -m "not slow and not record"
+
+test-papers: $(VENV)/.installed-papers ## Run the tests of the papers, but for the long ones
+	$(PYTEST) -m "not slow" papers
 
 # First all tests, then those of kernels as plain Python: compiled lines are seen by nobody.
 coverage: $(VENV)/.installed-coverage ## Say which lines the tests run, kernels included
@@ -39,17 +61,18 @@ coverage: $(VENV)/.installed-coverage ## Say which lines the tests run, kernels 
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -m "not slow" --cov=microveil --cov-append --cov-report=term \
 	  tests/properties $(KERNEL_TESTS)
 
-test-slow: $(VENV)/.installed-test ## Run the long statistical tests
+test-slow: $(VENV)/.installed-papers ## Run the long tests, statistical and of the papers
 	$(PYTEST) -m slow
+	$(PYTEST) -m slow papers
 
 test-record: $(VENV)/.installed-test ## Hold releases, help and messages to their record
 	$(PYTEST) -m record tests/record
 
 record: $(VENV)/.installed-test ## Write that record anew, where a change is meant
-	PYTHONPATH=tests $(BIN)/python -m record
+	PYTHONPATH=tests $(BIN)/python -m record $(TEXTS:%=--texts %)
 
-record-papers: $(VENV)/.installed-test ## Write the record of reproduced papers anew
-	PYTHONPATH=tests $(BIN)/python -m record --papers
+record-papers: named-data $(VENV)/.installed-papers ## Write the record of reproduced papers anew
+	PYTHONPATH=tests:papers/tests $(BIN)/python -m record_papers $(TEXTS:%=--texts %)
 
 # The two contracts on imports would take each other's cache for their own.
 check: $(VENV)/.installed-check ## Lint, types, layers, spelling
@@ -71,4 +94,4 @@ format: $(VENV)/.installed-check ## Put the code in its form
 	$(BIN)/ruff format .
 
 clean: ## Remove what the targets made
-	rm -rf $(VENV) build .hypothesis .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) build .hypothesis .pytest_cache papers/.pytest_cache .mypy_cache .ruff_cache

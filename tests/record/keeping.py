@@ -108,10 +108,11 @@ def digests_of(texts: Texts) -> dict[str, dict[str, str]]:
     }
 
 
-def difference(record: Record, section: str, texts: Texts) -> str:
+def difference(record: Record, section: str, texts: Texts, *, target: str = "record") -> str:
     """Say where a section departs from the record and how to look; empty where nowhere.
 
-    The texts of the cases that differ are written to a folder of their own.
+    The texts of the cases that differ are written to a folder of their own. ``target`` of make
+    writes the record.
     """
     before, now = record.sections.get(section, {}), digests_of(texts)
     lines = []
@@ -137,8 +138,8 @@ def difference(record: Record, section: str, texts: Texts) -> str:
             f"{len(lines)} cases of '{section}' are not as the record has them:",
             *(f"  {line}" for line in lines),
             f"As they are now: {folder}",
-            "As they were: PYTHONPATH=tests python -m record --texts FOLDER, at the commit before.",
-            "Where that is meant: make record, and say so in the commit.",
+            f"As they were: make {target} TEXTS=FOLDER, at the commit before.",
+            f"Where that is meant: make {target}, and say so in the commit.",
             *_other_versions(record),
         ]
     )

@@ -1,22 +1,16 @@
-"""The sections of the record, and the files that they are kept in."""
+"""The sections of the record, and the file that it is kept in."""
 
-from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from record import answers, commands, papers, refusals, releases
-from record.keeping import Case
+from record import answers, commands, refusals, releases
+from record.writing import Sections
 
-__all__ = ["HOUSE", "PAPERS", "RECORDS"]
+__all__ = ["RECORD", "SECTIONS"]
 
-Sections = Mapping[str, Callable[[], Iterable[Case]]]
-HOUSE, PAPERS = (Path(__file__).with_name(name) for name in ("record.json", "papers.json"))
-# Papers take minutes and reference data: they are recorded and checked apart.
-RECORDS: Mapping[Path, Sections] = {
-    HOUSE: {
-        "releases": releases.cases,
-        "refusals": refusals.cases,
-        "answers": answers.cases,
-        "commands": commands.cases,
-    },
-    PAPERS: {"papers": papers.cases},
+RECORD = Path(__file__).with_name("record.json")
+SECTIONS: Sections = {
+    "releases": releases.cases,
+    "refusals": refusals.cases,
+    "answers": answers.cases,
+    "commands": commands.cases,
 }

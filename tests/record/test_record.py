@@ -5,30 +5,18 @@ import pytest
 
 from record.canonical import digest, text_of
 from record.keeping import Case, Record, difference, digests_of, texts_of
-from record.sections import HOUSE, PAPERS, RECORDS
+from record.sections import RECORD, SECTIONS
 
 CASES = {"a release": {"data": "1\n", "notes": "Rows."}, "an error": {"refused": "k: too large."}}
 
 
-def held(path, section):
-    """Fail by naming the cases that differ."""
-    found = difference(Record.read(path), section, texts_of(RECORDS[path][section]()))
-    if found:
-        pytest.fail(found, pytrace=False)
-
-
 @pytest.mark.record
-@pytest.mark.parametrize("section", RECORDS[HOUSE])
+@pytest.mark.parametrize("section", SECTIONS)
 def test_the_house_does_what_it_did(section):
     """No release, guarantee, figure, message or help changes unless the record says so."""
-    held(HOUSE, section)
-
-
-@pytest.mark.slow
-@pytest.mark.reference
-def test_the_papers_come_out_as_they_did():
-    """No table of a reproduced paper changes unless the record says so."""
-    held(PAPERS, "papers")
+    found = difference(Record.read(RECORD), section, texts_of(SECTIONS[section]()))
+    if found:
+        pytest.fail(found, pytrace=False)
 
 
 @pytest.fixture
@@ -61,7 +49,7 @@ def test_whatever_differs_is_named_and_alone(kept, changed, named):
     found = difference(kept, "some", changed).splitlines()
     assert found[0].startswith("1 cases of 'some'")
     assert found[1].strip() == named
-    assert "python -m record --texts" in found[3]
+    assert "make record TEXTS=FOLDER" in found[3]
 
 
 def test_other_versions_are_reported(kept):

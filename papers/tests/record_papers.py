@@ -1,4 +1,8 @@
-"""Reproduced papers, table by table: minutes, on reference data."""
+"""The record of reproduced papers, table by table: minutes, on reference data.
+
+`record_papers.json` is kept and read as the record of microveil itself is (`tests/record`):
+`make test-slow` holds the papers to it, `make record-papers` writes it anew.
+"""
 
 import os
 import tempfile
@@ -8,9 +12,11 @@ from typing import Any
 
 from record.commands import settled, typed
 from record.keeping import Case
+from record.writing import write_record
 
-__all__ = ["cases"]
+__all__ = ["RECORD", "cases"]
 
+RECORD = Path(__file__).with_suffix(".json")
 FILES = {"census": "census.csv", "wine": "winequality-white.csv"}
 PAPERS = {"idp-2025": ("census", "wine"), "kanon-2013": ("census",)}
 
@@ -37,3 +43,7 @@ def _reproduced(paper: str, names: tuple[str, ...]) -> Any:
             }
 
     return parts
+
+
+if __name__ == "__main__":
+    write_record(RECORD, {"papers": cases})
