@@ -12,7 +12,7 @@ import microveil as mv
 from command import run
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "papers" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 COMMANDS = {
     page: [
         line[2:]

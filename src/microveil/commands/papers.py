@@ -55,5 +55,5 @@ def installed_reproduce() -> Reproduce:
     raise RequestError(
         NAME,
         "the papers' experiments are in the package microveil-papers, which is not installed",
-        "pip install microveil-papers, or in a clone of microveil pip install ./papers",
+        "pip install ./papers in a clone of microveil, or pip install microveil-papers",
     )
