@@ -88,11 +88,11 @@ def test_the_cost_is_taken_off_whatever_a_method_says(monkeypatch):
 def test_no_method_promises_differential_privacy_by_lists_that_were_read(method):
     """Nor rows, asked by itself: what was read is a public figure of the mechanism."""
     of = METHODS[method]
-    steps = {step: values[0] for step, values in of.offers.items() if values}
+    own = {argument.name: argument.default for argument in of.arguments} | {"blocks": (("a", "b"),)}
     setting = Setting(
         shares=((Fraction(1), 9), (Fraction(1), 9)),
         spends_epsilon=True,
-        choices=Choices(k=5, shares={}, blocks=(("a", "b"),), **steps),
+        choices=Choices(k=5, shares={}, own=own),
         bounds_from_data=False,
         categories_from_data=True,
         resolution_from_data=False,

@@ -24,6 +24,7 @@ from microveil.release.planning import plan_prepared, refuse_exact
 from microveil.release.recipe import merged, read_recipe
 from microveil.release.request import Arguments, Request
 from microveil.release.selection import (
+    STEPS_CHOSEN,
     Expectation,
     Option,
     average,
@@ -179,7 +180,7 @@ def better_options(
     if scope is None:
         return []
     # What the request chose for its own method binds no other.
-    own = ("method", "k", "partition", "composition", "sensitivity")
+    own = ("method", "k", *STEPS_CHOSEN)
     free = {name: value for name, value in asked.items() if name not in own}
     return options(prepared, free, scope, engine)[:SHOWN]
 

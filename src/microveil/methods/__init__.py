@@ -6,13 +6,25 @@
 
 from typing import Any
 
+from microveil.arguments import declare
 from microveil.methods import idp2025, kanon2013, knoise, microaggregation, record2018, vector
 from microveil.methods.base import Choices, Method, Promise, Setting
 
-__all__ = ["METHODS", "Choices", "Method", "Promise", "Setting", "methods"]
+__all__ = ["METHODS", "Choices", "Method", "Promise", "Setting", "methods", "register"]
 
 _MODULES = (idp2025, vector, kanon2013, record2018, microaggregation, knoise)
-METHODS: dict[str, Method] = {method.id: method for module in _MODULES for method in module.METHODS}
+METHODS: dict[str, Method] = {}
+
+
+def register(method: Method) -> None:
+    """Add a method: flags, entries of recipes, checks and help follow from what it declares."""
+    declare(method.arguments)
+    METHODS[method.id] = method
+
+
+for _module in _MODULES:
+    for _method in _module.METHODS:
+        register(_method)
 
 
 def methods() -> list[dict[str, Any]]:

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar, cast
 
+from microveil.arguments import DECLARED, Argument
 from microveil.engines import Column, Engine, in_threads
 from microveil.plans import AttributePlan
 from microveil.privacy import Condition, Cover, Model, Scopes
@@ -12,6 +13,7 @@ from microveil.privacy import Condition, Cover, Model, Scopes
 __all__ = ["Choices", "Method", "PlanStep", "Promise", "Setting", "each", "epsilon_scopes"]
 
 Share = tuple[Fraction, int]
+Value = TypeVar("Value")
 # Below this, starting threads costs more than they save.
 FEW_RECORDS = 10_000
 
@@ -26,29 +28,26 @@ class Choices:
         The least cluster size; 1 where the method forms none.
     shares : dict of Fraction
         Each attribute's part of epsilon; empty where none is spent.
-    partition, composition, sensitivity, every, noise : str or None
-        The step chosen where the method offers it, its default where none was named.
     exact_cells : str
         "refuse", "allow" or "widen", where a method's rule can call for no noise at all.
-    blocks : tuple of tuples of str
-        Attributes that are microaggregated together.
-    width : Fraction or None
-        Of an interval, in the attribute's units.
-    matrices : dict
-        Transition matrices by attribute, or "invariant".
+    own : dict
+        Values of the arguments that the method declares, by name: the default where none was
+        given. The argument itself is the key to its value.
+
+    Examples
+    --------
+    >>> from microveil.arguments.steps import PARTITION
+    >>> Choices(k=5, shares={}, own={"partition": "mdav"})[PARTITION]
+    'mdav'
     """
 
     k: int
     shares: Mapping[str, Fraction]
-    partition: str | None = None
-    composition: str | None = None
-    sensitivity: str | None = None
     exact_cells: str = "refuse"
-    every: str | None = None
-    noise: str | None = None
-    blocks: tuple[tuple[str, ...], ...] = ()
-    width: Fraction | None = None
-    matrices: Mapping[str, Any] = field(default_factory=dict)
+    own: Mapping[str, Any] = field(default_factory=dict)
+
+    def __getitem__(self, argument: Argument[Value]) -> Value:
+        return cast("Value", self.own[argument.name])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,9 +156,8 @@ class Method:
         Whether its rule can call for no noise at all.
     takes_categories : bool
         Whether text with a declared list of categories can be protected.
-    offers : dict of tuples of str
-        Arguments it has a step for, with the values they may take (any where empty); the
-        first is the default.
+    arguments : tuple of Argument
+        Its own: those it has a step for and others need not, with the choices that it offers.
     """
 
     id: str
@@ -176,7 +174,31 @@ class Method:
     orders_clusters: bool = False
     may_be_exact: bool = False
     takes_categories: bool = False
-    offers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    arguments: tuple[Argument[Any], ...] = ()
+
+    @property
+    def offers(self) -> dict[str, tuple[str, ...]]:
+        """Its own arguments, with the values they may take (any where empty), the default first."""
+        return {argument.name: argument.choices for argument in self.arguments}
+
+    def uses(self, name: str) -> bool:
+        """Tell whether it has a step for an argument."""
+        by_need = {
+            "k": self.needs_k,
+            "epsilon": self.needs_epsilon,
+            "seed": self.randomness is not None,
+            "exact_cells": self.may_be_exact,
+            "isotonic": self.orders_clusters,
+        }
+        return by_need.get(name, name in self.offers or name not in DECLARED)
+
+    def set_aside(self, given: Mapping[str, Any]) -> set[str]:
+        """Name the arguments that have no use beside what is given for its own."""
+        return {
+            name
+            for argument in self.arguments
+            for name in argument.beside(given.get(argument.name, argument.default))
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Return the registry's entry as plain values."""

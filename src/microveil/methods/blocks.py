@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from microveil.arguments.steps import BLOCKS
 from microveil.engines import Clusters, Column, Engine
 from microveil.errors import DataError
 from microveil.methods.base import Choices
@@ -38,7 +39,7 @@ def plan_blocks(
     """
     by_name = {column.attribute.name: column for column in columns}
     plans: dict[str, AttributePlan] = {}
-    for block in choices.blocks:
+    for block in choices[BLOCKS]:
         together = _complete([by_name[member] for member in block], choices.k, engine)
         clusters = engine.cluster_jointly(name, together, choices.k)
         for part in represent(together, clusters, choices, engine):

@@ -27,6 +27,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil.arguments.steps import BLOCKS, COMPOSITION, SENSITIVITY
 from microveil.engines import Clusters, Column, Engine
 from microveil.mechanism.joint_shifts import JointShifts, least_scales, worst_loss
 from microveil.mechanism.sensitivity import global_sensitivity, local_sensitivity
@@ -61,7 +62,7 @@ def _noisy(
     columns: Sequence[Column], clusters: Clusters, choices: Choices, engine: Engine
 ) -> list[CentroidPlan]:
     block = _Block(find=engine.joint_shifts(columns, clusters))
-    by_vector = choices.sensitivity == "vector"
+    by_vector = choices[SENSITIVITY] == "vector"
     held = _in_any_cluster(columns, clusters, block.shifts, engine) if by_vector else None
     plans = []
     for index, column in enumerate(columns):
@@ -84,7 +85,7 @@ def _by_composition(
     sensitivity = np.int64(global_sensitivity(*domain(column)))
     share = choices.shares[column.attribute.name]
     alone = len(choices.shares) == 1
-    by_number = choices.composition == "sequential" and not alone
+    by_number = choices[COMPOSITION] == "sequential" and not alone
     grid_share = share / means.partition.n_clusters if by_number else share
     return noisy_centroids(column, means, sensitivity, share, shifts, engine, grid_share=grid_share)
 
@@ -196,7 +197,7 @@ def _promise(setting: Setting) -> Promise:
     """Promise by composition; at row scope once rows are shuffled and nothing is kept."""
     shares = setting.shares
     total = setting.epsilon
-    by_vector = setting.choices.sensitivity == "vector"
+    by_vector = setting.choices[SENSITIVITY] == "vector"
     conditions = (noise_scales(),) if by_vector else ()
     cluster: Fraction
     caveats: tuple[str, ...]
@@ -204,7 +205,7 @@ def _promise(setting: Setting) -> Promise:
         cluster, vector, caveats = total, total, _VECTOR
     elif len(shares) == 1:
         cluster, vector, caveats = total, total, _ALONE
-    elif setting.choices.composition == "sequential":
+    elif setting.choices[COMPOSITION] == "sequential":
         # With missing cells there may be fewer clusters than that, and less noise.
         cluster = sum(
             (share / (1 if setting.keeps_missing else most) for share, most in shares), Fraction(0)
@@ -225,7 +226,7 @@ def _promise(setting: Setting) -> Promise:
             title=_VECTOR_TITLE if by_vector else None,
         )
     # Across blocks, rows show which records share clusters of two partitions.
-    of_one_block = setting.shuffle == "rows" and len(setting.choices.blocks) == 1
+    of_one_block = setting.shuffle == "rows" and len(setting.choices[BLOCKS]) == 1
     unlinked = (of_one_block or setting.shuffle == "columns") and not setting.keeps
     individual = by_vector or setting.read_from_data
     return Promise(
@@ -250,10 +251,10 @@ METHODS = (
         " least {k}, and each value was replaced by its cluster's mean plus noise.",
         plan=kanon_dp,
         promise=_promise,
-        offers={
-            "composition": ("sequential", "parallel"),
-            "sensitivity": ("global", "vector"),
-            "blocks": (),
-        },
+        arguments=(
+            COMPOSITION.of("sequential", "parallel"),
+            SENSITIVITY.of("global", "vector", sets_aside={"vector": ("composition",)}),
+            BLOCKS,
+        ),
     ),
 )

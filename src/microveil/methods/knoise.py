@@ -17,6 +17,7 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil.arguments.steps import EVERY, MATRIX, NOISE, WIDTH
 from microveil.engines import Column, Engine
 from microveil.errors import RequestError
 from microveil.methods.base import Choices, Method, Promise, Setting, each, epsilon_scopes
@@ -37,7 +38,7 @@ def k_noise(column: Column, choices: Choices, engine: Engine) -> NoisePlan:
     return NoisePlan(
         column=engine.held(column),
         share=None,
-        law=choices.noise or "uniform",
+        law=choices[NOISE],
         delta=engine.interval_delta(column, **_rule(column, choices)),
     )
 
@@ -48,7 +49,7 @@ def k_pram(column: Column, choices: Choices, engine: Engine) -> IntervalPlan:
         column=engine.held(column),
         share=None,
         partition=engine.cluster_by_interval(column, **_rule(column, choices)),
-        permute=choices.noise == "permutation",
+        permute=choices[NOISE] == "permutation",
     )
 
 
@@ -61,11 +62,11 @@ class _Rule(TypedDict):
 
 
 def _rule(column: Column, choices: Choices) -> _Rule:
-    width = choices.width
+    width = choices[WIDTH]
     return _Rule(
         k=choices.k if width is None else None,
         width=None if width is None else float(width / column.attribute.resolution),
-        every=choices.every or "group",
+        every=choices[EVERY],
     )
 
 
@@ -81,7 +82,7 @@ def pram(column: Column, choices: Choices, engine: Engine) -> TransitionPlan:
             "resolution make more",
             "declare tighter bounds or a coarser resolution",
         )
-    given = choices.matrices.get(name)
+    given = choices[MATRIX].get(name)
     share: Fraction | None = choices.shares.get(name)
     if given is None or (isinstance(given, str) and given == "invariant"):
         if share is None:
@@ -256,7 +257,7 @@ _MOVES = {
 
 def _promise_nothing(setting: Setting) -> Promise:
     """Promise nothing formal: intervals and noise follow the data's range."""
-    moves = _MOVES[setting.choices.noise or "uniform"]
+    moves = _MOVES[setting.choices[NOISE]]
     return Promise(
         model=Model.NONE,
         epsilon=None,
@@ -281,7 +282,7 @@ METHODS = (
         promise=_promise_pram,
         needs_k=False,
         takes_categories=True,
-        offers={"matrix": ()},
+        arguments=(MATRIX,),
     ),
     Method(
         id="k-pram",
@@ -294,7 +295,7 @@ METHODS = (
         promise=_promise_nothing,
         needs_epsilon=False,
         needs_bounds=False,
-        offers={"every": ("group", "average"), "width": (), "noise": ("draw", "permutation")},
+        arguments=(EVERY.of("group", "average"), WIDTH, NOISE.of("draw", "permutation")),
     ),
     Method(
         id="k-noise",
@@ -306,10 +307,10 @@ METHODS = (
         promise=_promise_nothing,
         needs_epsilon=False,
         needs_bounds=False,
-        offers={
-            "every": ("group", "average"),
-            "width": (),
-            "noise": ("uniform", "laplace", "gaussian", "triangular"),
-        },
+        arguments=(
+            EVERY.of("group", "average"),
+            WIDTH,
+            NOISE.of("uniform", "laplace", "gaussian", "triangular"),
+        ),
     ),
 )

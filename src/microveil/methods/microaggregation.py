@@ -9,6 +9,7 @@ Releases via k-Anonymity"), Definitions 4 and 5.
 
 from collections.abc import Sequence
 
+from microveil.arguments.steps import BLOCKS
 from microveil.engines import Clusters, Column, Engine
 from microveil.methods.base import Choices, Method, PlanStep, Promise, Setting, each, epsilon_scopes
 from microveil.methods.blocks import plan_blocks
@@ -78,20 +79,8 @@ def _promise_joint(setting: Setting) -> Promise:
     """Promise k-anonymity where all protected attributes share one partition and their rows."""
     if setting.shuffle == "columns" and len(setting.shares) > 1:
         return Promise(model=Model.NONE, epsilon=None, scopes=_NOTHING, caveats=_TORN)
-    if len(setting.choices.blocks) == 1:
-        return Promise(
-            model=Model.K_ANONYMITY,
-            epsilon=None,
-            scopes=_NOTHING,
-            caveats=(
-                (
-                    "k-anonymity: every combination of the protected values is shared by at least "
-                    f"{setting.choices.k} records. Records released without values are outside it, "
-                    "and so are columns that are kept."
-                ),
-                *_NO_EPSILON,
-            ),
-        )
+    if len(setting.choices[BLOCKS]) == 1:
+        return _promise_k_anonymity(setting)
     return Promise(
         model=Model.NONE,
         epsilon=None,
@@ -107,10 +96,27 @@ def _promise_joint(setting: Setting) -> Promise:
     )
 
 
+def _promise_k_anonymity(setting: Setting) -> Promise:
+    """Promise it of the protected attributes, which have one partition."""
+    return Promise(
+        model=Model.K_ANONYMITY,
+        epsilon=None,
+        scopes=_NOTHING,
+        caveats=(
+            (
+                "k-anonymity: every combination of the protected values is shared by at least "
+                f"{setting.choices.k} records. Records released without values are outside it, "
+                "and so are columns that are kept."
+            ),
+            *_NO_EPSILON,
+        ),
+    )
+
+
 def _promise_univariate(setting: Setting) -> Promise:
     """Promise nothing formal, unless there is one attribute and it is its own partition."""
     if len(setting.shares) == 1:
-        return _promise_joint(setting)
+        return _promise_k_anonymity(setting)
     return Promise(
         model=Model.NONE,
         epsilon=None,
@@ -142,7 +148,7 @@ METHODS = (
         promise=_promise_joint,
         needs_epsilon=False,
         needs_bounds=False,
-        offers={"blocks": ()},
+        arguments=(BLOCKS,),
     ),
     Method(
         id="mdav-insensitive",
@@ -153,7 +159,7 @@ METHODS = (
         plan=jointly("mdav-insensitive"),
         promise=_promise_joint,
         needs_epsilon=False,
-        offers={"blocks": ()},
+        arguments=(BLOCKS,),
     ),
     Method(
         id="v-mdav",
@@ -165,7 +171,7 @@ METHODS = (
         promise=_promise_joint,
         needs_epsilon=False,
         needs_bounds=False,
-        offers={"blocks": ()},
+        arguments=(BLOCKS,),
     ),
     Method(
         id="ranking",

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from microveil.arguments.steps import BLOCKS, PARTITION
 from microveil.engines import Clusters, Column, Engine, in_threads
 from microveil.mechanism.sensitivity import global_sensitivity
 from microveil.methods.base import Choices, Method, Promise, Setting, epsilon_scopes
@@ -29,16 +30,16 @@ def record_dp(
     columns: Sequence[Column], choices: Choices, engine: Engine
 ) -> Sequence[AttributePlan]:
     """Plan a partition of the user's choice, then noise by the global sensitivity."""
-    if choices.partition == "mdav":
+    if choices[PARTITION] == "mdav":
         return plan_blocks(columns, choices, engine, "mdav", _noisy)
-    if choices.partition == "ranking":
+    if choices[PARTITION] == "ranking":
         return in_threads(lambda column: dp_um(column, choices, engine), columns)
     return in_threads(lambda column: _optimal(column, choices, engine), columns)
 
 
 def _optimal(column: Column, choices: Choices, engine: Engine) -> CentroidPlan:
     share = choices.shares[column.attribute.name]
-    if choices.partition == "optimal":
+    if choices[PARTITION] == "optimal":
         ranked = engine.cluster_optimally(column, choices.k)
     else:
         # Noise of scale width/(s share) on the mean of s records: 2 (width/share)**2 / s in all.
@@ -85,10 +86,10 @@ _BY_DISTANCE = (
 
 def _promise(setting: Setting) -> Promise:
     """Promise by partition: as `dp-um`, or with the partition taken as given."""
-    if setting.choices.partition == "ranking":
+    if setting.choices[PARTITION] == "ranking":
         return promise_dp_um(setting)
     total = setting.epsilon
-    if setting.choices.partition == "mdav":
+    if setting.choices[PARTITION] == "mdav":
         scopes = epsilon_scopes(total, None, None)
         return Promise(
             model=Model.INDIVIDUAL,
@@ -115,6 +116,15 @@ METHODS = (
         "replaced by its cluster's mean plus noise.",
         plan=record_dp,
         promise=_promise,
-        offers={"partition": ("mdav", "ranking", "optimal", "noise-aware"), "blocks": ()},
+        arguments=(
+            PARTITION.of(
+                "mdav",
+                "ranking",
+                "optimal",
+                "noise-aware",
+                sets_aside=dict.fromkeys(("ranking", "optimal", "noise-aware"), ("blocks",)),
+            ),
+            BLOCKS,
+        ),
     ),
 )

@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from microveil.arguments.steps import PARTITION
 from microveil.engines import Column, Engine
 from microveil.mechanism.sensitivity import cluster_local_sensitivity
 from microveil.mechanism.shifts import least_vector_scales, winsorised_shifts
@@ -29,7 +30,7 @@ def idp_vector(column: Column, choices: Choices, engine: Engine) -> CentroidPlan
     n_values = column.n_present
     share = choices.shares[column.attribute.name]
     widen = choices.exact_cells == "widen"
-    if choices.partition == "noise-aware":
+    if choices[PARTITION] == "noise-aware":
         ranked = engine.cluster_vector_aware(
             column,
             choices.k,
@@ -76,7 +77,7 @@ _IDP_VECTOR = (
 def _promise(setting: Setting) -> Promise:
     """Promise epsilon at vector scope, and so at cluster scope."""
     choices, total = setting.choices, setting.epsilon
-    chosen = choices.partition == "noise-aware" or choices.exact_cells == "widen"
+    chosen = choices[PARTITION] == "noise-aware" or choices.exact_cells == "widen"
     return Promise(
         model=Model.INDIVIDUAL,
         epsilon=total,
@@ -101,6 +102,6 @@ METHODS = (
         needs_bounds=False,
         orders_clusters=True,
         may_be_exact=True,
-        offers={"partition": ("ranking", "noise-aware")},
+        arguments=(PARTITION.of("ranking", "noise-aware"),),
     ),
 )

@@ -9,7 +9,8 @@ from microveil.engines import in_threads
 from microveil.errors import DataError, RequestError
 from microveil.files.formulas import FORMULA_SIGNS, begins_like_formula
 from microveil.methods import METHODS, Method
-from microveil.release.request import Request, read_bounds, read_categories, read_resolution
+from microveil.release.domains import read_bounds, read_categories, read_resolution
+from microveil.release.request import Request
 from microveil.schema import Attribute, Bounds, Categories, Kind, Ordered, Source
 from microveil.table import (
     GridColumn,

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from microveil.arguments.steps import MATRIX
 from microveil.plans import AttributePlan
 from microveil.release.columns import Prepared
 from microveil.release.request import Request
@@ -63,7 +64,7 @@ def _of_request(
     request: Request, parts: Sequence[AttributePlan], left_out: Sequence[str]
 ) -> list[str]:
     notes = []
-    if request.matrix and request.epsilon is not None and "matrix" in request.method.offers:
+    if request[MATRIX] and request.epsilon is not None and request.method.uses("matrix"):
         notes.append(
             "Attributes with a transition matrix of their own spend what it spends, beside the "
             "epsilon asked for: the guarantee holds the sum."

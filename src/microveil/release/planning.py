@@ -3,7 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
+from microveil.arguments.steps import MATRIX
 from microveil.engines import Engine
 from microveil.errors import ExactCellsError, RequestError
 from microveil.methods import Choices, Promise, Setting
@@ -91,43 +93,26 @@ def _check_scope(promise: Promise, request: Request) -> None:
 
 
 def _choices(names: list[str], request: Request) -> Choices:
-    blocks: tuple[tuple[str, ...], ...] = (tuple(names),)
-    if request.blocks is not None and "blocks" not in request.unused:
-        blocks = request.blocks
-    members = {name for block in blocks for name in block}
-    if "blocks" in request.method.offers and members != set(names):
-        odd = min(members ^ set(names))
-        raise RequestError(
-            f"column '{odd}'",
-            "blocks must hold every protected attribute and no other column",
-            "name it in one block, or leave it out of all",
-        )
-    for name in request.matrix:
-        if name not in names:
-            raise RequestError(
-                f"matrix of '{name}'", "it is no protected attribute", "leave it out"
-            )
-    epsilon = request.epsilon if request.method.needs_epsilon else None
+    own: dict[str, Any] = {}
+    for argument in request.method.arguments:
+        value = argument.default if argument.name in request.unused else request[argument]
+        own[argument.name] = value if argument.fit is None else argument.fit(value, names)
     return Choices(
         k=request.k,
-        shares=_shares(epsilon, names, request),
-        partition=request.partition,
-        composition=request.composition,
-        sensitivity=request.sensitivity,
+        shares=_shares(names, request),
         exact_cells=request.exact_cells,
-        every=request.every,
-        noise=request.noise,
-        blocks=blocks,
-        width=request.width,
-        matrices=request.matrix,
+        own=own,
     )
 
 
-def _shares(epsilon: Fraction | None, names: list[str], request: Request) -> dict[str, Fraction]:
+def _shares(names: list[str], request: Request) -> dict[str, Fraction]:
     """Split epsilon over the attributes that have no transition matrix of their own."""
-    own = {n for n, given in request.matrix.items() if not isinstance(given, str)}
-    sharing = [name for name in names if name not in own or "matrix" not in request.method.offers]
-    return {} if epsilon is None or not sharing else split(epsilon, sharing, request.budget)
+    if request.epsilon is None or not request.method.needs_epsilon:
+        return {}
+    matrices = request[MATRIX] if request.method.uses("matrix") else None
+    own = {name for name, given in (matrices or {}).items() if not isinstance(given, str)}
+    sharing = [name for name in names if name not in own]
+    return split(request.epsilon, sharing, request.budget) if sharing else {}
 
 
 def refuse_exact(planned: Plan, request: Request) -> None:

@@ -22,16 +22,18 @@ A recipe says the version that it was written for. One of an earlier version tha
 means something else by now is refused: a monthly run must not change its meaning in silence.
 """
 
-import datetime
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from types import GenericAlias
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
+from microveil.arguments import Argument, arguments
 from microveil.errors import FileError, RequestError, stands_alone
 from microveil.schema import Kind, Ordered, Role
 from microveil.table import (
@@ -44,55 +46,32 @@ from microveil.table import (
 
 __all__ = ["merged", "propose_recipe", "read_recipe"]
 
-BY_COLUMN = ("bounds", "categories", "resolution", "budget", "types", "matrix")
-Number = int | float
-Point = int | float | datetime.date
-
-
 # Of text with more different values than this none is shown: it is hardly one of categories.
 MOST_CATEGORIES = 1000
 
 
-class AttributeEntry(BaseModel):
-    """What a recipe says of one attribute."""
+class Entries(BaseModel):
+    """Entries of a recipe: no other, and each of its very kind."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    role: Literal["identifier", "quasi-identifier", "confidential", "non-confidential"]
-    type: Literal["whole number", "decimal", "yes/no", "date", "text"]
-    bounds: tuple[Point, Point] | list[str] | None = None
-    categories: list[str | int | bool] | tuple[str, ...] | None = None
-    ordered: bool | None = None
-    resolution: Number | None = None
-    budget: Number | None = None
-    matrix: list[list[Number]] | Literal["invariant"] | None = None
 
-
-class Recipe(BaseModel):
-    """A recipe file."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    microveil: str | None = None
-    method: str | None = None
-    k: int | Literal["auto"] | None = None
-    epsilon: Number | None = None
-    scope: str | None = None
-    outside: str | None = None
-    missing: str | None = None
-    exact_cells: str | None = None
-    partition: str | None = None
-    composition: str | None = None
-    sensitivity: str | None = None
-    blocks: list[list[str]] | None = None
-    width: Number | None = None
-    every: str | None = None
-    noise: str | None = None
-    isotonic: bool | None = None
-    shuffle: bool | Literal["rows", "columns"] | None = None
-    seed: int | None = None
-    population: str | None = None
-    attributes: dict[str, AttributeEntry] = {}
+@cache
+def _form(known: tuple[Argument[Any], ...]) -> type[Entries]:
+    """Make the form of a recipe of the arguments that have an entry in it."""
+    top: dict[str, Any] = {"microveil": (str | None, None)}
+    of_attribute: dict[str, Any] = {"role": (Literal[*(role.value for role in Role)], ...)}
+    for argument in known:
+        entry = argument.entry
+        if entry is not None and entry.type is not None:
+            fields = of_attribute if entry.by_column else top
+            fields[entry.name or argument.name] = (
+                (entry.type, ...) if entry.needed else (entry.type | None, None)
+            )
+    of_attribute["ordered"] = (bool | None, None)
+    attribute = create_model("Attribute", __base__=Entries, **of_attribute)
+    top["attributes"] = (GenericAlias(dict, (str, attribute)), {})
+    return create_model("Recipe", __base__=Entries, **top)
 
 
 # The version whose recipes are read as they stand, and that of recipes that say none.
@@ -101,29 +80,32 @@ VERSION, UNSAID = (0, 2), (0, 1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Change:
-    """What recipes from before a version asked for that means something else since."""
+    """What recipes from before a version asked for that means something else since.
+
+    ``concerns`` tells it by the arguments that a recipe stands for.
+    """
 
     since: tuple[int, int]
-    concerns: Callable[[Recipe], bool]
+    concerns: Callable[[Mapping[str, Any]], bool]
     words: str
 
 
 CHANGES = (
     _Change(
         since=(0, 2),
-        concerns=lambda recipe: recipe.method == "auto" and recipe.scope == "row",
+        concerns=lambda asked: (asked.get("method"), asked.get("scope")) == ("auto", "row"),
         words='method = "auto" at row scope chose by the error expected on the table; it now '
         "weighs methods of differential privacy by public figures alone",
     ),
     _Change(
         since=(0, 2),
-        concerns=lambda recipe: recipe.k == "auto" and recipe.missing == "keep",
+        concerns=lambda asked: (asked.get("k"), asked.get("missing")) == ("auto", "keep"),
         words='k = "auto" was chosen by the number of values present; it is now by the number of '
         "records",
     ),
     _Change(
         since=(0, 2),
-        concerns=lambda recipe: recipe.method == "kanon-dp" and _numbers_protected(recipe) < 2,
+        concerns=lambda asked: asked.get("method") == "kanon-dp" and _numbers_protected(asked) < 2,
         words="kanon-dp of one attribute drew noise as wide as its bounds times the number of "
         "clusters; it now draws noise as wide as its bounds",
     ),
@@ -153,7 +135,7 @@ def read_recipe(recipe: str | Path | Mapping[str, Any]) -> dict[str, Any]:
     """
     contents = recipe if isinstance(recipe, Mapping) else _load(Path(recipe))
     try:
-        parsed = Recipe.model_validate(_with_tuples(contents))
+        parsed = _form(arguments()).model_validate(_with_tuples(contents))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"])
@@ -162,25 +144,28 @@ def read_recipe(recipe: str | Path | Mapping[str, Any]) -> dict[str, Any]:
             "it is unknown or of the wrong kind",
             "see microveil inspect for a recipe that is in order",
         ) from None
-    _check_version(parsed)
-    for name, entry in parsed.attributes.items():
-        if entry.ordered is not None and entry.categories is None:
+    written = parsed.model_dump(exclude_none=True)
+    version, entries = written.pop("microveil", None), written.pop("attributes")
+    asked = written | (_of_attributes(entries, contents["attributes"]) if entries else {})
+    _check_version(version, asked)
+    for name, entry in entries.items():
+        if "ordered" in entry and "categories" not in entry:
             raise RequestError(
                 f"recipe, entry 'attributes.{name}.ordered'",
                 "it says of categories whether their order means something, and none are listed",
                 "list them as categories, or leave it out",
             )
-    return _arguments(parsed, contents)
+    return asked
 
 
-def _check_version(recipe: Recipe) -> None:
+def _check_version(written: str | None, asked: Mapping[str, Any]) -> None:
     """Refuse a recipe of a later version, and one of an earlier one whose meaning changed."""
     current = ".".join(map(str, VERSION))
     place, version = "recipe, entry 'microveil'", UNSAID
-    if recipe.microveil is not None:
-        if not re.fullmatch(r"[0-9]{1,6}[.][0-9]{1,6}([.][0-9]{1,6})?", recipe.microveil):
+    if written is not None:
+        if not re.fullmatch(r"[0-9]{1,6}[.][0-9]{1,6}([.][0-9]{1,6})?", written):
             raise RequestError(place, "it is a version", f'write microveil = "{current}"')
-        major, minor = recipe.microveil.split(".")[:2]
+        major, minor = written.split(".")[:2]
         version = int(major), int(minor)
     if version > VERSION:
         raise RequestError(
@@ -189,7 +174,7 @@ def _check_version(recipe: Recipe) -> None:
             "update microveil",
         )
     for change in CHANGES:
-        if version < change.since and change.concerns(recipe):
+        if version < change.since and change.concerns(asked):
             raise RequestError(
                 place,
                 f"the recipe was written for an earlier version, and means something else now: "
@@ -230,15 +215,15 @@ def _is_pair(value: Any) -> bool:
     return isinstance(value, list) and not any(isinstance(part, str) for part in value)
 
 
-def merged(recipe: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+def merged(recipe: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
     """Let arguments override a recipe's; of those that go by column, column by column.
 
     >>> merged({"k": 5, "bounds": {"A": (0, 1), "B": (0, 1)}}, {"bounds": {"A": (0, 9)}})
     {'k': 5, 'bounds': {'A': (0, 9), 'B': (0, 1)}}
     """
-    given = {name: value for name, value in arguments.items() if value is not None}
+    given = {name: value for name, value in asked.items() if value is not None}
     both = {**recipe, **given}
-    for name in BY_COLUMN:
+    for name in (argument.name for argument in arguments() if argument.by_column):
         if isinstance(recipe.get(name), Mapping) and isinstance(given.get(name), Mapping):
             both[name] = {**recipe[name], **given[name]}
     # One attribute has one domain: the one given goes before the recipe's.
@@ -252,57 +237,54 @@ def merged(recipe: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str,
     wanted = given.get("attributes")
     if isinstance(wanted, list | tuple) and "budget" in recipe:
         # The recipe's weights of attributes that are not asked for this time fall away.
-        asked = {part for entry in wanted for part in (entry, *str(entry).split(","))}
-        kept = asked | set(given.get("budget", ()))
+        named = {part for entry in wanted for part in (entry, *str(entry).split(","))}
+        kept = named | set(given.get("budget", ()))
         both["budget"] = {name: weight for name, weight in both["budget"].items() if name in kept}
     return both
 
 
-def _arguments(recipe: Recipe, contents: Mapping[str, Any]) -> dict[str, Any]:
-    arguments = recipe.model_dump(exclude_none=True, exclude={"attributes", "microveil"})
-    entries = recipe.attributes
-    if not entries:
-        return arguments
-    chosen = _protected(recipe)
-    kept = [name for name, entry in entries.items() if Role(entry.role) is Role.NON_CONFIDENTIAL]
-    arguments["types"] = {name: entry.type for name, entry in entries.items()}
-    # Even where nothing is left to protect: a recipe's silence chooses no column.
-    arguments["attributes"] = chosen
-    if kept:
-        arguments["keep"] = kept
-    for key in ("bounds", "resolution", "budget", "matrix"):
-        # The objects as given: some are marked as read from the data.
-        values = {
-            name: contents["attributes"][name][key]
-            for name in chosen
-            if contents["attributes"][name].get(key) is not None
-        }
-        if values:
-            arguments[key] = values
-    listed = {
-        name: Ordered(tuple(values)) if entries[name].ordered else values
-        for name in chosen
-        if (values := contents["attributes"][name].get("categories")) is not None
+def _of_attributes(
+    entries: Mapping[str, Mapping[str, Any]], given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Make arguments of what a recipe says of attributes.
+
+    Values are the objects as given: some are marked as read from the data.
+    """
+    chosen = list(_protected(entries))
+    kept = [name for name, entry in entries.items() if entry["role"] == Role.NON_CONFIDENTIAL]
+    # Attributes even where nothing is left to protect: a recipe's silence chooses no column.
+    asked: dict[str, Any] = {
+        "types": {name: entry["type"] for name, entry in entries.items()},
+        "attributes": chosen,
+        **({"keep": kept} if kept else {}),
     }
-    if listed:
-        arguments["categories"] = listed
-    return arguments
+    for argument in arguments():
+        if not argument.by_column or argument.name in asked:
+            continue
+        key = argument.name
+        values = {n: given[n][key] for n in chosen if given[n].get(key) is not None}
+        if key == "categories":
+            values = {
+                name: Ordered(tuple(listed)) if entries[name].get("ordered") else listed
+                for name, listed in values.items()
+            }
+        if values:
+            asked[key] = values
+    return asked
 
 
-def _protected(recipe: Recipe) -> list[str]:
+def _protected(entries: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """Name the attributes that a recipe asks to protect."""
-    protected = (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL)
-    return [
-        name
-        for name, entry in recipe.attributes.items()
-        if Role(entry.role) in protected
-        and (Kind(entry.type).is_numeric or entry.bounds or entry.categories)
-    ]
+    for name, entry in entries.items():
+        is_protected = entry["role"] in (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL)
+        has_values = entry.get("bounds") or entry.get("categories")
+        if is_protected and (Kind(entry["type"]).is_numeric or has_values):
+            yield name
 
 
-def _numbers_protected(recipe: Recipe) -> int:
-    kinds = (Kind(recipe.attributes[name].type) for name in _protected(recipe))
-    return sum(kind.is_numeric for kind in kinds)
+def _numbers_protected(asked: Mapping[str, Any]) -> int:
+    types = asked.get("types", {})
+    return sum(Kind(types[name]).is_numeric for name in asked.get("attributes", ()))
 
 
 HEADER = """\

@@ -28,6 +28,7 @@ from microveil.table import GridColumn
 
 __all__ = [
     "AUTO",
+    "STEPS_CHOSEN",
     "Expectation",
     "Option",
     "average",
@@ -37,8 +38,6 @@ __all__ = [
 ]
 
 AUTO = "auto"
-# Steps that a request may choose, and that no option may then pass over.
-STEPS_CHOSEN = ("partition", "composition", "sensitivity")
 # Least to greatest k on offer, each so many times the one before; the second for methods whose
 # plans take long.
 STEP, LONG_STEP = 1.4, 3.0
@@ -56,6 +55,8 @@ CANDIDATES: tuple[tuple[str, Mapping[str, str]], ...] = (
     ("idp-ls", {}),
     ("idp-cbls", {}),
 )
+# Steps by which they differ: no option may pass over one that a request chooses.
+STEPS_CHOSEN = tuple(dict.fromkeys(step for _, steps in CANDIDATES for step in steps))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

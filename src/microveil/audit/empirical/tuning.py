@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil.arguments.steps import BLOCKS, PARTITION
 from microveil.audit.empirical.neighbours import Tuned
 from microveil.mechanism.shifts import LoneShift, RankedShifts
 from microveil.partition import Partition, rank_order
@@ -44,7 +45,7 @@ def tuned_to(part: CentroidPlan, prepared: Prepared, request: Request) -> Tuned:
     else:
         block = _block(name, prepared, request)
         cut = _Jointly(
-            partition="mdav" if request.partition == "mdav" else "mdav-insensitive",
+            partition="mdav" if request[PARTITION] == "mdav" else "mdav-insensitive",
             k=request.k,
             bounds=tuple(by_name[member].attribute.grid_bounds or (0, 0) for member in block),
         )
@@ -61,9 +62,10 @@ def tuned_to(part: CentroidPlan, prepared: Prepared, request: Request) -> Tuned:
 
 def _block(name: str, prepared: Prepared, request: Request) -> Sequence[str]:
     """Return the attributes that are clustered with this one."""
-    if request.blocks is None or "blocks" in request.unused:
+    blocks = request[BLOCKS]
+    if blocks is None or BLOCKS.name in request.unused:
         return prepared.names
-    return next(block for block in request.blocks if name in block)
+    return next(block for block in blocks if name in block)
 
 
 def _complete(column: GridColumn, part: CentroidPlan) -> Whole:

@@ -1,0 +1,223 @@
+"""The arguments that every request may have, whichever method it is for."""
+
+import datetime
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from microveil.arguments import reading
+from microveil.arguments.argument import Argument, Entry, Flag
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+__all__ = [
+    "ATTRIBUTES",
+    "BOUNDS",
+    "BUDGET",
+    "CATEGORIES",
+    "EPSILON",
+    "EXACT_CELLS",
+    "FIRST",
+    "ISOTONIC",
+    "KEEP",
+    "LAST",
+    "METHOD",
+    "MISSING",
+    "OUTSIDE",
+    "POPULATION",
+    "RESOLUTION",
+    "SCOPE",
+    "SEED",
+    "SHUFFLE",
+    "TYPES",
+    "K",
+]
+
+Number = int | float
+Point = int | float | datetime.date
+
+METHOD: Argument[str] = Argument(
+    name="method",
+    help="See microveil methods; auto takes the best for --scope.",
+    takes="the id of a method, or auto",
+    flags=(Flag(),),
+    entry=Entry(type=str),
+)
+K: Argument[int] = Argument(
+    name="k",
+    help="Least records in a cluster; auto takes advice.",
+    read=reading.cluster_size,
+    takes="a whole number of 1 or more, or auto",
+    flags=(Flag(),),
+    entry=Entry(type=int | Literal["auto"]),
+)
+EPSILON: Argument["Fraction"] = Argument(
+    name="epsilon",
+    help="The budget, above 0.",
+    read=reading.epsilon,
+    takes="a number above 0",
+    flags=(Flag(),),
+    entry=Entry(type=Number),
+)
+SCOPE: Argument[str] = Argument(
+    name="scope",
+    help="What the epsilon must cover: cluster, vector or row. Else refused.",
+    choices=("cluster", "vector", "row"),
+    flags=(Flag(),),
+    entry=Entry(type=str),
+)
+ATTRIBUTES: Argument[tuple[str, ...]] = Argument(
+    name="attributes",
+    help="Columns, with commas or repeated.",
+    read=reading.column_names("attributes"),
+    takes="names of columns",
+    flags=(Flag(repeated=True),),
+    entry=Entry(type=None, name="role", by_column=False),
+)
+KEEP: Argument[tuple[str, ...]] = Argument(
+    name="keep",
+    help="Columns to release unprotected.",
+    read=reading.column_names("keep"),
+    takes="names of columns",
+    default=(),
+    flags=(Flag(repeated=True),),
+    entry=Entry(type=None, name="role", by_column=False),
+)
+BOUNDS: Argument[Mapping[str, Any]] = Argument(
+    name="bounds",
+    help="A column's domain: NAME=0:150000.",
+    read=reading.by_column("bounds"),
+    takes="by column two numbers or dates; of text a list of categories",
+    default={},
+    flags=(Flag(repeated=True, by_column=True),),
+    entry=Entry(type=tuple[Point, Point] | list[str], by_column=True),
+)
+CATEGORIES: Argument[Mapping[str, Any]] = Argument(
+    name="categories",
+    help="A column's categories: NAME=North,South.",
+    read=reading.by_column("categories"),
+    takes="by column a list of text, whole numbers or yes/no",
+    default={},
+    flags=(
+        Flag(repeated=True, by_column=True),
+        Flag(
+            name="ordered",
+            help="Its categories in an order that counts: NAME=low,middle,high.",
+            repeated=True,
+            by_column=True,
+        ),
+    ),
+    entry=Entry(type=list[str | int | bool] | tuple[str, ...], by_column=True),
+)
+RESOLUTION: Argument[Mapping[str, Any]] = Argument(
+    name="resolution",
+    help="A column's step: NAME=0.01.",
+    read=reading.by_column("resolution"),
+    takes="by column a number above 0",
+    default={},
+    flags=(Flag(repeated=True, by_column=True),),
+    entry=Entry(type=Number, by_column=True),
+)
+OUTSIDE: Argument[str] = Argument(
+    name="outside",
+    help="error or clamp.",
+    choices=("error", "clamp"),
+    default="error",
+    flags=(Flag(),),
+    entry=Entry(type=str),
+)
+MISSING: Argument[str] = Argument(
+    name="missing",
+    help="error or keep.",
+    choices=("error", "keep"),
+    default="error",
+    flags=(Flag(),),
+    entry=Entry(type=str),
+)
+EXACT_CELLS: Argument[str] = Argument(
+    name="exact_cells",
+    help="refuse, allow or widen.",
+    choices=("refuse", "allow", "widen"),
+    default="refuse",
+    flags=(Flag(),),
+    entry=Entry(type=str),
+)
+BUDGET: Argument[Mapping[str, Any]] = Argument(
+    name="budget",
+    help="A column's weight in epsilon: NAME=2.",
+    read=reading.by_column("budget"),
+    takes="by column a number above 0",
+    default={},
+    flags=(Flag(repeated=True, by_column=True),),
+    entry=Entry(type=Number, by_column=True),
+)
+ISOTONIC: Argument[bool] = Argument(
+    name="isotonic",
+    help="Put noisy means in order: more linkage.",
+    read=reading.yes_or_no("isotonic"),
+    takes="yes or no",
+    default=False,
+    flags=(Flag(kind=bool, denied=True),),
+    entry=Entry(type=bool),
+)
+SHUFFLE: Argument[str | None] = Argument(
+    name="shuffle",
+    help="Rows in random order.",
+    read=reading.shuffled,
+    takes="yes or no, rows or columns",
+    flags=(
+        Flag(kind=bool, denied=True),
+        Flag(
+            name="shuffle_columns",
+            help="Each attribute in a random order of its own: no row is a person's.",
+            kind=bool,
+        ),
+    ),
+    entry=Entry(type=bool | Literal["rows", "columns"]),
+)
+SEED: Argument[int] = Argument(
+    name="seed",
+    help="Experiments only: protects nobody.",
+    read=reading.seed,
+    takes="a whole number",
+    flags=(Flag(kind=int),),
+    entry=Entry(type=int),
+)
+TYPES: Argument[Mapping[str, Any]] = Argument(
+    name="types",
+    help="What a column must hold.",
+    read=reading.column_kinds,
+    takes="by column whole number, decimal, yes/no, date or text",
+    default={},
+    entry=Entry(
+        type=Literal["whole number", "decimal", "yes/no", "date", "text"],
+        name="type",
+        by_column=True,
+        needed=True,
+    ),
+)
+POPULATION: Argument[str] = Argument(
+    name="population",
+    help="Who the people are: a ledger then counts all releases of theirs.",
+    read=reading.population,
+    takes="a name",
+    flags=(Flag(),),
+    entry=Entry(type=str),
+)
+
+# In the order in which a person is shown them: the methods' own stand between.
+FIRST: tuple[Argument[Any], ...] = (
+    METHOD,
+    K,
+    EPSILON,
+    SCOPE,
+    ATTRIBUTES,
+    KEEP,
+    BOUNDS,
+    CATEGORIES,
+    RESOLUTION,
+    OUTSIDE,
+    MISSING,
+    EXACT_CELLS,
+)
+LAST: tuple[Argument[Any], ...] = (BUDGET, ISOTONIC, SHUFFLE, SEED, TYPES, POPULATION)

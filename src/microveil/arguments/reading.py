@@ -1,0 +1,195 @@
+"""From what was given for an argument to its checked value.
+
+What these need of others is imported where it is needed: the command line shows its flags
+without it.
+"""
+
+import numbers
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from microveil.errors import RequestError
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from microveil.schema import Kind
+
+__all__ = [
+    "LARGEST_STEP",
+    "above_0",
+    "blocks",
+    "by_column",
+    "cluster_size",
+    "column_kinds",
+    "column_names",
+    "epsilon",
+    "population",
+    "seed",
+    "shuffled",
+    "whole_number",
+    "yes_or_no",
+]
+
+# A resolution or width beyond this, or below one part of it, leaves no values between.
+LARGEST_STEP = 10**18
+# Far beyond any meaning, within what is computed without overflow.
+LARGEST_EPSILON = 10**100
+# Of a population's name.
+LONGEST_NAME = 200
+
+
+def epsilon(given: Any) -> "Fraction":
+    """Read a budget as the exact decimal it is written as.
+
+    >>> epsilon(0.1)
+    Fraction(1, 10)
+    """
+    from microveil.privacy import as_fraction
+
+    remedy = "pass for example epsilon=1"
+    read = as_fraction(given, "epsilon", "epsilon must be a finite number above 0", remedy)
+    if read > LARGEST_EPSILON or read * LARGEST_EPSILON < 1:
+        raise RequestError("epsilon", "epsilon must be between 1e-100 and 1e100", remedy)
+    return read
+
+
+def above_0(place: str) -> "Callable[[Any], Fraction]":
+    """Make what reads a number above 0, on a scale that 64 bits can hold.
+
+    >>> above_0("width")("2.5")
+    Fraction(5, 2)
+    """
+
+    def read(given: Any) -> "Fraction":
+        from microveil.privacy import as_fraction
+
+        rule = f"{place} must be a finite number above 0"
+        number = as_fraction(given, place, rule, f"pass {place}=5")
+        if number > LARGEST_STEP:
+            raise RequestError(place, "no value would fit 64 bits", f"pass for example {place}=5")
+        return number
+
+    return read
+
+
+def whole_number(given: Any) -> bool:
+    """Tell a whole number, of Python or numpy, from anything else and from yes and no."""
+    return isinstance(given, numbers.Integral) and not isinstance(given, bool)
+
+
+def cluster_size(given: Any) -> int:
+    """Read k: a whole number of 1 or more."""
+    if not whole_number(given) or given < 1:
+        raise RequestError("k", "k must be a whole number of 1 or more", "pass for example k=10")
+    return int(given)
+
+
+def seed(given: Any) -> int:
+    """Read a seed."""
+    if not whole_number(given):
+        raise RequestError("seed", "a seed is a whole number", "pass seed=1, for experiments only")
+    return int(given)
+
+
+def yes_or_no(place: str) -> Callable[[Any], bool]:
+    """Make what reads True or False."""
+
+    def read(given: Any) -> bool:
+        if not isinstance(given, bool):
+            raise RequestError(place, "it is either True or False", f"pass {place}=True")
+        return given
+
+    return read
+
+
+def column_names(place: str) -> Callable[[Any], tuple[str, ...]]:
+    """Make what reads names of columns, each once.
+
+    >>> column_names("keep")("AGE")
+    ('AGE',)
+    """
+
+    def read(given: Any) -> tuple[str, ...]:
+        named_by_text = RequestError(place, "columns are named by text", f'pass {place}=["AGE"]')
+        if not isinstance(given, Iterable):
+            raise named_by_text
+        names = (given,) if isinstance(given, str) else tuple(given)
+        for name in names:
+            if not isinstance(name, str):
+                raise named_by_text
+            if names.count(name) > 1:
+                raise RequestError(f"column '{name}'", f"{place} names it twice", "name it once")
+        return names
+
+    return read
+
+
+def by_column(place: str) -> Callable[[Any], Mapping[str, Any]]:
+    """Make what reads a mapping of column names to values."""
+
+    def read(given: Any) -> Mapping[str, Any]:
+        if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+            remedy = f"pass {place}={{'AGE': ...}}"
+            raise RequestError(place, "it maps column names to values", remedy)
+        return dict(given)
+
+    return read
+
+
+def column_kinds(given: Any) -> "Mapping[str, Kind]":
+    """Read the types that columns must have."""
+    from microveil.schema import COLUMN_KINDS, Kind
+
+    kinds = by_column("types")(given)
+    for name, kind in kinds.items():
+        if kind not in COLUMN_KINDS:
+            rule = f"it must be one of {', '.join(COLUMN_KINDS)}"
+            raise RequestError(f"type of '{name}'", rule, "correct it")
+    return {name: Kind(kind) for name, kind in kinds.items()}
+
+
+def blocks(given: Any) -> tuple[tuple[str, ...], ...]:
+    """Read lists of columns, none of which stands in two.
+
+    >>> blocks([["AGE"], ["TAX", "INCOME"]])
+    (('AGE',), ('TAX', 'INCOME'))
+    """
+    remedy = 'pass blocks=[["A", "B"]]'
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise RequestError("blocks", "blocks are lists of columns", remedy)
+    listed = list(given)
+    if not listed or any(isinstance(block, str) or not block for block in listed):
+        raise RequestError("blocks", "each block is a list of one column or more", remedy)
+    read = tuple(column_names("blocks")(block) for block in listed)
+    members = [name for block in read for name in block]
+    for name in members:
+        if members.count(name) > 1:
+            raise RequestError(f"column '{name}'", "it stands in two blocks", "name it once")
+    return read
+
+
+def shuffled(given: Any) -> str | None:
+    """Read what is put in random order: True means rows."""
+    if isinstance(given, bool):
+        return "rows" if given else None
+    if given in ("rows", "columns"):
+        return str(given)
+    raise RequestError(
+        "shuffle", "it must be True, False, 'rows' or 'columns'", "pass shuffle='columns'"
+    )
+
+
+def population(given: Any) -> str:
+    """Read the name of a population."""
+    import unicodedata
+
+    # One name must not be two populations because an accent can be written in two ways.
+    name = unicodedata.normalize("NFC", given) if isinstance(given, str) else ""
+    if not (1 <= len(name) <= LONGEST_NAME and name.isprintable() and name == name.strip()):
+        raise RequestError(
+            "population",
+            f"it is a name of 1 to {LONGEST_NAME} printable characters, with no space at its ends",
+            "pass for example population='households 2025'",
+        )
+    return name

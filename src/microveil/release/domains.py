@@ -1,0 +1,138 @@
+"""What a user gave as an attribute's domain and step, checked for the kind of its column."""
+
+import datetime
+import re
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from microveil.arguments.reading import LARGEST_STEP
+from microveil.errors import RequestError
+from microveil.privacy import as_fraction, exact_number
+from microveil.schema import EPOCH, Bounds, Categories, Kind, Ordered, Source
+from microveil.table import BoundsFromData, CategoriesFromData, ResolutionFromData
+
+__all__ = ["read_bounds", "read_categories", "read_resolution"]
+
+
+def read_bounds(name: str, kind: Kind, given: Any) -> Bounds:
+    """Make bounds of what a user gave: numbers, or dates (or ISO text) for a date.
+
+    Raises
+    ------
+    RequestError
+        If they are no two finite numbers or dates, the lower below the upper.
+
+    Examples
+    --------
+    >>> read_bounds("AGE", Kind.WHOLE, (0, 120)).width
+    Fraction(120, 1)
+    """
+    place = f"bounds of '{name}'"
+    remedy = "('1900-01-01', '2020-12-31')" if kind is Kind.DATE else "(0, 100)"
+    try:
+        lower, upper = (_number(part, kind) for part in given)
+    except (TypeError, ValueError):
+        wanted = "dates" if kind is Kind.DATE else "finite numbers"
+        raise RequestError(place, f"bounds are two {wanted}", f"pass {remedy}") from None
+    if lower >= upper:
+        raise RequestError(place, "the lower bound must be below the upper", f"pass {remedy}")
+    source = Source.DATA if isinstance(given, BoundsFromData) else Source.DECLARED
+    return Bounds(lower=lower, upper=upper, source=source)
+
+
+def read_categories(name: str, kind: Kind, given: Any, argument: str = "categories") -> Categories:
+    """Make a declared list of categories of what a user gave.
+
+    Parameters
+    ----------
+    name : str
+    kind : Kind
+        Of the column.
+    given : list, `Ordered` or CategoriesFromData
+        Text for a column of text; for one of whole numbers or yes/no their values, or these
+        written as text.
+    argument : str
+        Which one it came by.
+
+    Raises
+    ------
+    RequestError
+        If it is no list of two different values or more of the column's kind.
+
+    Examples
+    --------
+    >>> read_categories("REGION", Kind.OTHER, ["North", "South"]).values
+    ('North', 'South')
+    """
+    place = f"{argument} of '{name}'"
+    remedy = "pass every category that there is, for example ['North', 'South']"
+    if kind is Kind.DATE:
+        raise RequestError(place, "a date has bounds and no categories", "declare its bounds")
+    listed = given.values if isinstance(given, Ordered) else given
+    rule = f"the categories of a column are a list, of {_LISTED[kind]}"
+    if argument == "bounds":
+        rule = "the bounds of a text column are its categories"
+    if not isinstance(listed, Iterable) or isinstance(listed, str | Mapping):
+        raise RequestError(place, rule, remedy)
+    found = [_category(value, kind) for value in listed]
+    values = tuple(value for value in found if value is not None)
+    if len(values) < len(found):
+        raise RequestError(place, rule, remedy)
+    if len(values) < 2 or len(set(values)) < len(values):
+        raise RequestError(place, "there must be two categories or more, all different", remedy)
+    source = Source.DATA if isinstance(given, CategoriesFromData) else Source.DECLARED
+    return Categories(values=values, ordered=isinstance(given, Ordered), source=source)
+
+
+_LISTED = {
+    Kind.OTHER: "text",
+    Kind.WHOLE: "whole numbers",
+    # A whole number that may be missing is a float to some libraries.
+    Kind.DECIMAL: "whole numbers",
+    Kind.BOOLEAN: "true and false",
+}
+_TRUTH = {"true": True, "false": False}
+
+
+def _category(value: Any, kind: Kind) -> str | int | None:
+    """Read one category of a column of a kind; None where it is none."""
+    if kind is Kind.OTHER:
+        return str(value) if isinstance(value, str) else None
+    if kind is Kind.BOOLEAN:
+        value = _TRUTH.get(value.lower()) if isinstance(value, str) else value
+        return bool(value) if isinstance(value, bool | np.bool_) else None
+    if isinstance(value, str) and re.fullmatch(r"[+-]?[0-9]{1,19}", value):
+        value = int(value)
+    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return int(value) if is_whole and -(1 << 63) <= value < 1 << 63 else None
+
+
+def read_resolution(name: str, kind: Kind, given: Any) -> tuple[Fraction, Source]:
+    """Make a resolution of what a user gave: a number above 0, whole but for decimals.
+
+    >>> read_resolution("TAX", Kind.DECIMAL, 0.01)
+    (Fraction(1, 100), <Source.DECLARED: 'declared'>)
+    """
+    place = f"resolution of '{name}'"
+    step = as_fraction(given, place, "it must be a finite number above 0", "pass for example 0.01")
+    if not Fraction(1, LARGEST_STEP) <= step <= LARGEST_STEP:
+        raise RequestError(place, "no value would fit 64 bits at it", "pass for example 0.01")
+    if kind is not Kind.DECIMAL and step.denominator != 1:
+        raise RequestError(place, f"the column holds {kind.value}s", "pass a whole number")
+    source = Source.DATA if isinstance(given, ResolutionFromData) else Source.DECLARED
+    return step, source
+
+
+def _number(value: Any, kind: Kind) -> Fraction:
+    if kind is Kind.DATE:
+        if isinstance(value, str):
+            value = datetime.date.fromisoformat(value)
+        if isinstance(value, datetime.datetime):
+            value = value.date()
+        if not isinstance(value, datetime.date):
+            raise TypeError
+        return Fraction((value - EPOCH).days)
+    return value if isinstance(value, Fraction) else exact_number(value)
