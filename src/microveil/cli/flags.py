@@ -1,12 +1,16 @@
 """What several commands take, declared once: files, folders, and the flags of a request."""
 
+import inspect
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from microveil.cli.shared_flags import takes
+from microveil.arguments import arguments
+from microveil.arguments.general import POPULATION
+from microveil.cli.shared_flags import declared, takes
 from microveil.errors import RequestError
 from microveil.files import FORMATS, titles
 
@@ -44,10 +48,7 @@ OutputFormat = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-Population = Annotated[
-    str | None,
-    typer.Option(help="Who the people are: a ledger then counts all releases of theirs."),
-]
+Population = Annotated[str | None, typer.Option(help=POPULATION.help)]
 LedgerFile = Annotated[
     Path | None,
     typer.Option(
@@ -91,127 +92,57 @@ def text_format(separator: str, decimal: str, encoding: str) -> "TextFormat | No
     return TextFormat(separator=separator, decimal=decimal, encoding=encoding)
 
 
-def _request(
+def _of_file(
     *,
     recipe: Annotated[Path | None, typer.Option(help="A recipe; flags override it.")] = None,
-    method: Annotated[
-        str | None, typer.Option(help="See microveil methods; auto takes the best for --scope.")
-    ] = None,
-    k: Annotated[
-        str | None, typer.Option("--k", help="Least records in a cluster; auto takes advice.")
-    ] = None,
-    epsilon: Annotated[str | None, typer.Option(help="The budget, above 0.")] = None,
-    scope: Annotated[
-        str | None,
-        typer.Option(help="What the epsilon must cover: cluster, vector or row. Else refused."),
-    ] = None,
-    attributes: Annotated[
-        list[str] | None, typer.Option(help="Columns, with commas or repeated.")
-    ] = None,
-    keep: Annotated[list[str] | None, typer.Option(help="Columns to release unprotected.")] = None,
-    bounds: Annotated[
-        list[str] | None, typer.Option(help="A column's domain: NAME=0:150000.")
-    ] = None,
-    categories: Annotated[
-        list[str] | None, typer.Option(help="A column's categories: NAME=North,South.")
-    ] = None,
-    ordered: Annotated[
-        list[str] | None,
-        typer.Option(help="Its categories in an order that counts: NAME=low,middle,high."),
-    ] = None,
     bounds_from_data: Annotated[
         float | None, typer.Option(help="Read bounds from the data, times this factor: a leak.")
-    ] = None,
-    resolution: Annotated[
-        list[str] | None, typer.Option(help="A column's step: NAME=0.01.")
     ] = None,
     resolution_from_data: Annotated[
         bool, typer.Option("--resolution-from-data", help="Take the decimals seen in the data.")
     ] = False,
-    outside: Annotated[str | None, typer.Option(help="error or clamp.")] = None,
-    missing: Annotated[str | None, typer.Option(help="error or keep.")] = None,
-    exact_cells: Annotated[str | None, typer.Option(help="refuse, allow or widen.")] = None,
-    partition: Annotated[
-        str | None,
-        typer.Option(
-            help="record-dp: mdav, ranking, optimal or noise-aware; idp-vector: ranking or "
-            "noise-aware."
-        ),
-    ] = None,
-    composition: Annotated[
-        str | None, typer.Option(help="kanon-dp: sequential or parallel.")
-    ] = None,
-    sensitivity: Annotated[str | None, typer.Option(help="kanon-dp: global or vector.")] = None,
-    blocks: Annotated[
-        list[str] | None,
-        typer.Option(help="Columns microaggregated together: A,B; repeated for each block."),
-    ] = None,
-    width: Annotated[
-        float | None, typer.Option(help="k-pram, k-noise: the width of an interval.")
-    ] = None,
-    every: Annotated[str | None, typer.Option(help="k-pram, k-noise: group or average.")] = None,
-    noise: Annotated[
-        str | None,
-        typer.Option(
-            help="k-noise: uniform, laplace, gaussian, triangular; k-pram: draw, permutation."
-        ),
-    ] = None,
-    budget: Annotated[
-        list[str] | None, typer.Option(help="A column's weight in epsilon: NAME=2.")
-    ] = None,
-    isotonic: Annotated[
-        bool | None,
-        typer.Option("--isotonic/--no-isotonic", help="Put noisy means in order: more linkage."),
-    ] = None,
-    shuffle: Annotated[
-        bool | None, typer.Option("--shuffle/--no-shuffle", help="Rows in random order.")
-    ] = None,
-    shuffle_columns: Annotated[
-        bool,
-        typer.Option(
-            "--shuffle-columns",
-            help="Each attribute in a random order of its own: no row is a person's.",
-        ),
-    ] = False,
-    seed: Annotated[int | None, typer.Option(help="Experiments only: protects nobody.")] = None,
     separator: Separator = ",",
     decimal: Decimal = ".",
     encoding: Encoding = "utf-8",
-) -> RequestFlags:
-    """Read the flags; their signature is what the command line shows."""
-    arguments = {
-        "method": method,
-        "k": k,
-        "epsilon": epsilon,
-        "scope": scope,
-        "attributes": attributes or None,
-        "keep": keep or None,
-        "bounds": bounds or None,
-        "categories": categories or None,
-        "ordered": ordered or None,
-        "resolution": resolution or None,
-        "budget": budget or None,
-        "outside": outside,
-        "missing": missing,
-        "exact_cells": exact_cells,
-        "partition": partition,
-        "composition": composition,
-        "sensitivity": sensitivity,
-        "blocks": blocks or None,
-        "width": width,
-        "every": every,
-        "noise": noise,
-        "isotonic": isotonic,
-        "shuffle": _shuffle(rows=shuffle, columns=shuffle_columns),
-        "seed": seed,
+) -> dict[str, Any]:
+    """Read the flags that say how a file is read, and what is read off it."""
+    return {
+        "recipe": recipe,
+        "bounds_alpha": bounds_from_data,
+        "decimals_from_data": resolution_from_data,
+        "text": text_format(separator, decimal, encoding),
     }
-    return RequestFlags(
-        arguments=arguments,
-        recipe=recipe,
-        bounds_alpha=bounds_from_data,
-        decimals_from_data=resolution_from_data,
-        text=text_format(separator, decimal, encoding),
-    )
+
+
+OF_FILE = inspect.signature(_of_file).parameters
+# Each is shown behind what it spares a person to declare.
+READ_OFF = {"categories": "bounds_from_data", "resolution": "resolution_from_data"}
+
+
+def _flags() -> Iterator[inspect.Parameter]:
+    """Go through the flags of a request: those that its arguments declare, and those of its file.
+
+    A population is of a release, and so for `protect` alone.
+    """
+    yield OF_FILE["recipe"]
+    for argument in arguments():
+        if argument is not POPULATION:
+            yield from (declared(argument, flag) for flag in argument.flags)
+        if argument.name in READ_OFF:
+            yield OF_FILE[READ_OFF[argument.name]]
+    yield from (OF_FILE[name] for name in ("separator", "decimal", "encoding"))
+
+
+def _request(**given: Any) -> RequestFlags:
+    """Read the flags; their signature is what the command line shows."""
+    of_file = {name: given.pop(name) for name in OF_FILE}
+    shuffle = _shuffle(rows=given["shuffle"], columns=given.pop("shuffle_columns"))
+    # A flag that may be repeated is an empty list where it is not given.
+    asked = {name: None if value == [] else value for name, value in given.items()}
+    return RequestFlags(arguments={**asked, "shuffle": shuffle}, **_of_file(**of_file))
+
+
+_request.__signature__ = inspect.Signature(list(_flags()))  # type: ignore[attr-defined]
 
 
 def _shuffle(*, rows: bool | None, columns: bool) -> bool | str | None:

@@ -1,13 +1,39 @@
-"""Flags that several commands have, declared once: as the signature of a function."""
+"""Flags that several commands have: as the signature of a function, or declared by arguments."""
 
 import copy
 import inspect
 from collections.abc import Callable, Collection, Mapping
 from typing import Annotated, Any, get_args
 
-__all__ = ["Command", "takes"]
+import typer
+
+from microveil.arguments import Argument, Flag
+
+__all__ = ["Command", "declared", "takes"]
 
 Command = Callable[..., None]
+
+
+def declared(argument: Argument[Any], flag: Flag) -> inspect.Parameter:
+    """Return a flag as a keyword argument of a command.
+
+    >>> from microveil.arguments.general import SEED
+    >>> declared(SEED, SEED.flags[0]).annotation.__args__
+    (int | None,)
+    """
+    name = flag.name or argument.name
+    written = f"--{name.replace('_', '-')}"
+    kind: Any = list[flag.kind] if flag.repeated else flag.kind  # type: ignore[name-defined]
+    is_mark = flag.kind is bool and not flag.denied
+    if flag.denied:
+        written = f"{written}/--no-{written.removeprefix('--')}"
+    option = typer.Option(written, help=flag.help or argument.help)
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=False if is_mark else None,
+        annotation=Annotated[kind if is_mark else kind | None, option],
+    )
 
 
 def takes(

@@ -13,17 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from microveil.arguments import Argument
+from microveil.arguments.general import EXACT_CELLS, ISOTONIC, K
 from microveil.errors import RequestError
 from microveil.methods import METHODS, Method
-from microveil.privacy import as_fraction, exact_number
+from microveil.privacy import as_fraction
 
 __all__ = ["Cell", "Choice", "Grid", "read_choice", "read_epsilons", "read_grid", "read_sizes"]
 
-# Steps with a list of values that a method offers.
-OFFERED = ("partition", "composition", "sensitivity", "every", "noise")
-STEPS = (*OFFERED, "width", "exact_cells", "isotonic")
-# Of the others the first value offered is the default.
-DEFAULTS = {"width": "", "exact_cells": "refuse", "isotonic": "false"}
 # A grid beyond this is a slip of the keyboard.
 MOST_VALUES = 10_000
 # No k or epsilon beyond this, or below one part of it, is meant.
@@ -56,11 +53,8 @@ class Choice:
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of `protect` that the choice stands for."""
-        given: dict[str, Any] = dict(self.steps)
-        if "isotonic" in given:
-            given["isotonic"] = given["isotonic"] == "true"
-        if "width" in given:
-            given["width"] = exact_number(given["width"])
+        known = _steps(self.method)
+        given = {name: known[name].from_text(value) for name, value in self.steps}
         return {"method": self.method.id, **given}
 
 
@@ -225,15 +219,12 @@ def read_choice(text: Any) -> Choice:
         key, _, value = step.partition("=")
         if key in read:
             raise RequestError(f"method '{text}'", f"{key} is given twice", "give it once")
-        values = _offers(method, key)
-        fits = _is_above_0(value) if key == "width" and values else value in values
-        if not fits:
-            told = f"one of {', '.join(values)}" if values else _steps_of(method)
-            raise RequestError(
-                f"step '{step}' of {name}",
-                "the method does not offer it" if not values else "it has no such value",
-                f"pass {told}",
-            )
+        place, argument = f"step '{step}' of {name}", _steps(method).get(key)
+        if argument is None:
+            raise RequestError(place, "the method does not offer it", f"pass {_steps_of(method)}")
+        if _value(argument, value) is None:
+            values = ", ".join(argument.written_choices())
+            raise RequestError(place, "it has no such value", f"pass one of {values}")
         read[key] = value
     return Choice(method=method, steps=tuple(sorted(read.items())))
 
@@ -321,17 +312,19 @@ def _listed(given: Any, place: str) -> list[Any]:
     return [given]
 
 
-def _offers(method: Method, step: str) -> tuple[str, ...]:
-    """Return the values that a step of a method may take, none where it has no such step."""
-    if step in OFFERED:
-        return method.offers.get(step, ())
-    if step == "width" and "width" in method.offers:
-        return ("a number above 0",)
-    if step == "exact_cells" and method.may_be_exact:
-        return ("refuse", "allow", "widen")
-    if step == "isotonic" and method.orders_clusters:
-        return ("true", "false")
-    return ()
+def _steps(method: Method) -> dict[str, Argument[Any]]:
+    """Return what may be chosen of a method in one word each, by name."""
+    own = sorted((a for a in method.arguments if a.is_step), key=lambda a: not a.choices)
+    general = (argument for argument in (EXACT_CELLS, ISOTONIC) if method.uses(argument.name))
+    return {argument.name: argument for argument in (*own, *general)}
+
+
+def _value(argument: Argument[Any], text: str) -> Any:
+    """Read the value of a step; None where it is none."""
+    try:
+        return argument.from_text(text)
+    except RequestError:
+        return None
 
 
 def _check_different(choices: Iterable[Choice], arguments: Mapping[str, Any]) -> None:
@@ -351,23 +344,14 @@ def _chosen(choice: Choice, arguments: Mapping[str, Any]) -> tuple[str, frozense
     """Return a method's id with the value of every step, named or not."""
     given = {**arguments, **dict(choice.steps)}
     values: set[Any] = set()
-    for step in STEPS:
-        for first in _offers(choice.method, step)[:1]:
-            told = str(given.get(step, DEFAULTS.get(step, first))).lower()
-            is_number = step == "width" and _is_above_0(told)
-            values.add((step, exact_number(told) if is_number else told))
+    for name, argument in _steps(choice.method).items():
+        text = str(given.get(name, argument.default)).lower()
+        values.add((name, _value(argument, text)))
     return choice.method.id, frozenset(values)
 
 
-def _is_above_0(text: str) -> bool:
-    try:
-        return exact_number(text) > 0
-    except ValueError:
-        return False
-
-
 def _steps_of(method: Method) -> str:
-    offered = [step for step in STEPS if _offers(method, step)]
+    offered = list(_steps(method))
     return f"steps out of {', '.join(offered)}" if offered else "it without steps"
 
 
@@ -376,8 +360,7 @@ def _sizes_of(
 ) -> tuple[int | None, ...]:
     method = choice.method
     given = {**arguments, **dict(choice.steps)}
-    by_width = "width" in method.offers and given.get("width") is not None
-    if not method.needs_k or by_width:
+    if not method.needs_k or K.name in method.set_aside(given):
         return (None,)
     if not sizes:
         raise RequestError("k", f"{method.id} forms clusters and needs k", "pass k=[3, 10, 100]")
