@@ -83,7 +83,7 @@ check: $(VENV)/.installed-check ## Lint, types, layers, spelling
 	PYTHONPATH=papers/src $(BIN)/lint-imports --no-cache --config papers/pyproject.toml
 	$(BIN)/codespell
 
-docs: $(BIN)/python ## Write the parts of the docs that are made of the code
+docs: $(VENV)/.installed ## Write the parts of the docs that are made of the code
 	$(BIN)/python docs/made.py
 
 bench: $(VENV)/.installed-bench ## Print speed and memory as ratios to peers, in one table

@@ -12,6 +12,10 @@ import sys
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from microveil.arguments import Argument
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -40,7 +44,74 @@ def _subject(room: str) -> str:
     return said.splitlines()[0].removesuffix(".")
 
 
-PARTS: Mapping[str, Callable[[], list[str]]] = {"layers": layers}
+def arguments() -> list[str]:
+    """Make the table of what may be asked of a release, in the order of the command line."""
+    from microveil.arguments import arguments as declared
+
+    rows = [
+        " | ".join(["", f"`{a.name}`", _flags(a), _entry(a), *_values(a), _methods(a), ""]).strip()
+        for a in declared()
+    ]
+    head = "| argument | flag | in a recipe | takes | default | methods that use it |"
+    return [head, "|---|---|---|---|---|---|", *rows]
+
+
+def _flags(argument: "Argument[Any]") -> str:
+    written = []
+    for flag in argument.flags:
+        name = (flag.name or argument.name).replace("_", "-")
+        written.append(f"`--{name}{' NAME=VALUES' if flag.by_column else ''}`")
+        written += [f"`--no-{name}`"] if flag.denied else []
+    return ", ".join(written) or "-"
+
+
+def _entry(argument: "Argument[Any]") -> str:
+    if argument.entry is None:
+        return "-"
+    name = argument.entry.name or argument.name
+    of_attribute = argument.entry.by_column or argument.entry.type is None
+    return f"`{name}` of an attribute" if of_attribute else f"`{name}`"
+
+
+def _values(argument: "Argument[Any]") -> tuple[str, str]:
+    """Say what it takes and what its default is, method by method where they differ."""
+    from microveil.methods import METHODS
+
+    own = {m.id: a for m in METHODS.values() for a in m.arguments if a.name == argument.name}
+    offered = {name: a for name, a in own.items() if a.choices} or {"": argument}
+    takes = {name: _choices(a) or a.takes for name, a in offered.items()}
+    defaults = {name: _default(a.default) for name, a in offered.items()}
+    return _by_method(takes), _by_method(defaults)
+
+
+def _choices(argument: "Argument[Any]") -> str:
+    return ", ".join(f"`{choice}`" for choice in argument.choices)
+
+
+def _default(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"`{value}`" if value else "-"
+
+
+def _by_method(words: Mapping[str, str]) -> str:
+    if len({*words.values()}) == 1:
+        return next(iter(words.values()))
+    return "; ".join(f"{name}: {word}" for name, word in words.items())
+
+
+def _methods(argument: "Argument[Any]") -> str:
+    from microveil.methods import METHODS
+
+    using = [name for name, method in METHODS.items() if method.uses(argument.name)]
+    others = [name for name in METHODS if name not in using]
+    if not others:
+        return "every"
+    few = len(others) < len(using)
+    return f"every but {', '.join(others)}" if few else ", ".join(using)
+
+
+PARTS: Mapping[str, Callable[[], list[str]]] = {"arguments": arguments, "layers": layers}
 
 
 def made(page: Path) -> str:

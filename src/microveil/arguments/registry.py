@@ -15,9 +15,26 @@ DECLARED: dict[str, Argument[Any]] = {argument.name: argument for argument in ST
 
 
 def declare(declared: Iterable[Argument[Any]]) -> None:
-    """Make the arguments of a method known; of one that is known already, its choices."""
+    """Make the arguments of a method known; of one that is known already, its choices.
+
+    Raises
+    ------
+    ValueError
+        If one has the name of another that is read, or written, in another way, or has choices
+        and none of them for its default (see `Argument.of`).
+    """
     for argument in declared:
-        known = DECLARED.setdefault(argument.name, argument)
+        known = DECLARED.get(argument.name, argument)
+        alike = (known.read, known.flags, known.entry) == (
+            argument.read,
+            argument.flags,
+            argument.entry,
+        )
+        if not alike or any(argument.name == other.name for other in general()):
+            raise ValueError(f"there is another argument of the name {argument.name}")
+        if argument.choices and argument.default not in argument.choices:
+            raise ValueError(f"no choice of {argument.name} is the default of the method")
+        DECLARED[argument.name] = known
         choices = tuple(dict.fromkeys((*known.choices, *argument.choices)))
         if choices != known.choices:
             DECLARED[argument.name] = replace(known, choices=choices)

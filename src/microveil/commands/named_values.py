@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from microveil.arguments import arguments as declared
 from microveil.errors import RequestError
 from microveil.schema import Ordered
 from microveil.table import unknown_column
@@ -16,7 +17,7 @@ def with_named_values(arguments: Mapping[str, Any], columns: Sequence[str]) -> d
     Parameters
     ----------
     arguments : dict
-        Of `protect`. ``bounds``, ``categories``, ``resolution`` and ``budget`` may be lists of
+        Of `protect`. Those whose flags go by column, ``bounds`` for example, may be lists of
         NAME=VALUES; so may ``ordered``, which goes into the categories.
     columns : sequence of str
         Of the table.
@@ -32,8 +33,9 @@ def with_named_values(arguments: Mapping[str, Any], columns: Sequence[str]) -> d
     {'bounds': {'a': ('0', '9')}, 'categories': {'b=c': Ordered(values=('low', 'high'))}}
     """
     found = {name: value for name, value in arguments.items() if name != "ordered"}
-    for name in ("bounds", "resolution", "budget"):
-        if _is_flag(found.get(name)):
+    of_columns = (a.name for a in declared() if a.flags and a.flags[0].by_column)
+    for name in of_columns:
+        if name != "categories" and _is_flag(found.get(name)):
             found[name] = split_pairs(found[name], f"--{name}", columns)
             if name == "bounds":
                 found[name] = {column: _ends(column, ends) for column, ends in found[name].items()}

@@ -186,6 +186,7 @@ class Method:
         by_need = {
             "k": self.needs_k,
             "epsilon": self.needs_epsilon,
+            "budget": self.needs_epsilon,
             "seed": self.randomness is not None,
             "exact_cells": self.may_be_exact,
             "isotonic": self.orders_clusters,

@@ -62,6 +62,9 @@ def protect(
     resolution : dict of float, optional
         The step to which values are rounded, 0.01 for cents. Needed for floats; whole
         numbers have 1. `resolution_from_data` reads it off the table.
+    types : dict of str, optional
+        What each column must hold, "whole number", "decimal", "yes/no", "date" or "text"; one
+        that holds something else is refused.
     outside : {"error", "clamp"}
         What to do with values outside their bounds.
     exact_cells : {"refuse", "allow", "widen"}

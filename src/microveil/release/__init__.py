@@ -4,6 +4,7 @@
 
     request    arguments, checked without a table
     recipe     a file as arguments
+    domains    what was given as a column's domain and step
     columns    a table opened for a request: its columns on their grids
     planning   from these to a plan
     selection  what a request leaves to advice, chosen

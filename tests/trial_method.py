@@ -1,0 +1,86 @@
+"""A method from outside the package, with arguments and a condition of its own."""
+
+from contextlib import contextmanager
+from dataclasses import replace
+
+from microveil.arguments import DECLARED, Argument, Entry, Flag
+from microveil.arguments.steps import PARTITION
+from microveil.errors import RequestError
+from microveil.methods import METHODS, Method, Promise, register
+from microveil.methods.base import each, epsilon_scopes
+from microveil.methods.idp2025 import dp_um
+from microveil.privacy import Condition, Model
+
+__all__ = ["CONDITION", "PACE", "STRENGTH", "TRIAL", "registered"]
+
+
+def _read_strength(given):
+    if isinstance(given, str) and given.isdigit():
+        given = int(given)
+    if not isinstance(given, int) or given < 1:
+        raise RequestError("strength", "it must be a whole number of 1 or more", "pass strength=2")
+    return given
+
+
+STRENGTH = Argument[int](
+    name="strength",
+    help="trial-um: so many times as many records share a mean.",
+    read=_read_strength,
+    takes="a whole number of 1 or more",
+    default=1,
+    flags=(Flag(kind=int),),
+    entry=Entry(type=int),
+    sets_aside=("every",),
+)
+PACE = Argument[str](
+    name="pace",
+    help="trial-um: slow or fast.",
+    choices=("slow", "fast"),
+    flags=(Flag(),),
+    entry=Entry(type=str),
+)
+CONDITION = Condition(
+    id="weather",
+    short="the weather",
+    text="The weather is taken to be the same for the table and its neighbours.",
+)
+
+
+def _plan(column, choices, engine):
+    return dp_um(column, replace(choices, k=choices.k * choices[STRENGTH]), engine)
+
+
+def _promise(setting):
+    choices, epsilon = setting.choices, setting.epsilon
+    words = f"Of strength {choices[STRENGTH]}, {choices[PACE]}, {choices[PARTITION]}."
+    return Promise(
+        model=Model.DIFFERENTIAL_PRIVACY,
+        epsilon=epsilon,
+        scopes=epsilon_scopes(epsilon, epsilon, None),
+        conditions=(CONDITION,),
+        caveats=(words,),
+    )
+
+
+TRIAL = Method(
+    id="trial-um",
+    title="a trial",
+    source="the tests",
+    deed="Means of clusters were released with noise.",
+    plan=each(_plan),
+    promise=_promise,
+    arguments=(STRENGTH, PACE.of("fast", "slow"), PARTITION.of("ranking", "hexagonal")),
+)
+
+
+@contextmanager
+def registered(method=TRIAL):
+    """Register a method for a while."""
+    before = dict(DECLARED)
+    register(method)
+    try:
+        yield method
+    finally:
+        del METHODS[method.id]
+        DECLARED.clear()
+        DECLARED.update(before)
