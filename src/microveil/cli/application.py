@@ -19,12 +19,10 @@ from microveil.cli.flags import (
     Names,
     OutputFormat,
     Population,
-    RequestFlags,
     Separator,
     takes_request,
     takes_requests,
     text_format,
-    whole_or_auto,
 )
 from microveil.errors import MicroveilError, RequestError
 
@@ -100,13 +98,12 @@ def inspect(
         bool,
         typer.Option("--show-values", help="Write the categories seen too, to be confirmed."),
     ] = False,
-    request: RequestFlags,
+    request: dict[str, Any],
 ) -> None:
     """Write a recipe to fill in, or say what to expect of a request."""
     from microveil.commands.files import advise_file, inspect_file
 
-    asked = (request.arguments["method"], request.arguments["epsilon"], request.recipe)
-    if any(argument is not None for argument in asked):
+    if any(request[name] is not None for name in ("method", "epsilon", "recipe")):
         if output is not None or show_values:
             raise RequestError(
                 "--output" if output is not None else "--show-values",
@@ -114,10 +111,10 @@ def inspect(
                 "leave it out, or leave out --recipe, --method and --epsilon",
             )
         with step_progress() as progress:
-            advice = advise_file(data, **_request_arguments(request), progress=progress)
+            advice = advise_file(data, **request, progress=progress)
         print_text(advice.to_text())
         return
-    source, recipe = inspect_file(data, request.text, output, show_values=show_values)
+    source, recipe = inspect_file(data, request["text"], output, show_values=show_values)
     if output is None:
         typer.echo(recipe, nl=False)  # its names are quoted as TOML has it
         return
@@ -163,7 +160,7 @@ def protect(
         ),
     ] = True,
     as_json: Json = False,
-    request: RequestFlags,
+    request: dict[str, Any],
 ) -> None:
     """Protect a table.
 
@@ -176,7 +173,7 @@ def protect(
         release = protect_file(
             data,
             output,
-            **_request_arguments(request),
+            **request,
             public_report=public_report,
             linkage=linkage,
             overwrite=overwrite,
@@ -220,7 +217,7 @@ def audit(
         typer.Option(help="Attack it so many times too: a lower bound on epsilon at each scope."),
     ] = None,
     as_json: Json = False,
-    request: RequestFlags,
+    request: dict[str, Any],
 ) -> None:
     """Find what a release would really guarantee at vector scope.
 
@@ -229,9 +226,7 @@ def audit(
     from microveil.commands.files import audit_file
 
     with step_progress() as progress:
-        found, attacked = audit_file(
-            data, **_request_arguments(request), runs=runs, progress=progress
-        )
+        found, attacked = audit_file(data, **request, runs=runs, progress=progress)
     if as_json:
         empirical = {} if attacked is None else {"empirical": attacked.to_dict()}
         print_json({**found.to_dict(), **empirical})
@@ -300,7 +295,7 @@ def compare(
         ),
     ] = True,
     analyses: dict[str, Any],
-    request: RequestFlags,
+    request: dict[str, Any],
 ) -> None:
     """Compare methods on a table.
 
@@ -320,7 +315,7 @@ def compare(
             linkage=linkage,
             analyses=analyses,
             progress=progress,
-            **_request_arguments(request, of_one=False),
+            **request,
         )
     print_text(f"{found.answer}\n")
     print_text(f"Results: {output}. They depend on the data: for the custodian only.")
@@ -420,16 +415,3 @@ def methods() -> None:
         for argument, values in entry["offers"].items():
             print_text(f"{'':16} offers {argument}: {', '.join(values) or 'see the docs'}")
         print_text(f"{'':16} {entry['source']}")
-
-
-def _request_arguments(request: RequestFlags, *, of_one: bool = True) -> dict[str, Any]:
-    """Return what a request asks, of one release or of many (--k is a list then)."""
-    k = request.arguments["k"]
-    return {
-        "recipe": request.recipe,
-        "bounds_alpha": request.bounds_alpha,
-        "decimals_from_data": request.decimals_from_data,
-        "text": request.text,
-        **request.arguments,
-        "k": whole_or_auto(k) if of_one else k,
-    }

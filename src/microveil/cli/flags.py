@@ -2,7 +2,6 @@
 
 import inspect
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,12 +26,10 @@ __all__ = [
     "Names",
     "OutputFormat",
     "Population",
-    "RequestFlags",
     "Separator",
     "takes_request",
     "takes_requests",
     "text_format",
-    "whole_or_auto",
 ]
 
 Data = Annotated[
@@ -59,27 +56,6 @@ Names = Annotated[list[str] | None, typer.Option(help="Columns, with commas or r
 Separator = Annotated[str, typer.Option(help="What separates the fields of a CSV file.")]
 Decimal = Annotated[str, typer.Option(help="The decimal mark of a CSV file: . or ,")]
 Encoding = Annotated[str, typer.Option(help="The encoding of a CSV file.")]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestFlags:
-    """What the flags of a request say.
-
-    Attributes
-    ----------
-    arguments : dict
-        Of `protect`, None where a flag was not given; entries NAME=VALUES as they were given.
-    recipe : Path or None
-    bounds_alpha : float or None
-    decimals_from_data : bool
-    text : TextFormat or None
-    """
-
-    arguments: dict[str, Any]
-    recipe: Path | None
-    bounds_alpha: float | None
-    decimals_from_data: bool
-    text: "TextFormat | None"
 
 
 def text_format(separator: str, decimal: str, encoding: str) -> "TextFormat | None":
@@ -133,16 +109,22 @@ def _flags() -> Iterator[inspect.Parameter]:
     yield from (OF_FILE[name] for name in ("separator", "decimal", "encoding"))
 
 
-def _request(**given: Any) -> RequestFlags:
+def _of_many(**given: Any) -> dict[str, Any]:
     """Read the flags; their signature is what the command line shows."""
     of_file = {name: given.pop(name) for name in OF_FILE}
     shuffle = _shuffle(rows=given["shuffle"], columns=given.pop("shuffle_columns"))
     # A flag that may be repeated is an empty list where it is not given.
     asked = {name: None if value == [] else value for name, value in given.items()}
-    return RequestFlags(arguments={**asked, "shuffle": shuffle}, **_of_file(**of_file))
+    return {**asked, "shuffle": shuffle, **_of_file(**of_file)}
 
 
-_request.__signature__ = inspect.Signature(list(_flags()))  # type: ignore[attr-defined]
+def _of_one(**given: Any) -> dict[str, Any]:
+    """Read the flags where one release is asked for: --k is no list then."""
+    return _of_many(**{**given, "k": _whole_or_auto(given["k"])})
+
+
+for _read in (_of_one, _of_many):
+    _read.__signature__ = inspect.Signature(list(_flags()))  # type: ignore[attr-defined]
 
 
 def _shuffle(*, rows: bool | None, columns: bool) -> bool | str | None:
@@ -156,7 +138,7 @@ def _shuffle(*, rows: bool | None, columns: bool) -> bool | str | None:
     return "columns" if columns else rows
 
 
-def whole_or_auto(k: str | None) -> int | str | None:
+def _whole_or_auto(k: str | None) -> int | str | None:
     """Read --k where one is asked for."""
     if k is None or k == "auto":
         return k
@@ -168,12 +150,13 @@ def whole_or_auto(k: str | None) -> int | str | None:
         ) from None
 
 
-# Its commands get `RequestFlags` as the argument `request`.
-takes_request = takes("request", _request)
+# Its commands get as the argument `request` what the functions of `commands.files` take: how the
+# file is read, and the arguments of `protect`, None where a flag was not given.
+takes_request = takes("request", _of_one)
 # The same for a command that goes through methods, which it has a flag of its own for.
 takes_requests = takes(
     "request",
-    _request,
+    _of_many,
     without=("method",),
     helps={
         "k": "Least records in a cluster: a list with ranges, 3,5,10:100:10.",
