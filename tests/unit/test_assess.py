@@ -14,6 +14,7 @@ from microveil.commands.files import assess_files
 from microveil.errors import DataError, RequestError
 from microveil.evaluation import guarantee_beside
 from microveil.evaluation.analyses import named_classifier
+from microveil.evaluation.measures.linkage import RECORD_LINKAGE
 from microveil.utility.learning import compare_classification, threshold_classes
 from microveil.utility.propensity import propensity
 from microveil.utility.regression import compare_regressions
@@ -171,7 +172,7 @@ def test_a_notebook_shows_no_figure_of_the_original():
     """What is printed by itself names an assessment, and no more."""
     found = mv.assess({"AGE": np.array([20, 30, 40, 51])}, {"AGE": np.array([25, 25, 45, 45])})
     assert repr(found) == "Assessment(4 records, AGE)"
-    assert repr(found.paired) == "PairedMeasures(4 cells)"
+    assert repr(found.measured["sse"]) == "Measured(sse)"
 
 
 def beginning(text):
@@ -186,7 +187,7 @@ def test_the_text_begins_with_the_four_figures_that_matter(tables):
     figures = found.to_dict()
     told = beginning(found.to_text())
     name, distance = max(figures["kolmogorov_smirnov"].items(), key=lambda entry: entry[1])
-    linked = max(figures[form] for form in found.paired.linkage)
+    linked = max(figures[one.measure.id] for one in found.of(RECORD_LINKAGE))
     assert figures["worst_attribute"] == {"attribute": name, "kolmogorov_smirnov": distance}
     assert figures["kolmogorov_smirnov"] == {
         entry: fit["ks"]["statistic"] for entry, fit in figures["goodness_of_fit"].items()
@@ -226,7 +227,7 @@ def test_a_release_is_assessed_with_what_it_promises():
     assert "promised DP of the centroids" in beginning(found.to_text())
     assert found.kept == ("REGION",)
     shuffled = mv.assess(people, mv.protect(people, shuffle=True, **asked), ["AGE", "VISITS"])
-    assert shuffled.paired is None
+    assert not shuffled.paired
     assert shuffled.kept == ("REGION",)
     seeded = mv.assess(people, mv.protect(people, seed=1, **asked), ["AGE"]).to_dict()
     assert seeded["promised"].startswith("nothing")
@@ -261,7 +262,7 @@ def test_a_file_whose_guarantee_says_shuffled_is_not_compared_row_by_row(tmp_pat
         folder = tmp_path / str(shuffle)
         release.write(folder, format="parquet")
         found = assess_files(tmp_path / "people.parquet", folder / "data.parquet", None, text=None)
-        assert (found.paired is None) == (shuffle is not None)
+        assert found.paired == (shuffle is None)
         assert found.guarantee == release.guarantee
 
 

@@ -16,6 +16,7 @@ from microveil.audit.empirical import EmpiricalAudit, ScopeFinding
 from microveil.commands.demo import METHODS, K
 from microveil.compare import compare
 from microveil.errors import DataError
+from microveil.evaluation.measures.linkage import RECORD_LINKAGE
 from microveil.release import Manifest
 from microveil.report import (
     MapPoint,
@@ -474,13 +475,14 @@ def test_each_linkage_stands_with_its_interval_beside_chance(demonstrated, peopl
     release, assessment = demonstrated["idp-cbls"]
     rows = rows_of(read(custodian_report(release, people, assessment)), "linkage-table")
     assert [row[0] for row in rows[1:]] == ["raw units", "standardised", "by rank"]
-    for row, linked in zip(rows[1:], assessment.paired.linkage.values(), strict=True):
+    found = [one.figure for one in assessment.of(RECORD_LINKAGE)]
+    for row, linked in zip(rows[1:], found, strict=True):
         low, high = linked.interval
-        assert low < linked.percent < high
+        assert low < linked.value < high
         assert row[1:] == [
-            number(linked.percent, 3),
+            number(linked.value, 3),
             f"{number(low, 3)} to {number(high, 3)}",
-            number(linked.baseline_by_chance, 2),
+            number(linked.beside, 2),
         ]
 
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import polars
 
-from microveil.compare.measuring import RISKS
 from microveil.compare.store import written_whole
 from microveil.datasets import DOMAINS, RESOLUTIONS, invented_people
 from microveil.errors import DataError, FileError
@@ -309,7 +308,7 @@ def _figures(outcomes: list[Outcome]) -> list[str]:
         ),
         row(
             f"% of rows found by who knows all these values (chance {chance:.2g})",
-            [_most_linked(figures) for figures in measured],
+            [_most_linked(outcome.assessment) for outcome in outcomes],
         ),
         row("% of cells published as they are", [f"{o.exact_percent:.3g}" for o in outcomes]),
         row("epsilon while everybody stays in their cluster", scope("cluster")),
@@ -332,10 +331,10 @@ def _short(measured: list[dict[str, Any]], key: str) -> list[str]:
     return ["-" if m.get(key) is None else f"{m[key]:.3g}" for m in measured]
 
 
-def _most_linked(measured: dict[str, Any]) -> str:
+def _most_linked(assessment: Assessment) -> str:
     """Return the share that the distance which finds most of them finds, as reports do."""
-    found = [measured[name] for name in RISKS if measured.get(name) is not None]
-    return f"{max(found):.3g}" if found else "-"
+    found = assessment.strongest_linkage
+    return "-" if found is None else f"{found.value:.3g}"
 
 
 def _lesson(folder: Path, *, invented: bool) -> list[str]:

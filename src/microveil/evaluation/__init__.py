@@ -5,24 +5,20 @@ Works on any two tables with the same attributes, whichever tool protected them.
 ::
 
     promised    what a guarantee that lies beside the table promises
-    measuring   two matrices, measured
+    measures    the registry: what is measured, each declared once
+    tables      two tables, as measures are given them
+    measuring   measures taken of them
     assessment  what was found, as values and as JSON
     text        the same for a terminal
+    matrices    two matrices, assessed
     analyses    classification, regression and propensity, as asked for
     assess      the verb: two tables, opened and measured
     attack      the verb: an intruder with partial knowledge
 """
 
-from microveil.evaluation.assessment import Assessment, PairedMeasures
-from microveil.evaluation.measuring import assess_matrices
+from microveil.evaluation.assessment import Assessment
+from microveil.evaluation.matrices import assess_matrices
+from microveil.evaluation.measures import MEASURES, Measure
 from microveil.evaluation.promised import guarantee_beside
-from microveil.evaluation.text import LINKAGE_LABELS, LOSS_LABELS
 
-__all__ = [
-    "LINKAGE_LABELS",
-    "LOSS_LABELS",
-    "Assessment",
-    "PairedMeasures",
-    "assess_matrices",
-    "guarantee_beside",
-]
+__all__ = ["MEASURES", "Assessment", "Measure", "assess_matrices", "guarantee_beside"]

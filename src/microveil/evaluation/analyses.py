@@ -93,6 +93,10 @@ class Analyses:
             propensity=bool(propensity),
         )
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was asked for by the names of the arguments."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
     @property
     def variables(self) -> tuple[str, ...]:
         """The attributes of the formula, the outcome first; none without one."""

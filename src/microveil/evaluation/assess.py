@@ -1,21 +1,21 @@
 """The second verb: what a protected table lost, and what an intruder could still link."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from microveil.errors import DataError, RequestError, stands_alone
-from microveil.evaluation import Assessment, assess_matrices
 from microveil.evaluation.analyses import Analyses
+from microveil.evaluation.assessment import Assessment
+from microveil.evaluation.matrices import assess_matrices
+from microveil.evaluation.measures import MEASURES, Takes
+from microveil.evaluation.tables import Codes
 from microveil.privacy import Guarantee
 from microveil.release import Release
 from microveil.table import Column, Table, check_columns, column_of, numbers_of, open_table
-from microveil.utility.categories import CategoryComparison, compare_categories
-from microveil.utility.learning import compare_classification
-from microveil.utility.propensity import propensity as measure_propensity
-from microveil.utility.regression import compare_regressions
 
 __all__ = ["assess"]
 
@@ -97,7 +97,7 @@ def assess(
         guarantee, protected = guarantee or protected.guarantee, protected.data
     if guarantee is not None and guarantee.shuffle is not None:
         paired = False
-    asked = Analyses.of(
+    analyses = Analyses.of(
         classes=classes,
         threshold=threshold,
         estimator=estimator,
@@ -105,39 +105,77 @@ def assess(
         logistic=logistic,
         propensity=propensity,
     )
-    if classes is not None and not paired:
-        raise RequestError(
-            "classes",
-            "classes are the original's, so that learning needs records in the same order",
-            "leave it out, or assess the release before its rows are shuffled",
-        )
-    tables = open_table(original), open_table(protected)
-    names = _common(*tables, texts=paired) if attributes is None else _named(attributes)
-    for table, side in zip(tables, ("original", "protected"), strict=True):
+    asked = analyses.to_dict() | {"k": k}
+    _check_pairs(asked, paired=paired)
+    before, after = open_table(original), open_table(protected)
+    numeric, words = _attributes(before, after, attributes, paired=paired)
+    texts = {name: found for name in words if (found := _codes(before, after, name)) is not None}
+    one, other = (
+        np.column_stack([numbers_of(table, name) for name in numeric]) for table in (before, after)
+    )
+    if classes is not None:
+        asked |= {"classes": analyses.class_column(before), "class_attribute": classes}
+    assessed = assess_matrices(
+        one,
+        other,
+        numeric,
+        paired=paired,
+        texts=texts,
+        columns=partial(_columns, before, after),
+        asked=asked,
+    )
+    return replace(
+        assessed,
+        left_out=tuple(name for name in before.names if name not in (*numeric, *texts)),
+        kept=tuple(_kept(before, after, guarantee, paired=paired)),
+        guarantee=guarantee,
+    )
+
+
+def _check_pairs(asked: Mapping[str, Any], *, paired: bool) -> None:
+    """Refuse what was asked for and needs pairs that there are not."""
+    for measure in () if paired else MEASURES.values():
+        if measure.needs_pairs and asked.get(measure.asked_by):
+            raise RequestError(
+                measure.asked_by,
+                f"what it asks for, the {measure.label}, needs records in the same order",
+                "leave it out, or assess the release before its rows are shuffled",
+            )
+
+
+def _attributes(
+    original: Table, protected: Table, wanted: Iterable[str] | None, *, paired: bool
+) -> tuple[list[str], list[str]]:
+    """Return the attributes of numbers and of text; without a measure of text all are numbers."""
+    texts = any(
+        measure.takes is Takes.TEXT and (paired or not measure.needs_pairs)
+        for measure in MEASURES.values()
+    )
+    names = _common(original, protected, texts=texts) if wanted is None else _named(wanted)
+    for table, side in ((original, "original"), (protected, "protected")):
         check_columns(table, names, side)
-    texts = [name for name in names if not tables[0].kind(name).is_numeric] if paired else []
-    numeric = [name for name in names if name not in texts]
+    words = [name for name in names if not original.kind(name).is_numeric] if texts else []
+    numeric = [name for name in names if name not in words]
     if not numeric:
         raise DataError(
             "tables",
             "they have no numeric attribute in common to compare",
             "pass a table and its release, or keep a number to go with the categories",
         )
+    return numeric, words
+
+
+def _columns(
+    original: Table, protected: Table, names: Iterable[str]
+) -> tuple[dict[str, Column], dict[str, Column]]:
+    """Read columns of both tables."""
+    wanted = list(names)
+    for table, side in ((original, "original"), (protected, "protected")):
+        check_columns(table, wanted, side)
     before, after = (
-        np.column_stack([numbers_of(table, name) for name in numeric]) for table in tables
+        {name: column_of(table, name) for name in wanted} for table in (original, protected)
     )
-    measured = assess_matrices(before, after, numeric, paired=paired, k=k)
-    compared = {name: found for name in texts if (found := _categories(*tables, name)) is not None}
-    left_out = [name for name in tables[0].names if name not in (*numeric, *compared)]
-    analysed = _analysed(asked, *tables, (*numeric, *compared))
-    return replace(
-        measured,
-        left_out=tuple(left_out),
-        categories=compared,
-        kept=tuple(_kept(*tables, guarantee, paired=paired)),
-        guarantee=guarantee,
-        **analysed,
-    )
+    return before, after
 
 
 def _kept(
@@ -164,45 +202,8 @@ def _equal(original: Table, protected: Table, name: str) -> bool:
     return np.array_equal(before, after, equal_nan=before.dtype.kind == "f")
 
 
-def _analysed(
-    asked: Analyses, original: Table, protected: Table, names: Iterable[str]
-) -> dict[str, Any]:
-    """Make the analyses that were asked for, on the attributes compared."""
-    found: dict[str, Any] = {}
-    if asked.classes is not None:
-        before, after = (
-            _columns(table, [name for name in names if name != asked.classes])
-            for table in (original, protected)
-        )
-        if not before:
-            raise DataError(
-                "classes",
-                "there is nothing to learn from beside the class attribute",
-                "compare other attributes too",
-            )
-        found["class_attribute"] = asked.classes
-        found["classification"] = compare_classification(
-            before, after, asked.class_column(original), estimator=asked.estimator
-        )
-    if asked.formula is not None:
-        for table, side in ((original, "original"), (protected, "protected")):
-            check_columns(table, asked.variables, side)
-        before, after = (_columns(table, asked.variables) for table in (original, protected))
-        found["regression"] = compare_regressions(
-            before, after, asked.formula, logistic=asked.logistic
-        )
-    if asked.propensity:
-        before, after = (_columns(table, names) for table in (original, protected))
-        found["propensity"] = measure_propensity(before, after)
-    return found
-
-
-def _columns(table: Table, names: Iterable[str]) -> dict[str, Column]:
-    return {name: column_of(table, name) for name in names}
-
-
-def _categories(original: Table, protected: Table, name: str) -> CategoryComparison | None:
-    """Compare a text attribute; None where it is no text or has too many categories."""
+def _codes(original: Table, protected: Table, name: str) -> Codes | None:
+    """Read a text attribute as codes; None where it is no text or has too many categories."""
     try:
         words = [table.words(name) for table in (original, protected)]
     except DataError:
@@ -213,7 +214,7 @@ def _categories(original: Table, protected: Table, name: str) -> CategoryCompari
     if len(categories) > MOST_CATEGORIES:
         return None
     codes = [np.searchsorted(categories, column) for column in words]
-    return compare_categories(codes[0], codes[1], categories)
+    return codes[0], codes[1], tuple(categories)
 
 
 def _common(original: Table, protected: Table, *, texts: bool) -> list[str]:

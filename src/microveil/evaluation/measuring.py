@@ -1,141 +1,139 @@
-"""Two matrices of the same people, measured."""
+"""Measures taken of two tables: what the registry declares, as far as the tables allow it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from microveil.evaluation.measures import MEASURES, By, Figure, Measure, Takes
+from microveil.evaluation.tables import Tables
+from microveil.table import Table, column_of
+from microveil.utility.undefined import none_if_undefined
 
-from microveil.errors import DataError, RequestError
-from microveil.evaluation.assessment import Assessment, PairedMeasures
-from microveil.partition import intervals
-from microveil.risk.neighbourhoods import Neighbourhoods, neighbourhoods
-from microveil.risk.record_linkage import (
-    RecordLinkage,
-    record_linkage,
-    record_linkage_by_rank,
-    record_linkage_standardised,
-)
-from microveil.utility.goodness_of_fit import goodness_of_fit
-from microveil.utility.information_loss import (
-    information_loss,
-    mean_sse,
-    mean_sse_published,
-    sum_of_squared_errors,
-)
-from microveil.utility.mean_errors import mean_errors
-from microveil.utility.moments import checked_matrix, compare_moments, constant_attributes
+__all__ = ["Attempt", "Measured", "measured", "measured_publicly"]
 
-__all__ = ["assess_matrices"]
+Attempt = Callable[[Measure, Callable[[], Any]], Any]
 
 
-def assess_matrices(
-    original: ArrayLike,
-    protected: ArrayLike,
-    names: Sequence[str],
-    *,
-    paired: bool = True,
-    k: int | None = None,
-) -> Assessment:
-    """Measure information loss and record linkage of a protected matrix.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Measured:
+    """A measure, and what it found.
+
+    Attributes
+    ----------
+    measure : Measure
+    result : object
+        What its function returned; by attribute where it was called for each; None where there
+        was nothing to measure.
+    names : tuple of str
+        The attributes of numbers.
+    """
+
+    measure: Measure
+    result: Any
+    names: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        """Name the measure without its figures: notebooks print it."""
+        return f"Measured({self.measure.id})"
+
+    @property
+    def figure(self) -> Figure | None:
+        """The figure of the table; None where there was nothing to measure."""
+        return None if self.result is None else _as_figure(self.measure.figure(self.result))
+
+    @property
+    def value(self) -> float | None:
+        """The figure as a number, None where it is undefined."""
+        return None if self.figure is None else none_if_undefined(self.figure.value)
+
+    @property
+    def figures(self) -> Mapping[str, Figure]:
+        """The figures by attribute or class."""
+        if self.result is None:
+            return {}
+        if self.measure.takes in {Takes.NUMBER, Takes.TEXT}:
+            found = {name: self.measure.figure(part) for name, part in self.result.items()}
+        else:
+            found = self.measure.figure(self.result)
+        if not isinstance(found, Mapping):
+            found = dict(zip(self.names, found, strict=True))
+        return {name: _as_figure(figure) for name, figure in found.items()}
+
+    def written(self) -> Any:
+        """Return what was found as JSON knows it; what is undefined is None."""
+        if self.measure.entry is not None:
+            return self.measure.entry.write(self.result, self.names)
+        if self.measure.by is By.TABLE:
+            return self.value
+        return {name: none_if_undefined(found.value) for name, found in self.figures.items()}
+
+
+def measured(
+    tables: Tables,
+    measures: Iterable[Measure] | None = None,
+    attempt: Attempt | None = None,
+) -> dict[str, Measured]:
+    """Take measures of two tables.
 
     Parameters
     ----------
-    original, protected : array_like, shape (n_records, n_attributes)
-        The two tables; NaN is a missing cell.
-    names : sequence of str
-        Names of the attributes, in the order of the columns.
-    paired : bool, default True
-        Whether a record is in the same position in both. Where it is not, as in a
-        shuffled release, only moments and correlations are compared.
-    k : int, optional
-        Count neighbours within the intervals that hold k originals.
+    tables : Tables
+    measures : iterable of Measure, optional
+        By default all that are registered. Those that need pairs that there are not, or that
+        nobody asked for, are left out.
+    attempt : callable, optional
+        Is given a measure and the work of its function, and returns what that returns, or what
+        stands for it where it fails.
 
     Returns
     -------
-    Assessment
-        Measures that pair cells use the cells present in both tables; linkage uses the
-        records complete in both, their ranks and standard deviations included.
-
-    Raises
-    ------
-    DataError
-        If the shapes differ, a table is empty or holds an infinite value.
-    RequestError
-        If there is not one different name for each attribute.
+    dict of Measured
+        By id. Measures that share a function share its result.
 
     Examples
     --------
     >>> import numpy as np
-    >>> original = np.array([[1.0], [2.0], [3.0], [4.0]])
-    >>> figures = assess_matrices(original, [[1.5], [1.5], [3.5], [3.5]], ["age"]).to_dict()
-    >>> figures["information_loss"], figures["record_linkage"]
-    (20.0, 50.0)
+    >>> before, after = np.array([[1.0], [2.0]]), np.array([[2.0], [1.0]])
+    >>> tables = Tables(names=("AGE",), original=before, protected=after, paired=False)
+    >>> found = measured(tables)
+    >>> "sse" in found, found["mean"].figures["AGE"]
+    (False, Figure(value=1.5, interval=None, beside=1.5))
     """
-    before = checked_matrix(original, "original data")
-    after = checked_matrix(protected, "protected data")
-    if before.shape != after.shape:
-        raise DataError(
-            "original and protected data",
-            "both must have the same records and attributes",
-            "pass tables of the same shape",
-        )
-    if len(names) != before.shape[1] or len(set(names)) != len(names):
-        raise RequestError(
-            "names",
-            "every attribute must have one name of its own",
-            "pass as many different names as the data have columns",
-        )
-    constant = constant_attributes(before)
-    return Assessment(
-        n_records=before.shape[0],
-        attributes=tuple(names),
-        constant_attributes=tuple(np.asarray(names, dtype=object)[constant]),
-        moments=compare_moments(before, after),
-        fits=tuple(goodness_of_fit(x, y) for x, y in zip(before.T, after.T, strict=True)),
-        paired=_paired_measures(before, after) if paired else None,
-        neighbourhoods=None if k is None else _neighbourhoods(before, after, names, k),
-    )
+    known: dict[tuple[Callable[..., Any], Takes], Any] = {}
+    found = {}
+    for measure in MEASURES.values() if measures is None else measures:
+        if not tables.takes_part(measure):
+            continue
+        key = measure.function, measure.takes
+        if key not in known:
+            work = partial(tables.result_of, measure)
+            known[key] = work() if attempt is None else attempt(measure, work)
+        found[measure.id] = Measured(measure=measure, result=known[key], names=tables.names)
+    return found
 
 
-def _neighbourhoods(
-    original: NDArray[np.float64], protected: NDArray[np.float64], names: Sequence[str], k: int
-) -> dict[str, Neighbourhoods]:
-    """Count neighbours of each attribute that varies, within the intervals of KNOISE."""
-    counted = {}
-    for name, before, after in zip(names, original.T, protected.T, strict=True):
-        values = before[~np.isnan(before)]
-        if len(values) >= k and np.ptp(values) > 0:
-            counted[name] = neighbourhoods(
-                values,
-                delta=intervals(values, k=k).delta,
-                k=k,
-                protected=after[~np.isnan(after)],
-            )
-    return counted
+def measured_publicly(release: Table, names: Iterable[str]) -> dict[str, Measured]:
+    """Take the measures that may be published with a release: of the release alone.
 
+    Parameters
+    ----------
+    release : Table
+    names : iterable of str
+        The attributes that were protected.
 
-def _paired_measures(
-    original: NDArray[np.float64], protected: NDArray[np.float64]
-) -> PairedMeasures:
-    """Measure what needs records in the same order."""
-    present = ~(np.isnan(original) | np.isnan(protected))
-    complete = present.all(axis=1)
-    linkage_forms: dict[str, Callable[..., RecordLinkage]] = {
-        "record_linkage": record_linkage,
-        "record_linkage_standardised": record_linkage_standardised,
-        "record_linkage_by_rank": record_linkage_by_rank,
+    Returns
+    -------
+    dict of Measured
+        By id; without what is for the custodian only.
+    """
+    columns = {name: column_of(release, name) for name in names}
+    return {
+        measure.id: Measured(measure=measure, result=measure.function(columns), names=())
+        for measure in MEASURES.values()
+        if measure.is_public
     }
-    originals, protecteds = original[complete], protected[complete]
-    return PairedMeasures(
-        sse=sum_of_squared_errors(original, protected),
-        mean_sse=mean_sse(original, protected),
-        mean_sse_published=mean_sse_published(original, protected),
-        information_loss=information_loss(original, protected),
-        n_cells_compared=int(present.sum()),
-        n_records_complete=int(complete.sum()),
-        errors=mean_errors(original, protected),
-        linkage={
-            name: link(originals, protecteds) if complete.any() else None
-            for name, link in linkage_forms.items()
-        },
-    )
+
+
+def _as_figure(found: Any) -> Figure:
+    return found if isinstance(found, Figure) else Figure(value=float(found))

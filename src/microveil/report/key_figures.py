@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
-from microveil.evaluation import LINKAGE_LABELS, Assessment
+from microveil.evaluation import Assessment
+from microveil.evaluation.measures.goodness_of_fit import DISTANCE
+from microveil.evaluation.measures.information_loss import LOSS
 from microveil.privacy import Guarantee, Model, Scope, Scopes
 from microveil.release import Release
 from microveil.report.wording import named, number, rounded_up
@@ -102,14 +104,14 @@ def _rest(scopes: Scopes, widest: Scope | None) -> str:
 
 
 def _lost(assessment: Assessment | None) -> KeyFigure:
-    name, meaning = "information loss", "0 is unchanged, 100 % as if only means were published"
-    if assessment is None or assessment.paired is None:
+    name = LOSS.label
+    if assessment is None or LOSS.id not in assessment.measured:
         why = (
             "needs numbers" if assessment is None else "needs records in the order of the original"
         )
         return KeyFigure(name=name, value="not measured", meaning=why)
-    loss = number(assessment.paired.information_loss, 3)
-    return KeyFigure(name=name, value=f"{loss} %", meaning=meaning)
+    loss = number(assessment.measured[LOSS.id].value, 3)
+    return KeyFigure(name=name, value=f"{loss} {LOSS.unit}", meaning=LOSS.explanation)
 
 
 def _moved(assessment: Assessment | None) -> KeyFigure:
@@ -122,27 +124,24 @@ def _moved(assessment: Assessment | None) -> KeyFigure:
     return KeyFigure(
         name=name,
         value=f"{named(one_line(attribute))}, moved by {number(distance, 3)}",
-        meaning="largest distance of the distribution functions; 0 is alike, 1 is apart",
+        meaning=f"{DISTANCE.label}; {DISTANCE.explanation}",
     )
 
 
 def _found(assessment: Assessment | None) -> KeyFigure:
     name = "records found again"
-    paired = None if assessment is None else assessment.paired
-    if paired is None or paired.strongest is None:
+    linked = None if assessment is None else assessment.strongest_linkage
+    if linked is None or linked.figure is None:
         return KeyFigure(
             name=name, value="not measured", meaning="needs complete records in the same order"
         )
-    form, linked = paired.strongest
+    chance = linked.figure.beside
     return KeyFigure(
         name=name,
-        value=f"{number(linked.percent, 3)} %",
+        value=f"{number(linked.value, 3)} %",
         meaning=(
-            f"by who knows all original values of the protected attributes, distances "
-            f"{_in_words(form)}; by chance {number(linked.baseline_by_chance, 2)} %"
+            "by who knows all original values of the protected attributes; "
+            f"{linked.measure.label}"
+            + ("" if chance is None else f"; by chance {number(chance, 2)} %")
         ),
     )
-
-
-def _in_words(form: str) -> str:
-    return {"raw units": "in raw units"}.get(LINKAGE_LABELS[form], LINKAGE_LABELS[form])

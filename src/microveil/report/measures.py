@@ -1,11 +1,21 @@
-"""Correlations before and after, and what was lost."""
+"""Correlations before and after, what was lost, and what else was measured."""
 
 import math
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.evaluation import LOSS_LABELS, Assessment
+from microveil.evaluation import Assessment
+from microveil.evaluation.measures import FURTHER, By, Figure
+from microveil.evaluation.measures.categories import CATEGORIES
+from microveil.evaluation.measures.goodness_of_fit import DISTANCE, FIT
+from microveil.evaluation.measures.information_loss import INFORMATION_LOSS
+from microveil.evaluation.measures.linkage import RECORD_LINKAGE
+from microveil.evaluation.measures.mean_errors import ERRORS
+from microveil.evaluation.measures.moments import CORRELATIONS, MOMENTS
+from microveil.evaluation.measures.neighbourhoods import NEIGHBOURHOODS
+from microveil.evaluation.measuring import Measured
 from microveil.report.columns import NumberColumn
 from microveil.report.markup import Markup, element, fragment
 from microveil.report.sections import Section, Subject
@@ -13,11 +23,28 @@ from microveil.report.tables import table
 from microveil.report.wording import NOTHING, named, number, shown
 from microveil.schema import Kind
 
-__all__ = ["correlations_section", "loss_section", "moments_table"]
+__all__ = [
+    "correlations_section",
+    "figures_section",
+    "further_section",
+    "loss_section",
+    "moments_table",
+]
 
 MOST_CORRELATED = 20
 MOST_PAIRS = 12
 SHADED_FROM = (0.1, 0.3, 0.5, 0.7)
+# What sections of their own show.
+SHOWN = (
+    INFORMATION_LOSS,
+    ERRORS,
+    RECORD_LINKAGE,
+    CATEGORIES,
+    NEIGHBOURHOODS,
+    FIT,
+    MOMENTS,
+    CORRELATIONS,
+)
 
 
 def correlations_section(subject: Subject) -> Section:
@@ -27,11 +54,10 @@ def correlations_section(subject: Subject) -> Section:
     if assessment is None or len(assessment.attributes) < 2:
         body = element("p", "There are no two attributes of numbers to correlate.")
         return Section(identifier=identifier, title=title, body=body)
-    moments = assessment.moments
+    moments, changes = assessment.moments, assessment.of(CORRELATIONS)
+    changed = ", ".join(f"{one.measure.head} {number(one.value, 3)}" for one in changes)
     intro = (
-        "Pearson's correlations. Those of the release are off by "
-        f"{number(moments.mean_absolute_change, 3)} on average and by "
-        f"{number(moments.largest_absolute_change, 3)} at most (0 is unchanged, 2 reversed). "
+        f"Pearson's correlations: {changed} ({changes[0].measure.explanation}). "
         "Shades begin at 0.1, 0.3, 0.5 and 0.7 in size."
     )
     matrices = (moments.original.correlations, moments.protected.correlations)
@@ -110,43 +136,56 @@ def _correlation(value: float) -> str:
 
 def loss_section(subject: Subject) -> Section:
     """Tabulate what was lost, over all and by attribute, beside what was to be expected."""
-    identifier, title = subject.identify("loss"), "Information loss"
-    if subject.assessment is None or subject.assessment.paired is None:
+    identifier = subject.identify("loss")
+    found = () if subject.assessment is None else subject.assessment.of(INFORMATION_LOSS)
+    if subject.assessment is None or not found:
         why = (
             "No attribute of numbers was protected."
             if subject.assessment is None
             else "The release is in random order; these measures need the order of the original."
         )
-        return Section(identifier=identifier, title=title, body=element("p", why))
-    rows = [
-        (label, number(subject.measured[name], 4), meaning)
-        for name, (label, meaning) in LOSS_LABELS.items()
-    ]
-    measures = table(
-        "Over all attributes",
+        body = element("p", why)
+    else:
+        body = fragment(
+            _figures_table("Over all attributes", found, subject.identify("loss-table")),
+            _errors_table(subject, subject.assessment),
+        )
+    return Section(identifier=identifier, title=INFORMATION_LOSS.title, body=body)
+
+
+def _figures_table(caption: str, found: Iterable[Measured], identifier: str) -> Markup:
+    """Tabulate figures of the whole table, each with what it means."""
+    return table(
+        caption,
         ("measure", "value", "what it means"),
-        rows,
-        identifier=subject.identify("loss-table"),
+        [(one.measure.label, _with_interval(one.figure), one.measure.meaning) for one in found],
+        identifier=identifier,
         words=True,
     )
-    return Section(
-        identifier=identifier, title=title, body=fragment(measures, _errors_table(subject))
-    )
 
 
-def _errors_table(subject: Subject) -> Markup:
-    measured = subject.measured
+def _with_interval(figure: Figure | None) -> str:
+    if figure is None:
+        return NOTHING
+    ends = figure.interval
+    spread = "" if ends is None else f" ({number(ends[0], 4)} to {number(ends[1], 4)})"
+    return f"{number(figure.value, 4)}{spread}"
+
+
+def _errors_table(subject: Subject, assessment: Assessment) -> Markup | None:
+    found = assessment.of(ERRORS)
     expected = subject.manifest.get("expected_error") or {}
+    squared = assessment.measured["mse"].figures
+    variances = assessment.measured["variance"].figures
     rows = []
-    for name, errors in measured["errors"].items():
-        variance = measured["moments"][name]["variance"]["original"]
-        relative = errors["mse"] / variance if variance and errors["mse"] is not None else None
+    for name in assessment.attributes:
+        variance = variances[name].beside
+        relative = squared[name].value / variance if variance else None
         foreseen = (expected.get(name) or {}).get("over_variance")
         rows.append(
             [
                 name,
-                number(errors["bias"], 4),
-                number(errors["rmse"], 4),
+                *(number(one.figures[name].value, 4) for one in found),
                 number(relative, 3),
                 number(foreseen, 3),
             ]
@@ -154,9 +193,48 @@ def _errors_table(subject: Subject) -> Markup:
     return table(
         "Errors of single values, in the units of the data (dates in days), and the mean squared "
         "error over the variance of the original: 1 is as good as publishing the mean",
-        ("attribute", "mean error", "root mean squared error", "over variance", "as expected"),
+        ("attribute", *(one.measure.label for one in found), "over variance", "as expected"),
         rows,
         identifier=subject.identify("errors-table"),
+    )
+
+
+def further_section(subject: Subject) -> Section | None:
+    """Tabulate what was measured and no other section shows; None where there is nothing."""
+    if subject.assessment is None:
+        return None
+    found = [one for one in subject.assessment.measured.values() if one.measure.tabulated]
+    return figures_section(
+        [one for one in found if one.measure.group not in SHOWN], subject.identify("further")
+    )
+
+
+def figures_section(found: Sequence[Measured], identifier: str) -> Section | None:
+    """Tabulate some measures, a table to each group; None where there are none."""
+    groups = dict.fromkeys(one.measure.group for one in found)
+    tables = []
+    for place, group in enumerate(groups):
+        own = [one for one in found if one.measure.group == group]
+        whole = [one for one in own if one.measure.by is By.TABLE]
+        if whole:
+            tables.append(_figures_table(group.title, whole, f"{identifier}-{place}-table"))
+        tables += [
+            _keyed_table(one, f"{identifier}-{one.measure.id}-table")
+            for one in own
+            if one.measure.by is not By.TABLE
+        ]
+    if not tables:
+        return None
+    return Section(identifier=identifier, title=FURTHER.title, body=fragment(tables))
+
+
+def _keyed_table(found: Measured, identifier: str) -> Markup:
+    """Tabulate a figure of every attribute or class."""
+    return table(
+        f"{found.measure.title} ({found.measure.meaning})",
+        (str(found.measure.by), found.measure.head),
+        ([name, _with_interval(figure)] for name, figure in found.figures.items()),
+        identifier=identifier,
     )
 
 
@@ -164,11 +242,11 @@ def moments_table(subject: Subject) -> Markup | None:
     """Tabulate means, standard deviations and distances of the distribution functions."""
     if subject.assessment is None:
         return None
-    moments, fits = subject.measured["moments"], subject.measured["goodness_of_fit"]
+    moments, distances = subject.measured["moments"], subject.measured[DISTANCE.id]
     kinds = {column.name: column for column in subject.columns}
     rows = []
     for name in subject.assessment.attributes:
-        column, fit = kinds.get(name), fits[name]["ks"]
+        column = kinds.get(name)
         dates = isinstance(column, NumberColumn) and column.kind is Kind.DATE
         mean, variance = moments[name]["mean"], moments[name]["variance"]
         rows.append(
@@ -182,12 +260,12 @@ def moments_table(subject: Subject) -> Markup | None:
                     number(None if variance[side] is None else variance[side] ** 0.5, 5)
                     for side in ("original", "protected")
                 ),
-                number(None if fit is None else fit["statistic"], 3),
+                number(distances[name], 3),
             ]
         )
     return table(
-        "Means, standard deviations (of dates in days), and the largest distance of the two "
-        "distribution functions (Kolmogorov-Smirnov: 0 is alike, 1 is apart)",
+        f"Means, standard deviations (of dates in days), and the {DISTANCE.label} "
+        f"(Kolmogorov-Smirnov: {DISTANCE.explanation})",
         (
             "attribute",
             "mean, original",

@@ -10,12 +10,19 @@ from microveil.audit.empirical import EmpiricalAudit
 from microveil.errors import DataError, stands_alone
 from microveil.evaluation import Assessment
 from microveil.evaluation.assess import assess
+from microveil.evaluation.measuring import measured_publicly
 from microveil.privacy import Guarantee
 from microveil.release import Release
 from microveil.report.attributes import attributes_section
 from microveil.report.columns import Column, NumberColumn, columns_of
 from microveil.report.key_figures import key_figures
-from microveil.report.measures import correlations_section, loss_section, moments_table
+from microveil.report.measures import (
+    correlations_section,
+    figures_section,
+    further_section,
+    loss_section,
+    moments_table,
+)
 from microveil.report.overview import guarantee_section, released_section
 from microveil.report.page import Part, page
 from microveil.report.provenance import provenance_section
@@ -131,7 +138,10 @@ def publishable_report(release: Release, *, units: Mapping[str, str] | None = No
     False
     """
     guarantee = release.guarantee
-    columns = columns_of(guarantee.attributes, open_table(release.data), None, units or {})
+    table = open_table(release.data)
+    columns = columns_of(guarantee.attributes, table, None, units or {})
+    names = [terms.name for terms in guarantee.attributes]
+    measured = figures_section(tuple(measured_publicly(table, names).values()), "measured")
     return page(
         f"A release by {guarantee.method}, and what it guarantees",
         warning=_unpublishable(guarantee),
@@ -145,6 +155,7 @@ def publishable_report(release: Release, *, units: Mapping[str, str] | None = No
                         most_pictured=2 * MOST_PICTURED,
                         most_points=None,
                     ),
+                    *([] if measured is None else [measured]),
                 )
             )
         ],
@@ -262,8 +273,8 @@ def _assessed(release: Release, original: Any) -> Assessment | None:
 
 
 def _sections(subject: Subject) -> tuple[Section, ...]:
-    paired = subject.assessment is not None and subject.assessment.paired is not None
-    return (
+    paired = subject.assessment is not None and subject.assessment.paired
+    sections = (
         released_section(subject),
         guarantee_section(subject.release.guarantee, level=subject.level, prefix=subject.prefix),
         repeats_section(subject),
@@ -278,10 +289,12 @@ def _sections(subject: Subject) -> tuple[Section, ...]:
         ),
         correlations_section(subject),
         loss_section(subject),
+        further_section(subject),
         risks_section(subject),
         audit_section(subject),
         provenance_section(subject),
     )
+    return tuple(section for section in sections if section is not None)
 
 
 def _side_by_side(releases: Mapping[str, tuple[Release, Assessment]]) -> Section:

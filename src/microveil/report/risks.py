@@ -2,7 +2,10 @@
 
 from typing import Any
 
-from microveil.evaluation import LINKAGE_LABELS
+from microveil.evaluation.measures import Figure
+from microveil.evaluation.measures.categories import POSTERIOR_ODDS, SHARE_KEPT
+from microveil.evaluation.measures.linkage import RECORD_LINKAGE
+from microveil.evaluation.measures.neighbourhoods import NEIGHBOURHOODS
 from microveil.report.axes import Axis
 from microveil.report.canvas import LEGEND_HEIGHT, WIDTH, Frame, legend, path, picture
 from microveil.report.markup import Markup, element, fragment
@@ -10,7 +13,6 @@ from microveil.report.sections import Section, Subject
 from microveil.report.tables import table
 from microveil.report.wording import NOTHING, number, percent, rounded_up
 from microveil.risk.attacks import AttackOutcome
-from microveil.risk.record_linkage import RecordLinkage
 
 __all__ = ["audit_section", "risks_section"]
 
@@ -20,8 +22,8 @@ LEFT, RIGHT, ROW = 96.0, 20.0, 34.0
 def risks_section(subject: Subject) -> Section:
     """Tabulate linkage, odds of categories, neighbours and attacks, each beside its baseline."""
     assessment = subject.assessment
-    linkage = {} if assessment is None or assessment.paired is None else assessment.paired.linkage
-    found = {LINKAGE_LABELS[form]: linked for form, linked in linkage.items() if linked is not None}
+    linkage = () if assessment is None else assessment.of(RECORD_LINKAGE)
+    found = {one.measure.head: one.figure for one in linkage if one.figure is not None}
     return Section(
         identifier=subject.identify("risks"),
         title="Risks, beside what chance would find",
@@ -45,18 +47,18 @@ def risks_section(subject: Subject) -> Section:
     )
 
 
-def _linkage(subject: Subject, found: dict[str, RecordLinkage]) -> Markup:
-    some = next(iter(found.values()))
+def _linkage(subject: Subject, found: dict[str, Figure]) -> Markup:
+    n_records = subject.measured["n_records_complete"]
     drawn = element(
         "figure",
         _linkage_plot(subject.identify("linkage"), found),
-        element("figcaption", "Record linkage by three distances; bars are 95 % intervals"),
+        element("figcaption", "Record linkage by each distance; bars are 95 % intervals"),
     )
     return fragment(
         element(
             "p",
             "An intruder who knows the original values of all protected attributes takes each "
-            f"released record to the nearest original. Of {some.n_records:,} complete records "
+            f"released record to the nearest original. Of {n_records:,} complete records "
             "so many are found again:",
         ),
         element("div", drawn, class_="pictures"),
@@ -66,9 +68,9 @@ def _linkage(subject: Subject, found: dict[str, RecordLinkage]) -> Markup:
             (
                 [
                     label,
-                    number(linked.percent, 3),
-                    " to ".join(number(end, 3) for end in linked.interval),
-                    number(linked.baseline_by_chance, 2),
+                    number(linked.value, 3),
+                    " to ".join(number(end, 3) for end in linked.interval or ()) or NOTHING,
+                    number(linked.beside, 2),
                 ]
                 for label, linked in found.items()
             ),
@@ -77,7 +79,7 @@ def _linkage(subject: Subject, found: dict[str, RecordLinkage]) -> Markup:
     )
 
 
-def _linkage_plot(identifier: str, found: dict[str, RecordLinkage]) -> Markup:
+def _linkage_plot(identifier: str, found: dict[str, Figure]) -> Markup:
     height = ROW * len(found)
     frame = Frame(
         left=LEFT,
@@ -95,21 +97,21 @@ def _linkage_plot(identifier: str, found: dict[str, RecordLinkage]) -> Markup:
     rows = []
     for place, (label, linked) in enumerate(found.items()):
         y = frame.top + ROW * (place + 0.5)
-        low, high = (frame.x(end) for end in linked.interval)
-        chance = frame.x(linked.baseline_by_chance)
+        low, high = (frame.x(end) for end in linked.interval or (linked.value, linked.value))
+        chance = frame.x(linked.beside or 0.0)
         rows += [
             element("text", label, x=LEFT - 8, y=y + 4, class_="end"),
             path([(low, y), (high, y)], "line protected"),
             *[path([(end, y - 4), (end, y + 4)], "outline protected") for end in (low, high)],
-            element("circle", cx=frame.x(linked.percent), cy=y, r=3.0, class_="dot protected"),
+            element("circle", cx=frame.x(linked.value), cy=y, r=3.0, class_="dot protected"),
             path([(chance, y - 11), (chance, y + 11)], "line wide original"),
         ]
     return picture(
         identifier,
         "Records found again by record linkage, and by chance",
         " ".join(
-            f"By distances {label}: {number(linked.percent, 3)} %, by chance "
-            f"{number(linked.baseline_by_chance, 2)} %."
+            f"By distances {label}: {number(linked.value, 3)} %, by chance "
+            f"{number(linked.beside, 2)} %."
             for label, linked in found.items()
         ),
         frame.bottom + 44,
@@ -131,7 +133,7 @@ def _odds_table(subject: Subject) -> Markup | None:
     return table(
         "Categories: how many are unchanged, and the posterior odds that a category seen is the "
         "original one",
-        ("attribute", "unchanged, %", "largest odds"),
+        ("attribute", SHARE_KEPT.label, POSTERIOR_ODDS.label),
         (
             [
                 name,
@@ -151,7 +153,7 @@ def _neighbours_table(subject: Subject) -> Markup | None:
     if not counted:
         return None
     return table(
-        "Neighbours within an interval of half width delta: the fewest that any record has",
+        NEIGHBOURHOODS.title,
         ("attribute", "delta", "in the original", "expected", "in the release"),
         (
             [

@@ -1,0 +1,87 @@
+"""Two matrices of the same people, assessed."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from microveil.errors import DataError, RequestError
+from microveil.evaluation.assessment import Assessment
+from microveil.evaluation.measuring import measured
+from microveil.evaluation.tables import Tables
+from microveil.utility.moments import checked_matrix, constant_attributes
+
+__all__ = ["assess_matrices"]
+
+
+def assess_matrices(
+    original: ArrayLike,
+    protected: ArrayLike,
+    names: Sequence[str],
+    *,
+    paired: bool = True,
+    **more: Any,
+) -> Assessment:
+    """Take every measure that two matrices allow.
+
+    Parameters
+    ----------
+    original, protected : array_like, shape (n_records, n_attributes)
+        The two tables; NaN is a missing cell.
+    names : sequence of str
+        Names of the attributes, in the order of the columns.
+    paired : bool, default True
+        Whether a record is in the same position in both. Where it is not, as in a
+        shuffled release, what needs that is left out.
+    **more
+        What else there is of the tables, as `Tables` takes it; record linkage is always asked
+        for.
+
+    Returns
+    -------
+    Assessment
+        Measures that pair cells use the cells present in both tables; linkage uses the
+        records complete in both, their ranks and standard deviations included.
+
+    Raises
+    ------
+    DataError
+        If the shapes differ, a table is empty or holds an infinite value.
+    RequestError
+        If there is not one different name for each attribute.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> original = np.array([[1.0], [2.0], [3.0], [4.0]])
+    >>> figures = assess_matrices(original, [[1.5], [1.5], [3.5], [3.5]], ["age"]).to_dict()
+    >>> figures["information_loss"], figures["record_linkage"]
+    (20.0, 50.0)
+    """
+    before = checked_matrix(original, "original data")
+    after = checked_matrix(protected, "protected data")
+    if before.shape != after.shape:
+        raise DataError(
+            "original and protected data",
+            "both must have the same records and attributes",
+            "pass tables of the same shape",
+        )
+    if len(names) != before.shape[1] or len(set(names)) != len(names):
+        raise RequestError(
+            "names",
+            "every attribute must have one name of its own",
+            "pass as many different names as the data have columns",
+        )
+    more["asked"] = {"linkage": True, **more.get("asked", {})}
+    tables = Tables(names=tuple(names), original=before, protected=after, paired=paired, **more)
+    present = ~(np.isnan(before) | np.isnan(after))
+    return Assessment(
+        n_records=before.shape[0],
+        attributes=tuple(names),
+        constant_attributes=tuple(np.asarray(names, dtype=object)[constant_attributes(before)]),
+        paired=paired,
+        n_cells_compared=int(present.sum()) if paired else 0,
+        n_records_complete=int(present.all(axis=1).sum()) if paired else 0,
+        measured=measured(tables),
+    )

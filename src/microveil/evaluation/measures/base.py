@@ -1,0 +1,257 @@
+"""What a measure is to assess, compare, report and docs."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+__all__ = ["FURTHER", "Better", "By", "Compared", "Entry", "Figure", "Group", "Measure", "Takes"]
+
+
+class Takes(StrEnum):
+    """What of the two tables a measure's function is given, by position.
+
+    Of each the original's comes first, then the release's. Numbers are float64, NaN where
+    missing; a function of an attribute is called once for each.
+    """
+
+    NUMBERS = "all numbers"  # two matrices (n_records, n_attributes)
+    COMPLETE = "all numbers of complete records"  # two matrices without NaN
+    NUMBER = "each attribute of numbers"  # two arrays (n_records,)
+    TEXT = "each attribute of text"  # two arrays of codes, and the categories they stand for
+    COLUMNS = "numbers and text"  # two dicts of columns by name: those compared
+    PREDICTORS = "numbers and text but for the classes"
+    VARIABLES = "columns of the formula"
+    RELEASE = "numbers and text of the release"  # one dict: nothing of the original
+
+
+class Better(StrEnum):
+    """Which figures keep more of the original, or are safer."""
+
+    LOWER = "lower"
+    HIGHER = "higher"
+    ZERO = "nearer to 0"
+    UNCHANGED = "nearer to the original's"
+
+
+class By(StrEnum):
+    """What there is one figure of."""
+
+    TABLE = "table"
+    ATTRIBUTE = "attribute"
+    PAIR = "pair of attributes"
+    CLASS = "class"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """What a measure found.
+
+    Attributes
+    ----------
+    value : float
+        NaN where it is undefined.
+    interval : (float, float) or None
+        Of 95 %, where there is one.
+    beside : float or None
+        What it is held against: what chance would find, or the original's own figure.
+    """
+
+    value: float
+    interval: tuple[float, float] | None = None
+    beside: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Measures that are shown together.
+
+    Attributes
+    ----------
+    title : str
+        Their heading.
+    """
+
+    title: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """Where `Assessment.to_dict` has what a function found, in one place for several measures.
+
+    Attributes
+    ----------
+    name : str
+    write : callable
+        Of what the function returned and the names of the attributes of numbers, plain values.
+    """
+
+    name: str
+    write: Callable[[Any, Sequence[str]], Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """How a comparison of methods uses a measure: every run has its figure as a column.
+
+    Figures by class are those of a comparison's own classifier.
+
+    Attributes
+    ----------
+    on_frontier : bool
+        Whether it is a risk that information loss is held against, on frontiers and maps.
+    in_answer : bool
+        Whether the answer says what does best by it.
+    tabulated : bool
+        Whether the report's tables show it.
+    varies : bool
+        Whether it differs from run to run, so that there is a mean with an interval.
+    seeded : bool
+        Whether each run has a seed of its own for it, also where the method draws nothing.
+    counted : bool
+        Whether a release may not allow it, so that the runs that have it are counted.
+    baseline : str or None
+        The measure that it is drawn beside.
+    level : (str, float) or None
+        What one of its values stands for.
+    """
+
+    on_frontier: bool = False
+    in_answer: bool = False
+    tabulated: bool = True
+    varies: bool = True
+    seeded: bool = False
+    counted: bool = False
+    baseline: str | None = None
+    level: tuple[str, float] | None = None
+
+
+# Of what belongs to no other group.
+FURTHER = Group(title="Further measures")
+
+
+def _itself(result: Any) -> Any:
+    return result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """A figure of utility or risk: how it is found, what it means and who may see it.
+
+    Measures of the same function and the same part of the tables have it called once.
+
+    Attributes
+    ----------
+    id : str
+        Its entry in `Assessment.to_dict`, and its column in a comparison.
+    label : str
+    explanation : str
+        How a figure is read, in a few words.
+    function : callable
+    takes : Takes
+        What the function is given.
+    needs_pairs : bool
+        Whether the records of both tables must be in the same order. Where they are not, it is
+        left out.
+    scale : str
+        What is counted, where the label does not say it.
+    short : str
+        What heads a narrow column; by default the label.
+    unit : str
+        Of every figure: "%", or none.
+    lowest, highest : float
+        What it cannot be beyond.
+    better : Better
+    custodian : bool
+        Whether it is for the custodian only. A public one sees the release alone, so that it
+        shows nothing that the release does not.
+    by : By
+        What there is a figure of.
+    figure : callable
+        Of what the function returned, a number or a `Figure`; where it returns those of several
+        attributes, an array; of several classes, a dict.
+    group : Group
+    tabulated : bool
+        Whether tables of the assessment show it.
+    entry : Entry or None
+        Where `Assessment.to_dict` has it, if not as a figure under its id.
+    asked_by : str
+        The argument that it is measured for; without one it always is.
+    arguments : tuple of str
+        Arguments that the function takes by name.
+    compared : Compared or None
+        None where comparisons do without it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> moved = Measure(
+    ...     id="median_change",
+    ...     label="change of the median",
+    ...     explanation="0 = unchanged",
+    ...     function=lambda before, after: np.nanmedian(after) - np.nanmedian(before),
+    ...     takes=Takes.NUMBER,
+    ...     needs_pairs=False,
+    ...     by=By.ATTRIBUTE,
+    ...     better=Better.ZERO,
+    ...     lowest=-math.inf,
+    ... )
+    >>> moved.head, moved.is_public, moved.meaning
+    ('change of the median', False, '0 = unchanged')
+    """
+
+    id: str
+    label: str
+    explanation: str
+    function: Callable[..., Any]
+    takes: Takes
+    needs_pairs: bool
+    scale: str = ""
+    short: str = ""
+    unit: str = ""
+    lowest: float = 0.0
+    highest: float = math.inf
+    better: Better = Better.LOWER
+    custodian: bool = True
+    by: By = By.TABLE
+    figure: Callable[[Any], Any] = _itself
+    group: Group = FURTHER
+    tabulated: bool = True
+    entry: Entry | None = None
+    asked_by: str = ""
+    arguments: tuple[str, ...] = ()
+    compared: Compared | None = None
+
+    def __post_init__(self) -> None:
+        if not self.custodian and self.takes is not Takes.RELEASE:
+            raise ValueError(f"measure {self.id}: what sees the original is the custodian's")
+        use = self.compared
+        if use is None:
+            return
+        if self.by not in {By.TABLE, By.CLASS}:
+            raise ValueError(f"measure {self.id}: a comparison has one figure to a column")
+        if use.on_frontier and (self.better is not Better.LOWER or self.lowest != 0):
+            raise ValueError(f"measure {self.id}: a risk is 0 or more, and lower is better")
+        if use.in_answer and self.better is Better.UNCHANGED:
+            raise ValueError(f"measure {self.id}: the answer ranks by what has a best")
+
+    @property
+    def is_public(self) -> bool:
+        """Whether the page that goes with a release may show it."""
+        return not self.custodian
+
+    @property
+    def head(self) -> str:
+        """What heads a narrow column."""
+        return self.short or self.label
+
+    @property
+    def title(self) -> str:
+        """The label with its unit, as axes and wide columns have it."""
+        return f"{self.label}, {self.unit}" if self.unit else self.label
+
+    @property
+    def meaning(self) -> str:
+        """What is counted, and how it is read."""
+        return "; ".join(part for part in (self.scale, self.explanation) if part)
