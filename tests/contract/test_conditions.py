@@ -8,7 +8,7 @@ import pytest
 
 import microveil as mv
 from microveil.compare.frontier import frontier_of
-from microveil.compare.measuring import LOSS, RISKS
+from microveil.compare.measures import LOSS, Measures
 from microveil.compare.rows import conditions_of
 from microveil.methods import METHODS
 from microveil.methods.idp2025 import METHODS as FIRST
@@ -189,7 +189,8 @@ def test_a_condition_of_a_registered_method_reaches_advice_and_frontier(of_the_w
     figures = [
         better.alias(name)
         for name in found.summary.columns
-        if name.startswith((LOSS, *RISKS)) and found.summary[name].dtype == polars.Float64
+        if name.startswith((LOSS, *Measures().risks))
+        and found.summary[name].dtype == polars.Float64
     ]
     summary = found.summary.with_columns(figures)
     assert set(frontier_of(summary)["method"]) == {of_the_weather, "dp-um"}

@@ -12,12 +12,15 @@ from polars.testing import assert_frame_equal
 
 import microveil as mv
 from microveil.compare import compare, running, tasks
-from microveil.compare.measuring import MEASURES
+from microveil.compare.analysing import Analyst
+from microveil.compare.measures import Measures
 from microveil.compare.results import mean_with_interval
 from microveil.engines import LocalEngine
 from microveil.errors import DataError, ExactCellsError, MicroveilError, RequestError
+from microveil.evaluation.measures.linkage import CHANCE
 from microveil.protect import draw
 
+MEASURES = [name for name in Measures().names if name != CHANCE]
 METHODS = (
     "laplace,dp-um,idp-vector:partition=noise-aware,idp-cbls:isotonic=true,record-dp,"
     "kanon-dp:sensitivity=vector,mdav,k-noise:noise=laplace"
@@ -57,7 +60,7 @@ def test_every_run_measures_the_release_of_its_seed(found):
     for row in found.table.to_dicts():
         planned = mv.plan(people(), seed=row["seed"], **arguments_of(row), **REQUEST)
         figures = mv.assess(people(), draw(planned, LocalEngine()), REQUEST["attributes"]).to_dict()
-        for measure in (*MEASURES, "record_linkage_by_chance"):
+        for measure in Measures().names:
             assert row[measure] == figures[measure]
 
 
@@ -298,12 +301,12 @@ def test_an_error_in_the_callers_progress_ends_the_work(monkeypatch):
         if done == 5:
             raise KeyboardInterrupt
 
-    def counted(original, protected, *, linkage):
+    def counted(self, protected):
         measured.append(1)
-        return measure(original, protected, linkage=linkage)
+        return measure(self, protected)
 
-    measure = running.measured
-    monkeypatch.setattr(running, "measured", counted)
+    measure = Analyst.measured
+    monkeypatch.setattr(Analyst, "measured", counted)
     before = threading.active_count()
     grid = {**GRID, "methods": "dp-um", "k": 5, "epsilon": 1, "runs": 4000}
     with pytest.raises(KeyboardInterrupt):
@@ -318,7 +321,7 @@ def test_a_fault_of_ours_is_not_taken_for_a_refusal(monkeypatch):
     def broken(*_args, **_options):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(running, "measured", broken)
+    monkeypatch.setattr(Analyst, "measured", broken)
     with pytest.raises(ZeroDivisionError):
         compare(people(), **GRID, **REQUEST)
 

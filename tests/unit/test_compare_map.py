@@ -15,11 +15,13 @@ from microveil.compare import Comparison, compare, drawing, risk_utility_map
 from microveil.compare.clock import Clock
 from microveil.compare.frontier import beaten_apart, excluded_of, frontier_of, unbeaten
 from microveil.compare.measures import Measures
-from microveil.compare.measuring import CHANCE, MEASURES, RISKS
 from microveil.compare.rows import GROUPS, schema_of
 from microveil.errors import RequestError
+from microveil.evaluation.measures.linkage import CHANCE
 from microveil.privacy.condition import cluster_sizes, rank_boundaries
 
+RISKS = Measures().risks
+MEASURES = [name for name in Measures().names if name != CHANCE]
 # What the cells that are made up here hang on.
 HELD = {
     "record-dp:partition=optimal": [rank_boundaries().to_dict()],

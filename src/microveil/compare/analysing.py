@@ -1,4 +1,4 @@
-"""The user's own analyses of every run: a classifier, a regression, a model of propensity.
+"""The figures of every run, the user's own analyses among them.
 
 What is learnt and tested is set up once. The classifier that is trained on the original, for
 each seed, is trained once, by the first run that asks for it. What a run does not allow is
@@ -15,33 +15,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.compare.measures import (
-    F_MAJORITY,
-    F_MEASURE,
-    F_ORIGINAL,
-    OVERLAP,
-    PROPENSITY,
-    Measures,
-    of_class,
-)
-from microveil.compare.measuring import Matrix
+from microveil.compare.measures import Measures, of_class
+from microveil.compare.measuring import Figures, Matrix, figures_of
 from microveil.compare.tasks import Reading
 from microveil.errors import DataError, MicroveilError, RequestError
 from microveil.evaluation.analyses import Analyses
+from microveil.evaluation.measures import Measure
+from microveil.evaluation.measures.learning import F_MAJORITY, F_MEASURE, F_ORIGINAL
+from microveil.evaluation.tables import Tables
 from microveil.table import check_columns, column_of
 from microveil.utility.estimators import digest_of_estimator, text_of_estimator
 from microveil.utility.learning import ClassificationTask, classification_task, f_measures
-from microveil.utility.propensity import propensity
-from microveil.utility.regression import compare_regressions
 
 __all__ = ["Analyst"]
 
 Columns = dict[str, NDArray[Any]]
-Figures = dict[str, float | None]
 
 
 class Analyst:
-    """Makes the analyses of a comparison, of one table.
+    """Measures the runs of a comparison, of one table.
 
     Threads may share it: who asks for what another is at work on waits for that.
 
@@ -66,6 +58,7 @@ class Analyst:
     ) -> None:
         self._asked = asked
         self._names = reading.names
+        self._matrix = reading.original
         self._original = self._columns(reading.original)
         self._kept = _variables(asked, reading, set(kept))
         self._classes = (
@@ -91,9 +84,10 @@ class Analyst:
         """
         if self._task is not None:
             self._baseline(self._task, 0)
-        self._compared(self._original)
+        analyses = [one for one in self.measures.measured if _may_fail(one)]
+        figures_of(self._tables(self._matrix), analyses)
 
-    def compared(self, protected: Matrix) -> Figures:
+    def measured(self, protected: Matrix) -> Figures:
         """Compare one release with the original by what needs no seed.
 
         Parameters
@@ -104,13 +98,18 @@ class Analyst:
         Returns
         -------
         dict
-            None where the release does not allow the analysis, or leaves it undefined.
+            None where the release does not allow an analysis, or leaves a figure undefined.
+
+        Raises
+        ------
+        DataError
+            If a value is beyond what can be measured.
 
         Notes
         -----
-        Least squares or log odds of both tables; log odds of both together.
+        Mostly that of record linkage: near O(n log n) for up to ten or so attributes.
         """
-        return self._compared(self._columns(protected), _or_none)
+        return figures_of(self._tables(protected), self.measures.measured, _attempted)
 
     def learnt(self, protected: Matrix, run: int) -> Figures:
         """Tell what a classifier learns from one release.
@@ -139,15 +138,15 @@ class Analyst:
         undefined = np.full_like(majority, np.nan)
         learnt = _or_none(lambda: f_measures(task.confusion(released, run - 1)))
         baseline = _or_none(lambda: self._baseline(task, run - 1))
-        told = {
-            F_MEASURE: undefined if learnt is None else learnt,
-            F_ORIGINAL: undefined if baseline is None else baseline,
-            F_MAJORITY: majority,
-        }
+        told = (
+            (F_MEASURE, undefined if learnt is None else learnt),
+            (F_ORIGINAL, undefined if baseline is None else baseline),
+            (F_MAJORITY, majority),
+        )
         return {
-            of_class(name, label): _defined(figures[c])
+            of_class(measure.id, label): _defined(figures[c])
             for c, label in enumerate(task.labels)
-            for name, figures in told.items()
+            for measure, figures in told
         }
 
     def _columns(self, matrix: Matrix) -> Columns:
@@ -178,22 +177,22 @@ class Analyst:
             propensity=asked.propensity,
         )
 
-    def _compared(
-        self, released: Columns, attempt: Callable[[Callable[[], Any]], Any] = lambda work: work()
-    ) -> Figures:
-        """Compare a table with the original by what needs no seed."""
-        asked, found = self._asked, Figures()
-        if asked.formula is not None:
-            formula = asked.formula
-            before, after = (table | self._kept for table in (self._original, released))
-            fitted = attempt(
-                lambda: compare_regressions(before, after, formula, logistic=asked.logistic)
-            )
-            found[OVERLAP] = None if fitted is None else _defined(fitted.mean_overlap)
-        if asked.propensity:
-            told = attempt(lambda: propensity(self._original, released))
-            found[PROPENSITY] = None if told is None else _defined(told.ratio)
-        return found
+    def _tables(self, protected: Matrix) -> Tables:
+        """Set a release beside the original."""
+        released = self._columns(protected)
+
+        def columns(names: Iterable[str]) -> tuple[Columns, Columns]:
+            sides = [table | self._kept for table in (self._original, released)]
+            wanted = list(names)
+            return {n: sides[0][n] for n in wanted}, {n: sides[1][n] for n in wanted}
+
+        return Tables(
+            names=self._names,
+            original=self._matrix,
+            protected=protected,
+            columns=columns,
+            asked={**self._asked.to_dict(), "linkage": self.measures.linkage},
+        )
 
     def _baseline(self, task: ClassificationTask, seed: int) -> NDArray[np.float64]:
         """Return the F-measures of a classifier that is trained on the original."""
@@ -223,6 +222,14 @@ def _variables(asked: Analyses, reading: Reading, kept: set[str]) -> Columns:
                 f"protect '{name}', or pass it in keep",
             )
     return {n: column_of(table, n) for n in asked.variables if n not in reading.names}
+
+
+def _may_fail(measure: Measure) -> bool:
+    return measure.compared is not None and measure.compared.counted
+
+
+def _attempted(measure: Measure, work: Callable[[], Any]) -> Any:
+    return _or_none(work) if _may_fail(measure) else work()
 
 
 def _or_none(work: Callable[[], Any]) -> Any:

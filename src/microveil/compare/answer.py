@@ -8,8 +8,7 @@ from typing import Any
 import polars
 
 from microveil.compare.learnt import analysed_words, learnt_words
-from microveil.compare.measures import Measures
-from microveil.compare.measuring import CHANCE, LOSS, RISKS
+from microveil.compare.measures import LOSS, RISK, Measures, baseline_of
 from microveil.compare.rows import (
     GROUPS,
     NO_SCOPE,
@@ -17,15 +16,15 @@ from microveil.compare.rows import (
     conditions_of,
     own_conditions,
 )
+from microveil.evaluation.measures import MEASURES
 from microveil.privacy import Condition, Model
 from microveil.text import in_markdown
 
-__all__ = ["GROUP_WORDS", "RISK_WORDS", "answer_of", "cell_words", "why_no_loss"]
+__all__ = ["GROUP_WORDS", "answer_of", "cell_words", "why_no_loss"]
 
 WIDTH = 100
 # How many reasons, and how many k, are told one by one.
 TOLD = 4
-RISK = "record_linkage_standardised"
 
 GROUP_WORDS = {
     "row": "Row scope",
@@ -38,11 +37,6 @@ GROUP_MEANS = {
     "vector": "epsilon covers all centroids of an attribute, the clusters formed anew",
     "cluster": "epsilon covers one centroid, while everybody stays in their cluster",
     "none": "nothing is covered by an epsilon",
-}
-RISK_WORDS = {
-    "record_linkage": "record linkage in raw units",
-    "record_linkage_standardised": "record linkage, standardised",
-    "record_linkage_by_rank": "record linkage by rank",
 }
 CLOSING = (
     "In parentheses: 95 % intervals of the mean; those that overlap are not told apart; seed "
@@ -95,10 +89,11 @@ def answer_of(
         items = [i for cells in ranked.values() for i in _of_epsilon(cells, measures, common)]
         lines += [line for i in items for line in _wrapped(f"- {in_markdown(i)}", "  ")]
     lines += _conditions_told(summary.to_dicts(), common)
-    if not measures.linkage:
+    if not measures.risks:
         lines += ["", *_wrapped(UNLINKED)]
     elif scopes:
-        lines += ["", *_wrapped(_frontier_words(summary, frontier, scopes))]
+        risk = RISK if RISK in measures.risks else measures.risks[0]
+        lines += ["", *_wrapped(_frontier_words(summary, frontier, scopes, risk))]
     lines += ["", *_wrapped(CLOSING.format(seed=description.get("seed")))]
     return "\n".join([*lines, *_refusals(summary)]) + "\n"
 
@@ -284,34 +279,39 @@ def _frontier_words(
     summary: polars.DataFrame,
     frontier: polars.DataFrame,
     scopes: Iterable[str],
+    risk: str,
 ) -> str:
     """Say how many cells are on the frontiers of the means, and how many of them for sure."""
     rows = [row for row in summary.to_dicts() if row[LOSS] is not None]
-    linked = [row for row in rows if row.get(RISK) is not None]
+    linked = [row for row in rows if row.get(risk) is not None]
     held = {row["cell"]: {condition.id for condition in conditions_of(row)} for row in linked}
-    on_it = set(frontier.filter(polars.col("risk") == RISK)["cell"])
+    on_it = set(frontier.filter(polars.col("risk") == risk)["cell"])
     told = []
     for scope in scopes:
         cells = [row for row in linked if row["scope"] == scope]
         kept = [row for row in cells if row["cell"] in on_it]
-        sure = sum(_surely_unbeaten(row, cells, held) for row in kept)
-        beaten = sum(row.get(f"excluded[{RISK}]") or False for row in cells)
+        sure = sum(_surely_unbeaten(row, cells, held, risk) for row in kept)
+        beaten = sum(row.get(f"excluded[{risk}]") or False for row in cells)
         told.append(
             f"{GROUP_WORDS[scope].lower()} {len(kept)} of {len(cells)} cells, {sure} sure, "
             f"{beaten} excluded"
         )
-    chance = f" ({linked[0][CHANCE]:.2g} % by chance)" if linked else ""
+    known = baseline_of(risk, linked[0]) if linked else None
+    chance = "" if known is None else f" ({known:.2g} % by chance)"
+    named = MEASURES[risk].label
     return (
-        f"On the frontier with {RISK_WORDS[RISK]}{chance}, found from means: {'; '.join(told)}. "
+        f"On the frontier with {named}{chance}, found from means: {'; '.join(told)}. "
         "Sure are those that nothing beats anywhere within the intervals, excluded those that "
         "another beats by intervals that are apart."
     )
 
 
-def _surely_unbeaten(own: Row, cells: Sequence[Row], held: Mapping[int, set[str]]) -> bool:
+def _surely_unbeaten(
+    own: Row, cells: Sequence[Row], held: Mapping[int, set[str]], risk: str
+) -> bool:
     """Whether all that guarantees as much is worse in one measure, by intervals that are apart."""
     return all(
-        any(_is_above(other, own, measure) for measure in (LOSS, RISK))
+        any(_is_above(other, own, measure) for measure in (LOSS, risk))
         for other in cells
         if other is not own and _as_strong(other, own) and held[other["cell"]] <= held[own["cell"]]
     )
@@ -346,6 +346,3 @@ def _wrapped(text: str, indent: str = "") -> list[str]:
     return textwrap.wrap(
         text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
-
-
-assert set(RISK_WORDS) == set(RISKS)  # noqa: S101 -- each risk has its words

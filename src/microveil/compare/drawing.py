@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from microveil.compare.answer import RISK_WORDS
 from microveil.compare.map import Panel, Point, Series, risk_utility_map
+from microveil.compare.measures import RISK
 from microveil.compare.results import Comparison
 from microveil.compare.rows import CONDITIONAL
 from microveil.compare.store import written_whole
 from microveil.errors import RequestError
+from microveil.evaluation.measures import MEASURES
 
 __all__ = ["draw_map", "drawable", "has_matplotlib"]
 
@@ -33,7 +34,7 @@ MODEL_WORDS = {"dp": "DP", "idp": "iDP", "k-anonymity": "k-anonymity", "none": "
 
 def drawable(comparison: Comparison) -> bool:
     """Tell whether there is a map to be drawn, and matplotlib to draw it."""
-    linked = all(risk in comparison.summary.columns for risk in RISK_WORDS)
+    linked = RISK in comparison.summary.columns
     return has_matplotlib() and linked and bool(risk_utility_map(comparison))
 
 
@@ -42,9 +43,7 @@ def has_matplotlib() -> bool:
     return importlib.util.find_spec("matplotlib") is not None
 
 
-def draw_map(
-    comparison: Comparison, path: str | Path, *, risk: str = "record_linkage_standardised"
-) -> Path:
+def draw_map(comparison: Comparison, path: str | Path, *, risk: str = RISK) -> Path:
     """Draw information loss against a risk: a row of panels for each scope, one for each epsilon.
 
     Filled marks are on the frontier of means, bars are 95 % intervals over runs, the dotted line is
@@ -122,7 +121,7 @@ def _figure(panels: Sequence[Panel]) -> Any:
         for axes in places[: len(row)]:
             axes.tick_params(labelbottom=True, labelleft=True)
             axes.set_xlabel("information loss, % of SST")
-        places[0].set_ylabel(f"{RISK_WORDS[row[0].risk]}, %")
+        places[0].set_ylabel(MEASURES[row[0].risk].title)
     handles: dict[str, Any] = {}
     for axes in grid.flat:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):

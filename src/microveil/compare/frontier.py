@@ -13,8 +13,9 @@ import numpy as np
 import polars
 from numpy.typing import ArrayLike, NDArray
 
-from microveil.compare.measuring import LOSS, RISKS
+from microveil.compare.measures import LOSS, risks_of
 from microveil.compare.rows import GROUPS, NO_SCOPE, conditions_of
+from microveil.evaluation.measures.linkage import CHANCE
 from microveil.privacy import Model
 
 __all__ = ["beaten_apart", "excluded_of", "frontier_of", "unbeaten"]
@@ -127,7 +128,7 @@ def excluded_of(summary: polars.DataFrame) -> polars.DataFrame:
         against others. See `beaten_apart`.
     """
     found: dict[str, list[bool | None]] = {}
-    for risk in RISKS:
+    for risk in risks_of(summary.columns):
         told: list[bool | None] = [None] * summary.height
         for scope in GROUPS:
             cells = _measured_cells(summary.with_row_index("row"), scope, risk)
@@ -152,12 +153,13 @@ def frontier_of(summary: polars.DataFrame) -> polars.DataFrame:
     Returns
     -------
     polars.DataFrame
-        One row for each cell on the frontier with a risk: `risk` names it; loss and `linkage`
-        are the means over runs, each with its interval; by scope, risk, epsilon and loss.
+        One row for each cell on the frontier with a risk: `risk` names it; loss and `linkage`,
+        the figure of the risk, are means over runs, each with its interval; by scope, risk,
+        epsilon and loss.
     """
     parts = []
     for scope in GROUPS:
-        for risk in RISKS:
+        for risk in risks_of(summary.columns):
             cells = _measured_cells(summary, scope, risk)
             kept = unbeaten(cells[LOSS], cells[risk], *_guarantees(cells, scope))
             parts.append(_told(cells.filter(polars.Series(kept)), risk))
@@ -199,5 +201,7 @@ def _told(cells: polars.DataFrame, risk: str) -> polars.DataFrame:
         polars.lit(risk).alias("risk"),
         *(polars.col(LOSS + end) for end in ENDS),
         *(polars.col(risk + end).alias("linkage" + end) for end in ENDS),
-        "record_linkage_by_chance",
+        polars.col(CHANCE)
+        if CHANCE in cells.columns
+        else polars.lit(None, polars.Float64).alias(CHANCE),
     ).sort("epsilon", LOSS, "cell", nulls_last=True)

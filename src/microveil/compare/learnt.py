@@ -1,26 +1,23 @@
 """What analyses find in the cells of a comparison, in words."""
 
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from microveil.compare.measures import (
-    F_MAJORITY,
-    F_MEASURE,
-    F_ORIGINAL,
-    OVERLAP,
-    PROPENSITY,
-    of_class,
-)
+from microveil.compare.measures import in_answer, of_class
+from microveil.evaluation.measures import Better, Measure
+from microveil.evaluation.measures.learning import F_MAJORITY, F_MEASURE, F_ORIGINAL
 
 __all__ = ["analysed_words", "learnt_words"]
 
 # How many classes are told.
 TOLD = 4
-# What other analyses find: measure, name, which is best, its sign, and what 1 stands for.
-ANALYSED = (
-    (OVERLAP, "Overlap of coefficients", "highest", -1, "the original"),
-    (PROPENSITY, "Propensity ratio", "lowest", 1, "the same law"),
-)
+# By what the best is known: highest, lowest or nearest to 0, for a minimum.
+PLACES: Mapping[Better, tuple[str, Callable[[float], float]]] = {
+    Better.HIGHER: ("highest", operator.neg),
+    Better.LOWER: ("lowest", float),
+    Better.ZERO: ("nearest to 0", abs),
+}
 
 Row = Mapping[str, Any]
 
@@ -53,12 +50,12 @@ def learnt_words(cells: Sequence[Row], labels: Sequence[str], named: Mapping[int
     others = [row for row in known if row is not best]
     place = "highest with" if others else "with"
     told = f"F-measure {place} {named[best['cell']]}: {'; '.join(classes)}."
-    measures = [of_class(F_MEASURE, label) for label in tested]
+    measures = [of_class(F_MEASURE.id, label) for label in tested]
     return " ".join([told, *_beside(best, others, measures), *_undefined(cells, known)])
 
 
 def analysed_words(cells: Sequence[Row], named: Mapping[int, str]) -> str:
-    """Say which of some cells is best for a regression, and which is least told from the original.
+    """Say which of some cells is best by each measure of the answer.
 
     Parameters
     ----------
@@ -71,7 +68,7 @@ def analysed_words(cells: Sequence[Row], named: Mapping[int, str]) -> str:
     -------
     str
         For each the best cell, how many others cannot be told from it, and how many have a run
-        that leaves the figure undefined. Empty where neither was measured.
+        that leaves the figure undefined. Empty where none was measured.
 
     Examples
     --------
@@ -81,21 +78,29 @@ def analysed_words(cells: Sequence[Row], named: Mapping[int, str]) -> str:
     'Propensity ratio with mdav, k 5: 2, beside 1 for the same law.'
     """
     told = []
-    for measure, words, place, sign, beside in ANALYSED:
-        measured = [row for row in cells if measure in row]
-        found = [row for row in measured if row[measure] is not None]
+    for measure in in_answer():
+        name, words = measure.id, measure.label[0].upper() + measure.label[1:]
+        measured = [row for row in cells if name in row]
+        found = [row for row in measured if row[name] is not None]
         if not found:
             told += [f"{words}: undefined in some run of every cell."] if measured else []
             continue
-        best = min(found, key=lambda row: (sign * row[measure], row["cell"]))
+        place, rank = PLACES[measure.better]
+        best = min(found, key=lambda row: (rank(row[name]), row["cell"]))
         others = [row for row in found if row is not best]
         which = f"{words} {place} with" if others else f"{words} with"
         told += [
-            f"{which} {named[best['cell']]}: {_with_spread(best, measure)}, beside 1 for {beside}.",
-            *_beside(best, others, [measure]),
+            f"{which} {named[best['cell']]}: {_with_spread(best, name)}{_level_words(measure)}.",
+            *_beside(best, others, [name]),
             *_undefined(measured, found),
         ]
     return " ".join(told)
+
+
+def _level_words(measure: Measure) -> str:
+    """Say what one value of a measure stands for, where that is known."""
+    level = None if measure.compared is None else measure.compared.level
+    return "" if level is None else f", beside {level[1]:g} for {level[0]}"
 
 
 def _beside(best: Row, others: Sequence[Row], measures: Sequence[str]) -> list[str]:
@@ -121,18 +126,18 @@ def _with_spread(row: Row, measure: str) -> str:
 
 
 def _tested(row: Row, label: str) -> bool:
-    return row[of_class(F_ORIGINAL, label)] is not None
+    return row[of_class(F_ORIGINAL.id, label)] is not None
 
 
 def _f(row: Row, label: str, end: str = "") -> Any:
-    return row[of_class(F_MEASURE, label) + end]
+    return row[of_class(F_MEASURE.id, label) + end]
 
 
 def _class_words(row: Row, label: str) -> str:
     """Say how well one class is told, beside the original and the guess for everybody."""
     low, high = _f(row, label, "_low"), _f(row, label, "_high")
     spread = "" if low is None else f"{low:.3f} to {high:.3f}; "
-    original, majority = (row[of_class(f, label)] for f in (F_ORIGINAL, F_MAJORITY))
+    original, majority = (row[of_class(f.id, label)] for f in (F_ORIGINAL, F_MAJORITY))
     beside = f"original {original:.3f}, majority {majority:.3f}"
     return f"class {label} {_f(row, label):.3f} ({spread}{beside})"
 

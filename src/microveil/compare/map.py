@@ -9,11 +9,12 @@ from typing import Any
 
 import polars
 
-from microveil.compare.answer import GROUP_WORDS, RISK_WORDS
-from microveil.compare.measuring import CHANCE, LOSS, RISKS
+from microveil.compare.answer import GROUP_WORDS
+from microveil.compare.measures import LOSS, RISK, baseline_of, risks_of
 from microveil.compare.results import Comparison
 from microveil.compare.rows import GROUPS, conditions_of
 from microveil.errors import RequestError
+from microveil.evaluation.measures import MEASURES
 
 __all__ = ["Panel", "Point", "Series", "risk_utility_map"]
 
@@ -119,21 +120,20 @@ class Panel:
             "epsilon": self.epsilon,
             "title": self.title,
             "risk": self.risk,
-            "risk_in_words": RISK_WORDS[self.risk],
+            "risk_in_words": MEASURES[self.risk].label,
             "chance": self.chance,
             "series": [series.to_dict() for series in self.series],
         }
 
 
-def risk_utility_map(
-    comparison: Comparison, risk: str = "record_linkage_standardised"
-) -> tuple[Panel, ...]:
+def risk_utility_map(comparison: Comparison, risk: str = RISK) -> tuple[Panel, ...]:
     """Lay a comparison out as a risk-utility map.
 
     Parameters
     ----------
     comparison : Comparison
-    risk : {"record_linkage", "record_linkage_standardised", "record_linkage_by_rank"}
+    risk : str
+        The id of a measure that is a risk, "record_linkage_by_rank" for example.
 
     Returns
     -------
@@ -153,9 +153,10 @@ def risk_utility_map(
     >>> [(panel.title, len(panel.series[0].points)) for panel in risk_utility_map(found)]
     [('No epsilon', 2)]
     """
-    if risk not in RISKS:
+    risks = risks_of(MEASURES)
+    if risk not in risks:
         raise RequestError(
-            f"risk '{risk}'", "there is no such risk", f"choose from {', '.join(RISKS)}"
+            f"risk '{risk}'", "there is no such risk", f"choose from {', '.join(risks)}"
         )
     if risk not in comparison.summary.columns:
         raise RequestError(
@@ -185,7 +186,7 @@ def _panel(
         epsilon=epsilon,
         title=GROUP_WORDS[scope] + ("" if epsilon is None else f", epsilon {epsilon:g}"),
         risk=risk,
-        chance=rows[0][CHANCE],
+        chance=baseline_of(risk, rows[0]),
         series=tuple(
             Series(
                 name=":".join(part for part in (method, steps) if part),

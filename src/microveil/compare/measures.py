@@ -1,63 +1,91 @@
 """Which figures the runs of a comparison have: the columns of its tables."""
 
-import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from microveil.compare.measuring import CHANCE, LOSSES, RISKS
+from microveil.evaluation.measures import MEASURES, By, Compared, Measure
+from microveil.evaluation.measures.information_loss import LOSS as INFORMATION_LOSS
 
-__all__ = [
-    "F_MAJORITY",
-    "F_MEASURE",
-    "F_ORIGINAL",
-    "OVERLAP",
-    "PROPENSITY",
-    "Measure",
-    "Measures",
-    "of_class",
-]
+__all__ = ["LOSS", "RISK", "Column", "Measures", "baseline_of", "in_answer", "of_class", "risks_of"]
 
-# Of a class: trained on the release, trained on the original, and the majority as the guess.
-F_MEASURE, F_ORIGINAL, F_MAJORITY = "f_measure", "f_measure_original", "f_measure_majority"
-OVERLAP, PROPENSITY = "coefficient_overlap", "propensity_ratio"
+# The loss that frontiers and maps show, and the risk that they show first.
+LOSS = INFORMATION_LOSS.id
+RISK = "record_linkage_standardised"
 # What the name of a learner hangs on, beside the attribute and the threshold.
 OF_CLASSES = ("threshold", "labels", "estimator", "estimator_digest", "scikit_learn")
 
 
-def of_class(figure: str, label: str) -> str:
+def of_class(measure: str, label: str) -> str:
     """Name the column of a class.
 
     >>> of_class("f_measure", "> 30000")
     'f_measure[> 30000]'
     """
-    return f"{figure}[{label}]"
+    return f"{measure}[{label}]"
+
+
+def risks_of(columns: Iterable[str]) -> tuple[str, ...]:
+    """Return the risks among some columns that information loss is held against.
+
+    >>> risks_of(["sse", "record_linkage_by_rank"])
+    ('record_linkage_by_rank',)
+    """
+    known = set(columns)
+    return tuple(
+        measure.id
+        for measure in MEASURES.values()
+        if measure.compared is not None and measure.compared.on_frontier and measure.id in known
+    )
+
+
+def baseline_of(risk: str, row: Mapping[str, Any]) -> float | None:
+    """Return what a risk is held against in a row of a summary, where there is something.
+
+    >>> baseline_of("record_linkage", {"record_linkage_by_chance": 2.5})
+    2.5
+    """
+    use = MEASURES[risk].compared
+    found: float | None = None if use is None or use.baseline is None else row.get(use.baseline)
+    return found
+
+
+def in_answer() -> tuple[Measure, ...]:
+    """Return the measures by which the answer says what does best."""
+    return tuple(
+        measure
+        for measure in MEASURES.values()
+        if measure.compared is not None and measure.compared.in_answer
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measure:
+class Column:
     """One figure of a run.
 
     Attributes
     ----------
     name : str
-        Of its column.
-    lowest, highest : float
-        What it cannot be beyond.
-    varies : bool
-        Whether it differs from run to run, so that there is a mean with an interval.
-    seeded : bool
-        Whether each run has a seed of its own for it, also where the method draws nothing.
-    counted : bool
-        Whether a release may leave it undefined, so that the runs that have it are counted.
+    measure : Measure
+        What its figures are.
+    label : str
+        The class that they are of; empty where they are of the table.
     """
 
     name: str
-    lowest: float = 0.0
-    highest: float = math.inf
-    varies: bool = True
-    seeded: bool = False
-    counted: bool = False
+    measure: Measure
+    label: str = ""
+
+    @property
+    def title(self) -> str:
+        """The measure in words, and of which class."""
+        return self.measure.title + (f", class {self.label}" if self.label else "")
+
+    @property
+    def use(self) -> Compared:
+        """How a comparison uses it."""
+        assert self.measure.compared is not None  # noqa: S101 -- else it is no column
+        return self.measure.compared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,27 +141,41 @@ class Measures:
             told |= {"formula": self.formula, "logistic": self.logistic}
         return told | ({"propensity": True} if self.propensity else {})
 
+    def asks(self, measure: Measure) -> bool:
+        """Whether a measure is asked for, or needs no asking."""
+        return not measure.asked_by or bool(getattr(self, measure.asked_by, None))
+
     @property
-    def all(self) -> tuple[Measure, ...]:
-        """Every figure of a run, in the order of the columns."""
-        found = [Measure(name=name) for name in LOSSES]
-        if self.linkage:
-            found += [Measure(name=name, highest=100.0) for name in RISKS]
-            found.append(Measure(name=CHANCE, varies=False))
-        for label in self.labels:
-            found += [
-                Measure(name=of_class(figure, label), highest=1.0, seeded=True, counted=True)
-                for figure in (F_MEASURE, F_ORIGINAL)
-            ]
-            found.append(Measure(name=of_class(F_MAJORITY, label), varies=False))
-        if self.formula is not None:
-            # Intervals that are apart overlap by less than nothing, without limit.
-            found.append(Measure(name=OVERLAP, lowest=-math.inf, highest=1.0, counted=True))
-        if self.propensity:
-            found.append(Measure(name=PROPENSITY, counted=True))
+    def measured(self) -> tuple[Measure, ...]:
+        """The measures of every run."""
+        return tuple(
+            measure
+            for measure in MEASURES.values()
+            if measure.compared is not None and self.asks(measure)
+        )
+
+    @property
+    def all(self) -> tuple[Column, ...]:
+        """Every figure of a run, in the order of the columns: those of a class stand together."""
+        of_classes = [measure for measure in self.measured if measure.by is By.CLASS]
+        found = []
+        for measure in self.measured:
+            if measure.by is not By.CLASS:
+                found.append(Column(name=measure.id, measure=measure))
+            elif measure is of_classes[0]:
+                found += [
+                    Column(name=of_class(one.id, label), measure=one, label=label)
+                    for label in self.labels
+                    for one in of_classes
+                ]
         return tuple(found)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of all figures."""
-        return tuple(measure.name for measure in self.all)
+        return tuple(column.name for column in self.all)
+
+    @property
+    def risks(self) -> tuple[str, ...]:
+        """The risks that information loss is held against."""
+        return risks_of(self.names)

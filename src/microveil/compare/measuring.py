@@ -1,98 +1,61 @@
-"""What every run is measured by: information loss and record linkage.
+"""The figures of a run: every measure that is compared, of the original and what was drawn.
 
-The same figures as those of `assess` under the same names, without what a comparison does not
-show: see `microveil.utility.information_loss` and `microveil.risk.record_linkage`.
+The same figures as those of `assess` under the same names.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.risk.record_linkage import (
-    record_linkage,
-    record_linkage_by_rank,
-    record_linkage_standardised,
-)
+from microveil.evaluation.measures import By, Measure
+from microveil.evaluation.measuring import Attempt, measured
+from microveil.evaluation.tables import Tables
 from microveil.table import Numbers
-from microveil.utility.information_loss import (
-    information_loss,
-    mean_sse,
-    mean_sse_published,
-    sum_of_squared_errors,
-)
 
-__all__ = ["CHANCE", "LOSS", "LOSSES", "MEASURES", "RISKS", "matrix_of", "measured"]
+__all__ = ["Figures", "Matrix", "figures_of", "matrix_of"]
 
 Matrix = NDArray[np.float64]
-
-LOSSES = {
-    "sse": sum_of_squared_errors,
-    "mean_sse": mean_sse,
-    "mean_sse_published": mean_sse_published,
-    "information_loss": information_loss,
-}
-LINKAGES = {
-    "record_linkage": record_linkage,
-    "record_linkage_standardised": record_linkage_standardised,
-    "record_linkage_by_rank": record_linkage_by_rank,
-}
-CHANCE = "record_linkage_by_chance"
-# The one loss that a map shows, and the risks it is held against; both in percent.
-LOSS = "information_loss"
-RISKS = tuple(LINKAGES)
-MEASURES = (*LOSSES, *LINKAGES)
+Figures = dict[str, float | None]
 
 
-def measured(
-    original: Matrix, protected: Matrix, *, linkage: bool = True
-) -> dict[str, float | None]:
-    """Measure one run.
+def figures_of(
+    tables: Tables, measures: Iterable[Measure], attempt: Attempt | None = None
+) -> Figures:
+    """Measure one run by what there is one figure of.
 
     Parameters
     ----------
-    original, protected : float64 arrays (n_records, n_attributes)
-        NaN is a missing cell. Losses take the cells present in both, linkage the records
-        complete in both.
-    linkage : bool
-        Whether records are linked.
+    tables : Tables
+        The original, and what was drawn.
+    measures : iterable of Measure
+    attempt : callable, optional
+        As for `microveil.evaluation.measuring.measured`.
 
     Returns
     -------
     dict
-        Each measure, and the linkage by chance; None where there is nothing to measure.
+        By id; None where there is nothing to measure.
 
     Raises
     ------
     DataError
         If a value is beyond 1e140 in size.
 
-    Notes
-    -----
-    That of record linkage: near O(n log n) for up to ten or so attributes.
-
     Examples
     --------
-    >>> before = np.array([[1.0], [2.0], [3.0], [4.0]])
-    >>> figures = measured(before, np.array([[1.5], [1.5], [3.5], [3.5]]))
-    >>> figures["information_loss"], figures["record_linkage"]
-    (20.0, 50.0)
+    >>> from microveil.evaluation.measures import MEASURES
+    >>> before, after = np.array([[1.0], [2.0], [3.0]]), np.array([[1.5], [1.5], [3.0]])
+    >>> tables = Tables(names=("AGE",), original=before, protected=after)
+    >>> figures_of(tables, [MEASURES["information_loss"]])
+    {'information_loss': 25.0}
     """
-    figures: dict[str, float | None] = {
-        name: _defined(measure(original, protected)) for name, measure in LOSSES.items()
+    found = measured(tables, [one for one in measures if one.by is By.TABLE], attempt)
+    return {
+        name: None if one.figure is None else _defined(one.measure, one.figure.value)
+        for name, one in found.items()
     }
-    if not linkage:
-        return figures
-    missing = np.isnan(original) | np.isnan(protected)
-    complete = np.asarray(~missing.any(axis=1))
-    n_linked = int(np.count_nonzero(complete))
-    whole = n_linked == len(complete)
-    before, after = (m if whole else m[complete] for m in (original, protected))
-    for name, measure in LINKAGES.items():
-        figures[name] = measure(before, after).percent if n_linked else None
-    figures[CHANCE] = 100.0 / n_linked if n_linked else None
-    return figures
 
 
 def matrix_of(columns: Sequence[Numbers]) -> Matrix:
@@ -104,5 +67,6 @@ def matrix_of(columns: Sequence[Numbers]) -> Matrix:
     return matrix
 
 
-def _defined(figure: float) -> float | None:
-    return None if math.isnan(figure) else figure
+def _defined(measure: Measure, value: float) -> float | None:
+    may_be_infinite = measure.compared is not None and not measure.compared.counted
+    return value if math.isfinite(value) or (may_be_infinite and not math.isnan(value)) else None

@@ -11,7 +11,7 @@ import polars
 
 from microveil.compare.answer import answer_of
 from microveil.compare.frontier import excluded_of, frontier_of
-from microveil.compare.measures import Measure, Measures
+from microveil.compare.measures import Column, Measures
 from microveil.compare.rows import FACTS, NAMES, as_table
 from microveil.compare.store import opened, written_whole
 
@@ -37,7 +37,7 @@ class Comparison:
         ``refused`` says why. Columns: see docs/compare.md.
     summary : polars.DataFrame
         One row for every cell: for each measure the mean over runs, and the 95 % interval of
-        that mean in ``_low`` and ``_high``; see `summary_of`. With linkage also whether it is
+        that mean in ``_low`` and ``_high``; see `summary_of`. With a risk also whether it is
         excluded from each frontier, see `excluded_of`.
     frontier : polars.DataFrame
         Cells that no other one of the same guarantee beats in information loss and a risk.
@@ -57,8 +57,8 @@ class Comparison:
         measures = Measures.of(description)
         table = as_table(rows, measures)
         summary = summary_of(table, measures)
-        frontier = frontier_of(summary if measures.linkage else _nothing())
-        if measures.linkage:
+        frontier = frontier_of(summary if measures.risks else _nothing())
+        if measures.risks:
             summary = summary.hstack(excluded_of(summary))
         return cls(
             description=dict(description),
@@ -139,27 +139,27 @@ def summary_of(table: polars.DataFrame, measures: Measures) -> polars.DataFrame:
     schema: dict[str, Any] = {
         **{name: table.schema[name] for name in (*NAMES, *FACTS)},
         "runs": polars.Int64,
-        **{name: kind for measure in measures.all for name, kind in _columns(measure).items()},
+        **{name: kind for column in measures.all for name, kind in _columns(column).items()},
         "refused": polars.String,
     }
     cells = table.partition_by("cell", maintain_order=True)
     return polars.DataFrame([_summarised(cell, measures.all) for cell in cells], schema=schema)
 
 
-def _columns(measure: Measure) -> dict[str, Any]:
-    """Return the columns of a measure in a summary with their types."""
-    ends = ENDS if measure.varies else ("",)
-    counts = {f"{measure.name}_runs": polars.Int64} if measure.counted else {}
-    return {**{measure.name + end: polars.Float64 for end in ends}, **counts}
+def _columns(column: Column) -> dict[str, Any]:
+    """Return the columns of a figure in a summary with their types."""
+    ends = ENDS if column.use.varies else ("",)
+    counts = {f"{column.name}_runs": polars.Int64} if column.use.counted else {}
+    return {**{column.name + end: polars.Float64 for end in ends}, **counts}
 
 
 def _nothing() -> polars.DataFrame:
-    """Return the summary of no cell: what a comparison without linkage has a frontier of."""
+    """Return the summary of no cell: what a comparison without a risk has a frontier of."""
     measures = Measures()
     return summary_of(as_table([], measures), measures)
 
 
-def _summarised(cell: polars.DataFrame, measures: Iterable[Measure]) -> dict[str, Any]:
+def _summarised(cell: polars.DataFrame, columns: Iterable[Column]) -> dict[str, Any]:
     runs = cell.filter(polars.col("run").is_not_null())
     refusals = cell["refused"].drop_nulls().to_list()
     first = (cell if runs.is_empty() else runs).row(0, named=True)
@@ -167,20 +167,20 @@ def _summarised(cell: polars.DataFrame, measures: Iterable[Measure]) -> dict[str
     found["runs"] = runs.height
     found["refused"] = refusals[0] if refusals else None
     drawn = first["seed"] is not None
-    for measure in measures:
-        if not measure.varies:
-            found[measure.name] = first[measure.name]
+    for column in columns:
+        if not column.use.varies:
+            found[column.name] = first[column.name]
             continue
-        figures = runs[measure.name].drop_nulls().to_numpy()
-        if measure.counted:
-            found[f"{measure.name}_runs"] = len(figures)
+        figures = runs[column.name].drop_nulls().to_numpy()
+        if column.use.counted:
+            found[f"{column.name}_runs"] = len(figures)
         ends = mean_with_interval(
             figures if len(figures) == runs.height else figures[:0],
-            drawn=drawn or measure.seeded,
-            lowest=measure.lowest,
-            highest=measure.highest,
+            drawn=drawn or column.use.seeded,
+            lowest=column.measure.lowest,
+            highest=column.measure.highest,
         )
-        found |= dict(zip((measure.name + end for end in ENDS), ends, strict=True))
+        found |= dict(zip((column.name + end for end in ENDS), ends, strict=True))
     return found
 
 

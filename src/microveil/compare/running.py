@@ -17,7 +17,7 @@ from typing import Any
 from microveil.compare.analysing import Analyst
 from microveil.compare.clock import Clock
 from microveil.compare.grid import Cell
-from microveil.compare.measuring import Matrix, matrix_of, measured
+from microveil.compare.measuring import Figures, Matrix, matrix_of
 from microveil.compare.rows import Facts, refused_row, run_row
 from microveil.compare.tasks import Reading, Task, all_refused
 from microveil.engines import Engine
@@ -31,7 +31,6 @@ __all__ = ["Plans", "Progress", "carried_out"]
 # Told the runs done, the runs in all, and the seconds left (None before that is known).
 Progress = Callable[[int, int, float | None], None]
 Row = dict[str, Any]
-Figures = dict[str, float | None]
 
 # Enough tasks for each thread that none is idle for long at the end.
 TASKS_PER_JOB = 4
@@ -79,8 +78,7 @@ class _Planned:
     def _run(self, analyst: Analyst, seed: int | None) -> tuple[Matrix, Figures]:
         planned, _, reading = self.found()
         drawn = _drawn(planned, seed, reading.names, self._engine)
-        figures = measured(reading.original, drawn, linkage=analyst.measures.linkage)
-        return drawn, figures | analyst.compared(drawn)
+        return drawn, analyst.measured(drawn)
 
     def _plan(self) -> tuple[Plan, Facts, Reading]:
         cell, ready = self._task.cell, self._task.ready

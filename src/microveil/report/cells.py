@@ -2,15 +2,16 @@
 
 import json
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from microveil.compare import Comparison
-from microveil.compare.measures import Measures
+from microveil.compare.measures import Column, Measures, risks_of
 from microveil.compare.rows import CONDITIONAL, conditions_in_common, own_conditions
+from microveil.evaluation.measures import MEASURES, By
+from microveil.evaluation.measures.linkage import CHANCE
 from microveil.privacy import Condition
 from microveil.report.markup import Child, Markup, element, fragment
 from microveil.report.risk_utility import Spread
@@ -20,7 +21,6 @@ from microveil.report.wording import NOTHING, number, percent, plural, rounded_u
 
 __all__ = [
     "GROUP_WORDS",
-    "LABELLED",
     "Group",
     "cells_section",
     "compared_section",
@@ -40,22 +40,6 @@ GROUP_WORDS = {
     "none": "No epsilon",
 }
 MODEL_WORDS = {"dp": "DP", "idp": "iDP", "k-anonymity": "k-anonymity", "none": "no model"}
-# Measures as heads of columns; those that were not measured have none.
-MEASURE_WORDS = {
-    "information_loss": "information loss, %",
-    "record_linkage": "linked in raw units, %",
-    "record_linkage_standardised": "linked, standardised, %",
-    "record_linkage_by_rank": "linked by rank, %",
-    "coefficient_overlap": "overlap of coefficients",
-    "propensity_ratio": "propensity ratio",
-}
-FRONTIER_WORDS = {
-    "record_linkage": "raw",
-    "record_linkage_standardised": "standardised",
-    "record_linkage_by_rank": "by rank",
-}
-LABELLED = re.compile(r"f_measure\[(.*)\]", re.DOTALL)
-CHANCE = "record_linkage_by_chance"
 MOST_NAMED = 12
 # Behind a method whose guarantee hangs on more than its scope and epsilon.
 
@@ -202,7 +186,7 @@ def _measures_told(description: Mapping[str, Any]) -> list[tuple[str, Child]]:
         kind = "logistic regression" if asked.logistic else "linear regression"
         told.append((kind, _code(asked.formula)))
     if asked.propensity:
-        told.append(("propensity ratio", "measured"))
+        told.append((MEASURES["propensity_ratio"].label, "measured"))
     return told
 
 
@@ -216,8 +200,8 @@ def cells_section(comparison: Comparison, groups: Sequence[Group]) -> Section:
     """Tabulate every cell, by what it guarantees."""
     kept: dict[int, list[str]] = {}
     for cell, risk in comparison.frontier.select("cell", "risk").iter_rows():
-        kept.setdefault(cell, []).append(FRONTIER_WORDS[risk])
-    measures = _measured(groups)
+        kept.setdefault(cell, []).append(MEASURES[risk].head)
+    measures = _measured(comparison.description, groups)
     chance = next((r[CHANCE] for g in groups for r in g.rows if r.get(CHANCE) is not None), None)
     return Section(
         identifier="cells",
@@ -237,28 +221,24 @@ def cells_section(comparison: Comparison, groups: Sequence[Group]) -> Section:
     )
 
 
-def _measured(groups: Sequence[Group]) -> dict[str, str]:
-    """Return the measures that some cell has, with their heads."""
-    names = dict.fromkeys(name for group in groups for row in group.rows for name in row)
-    wanted = dict(MEASURE_WORDS)
-    for name in names:
-        if label := LABELLED.fullmatch(name):
-            wanted[name] = f"F-measure, class {label[1]}"
+def _measured(description: Mapping[str, Any], groups: Sequence[Group]) -> dict[str, Column]:
+    """Return the figures that tables show and that some cell has, by the name of the column."""
     return {
-        name: words
-        for name, words in wanted.items()
-        if any(row.get(name) is not None for group in groups for row in group.rows)
+        column.name: column
+        for column in sorted(Measures.of(description).all, key=lambda c: c.measure.by is By.CLASS)
+        if column.use.tabulated
+        and any(row.get(column.name) is not None for group in groups for row in group.rows)
     }
 
 
 def _group_table(
-    place: int, group: Group, measures: Mapping[str, str], kept: Mapping[int, Sequence[str]]
+    place: int, group: Group, measures: Mapping[str, Column], kept: Mapping[int, Sequence[str]]
 ) -> Markup:
-    linked = any(name in FRONTIER_WORDS for name in measures)
+    risks = risks_of(measures)
     models = {row["model"] for row in group.rows}
     told_apart = ["model"] if len(models) > 1 else []
-    heads = ["method", "k", *told_apart, *measures.values(), "exact cells, %"]
-    heads += ["loss at vector scope", *(["on the frontier of means"] if linked else [])]
+    heads = ["method", "k", *told_apart, *(c.title for c in measures.values()), "exact cells, %"]
+    heads += ["loss at vector scope", *(["on the frontier of means"] if risks else [])]
     rows = []
     for row in group.rows:
         told = [row["named"], NOTHING if row["k"] is None else str(row["k"])]
@@ -266,8 +246,8 @@ def _group_table(
         told += [_written(row, name) for name in measures]
         told += [percent(row["exact_cells"] / row["n_cells"]) if row["n_cells"] else NOTHING]
         told += [_vector_loss(row)]
-        if linked:
-            told += [_frontier_words(kept.get(row["cell"], ()))]
+        if risks:
+            told += [_frontier_words(kept.get(row["cell"], ()), len(risks))]
         rows.append(told)
     model = "" if told_apart else f" ({MODEL_WORDS[group.rows[0]['model']]})"
     return fragment(
@@ -299,9 +279,9 @@ def _vector_loss(row: Row) -> str:
     return rounded_up(row["vector_loss"])
 
 
-def _frontier_words(risks: Sequence[str]) -> str:
-    if len(risks) == len(FRONTIER_WORDS):
-        return "all three"
+def _frontier_words(risks: Sequence[str], count: int) -> str:
+    if len(risks) == count:
+        return "all"
     return ", ".join(risks) or NOTHING
 
 

@@ -6,14 +6,16 @@ from typing import Any
 
 from microveil.compare import Comparison, risk_utility_map
 from microveil.compare.answer import why_no_loss
-from microveil.compare.measures import Measures
+from microveil.compare.measures import RISK, Measures, of_class
 from microveil.compare.rows import conditions_in_common, own_conditions
 from microveil.errors import stands_alone
+from microveil.evaluation.measures import MEASURES
+from microveil.evaluation.measures.information_loss import LOSS
+from microveil.evaluation.measures.learning import F_MAJORITY, F_MEASURE, F_ORIGINAL
 from microveil.privacy import Condition
 from microveil.report.axes import Axis, linear_axis
 from microveil.report.cells import (
     GROUP_WORDS,
-    LABELLED,
     Group,
     cells_section,
     compared_section,
@@ -36,13 +38,6 @@ WARNING = (
     "For the custodian only. All figures on this page depend on the data: do not publish it, and "
     "keep it as the original is kept. Choosing by them is a use of the data."
 )
-LOSS = "information_loss"
-LOSS_TITLE = "information loss, %"
-RISKS = {
-    "record_linkage_standardised": "standardised",
-    "record_linkage": "in raw units",
-    "record_linkage_by_rank": "by rank",
-}
 SCOPES = {
     "row": "Epsilon bounds what one person can change in everything that is protected, also in "
     "which rows go together.",
@@ -110,7 +105,7 @@ def comparison_report(comparison: Comparison) -> str:
         _scopes_section(groups, common),
         _maps_section(comparison, groups, methods),
         _loss_section(groups, methods),
-        *_learning_sections(groups, methods),
+        *_learning_sections(Measures.of(comparison.description).labels, groups, methods),
         cells_section(comparison, groups),
         refused_section(comparison),
     )
@@ -176,13 +171,13 @@ def _maps_section(
     comparison: Comparison, groups: Sequence[Group], methods: Sequence[str]
 ) -> Section:
     """Draw a map for each way of linking: one in view, the others can be folded away."""
-    linked = [risk for risk in RISKS if risk in comparison.summary.columns]
+    risks = sorted(Measures.of(comparison.description).risks, key=lambda risk: risk != RISK)
     named = {
         (row["scope"], row["method"], row["steps"]): row["named"]
         for group in groups
         for row in group.rows
     }
-    drawn = {risk: _map(comparison, risk, methods, named) for risk in linked}
+    drawn = {risk: _map(comparison, risk, methods, named) for risk in risks}
     maps = {risk: picture for risk, picture in drawn.items() if picture is not None}
     if not maps:
         body = element("p", _why_no_map(comparison))
@@ -193,12 +188,12 @@ def _maps_section(
         title="Risk-utility maps",
         body=fragment(
             element("p", MAP_WORDS),
-            element("h3", f"Records linked, distances {RISKS[first]}"),
+            element("h3", f"Against {MEASURES[first].label}"),
             maps[first],
             (
                 element(
                     "details",
-                    element("summary", f"The same with distances {RISKS[risk]}"),
+                    element("summary", f"The same against {MEASURES[risk].label}"),
                     maps[risk],
                     # What is folded away does not reach paper.
                     open=True,
@@ -212,7 +207,7 @@ def _maps_section(
 
 def _why_no_map(comparison: Comparison) -> str:
     """Say why no cell can be drawn on a map."""
-    if not Measures.of(comparison.description).linkage:
+    if not Measures.of(comparison.description).risks:
         return "Record linkage was not measured, so there is no risk to hold loss against."
     if why := why_no_loss(comparison.summary):
         return f"No cell has a loss to draw: {why}."
@@ -248,8 +243,8 @@ def _map(
         return None
     return map_pictures(
         points,
-        loss_title=LOSS_TITLE,
-        risk_title=f"linked, {RISKS[risk]}, %",
+        loss_title=LOSS.title,
+        risk_title=MEASURES[risk].title,
         chance=max(chances, default=None),
         methods=methods,
         prefix=f"map-{risk.replace('_', '-')}-",
@@ -262,10 +257,11 @@ def _spread(value: float, interval: tuple[float, float] | None) -> Spread:
 
 
 def _loss_section(groups: Sequence[Group], methods: Sequence[str]) -> Section:
-    panels = _panels(groups, LOSS, lambda _rows: (("as the means alone", 100.0),))
+    level = () if LOSS.compared is None else (LOSS.compared.level,)
+    panels = _panels(groups, LOSS.id, lambda _rows: tuple(filter(None, level)))
 
     def scale(spreads: Sequence[Spread], length: float) -> Axis:
-        return loss_axis(LOSS_TITLE, spreads, length, upright=True)
+        return loss_axis(LOSS.title, spreads, length, upright=True)
 
     return Section(
         identifier="loss",
@@ -298,13 +294,14 @@ def _panels(groups: Sequence[Group], measure: str, levels: Any) -> list[Panel]:
     return panels
 
 
-def _learning_sections(groups: Sequence[Group], methods: Sequence[str]) -> list[Section]:
+def _learning_sections(
+    labels: Sequence[str], groups: Sequence[Group], methods: Sequence[str]
+) -> list[Section]:
     """Draw the F-measure of every class that was learned, against k."""
-    names = dict.fromkeys(name for group in groups for row in group.rows for name in row)
-    labels = [found[1] for name in names if (found := LABELLED.fullmatch(name))]
     sections = []
     for place, label in enumerate(labels):
-        panels = _panels(groups, f"f_measure[{label}]", lambda rows, of=label: _levels(rows, of))
+        name = of_class(F_MEASURE.id, label)
+        panels = _panels(groups, name, lambda rows, of=label: _levels(rows, of))
         if panels:
             sections.append(_learning_section(f"learning-{place}", label, panels, methods))
     return sections
@@ -313,8 +310,8 @@ def _learning_sections(groups: Sequence[Group], methods: Sequence[str]) -> list[
 def _levels(rows: Sequence[Any], label: str) -> tuple[tuple[str, float], ...]:
     """Return what the F-measure is held against: the original's, and the majority's."""
     levels = []
-    for name, words in (("majority", "majority class"), ("original", "original")):
-        column = f"f_measure_{name}[{label}]"
+    for measure, words in ((F_MAJORITY, "majority class"), (F_ORIGINAL, F_ORIGINAL.head)):
+        column = of_class(measure.id, label)
         found = next((row[column] for row in rows if row.get(column) is not None), None)
         if found is not None:
             levels.append((words, found))
@@ -328,11 +325,11 @@ def _learning_section(
         lower = min(spread.lower for spread in spreads)
         upper = max(spread.upper for spread in spreads)
         room = 0.05 * (upper - lower)
-        return linear_axis("F-measure", lower - room, upper + room, Kind.DECIMAL, length)
+        return linear_axis(F_MEASURE.title, lower - room, upper + room, Kind.DECIMAL, length)
 
     return Section(
         identifier=identifier,
-        title=f"F-measure of class {label} against k",
+        title=f"{F_MEASURE.label} of class {label} against k",
         body=fragment(
             element(
                 "p",
@@ -342,7 +339,7 @@ def _learning_section(
                 "95 % intervals over runs.",
             ),
             pictures_over_k(
-                panels, title=f"F-measure of class {label}", scale=scale, methods=methods,
+                panels, title=f"{F_MEASURE.label} of class {label}", scale=scale, methods=methods,
                 prefix=f"{identifier}-",
             ),
         ),
