@@ -7,6 +7,7 @@ A page holds such a part between two comments::
 """
 
 import ast
+import math
 import re
 import sys
 import tomllib
@@ -16,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from microveil.arguments import Argument
+
+from microveil.evaluation.measures import MEASURES, Measure
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -111,7 +114,34 @@ def _methods(argument: "Argument[Any]") -> str:
     return f"every but {', '.join(others)}" if few else ", ".join(using)
 
 
-PARTS: Mapping[str, Callable[[], list[str]]] = {"arguments": arguments, "layers": layers}
+def measures() -> list[str]:
+    """Make the table of all measures: what they are of, their range, and who may see them."""
+    rows = [
+        f"| `{measure.id}` | `{measure.entry.name if measure.entry else measure.id}` | "
+        f"{measure.label} | {measure.meaning} | {_range(measure)} | "
+        f"{measure.better} | {'yes' if measure.needs_pairs else 'no'} | "
+        f"{'public' if measure.is_public else 'custodian'} | {measure.takes} | {measure.by} | "
+        f"{f'`{measure.asked_by}`' if measure.asked_by else ''} |"
+        for measure in MEASURES.values()
+    ]
+    heads = ("id", "entry", "label", "how it is read", "range", "better", "needs pairs", "for")
+    head = " | ".join((*heads, "of", "one to each", "asked for by"))
+    return [f"| {head} |", "|---" * (len(heads) + 3) + "|", *rows]
+
+
+def _range(measure: Measure) -> str:
+    low, high = measure.lowest, measure.highest
+    unit = f" {measure.unit}" if measure.unit else ""
+    if math.isinf(low):
+        return "any" if math.isinf(high) else f"at most {high:g}{unit}"
+    return f"{low:g}{unit} or more" if math.isinf(high) else f"{low:g} to {high:g}{unit}"
+
+
+PARTS: Mapping[str, Callable[[], list[str]]] = {
+    "arguments": arguments,
+    "layers": layers,
+    "measures": measures,
+}
 
 
 def made(page: Path) -> str:
