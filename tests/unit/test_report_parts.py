@@ -14,6 +14,8 @@ from scipy import stats
 
 import microveil as mv
 from microveil.compare import compare
+from microveil.compare.answer import answer_of
+from microveil.privacy.statement import statement_of
 from microveil.report import MapPoint, Spread, key_figures, risk_utility_section
 from microveil.report.axes import LETTER_WIDTH, bent_axis, linear_axis, share_axis
 from microveil.report.columns import NumberColumn, columns_of
@@ -25,12 +27,21 @@ from microveil.report.distributions import (
     quantiles,
     rank_agreement,
 )
-from microveil.report.markdown import from_markdown
+from microveil.report.documents import written
 from microveil.report.markup import Markup, element, fragment
 from microveil.report.wording import number, percent, rounded_up, shown
 from microveil.schema import Kind
 from microveil.table import open_table
-from microveil.text import in_markdown, one_line, readable
+from microveil.text import one_line, readable
+from microveil.text.document import (
+    Code,
+    Document,
+    Strong,
+    heading,
+    items,
+    paragraph,
+    tabulated,
+)
 
 FINITE = st.floats(-1e9, 1e9, allow_subnormal=False)
 WHOLE = st.integers(-10_000, 10_000)
@@ -59,27 +70,20 @@ def test_markup_is_not_escaped_twice():
     assert fragment(Markup("<b>"), "&", [None, "<", 3]) == "<b>&amp;&lt;3"
 
 
-def test_a_statement_keeps_its_tables_and_pipes():
-    """A cell with an escaped pipe stays one cell, and the first cell of a row heads it."""
-    text = "# T\n\n| a | b |\n|---|---|\n| x\\|y | **no** |\n\nend\n\n- one\n- two\n"
-    written = from_markdown(text, level=2, prefix="g")
-    assert '<th scope="row">x|y</th><td><strong>no</strong></td>' in written
-    assert written.endswith("<p>end</p><ul><li>one</li><li>two</li></ul>")
-
-
 MARKED = st.text(alphabet="ab 1.-+=#*`|\\_<>[]~&\n\u202e", min_size=1).filter(one_line)
 
 
 @given(MARKED)
-def test_a_name_is_shown_as_it_is_wherever_markdown_has_it(name):
-    """In a list, in a cell and at the beginning of a line, on a line of its own or wrapped."""
-    written, shown = in_markdown(name), html.escape(one_line(name))
-    assert from_markdown(f"- {written}\n", level=2, prefix="g") == f"<ul><li>{shown}</li></ul>"
-    assert from_markdown(f"{written}.\n", level=2, prefix="g") == f"<p>{shown}.</p>"
-    wrapped = written.replace(" ", "\n")
-    assert from_markdown(wrapped, level=2, prefix="g") == f"<p>{shown}</p>"
-    row = from_markdown(f"| a | b |\n|---|---|\n| c | {written} |", level=2, prefix="g")
-    assert f">{shown}</td>" in row
+def test_a_name_is_shown_on_the_page_as_it_is(name):
+    """As text, as strong words and as code, in a list, a cell and a heading, on one line."""
+    shown = html.escape(one_line(name))
+    page = Document(
+        (heading(1, name), paragraph(name), items([Strong(name)]), tabulated(["a"], [[Code(name)]]))
+    )
+    told = written(page, level=2, prefix="g")
+    assert told.startswith(f'<h2 id="g1">{shown}</h2><p>{shown}</p>')
+    assert f"<li><strong>{shown}</strong></li>" in told
+    assert f'<th scope="row"><code>{shown}</code></th>' in told
 
 
 def test_names_on_the_page_and_in_the_answer_are_those_of_the_columns():
@@ -87,10 +91,11 @@ def test_names_on_the_page_and_in_the_answer_are_those_of_the_columns():
     name = "**bold** `code` | pipe"
     people = {name: np.arange(40), "kind": np.array([name, "<b>"] * 20)}
     release = mv.protect(people, method="mdav", k=5, attributes=[name], keep=["kind"])
-    told = from_markdown(release.guarantee.statement(), level=2, prefix="g")
+    told = written(statement_of(release.guarantee), level=2, prefix="g")
     assert f'<th scope="row">{name}</th>' in told
     found = compare(people, methods="mdav", k=5, runs=2, attributes=[name], classes="kind")
-    told = from_markdown(found.answer, level=2, prefix="g")
+    answer = answer_of(found.summary, found.frontier, found.description)
+    told = written(answer, level=2, prefix="g")
     assert f"class {name} " in told
     assert "class &lt;b&gt; " in told
 
@@ -401,11 +406,3 @@ def test_fractions_become_steps():
     assert Fraction(drawn.step) == Fraction(1, 4)
     assert drawn.axis_title == "A (m)"
     assert drawn.original.tolist() == people["A"].tolist()
-
-
-def test_items_that_go_on_in_the_next_line_are_whole():
-    """A list wrapped for a terminal is a list on the page, item by item."""
-    text = "Before.\n\n- one that\n  goes on\n- two\n\nAfter."
-    assert from_markdown(text, level=2, prefix="g") == (
-        "<p>Before.</p><ul><li>one that goes on</li><li>two</li></ul><p>After.</p>"
-    )

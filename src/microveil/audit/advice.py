@@ -189,7 +189,7 @@ def _refusal(planned: Plan, request: Request) -> str | None:
     try:
         refuse_exact(planned, request)
     except ExactCellsError as error:
-        return str(error).rstrip(".")
+        return f"{error.place}: {error.rule}; {error.remedy}"
     return None
 
 

@@ -1,7 +1,6 @@
 """The answer in words: what does best under each guarantee, and how sure that is."""
 
 import math
-import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,11 +17,10 @@ from microveil.compare.rows import (
 )
 from microveil.evaluation.measures import MEASURES
 from microveil.privacy import Condition, Model
-from microveil.text import in_markdown
+from microveil.text.document import Block, Document, heading, items, paragraph
 
-__all__ = ["GROUP_WORDS", "answer_of", "cell_words", "why_no_loss"]
+__all__ = ["GROUP_WORDS", "answer_of", "cell_words", "refusals_of", "why_no_loss"]
 
-WIDTH = 100
 # How many reasons, and how many k, are told one by one.
 TOLD = 4
 
@@ -53,7 +51,7 @@ Ranked = Mapping[float | None, Sequence[Row]]
 
 def answer_of(
     summary: polars.DataFrame, frontier: polars.DataFrame, description: Mapping[str, Any]
-) -> str:
+) -> Document:
     """Say what does best, for each guarantee and epsilon.
 
     Parameters
@@ -64,41 +62,38 @@ def answer_of(
 
     Returns
     -------
-    str
-        Markdown, lines of at most 100 characters: a line for each scope, then what there is to
-        know of each epsilon.
+    Document
+        An item for each scope, then what there is to know of each epsilon.
     """
     measures = Measures.of(description)
     scopes = dict(_scopes(summary))
     common = conditions_in_common(summary.to_dicts())
-    lines = ["# What does best", ""]
+    blocks: list[Block] = [heading(1, "What does best")]
     if scopes:
-        lines += _wrapped(
-            f"Least mean information loss over {description.get('runs')} runs (100 % = as good as "
-            "the means alone); the same epsilon promises less at a weaker scope:"
-        )
-        lines.append("")
+        blocks += [
+            paragraph(
+                f"Least mean information loss over {description.get('runs')} runs (100 % is as "
+                "good as the means alone); the same epsilon promises less at a weaker scope:"
+            ),
+            items(_headline(scope, ranked, common) for scope, ranked in scopes.items()),
+        ]
     else:
-        lines += _wrapped(f"No cell can be ranked: {why_no_loss(summary)}.")
+        blocks.append(paragraph(f"No cell can be ranked: {why_no_loss(summary)}."))
+    blocks += [paragraph(condition.text) for condition in common]
     for scope, ranked in scopes.items():
-        lines += _wrapped(f"- {_headline(scope, ranked, common)}", "  ")
-    for condition in common:
-        lines += ["", *_wrapped(in_markdown(condition.text))]
-    for scope, ranked in scopes.items():
-        lines += ["", f"## {GROUP_WORDS[scope]}: {GROUP_MEANS[scope]}", ""]
-        items = [i for cells in ranked.values() for i in _of_epsilon(cells, measures, common)]
-        lines += [line for i in items for line in _wrapped(f"- {in_markdown(i)}", "  ")]
-    lines += _conditions_told(summary.to_dicts(), common)
+        of_it = [item for cells in ranked.values() for item in _of_epsilon(cells, measures, common)]
+        blocks += [heading(2, f"{GROUP_WORDS[scope]}: {GROUP_MEANS[scope]}"), items(of_it)]
+    blocks += _conditions(summary.to_dicts(), common)
     if not measures.risks:
-        lines += ["", *_wrapped(UNLINKED)]
+        blocks.append(paragraph(UNLINKED))
     elif scopes:
         risk = RISK if RISK in measures.risks else measures.risks[0]
-        lines += ["", *_wrapped(_frontier_words(summary, frontier, scopes, risk))]
-    lines += ["", *_wrapped(CLOSING.format(seed=description.get("seed")))]
-    return "\n".join([*lines, *_refusals(summary)]) + "\n"
+        blocks.append(paragraph(_frontier_words(summary, frontier, scopes, risk)))
+    blocks.append(paragraph(CLOSING.format(seed=description.get("seed"))))
+    return Document(tuple(blocks))
 
 
-def _conditions_told(rows: Sequence[Row], common: Common) -> list[str]:
+def _conditions(rows: Sequence[Row], common: Common) -> list[Block]:
     """Say whole, once, what is said in short behind the names of methods."""
     found = {
         condition.text: condition
@@ -108,11 +103,11 @@ def _conditions_told(rows: Sequence[Row], common: Common) -> list[str]:
     }
     if not found:
         return []
-    lines = ["", "What these epsilons take as given, and leave out:", ""]
-    for condition in found.values():
-        head = condition.clause[0].upper() + condition.clause[1:]
-        lines += _wrapped(f"- {in_markdown(head)}: {in_markdown(condition.text)}", "  ")
-    return lines
+    told = (
+        f"{condition.clause[0].upper()}{condition.clause[1:]}: {condition.text}"
+        for condition in found.values()
+    )
+    return [paragraph("What these epsilons take as given, and leave out:"), items(told)]
 
 
 def why_no_loss(summary: polars.DataFrame) -> str:
@@ -327,22 +322,25 @@ def _is_above(other: Row, own: Row, measure: str) -> bool:
     return low is not None and high is not None and bool(low > high)
 
 
-def _refusals(summary: polars.DataFrame) -> list[str]:
+def refusals_of(summary: polars.DataFrame) -> Document:
+    """Say which cells were refused, by reason; nothing where none was."""
     refused = summary.filter(polars.col("refused").is_not_null()).to_dicts()
     if not refused:
-        return []
-    lines = ["", "## Refused", "", f"{len(refused)} of {summary.height} cells:"]
+        return Document(())
+    told = []
     for reason in list(dict.fromkeys(row["refused"] for row in refused))[:TOLD]:
         of_it = [row for row in refused if row["refused"] == reason]
         more = f" and {len(of_it) - 1} more" if len(of_it) > 1 else ""
         epsilon = of_it[0]["epsilon"]
         at = "" if epsilon is None or math.isnan(epsilon) else f", epsilon {epsilon:g}"
-        lines += _wrapped(f"- {cell_words(of_it[0])}{at}{more}: {in_markdown(reason)}", "  ")
+        told.append(f"{cell_words(of_it[0])}{at}{more}: {reason}")
     left = len({row["refused"] for row in refused}) - TOLD
-    return [*lines, *([f"- and {left} other reasons"] if left > 0 else [])]
-
-
-def _wrapped(text: str, indent: str = "") -> list[str]:
-    return textwrap.wrap(
-        text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    if left > 0:
+        told.append(f"and {left} other reasons")
+    return Document(
+        (
+            heading(2, "Refused"),
+            paragraph(f"{len(refused)} of {summary.height} cells:"),
+            items(told),
+        )
     )

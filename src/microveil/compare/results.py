@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 import polars
 
-from microveil.compare.answer import answer_of
+from microveil.compare.answer import answer_of, refusals_of
 from microveil.compare.frontier import excluded_of, frontier_of
 from microveil.compare.measures import Column, Measures
 from microveil.compare.rows import FACTS, NAMES, as_table
 from microveil.compare.store import opened, written_whole
+from microveil.text.document import Document
 
 __all__ = ["Comparison", "flat", "mean_with_interval", "summary_of"]
 
 CONFIDENCE = 0.95
+WIDTH = 100
 ENDS = ("", "_low", "_high")
 
 
@@ -42,7 +44,7 @@ class Comparison:
     frontier : polars.DataFrame
         Cells that no other one of the same guarantee beats in information loss and a risk.
     answer : str
-        What does best, in words.
+        What does best, in words: Markdown, lines of at most 100 characters.
     """
 
     description: Mapping[str, Any]
@@ -60,12 +62,14 @@ class Comparison:
         frontier = frontier_of(summary if measures.risks else _nothing())
         if measures.risks:
             summary = summary.hstack(excluded_of(summary))
+        answer = (answer_of(summary, frontier, description), refusals_of(summary))
+        blocks = tuple(block for part in answer for block in part.blocks)
         return cls(
             description=dict(description),
             table=table,
             summary=summary,
             frontier=frontier,
-            answer=answer_of(summary, frontier, description),
+            answer=Document(blocks).to_markdown(WIDTH),
         )
 
     def __repr__(self) -> str:

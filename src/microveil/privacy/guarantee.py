@@ -9,7 +9,7 @@ from typing import Any
 from microveil.privacy.condition import Condition, in_short, seeded
 from microveil.privacy.model import Model
 from microveil.privacy.scope import Scope, Scopes, rounded_up, six_digits
-from microveil.privacy.statement import write_statement
+from microveil.privacy.statement import statement_of
 from microveil.schema import Attribute, Kind, Source, written
 
 __all__ = ["AttributeTerms", "Guarantee", "Unit"]
@@ -301,7 +301,7 @@ class Guarantee:
 
     def statement(self) -> str:
         """Return the guarantee as a page (Markdown) for whoever must answer for the release."""
-        return write_statement(self)
+        return statement_of(self).to_markdown()
 
 
 def _shown(epsilon: Fraction | None) -> str:

@@ -1,74 +1,93 @@
 """The guarantee as a page for people: first what it means, then what it takes as given."""
 
 import math
-from collections.abc import Iterable
 from decimal import ROUND_CEILING, Decimal, localcontext
 from typing import TYPE_CHECKING
 
 from microveil.privacy.condition import Condition
 from microveil.privacy.model import Model
 from microveil.privacy.scope import EVERY_SCOPE, Cover, Scope, rounded_up, six_digits
-from microveil.text import in_markdown
+from microveil.text import one_line
+from microveil.text.document import (
+    Block,
+    Code,
+    Document,
+    Items,
+    Paragraph,
+    Part,
+    Strong,
+    Tabulated,
+    heading,
+    items,
+    paragraph,
+    tabulated,
+)
 
 if TYPE_CHECKING:
     from microveil.privacy.guarantee import AttributeTerms, Guarantee
 
-__all__ = ["write_statement"]
+__all__ = ["statement_of"]
 
 # Beyond this factor an epsilon tells nobody anything: e**14 is over a million.
 MEANINGLESS = 14.0
 
 
-def write_statement(guarantee: "Guarantee") -> str:
-    """Return the statement of a guarantee as Markdown: all that it says follows from the value."""
+def statement_of(guarantee: "Guarantee") -> Document:
+    """Return the statement of a guarantee: all that it says follows from the value."""
     spends = guarantee.epsilon is not None
-    parts = [
-        ["# What this release guarantees"],
-        [*_warnings(guarantee), _what_was_done(guarantee)],
-        _meaning(guarantee) if spends else [],
-        ["## What the epsilon covers", "", *_scopes(guarantee)] if spends else [],
-        [] if spends else ["## What is promised", "", *_no_epsilon(guarantee)],
-        ["## What this takes as given, and leaves out", "", *_conditions(guarantee)],
-        ["## Protected attributes", "", *_attributes(guarantee)],
-        ["## Columns released unprotected", "", *_kept(guarantee)],
-        ["## What else is to be known", "", *_listed(guarantee.remarks)],
-    ]
-    return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
+    return Document(
+        (
+            heading(1, "What this release guarantees"),
+            *_warnings(guarantee),
+            _what_was_done(guarantee),
+            *(_meaning(guarantee) if spends else ()),
+            heading(2, "What the epsilon covers" if spends else "What is promised"),
+            *(_scopes(guarantee) if spends else (_no_epsilon(guarantee),)),
+            heading(2, "What this takes as given, and leaves out"),
+            _conditions(guarantee),
+            heading(2, "Protected attributes"),
+            _attributes(guarantee),
+            heading(2, "Columns released unprotected"),
+            _kept(guarantee),
+            heading(2, "What else is to be known"),
+            items(guarantee.remarks),
+        )
+    )
 
 
-def _warnings(guarantee: "Guarantee") -> list[str]:
+def _warnings(guarantee: "Guarantee") -> list[Paragraph]:
     """Say first what nobody may overlook."""
     if guarantee.randomness == "seeded":
         return [
-            (
-                "**This release protects nobody.** Its randomness came from a seed, for an "
+            paragraph(
+                Strong("This release protects nobody."),
+                " Its randomness came from a seed, for an "
                 "experiment: whoever knows or guesses the seed can take the noise off again. Do "
-                "not publish it."
-            ),
-            "",
+                "not publish it.",
+            )
         ]
     if guarantee.follows_individuals:
         return [
-            (
-                "**The rows of this release are not covered.** Each row follows one person. What "
+            paragraph(
+                Strong("The rows of this release are not covered."),
+                " Each row follows one person. What "
                 "is promised below is promised of the published values by themselves, not of "
-                "which of them stand in one row, or which rows share a value."
-            ),
-            "",
+                "which of them stand in one row, or which rows share a value.",
+            )
         ]
     if guarantee.leaves_rows_out:
         return [
-            (
-                "**Row scope is not covered.** Each attribute was put in a random order of its "
+            paragraph(
+                Strong("Row scope is not covered."),
+                " Each attribute was put in a random order of its "
                 "own, so that no row is a person's. But the release shows more than its values by "
-                "themselves: what was chosen from the data, or how clusters follow from it."
-            ),
-            "",
+                "themselves: what was chosen from the data, or how clusters follow from it.",
+            )
         ]
     return []
 
 
-def _what_was_done(guarantee: "Guarantee") -> str:
+def _what_was_done(guarantee: "Guarantee") -> Paragraph:
     model = guarantee.model_in_words
     if guarantee.randomness == "seeded":
         model = "none in force, for want of randomness"
@@ -81,11 +100,15 @@ def _what_was_done(guarantee: "Guarantee") -> str:
     size = f" of {_count(guarantee.n_records, 'record')}" if guarantee.n_records else ""
     source = f" ({guarantee.source})" if guarantee.source else ""
     sentences = (
-        f"A table{size} was protected by `{guarantee.method}`: {guarantee.title}{source}.",
+        f": {guarantee.title}{source}.",
         guarantee.deed,
         f"The privacy model is {model}{budget}",
     )
-    return " ".join(filter(None, sentences))
+    return paragraph(
+        f"A table{size} was protected by ",
+        Code(guarantee.method),
+        " ".join(filter(None, sentences)),
+    )
 
 
 def _delta(guarantee: "Guarantee") -> str:
@@ -94,7 +117,7 @@ def _delta(guarantee: "Guarantee") -> str:
     return f" and a delta of {six_digits(guarantee.delta)}"
 
 
-def _meaning(guarantee: "Guarantee") -> list[str]:
+def _meaning(guarantee: "Guarantee") -> list[Paragraph]:
     """Say what the epsilon means: of the program, or of a mechanism that holds what is given."""
     if guarantee.randomness == "seeded" or guarantee.epsilon is None:
         return []
@@ -112,7 +135,7 @@ def _meaning(guarantee: "Guarantee") -> list[str]:
     given = [condition for condition in guarantee.conditions if condition.is_given]
     if not given:
         return [
-            (
+            paragraph(
                 "An epsilon bounds what the release can reveal about one person, at the scopes "
                 "that the next table names: if "
                 f"{_replaced(guarantee)} were replaced by any other, nothing seen at such a scope "
@@ -122,7 +145,7 @@ def _meaning(guarantee: "Guarantee") -> list[str]:
         ]
     held = _enumerated([condition.short for condition in given])
     return [
-        (
+        paragraph(
             "An epsilon is a bound on what one person's record can change. This one is "
             f"conditional: it takes {held} of this table as given, the same whoever is in it. Of a "
             "mechanism that holds them it is true, at the scopes that the next table names, "
@@ -140,70 +163,63 @@ def _replaced(guarantee: "Guarantee") -> str:
     return f"what is protected of {record}" if guarantee.kept else record
 
 
-def _no_epsilon(guarantee: "Guarantee") -> list[str]:
+def _no_epsilon(guarantee: "Guarantee") -> Paragraph:
     if guarantee.model is Model.K_ANONYMITY:
-        return [
-            (
-                "Whoever looks for a person by the protected attributes finds at least "
-                f"{guarantee.k} records that fit equally well. That hides which row is whose. "
-                "It does not hide what the rows of such a group have in common, and it bounds "
-                "nothing for an intruder who knows more. No epsilon is claimed at any scope."
-            ),
-        ]
-    return [
-        (
-            "Nothing formal: no epsilon at any scope and no k-anonymity of records. What the "
-            "method does is said below; how well it hides people in this table has to be "
-            "measured, by an assessment of the release against the original."
-        ),
-    ]
+        return paragraph(
+            "Whoever looks for a person by the protected attributes finds at least "
+            f"{guarantee.k} records that fit equally well. That hides which row is whose. "
+            "It does not hide what the rows of such a group have in common, and it bounds "
+            "nothing for an intruder who knows more. No epsilon is claimed at any scope."
+        )
+    return paragraph(
+        "Nothing formal: no epsilon at any scope and no k-anonymity of records. What the "
+        "method does is said below; how well it hides people in this table has to be "
+        "measured, by an assessment of the release against the original."
+    )
 
 
-def _scopes(guarantee: "Guarantee") -> list[str]:
-    lines = [
-        "| scope | what is compared | covered | epsilon | factor |",
-        "|---|---|---|---|---|",
-        *(_scope(scope, cover) for scope, cover in guarantee.scopes.by_scope.items()),
-    ]
+def _scopes(guarantee: "Guarantee") -> list[Block]:
+    covers = tabulated(
+        ("scope", "what is compared", "covered", "epsilon", "factor"),
+        (_scope(scope, cover) for scope, cover in guarantee.scopes.by_scope.items()),
+    )
     if guarantee.k is None:
-        return lines
+        return [covers]
+    blocks: list[Block] = [covers]
     vector, budget = guarantee.scopes.vector.exact_epsilon, guarantee.epsilon
     if vector is not None and budget is not None and MEANINGLESS < vector != budget:
-        lines += [
-            "",
-            (
+        blocks.append(
+            paragraph(
                 "At vector scope the epsilon is a bound that needs no data and is far too large to "
                 "protect anybody by itself: what protects there is the mixing of values within "
                 "clusters, for which there is no formal promise."
-            ),
-        ]
+            )
+        )
     if guarantee.follows_individuals and guarantee.randomness == "os":
-        lines += [
-            "",
-            (
+        blocks.append(
+            paragraph(
                 "Row scope is not covered: rows that carry the same value of an attribute show "
                 "which people lie close together in it, whatever the epsilon."
-            ),
-        ]
-    return lines
+            )
+        )
+    return blocks
 
 
-def _scope(scope: Scope, cover: Cover) -> str:
-    shown = "**no** | none | no bound"
-    if cover.exact_epsilon is not None:
-        factor = _factor(rounded_up(cover.exact_epsilon))
-        shown = f"yes | {six_digits(cover.exact_epsilon)} | {factor}"
-    return f"| {scope} | {scope.meaning} | {shown} |"
+def _scope(scope: Scope, cover: Cover) -> list[Part]:
+    if cover.exact_epsilon is None:
+        return [str(scope), scope.meaning, Strong("no"), "none", "no bound"]
+    factor = _factor(rounded_up(cover.exact_epsilon))
+    return [str(scope), scope.meaning, "yes", six_digits(cover.exact_epsilon), factor]
 
 
-def _conditions(guarantee: "Guarantee") -> list[str]:
+def _conditions(guarantee: "Guarantee") -> Paragraph | Items:
     if not guarantee.conditions:
-        return ["Nothing."]
-    return [
-        f"- **{in_markdown(_head(condition, spends=guarantee.epsilon is not None))}.** "
-        f"{in_markdown(condition.text)}"
+        return paragraph("Nothing.")
+    spends = guarantee.epsilon is not None
+    return items(
+        (Strong(f"{_head(condition, spends=spends)}."), f" {condition.text}")
         for condition in guarantee.conditions
-    ]
+    )
 
 
 def _head(condition: Condition, *, spends: bool) -> str:
@@ -214,43 +230,41 @@ def _head(condition: Condition, *, spends: bool) -> str:
     return f"{head}, at {_enumerated([scope.value for scope in condition.scopes])} scope"
 
 
-def _attributes(guarantee: "Guarantee") -> list[str]:
-    lines = ["| attribute | share of epsilon | domain | resolution |", "|---|---|---|---|"]
+def _attributes(guarantee: "Guarantee") -> Tabulated:
+    rows = []
     for terms in guarantee.attributes:
         share = "none" if terms.share is None else six_digits(terms.share)
         step = "" if terms.resolution is None else f"{terms.resolution}, "
-        lines.append(
-            f"| {in_markdown(terms.name)} | {share} | {_domain(terms)}{terms.domain_source} | "
-            f"{step}{terms.resolution_source} |"
+        rows.append(
+            (
+                terms.name,
+                share,
+                f"{_domain(terms)}{terms.domain_source}",
+                f"{step}{terms.resolution_source}",
+            )
         )
-    return lines
+    return tabulated(("attribute", "share of epsilon", "domain", "resolution"), rows)
 
 
 def _domain(terms: "AttributeTerms") -> str:
     if terms.domain is None:
         return ""
     if not terms.kind.is_numeric:
-        return f"{in_markdown(', '.join(map(str, terms.domain)))}, "
+        return f"{', '.join(map(str, terms.domain))}, "
     lower, upper = terms.domain
-    return f"{in_markdown(f'{lower} to {upper}')}, "
+    return f"{lower} to {upper}, "
 
 
-def _kept(guarantee: "Guarantee") -> list[str]:
+def _kept(guarantee: "Guarantee") -> Paragraph:
     if not guarantee.kept:
-        return ["None."]
-    names = ", ".join(in_markdown(name) for name in guarantee.kept)
-    return [
-        (
-            f"{names}. They are in the release exactly as in the original (but for an apostrophe "
-            "before text that a spreadsheet would run, where that was asked for). Nothing above "
-            "holds for "
-            "them, and they may help to find a person in the other columns."
-        ),
-    ]
-
-
-def _listed(sentences: Iterable[str]) -> list[str]:
-    return [f"- {in_markdown(sentence)}" for sentence in sentences]
+        return paragraph("None.")
+    names = ", ".join(map(one_line, guarantee.kept))
+    return paragraph(
+        f"{names}. They are in the release exactly as in the original (but for an apostrophe "
+        "before text that a spreadsheet would run, where that was asked for). Nothing above "
+        "holds for "
+        "them, and they may help to find a person in the other columns."
+    )
 
 
 def _enumerated(parts: list[str]) -> str:

@@ -5,7 +5,7 @@ from importlib.metadata import version
 from typing import Any
 
 from microveil.compare import Comparison, risk_utility_map
-from microveil.compare.answer import why_no_loss
+from microveil.compare.answer import answer_of, why_no_loss
 from microveil.compare.measures import RISK, Measures, of_class
 from microveil.compare.rows import conditions_in_common, own_conditions
 from microveil.errors import stands_alone
@@ -23,7 +23,7 @@ from microveil.report.cells import (
     refused_section,
     spread_of,
 )
-from microveil.report.markdown import from_markdown
+from microveil.report.documents import written
 from microveil.report.markup import Markup, element, fragment
 from microveil.report.over_k import Curve, Panel, pictures_over_k
 from microveil.report.page import Part, page
@@ -100,7 +100,7 @@ def comparison_report(comparison: Comparison) -> str:
     common = conditions_in_common(comparison.summary.to_dicts())
     methods = tuple(dict.fromkeys(row["named"] for group in groups for row in group.rows))
     sections = (
-        _answer_section(comparison.answer),
+        _answer_section(comparison),
         compared_section(comparison.description),
         _scopes_section(groups, common),
         _maps_section(comparison, groups, methods),
@@ -118,14 +118,13 @@ def comparison_report(comparison: Comparison) -> str:
     )
 
 
-def _answer_section(answer: str) -> Section:
-    """Say what does best, in the words of the comparison."""
-    # What was refused has a section of its own.
-    told = answer.partition("\n## Refused\n")[0]
+def _answer_section(comparison: Comparison) -> Section:
+    """Say what does best, in the words of the comparison; refusals have a section of their own."""
+    answer = answer_of(comparison.summary, comparison.frontier, comparison.description)
     return Section(
         identifier="answer1",
         title="What does best",
-        body=from_markdown(told, level=2, prefix="answer"),
+        body=written(answer, level=2, prefix="answer"),
         heads_itself=True,
     )
 
@@ -172,11 +171,7 @@ def _maps_section(
 ) -> Section:
     """Draw a map for each way of linking: one in view, the others can be folded away."""
     risks = sorted(Measures.of(comparison.description).risks, key=lambda risk: risk != RISK)
-    named = {
-        (row["scope"], row["method"], row["steps"]): row["named"]
-        for group in groups
-        for row in group.rows
-    }
+    named = {row["cell"]: row["named"] for group in groups for row in group.rows}
     drawn = {risk: _map(comparison, risk, methods, named) for risk in risks}
     maps = {risk: picture for risk, picture in drawn.items() if picture is not None}
     if not maps:
@@ -218,19 +213,18 @@ def _map(
     comparison: Comparison,
     risk: str,
     methods: Sequence[str],
-    named: Mapping[tuple[str, str, str], str],
+    named: Mapping[int, str],
 ) -> Markup | None:
     points, chances = [], []
     for panel in risk_utility_map(comparison, risk):
         chances += [] if panel.chance is None else [panel.chance]
         for series in panel.series:
-            method, _, steps = series.name.partition(":")
             for point in series.points:
                 loss = _spread(point.loss, point.loss_interval)
                 points.append(
                     MapPoint(
                         panel=panel.title,
-                        method=named[panel.scope, method, steps],
+                        method=named[point.cell],
                         label="" if point.k is None else f"k {point.k}",
                         loss=loss,
                         risk=_spread(point.risk, point.risk_interval),

@@ -1,8 +1,9 @@
 """What was released and what it guarantees: the first that the page says."""
 
 from microveil.privacy import Guarantee
+from microveil.privacy.statement import statement_of
+from microveil.report.documents import written
 from microveil.report.key_figures import KeyFigure, key_figures
-from microveil.report.markdown import from_markdown
 from microveil.report.markup import Markup, element, fragment
 from microveil.report.sections import Section, Subject
 from microveil.report.tables import table
@@ -75,6 +76,6 @@ def guarantee_section(guarantee: Guarantee, *, level: int, prefix: str) -> Secti
     return Section(
         identifier=f"{prefix}guarantee1",
         title="What this release guarantees",
-        body=from_markdown(guarantee.statement(), level=level, prefix=f"{prefix}guarantee"),
+        body=written(statement_of(guarantee), level=level, prefix=f"{prefix}guarantee"),
         heads_itself=True,
     )

@@ -1,0 +1,198 @@
+"""A document as a value: headings, paragraphs, lists and tables, and that as Markdown.
+
+What is said of a guarantee or a comparison is built once; `guarantee.md` and the page are two
+ways to write it, so that nothing has to read what was written.
+"""
+
+import re
+import textwrap
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from microveil.text.readable import one_line, readable
+
+__all__ = [
+    "Block",
+    "Code",
+    "Document",
+    "Given",
+    "Heading",
+    "Items",
+    "Paragraph",
+    "Part",
+    "Strong",
+    "Tabulated",
+    "Text",
+    "heading",
+    "items",
+    "paragraph",
+    "tabulated",
+]
+
+# What has a meaning in a line: an underscore not within a word, < only before a tag.
+MARKS = re.compile(r"[\\`*|\[\]#~]|<(?=[A-Za-z/!?])|&(?=#?\w)|(?<!\w)_|_(?!\w)")
+# What begins a list, or underlines a heading, where a line begins with it.
+DASHES = re.compile(r"(?<!\S)[-+=]+(?!\S)")
+# At the beginning alone: the number of an item, a quotation. Within a paragraph only 1 begins a
+# list.
+STARTS = re.compile(r"^(\d+(?=[.)](\s|$))|(?=>))")
+NEXT_STARTS = re.compile(r"^(\s*0*1(?=[.)]\s)|\s*(?=>))")
+SPACES = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Strong:
+    """Words that stand out."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A name as it is typed."""
+
+    text: str
+
+
+Part: TypeAlias = str | Strong | Code
+# Each part on one line and readable; spaces between parts belong to them.
+Text: TypeAlias = tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading; level 1 is the document's own."""
+
+    level: int
+    text: Text
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Sentences."""
+
+    text: Text
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list."""
+
+    items: tuple[Text, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tabulated:
+    """A table; the first cell of each row heads it."""
+
+    heads: tuple[Text, ...]
+    rows: tuple[tuple[Text, ...], ...]
+
+
+Block: TypeAlias = Heading | Paragraph | Items | Tabulated
+# What is given for a text: one part, or several.
+Given: TypeAlias = Part | Iterable[Part]
+
+
+def heading(level: int, text: Given) -> Heading:
+    """Make a heading."""
+    return Heading(level, _text(text))
+
+
+def paragraph(*parts: Part) -> Paragraph:
+    """Make a paragraph."""
+    return Paragraph(_text(parts))
+
+
+def items(entries: Iterable[Given]) -> Items:
+    """Make a list."""
+    return Items(tuple(map(_text, entries)))
+
+
+def tabulated(heads: Iterable[Given], rows: Iterable[Iterable[Given]]) -> Tabulated:
+    """Make a table."""
+    return Tabulated(tuple(map(_text, heads)), tuple(tuple(map(_text, row)) for row in rows))
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    r"""Blocks, one after the other.
+
+    Parameters
+    ----------
+    blocks : tuple of Block
+
+    Examples
+    --------
+    >>> page = Document((heading(1, "What holds"), paragraph(Strong("Nothing"), " of <b>")))
+    >>> print(page.to_markdown(), end="")
+    # What holds
+    <BLANKLINE>
+    **Nothing** of \<b>
+    """
+
+    blocks: tuple[Block, ...]
+
+    def to_markdown(self, width: int | None = None) -> str:
+        """Write the document as Markdown, in which every text is shown as it is.
+
+        Parameters
+        ----------
+        width : int, optional
+            Of the lines of paragraphs and lists; by default each is one line.
+        """
+        return "\n\n".join(_block(block, width) for block in self.blocks) + "\n"
+
+
+def _text(given: Given) -> Text:
+    """Put a text on one line: parts without words are left out, and spaces at its ends."""
+    parts = (given,) if isinstance(given, str | Strong | Code) else tuple(given)
+    plain = [
+        SPACES.sub(" ", readable(part))
+        if isinstance(part, str)
+        else type(part)(one_line(part.text))
+        for part in parts
+    ]
+    if plain and isinstance(plain[0], str):
+        plain[0] = plain[0].lstrip()
+    if plain and isinstance(plain[-1], str):
+        plain[-1] = plain[-1].rstrip()
+    return tuple(part for part in plain if part)
+
+
+def _block(block: Block, width: int | None) -> str:
+    if isinstance(block, Heading):
+        return f"{'#' * block.level} {_inline(block.text)}"
+    if isinstance(block, Paragraph):
+        return _wrapped(_inline(block.text), width)
+    if isinstance(block, Items):
+        return "\n".join(_wrapped(f"- {_inline(item)}", width, "  ") for item in block.items)
+    lines = [block.heads, *block.rows]
+    rows = [f"| {' | '.join(map(_inline, cells))} |" for cells in lines]
+    return "\n".join([rows[0], f"|{'---|' * len(block.heads)}", *rows[1:]])
+
+
+def _wrapped(text: str, width: int | None, indent: str = "") -> str:
+    if width is None:
+        return text
+    first, *others = textwrap.wrap(
+        text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+    return "\n".join([first, *(NEXT_STARTS.sub(r"\1\\", line) for line in others)])
+
+
+def _inline(text: Text) -> str:
+    return STARTS.sub(r"\1\\", "".join(map(_part, text)))
+
+
+def _part(part: Part) -> str:
+    if isinstance(part, Strong):
+        return f"**{_escaped(part.text)}**"
+    if isinstance(part, Code) and "`" not in part.text:
+        return f"`{part.text}`"
+    return _escaped(part if isinstance(part, str) else part.text)
+
+
+def _escaped(text: str) -> str:
+    return DASHES.sub(r"\\\g<0>", MARKS.sub(r"\\\g<0>", text))

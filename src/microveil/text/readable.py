@@ -1,0 +1,23 @@
+"""Names and other text of a table, as they can be shown."""
+
+__all__ = ["one_line", "readable"]
+
+
+def readable(text: str) -> str:
+    r"""Replace what is not to be seen: controls, and marks that turn the direction of text.
+
+    >>> readable("AGE\u202e\x00\n")
+    'AGE�� '
+    """
+    return "".join(
+        letter if letter.isprintable() else " " if letter.isspace() else "\ufffd" for letter in text
+    )
+
+
+def one_line(text: str) -> str:
+    r"""Write text so that it is readable and has no line of its own.
+
+    >>> one_line("AGE\n\n# of people")
+    'AGE # of people'
+    """
+    return " ".join(readable(text).split())
