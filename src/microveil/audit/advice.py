@@ -32,7 +32,7 @@ from microveil.release.selection import (
     options,
     settle,
 )
-from microveil.text import one_line
+from microveil.text import aligned, one_line
 
 __all__ = ["Advice", "advise", "better_options", "kept_scope"]
 
@@ -86,22 +86,23 @@ class Advice:
 
     def to_text(self) -> str:
         """Return the advice for a terminal."""
-        shown = {name: one_line(name) for name in self.expected}
-        width = max([len("attribute"), *map(len, shown.values())])
+        rows: list[tuple[str, ...]] = [("attribute", "error/variance")]
+        for name, entry in self.expected.items():
+            verdict = ["worse than publishing the mean"] if entry.hopeless else []
+            rows.append((one_line(name), f"{entry.over_variance:.4g}", *verdict))
+        rows.append(("mean", f"{self.asked.over_variance:.4g}"))
         lines = [
             f"To expect of {self.asked}: squared error over variance, before any noise is drawn.",
             "",
-            f"{'attribute':{width}}  error/variance",
+            *aligned(rows, left=(0, 2)),
+            "",
         ]
-        for name, entry in self.expected.items():
-            verdict = "  worse than publishing the mean" if entry.hopeless else ""
-            lines.append(f"{shown[name]:{width}}  {entry.over_variance:14.4g}{verdict}")
-        lines += [f"{'mean':{width}}  {self.asked.over_variance:14.4g}", ""]
         if self.refused is not None:
             lines += [f"But protect would refuse it. {one_line(self.refused)}.", ""]
         if self.options:
             lines.append(f"Best for the same epsilon at {self.scope} scope:")
-            lines += [f"  {option.over_variance:10.4g}  {option}" for option in self.options]
+            weighed = ((f"{option.over_variance:.4g}", str(option)) for option in self.options)
+            lines += aligned(weighed, widths=(10,), left=(1,), indent="  ")
         if self.linkage is not None:
             lines += ["", str(self.linkage)]
         lines += [

@@ -25,7 +25,7 @@ from microveil.release.planning import plan_prepared
 from microveil.release.recipe import merged, read_recipe
 from microveil.release.request import Arguments
 from microveil.release.selection import settle
-from microveil.text import one_line
+from microveil.text import aligned, one_line
 
 __all__ = ["AttributeAudit", "Audit", "audit", "audit_of"]
 
@@ -103,23 +103,20 @@ class Audit:
 
     def to_text(self) -> str:
         """Return the audit as a table for a terminal."""
-        shown = {name: one_line(name) for name in self.attributes}
-        width = max(len("all together"), *map(len, shown.values()))
-        heads = f"{'share':>10}  {'true loss':>10}  {'clusters':>9}  exact cells"
+        rows = [("attribute", "share", "true loss", "clusters", "exact cells")]
+        for name, entry in self.attributes.items():
+            share = "none" if entry.share is None else f"{float(entry.share):.6g}"
+            loss = _told(entry.vector_scope)
+            rows.append((one_line(name), share, loss, str(entry.clusters), str(entry.exact_cells)))
+        shares = [entry.share for entry in self.attributes.values() if entry.share is not None]
+        total = f"{float(sum(shares)):.6g}" if shares else "none"
         lines = [
             "The loss at vector scope: what one record can change, its clusters formed anew.",
             "",
-            f"{'attribute':{width}}  {heads}",
+            *aligned(
+                [*rows, ("all together", total, _told(self.vector_scope))], widths=(0, 10, 10, 9)
+            ),
         ]
-        for name, entry in self.attributes.items():
-            share = "none" if entry.share is None else f"{float(entry.share):.6g}"
-            lines.append(
-                f"{shown[name]:{width}}  {share:>10}  {_told(entry.vector_scope):>10}  "
-                f"{entry.clusters:>9}  {entry.exact_cells}"
-            )
-        shares = [entry.share for entry in self.attributes.values() if entry.share is not None]
-        total = f"{float(sum(shares)):.6g}" if shares else "none"
-        lines.append(f"{'all together':{width}}  {total:>10}  {_told(self.vector_scope):>10}")
         if self.conditions:
             lines += ["", *in_short(self.conditions)]
         return "\n".join(lines) + "\n"

@@ -25,6 +25,7 @@ from microveil.cli.flags import (
     text_format,
 )
 from microveil.errors import MicroveilError, RequestError
+from microveil.text import aligned
 
 __all__ = ["app", "main"]
 
@@ -408,10 +409,12 @@ def methods() -> None:
     """List the methods: what each is, needs and promises."""
     from microveil.methods import methods as registry
 
+    rows: list[tuple[str, str]] = []
     for entry in registry():
         least = f" (k of {entry['smallest_k']} or more)" if entry["smallest_k"] else ""
-        print_text(f"{entry['id']:16} {entry['title']}")
-        print_text(f"{'':16} needs {', '.join(entry['needs']) or 'nothing'}{least}")
+        rows.append((entry["id"], entry["title"]))
+        rows.append(("", f"needs {', '.join(entry['needs']) or 'nothing'}{least}"))
         for argument, values in entry["offers"].items():
-            print_text(f"{'':16} offers {argument}: {', '.join(values) or 'see the docs'}")
-        print_text(f"{'':16} {entry['source']}")
+            rows.append(("", f"offers {argument}: {', '.join(values) or 'see the docs'}"))
+        rows.append(("", entry["source"]))
+    print_text("\n".join(aligned(rows, widths=(15,), left=(0, 1))))

@@ -24,6 +24,7 @@ from microveil.protect import protect
 from microveil.release import Release
 from microveil.report import custodian_report, demonstration_report, key_figures
 from microveil.table import bounds_from_data, resolution_from_data
+from microveil.text import aligned
 
 __all__ = ["run_demo"]
 
@@ -279,15 +280,15 @@ def _who(*, invented: bool) -> str:
 
 
 def _one_person(people: polars.DataFrame, outcomes: list[Outcome], names: list[str]) -> list[str]:
-    rows = [
-        ("the first person", people),
-        *zip(METHODS, (o.release.data for o in outcomes), strict=True),
-    ]
-    lines = [f"{'':18}" + "".join(f"{name:>13}" for name in names)]
-    for title, frame in rows:
+    frames = {
+        "the first person": people,
+        **dict(zip(METHODS, (o.release.data for o in outcomes), strict=True)),
+    }
+    rows = [["", *names]]
+    for title, frame in frames.items():
         first = frame.row(0, named=True)
-        lines.append(f"{title:18}" + "".join(f"{first[name]!s:>13}" for name in names))
-    return lines
+        rows.append([title, *(str(first[name]) for name in names)])
+    return aligned(rows, widths=(18, *[11] * len(names)))
 
 
 def _figures(outcomes: list[Outcome]) -> list[str]:
@@ -295,27 +296,22 @@ def _figures(outcomes: list[Outcome]) -> list[str]:
     scopes = [outcome.release.guarantee.scopes.to_dict() for outcome in outcomes]
     chance = measured[0]["record_linkage_by_chance"]
 
-    def row(title: str, cells: list[str]) -> str:
-        return f"{title:62}" + "".join(f"{cell:>11}" for cell in cells)
-
     def scope(name: str) -> list[str]:
         return [f"{s[name]['epsilon']:g}" if s[name]["covered"] else "none" for s in scopes]
 
-    return [
-        row("", list(METHODS)),
-        row(
-            "error (0: unchanged; 1: as if only means were published)", _short(measured, "mean_sse")
-        ),
-        row(
-            f"% of rows found by who knows all these values (chance {chance:.2g})",
-            [_most_linked(outcome.assessment) for outcome in outcomes],
-        ),
-        row("% of cells published as they are", [f"{o.exact_percent:.3g}" for o in outcomes]),
-        row("epsilon while everybody stays in their cluster", scope("cluster")),
-        row("epsilon when the clusters are formed anew, of the same sizes", scope("vector")),
-        row("epsilon when it is also seen who shares a cluster", scope("row")),
-        *_conditions(outcomes),
-    ]
+    rows = {
+        "": METHODS,
+        "error (0: unchanged; 1: as if only means were published)": _short(measured, "mean_sse"),
+        f"% of rows found by who knows all these values (chance {chance:.2g})": [
+            _most_linked(outcome.assessment) for outcome in outcomes
+        ],
+        "% of cells published as they are": [f"{o.exact_percent:.3g}" for o in outcomes],
+        "epsilon while everybody stays in their cluster": scope("cluster"),
+        "epsilon when the clusters are formed anew, of the same sizes": scope("vector"),
+        "epsilon when it is also seen who shares a cluster": scope("row"),
+    }
+    table = aligned(((title, *cells) for title, cells in rows.items()), widths=(62, 9, 9, 9))
+    return [*table, *_conditions(outcomes)]
 
 
 def _conditions(outcomes: list[Outcome]) -> list[str]:

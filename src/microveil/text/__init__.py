@@ -2,8 +2,10 @@
 
 readable    names and other text of a table, so that they do nothing where they are shown
 document    headings, paragraphs, lists and tables as a value, and that as Markdown
+    aligned     rows under each other, for a terminal
 """
 
+from microveil.text.aligned import aligned
 from microveil.text.readable import one_line, readable
 
-__all__ = ["one_line", "readable"]
+__all__ = ["aligned", "one_line", "readable"]

@@ -7,6 +7,7 @@ from typing import Any
 from microveil.audit.empirical.bounds import most_shown
 from microveil.privacy import Condition
 from microveil.privacy.condition import in_short
+from microveil.text import aligned
 
 __all__ = ["EmpiricalAudit", "ScopeFinding"]
 
@@ -92,8 +93,14 @@ class EmpiricalAudit:
             f"'{self.attribute}': {self.runs} runs, and as many on a neighbour built to hurt it.",
             f"Lower bounds on epsilon, each at {100 * self.confidence:g} % confidence:",
             "",
-            f"{'scope':8}  {'claimed':>11}  {'exact audit':>11}  shown",
-            *(_line(name, finding) for name, finding in self.scopes.items()),
+            *aligned(
+                [
+                    ("scope", "claimed", "exact audit", "shown"),
+                    *(_row(name, finding) for name, finding in self.scopes.items()),
+                ],
+                widths=(8, 11),
+                left=(0, 3),
+            ),
             *(f"Claimed {proviso}." for proviso in in_short(self.conditions)),
             "",
             f"So many runs can show {most:.4g} at most, however plain the difference.",
@@ -110,7 +117,7 @@ class EmpiricalAudit:
         return "\n".join(lines) + "\n"
 
 
-def _line(name: str, finding: ScopeFinding) -> str:
+def _row(name: str, finding: ScopeFinding) -> tuple[str, ...]:
     claimed = "not covered" if finding.claimed is None else f"{finding.claimed:.6g}"
     exact = "no bound" if finding.exact is None else f"{finding.exact:.6g}"
-    return f"{name:8}  {claimed:>11}  {exact:>11}  at least {finding.lower_bound:.4g}"
+    return name, claimed, exact, f"at least {finding.lower_bound:.4g}"

@@ -15,6 +15,8 @@ from typing import Any
 
 from scipy.special import betaincinv
 
+from microveil.text import aligned
+
 __all__ = ["AttackOutcome", "Estimate", "excess", "success_rate"]
 
 
@@ -274,11 +276,12 @@ class AttackOutcome:
             **self.details,
         }
         title = f"{self.attack}{about}: {self.n_attacks} attacks"
-        lines = [f"{title}, percent with {100 * self.confidence:g} % intervals"]
-        for name, estimate in figures.items():
-            shown = self.control_is if estimate is None else percent(estimate)
-            lines.append(f"  {name:<22} {shown}")
-        return "\n".join(lines)
+        rows = (
+            (name, self.control_is if estimate is None else percent(estimate))
+            for name, estimate in figures.items()
+        )
+        table = aligned(rows, widths=(21,), left=(0, 1), indent="  ")
+        return "\n".join([f"{title}, percent with {100 * self.confidence:g} % intervals", *table])
 
 
 def percent(estimate: Estimate) -> str:

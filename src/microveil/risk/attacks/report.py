@@ -7,7 +7,7 @@ from typing import Any
 
 from microveil.risk.attacks.outcome import AttackOutcome, percent
 from microveil.risk.attacks.records import NO_CONTROL
-from microveil.text import one_line
+from microveil.text import aligned, one_line
 
 __all__ = ["AttackReport"]
 
@@ -93,15 +93,24 @@ class AttackReport:
             Lines for a terminal, each risk with what it must not stand without.
         """
         base = "baseline" if self.n_control is None else "control where there is one, else baseline"
+        head, *rows = aligned(
+            [
+                ("tried", "success", "baseline", "control", "risk"),
+                *(_figures(outcome) for outcome in self.outcomes),
+            ],
+            widths=(8, 20, 20, 20, 20),
+            left=(),
+            indent="  ",
+        )
         lines = [
             f"Attacks on a release of {self.n_protected} records of {self.n_original} people",
             f"  in percent, with {100 * self.confidence:g} % intervals",
             f"  risk = (success - base)/(100 - base), base = {base}",
             "",
-            f"  {'tried':>8}{'success':>22}{'baseline':>22}{'control':>22}{'risk':>22}",
+            head,
         ]
-        for outcome in self.outcomes:
-            lines += _outcome_lines(outcome)
+        for outcome, row in zip(self.outcomes, rows, strict=True):
+            lines += _outcome_lines(outcome, row)
         notes = [
             *self.notes,
             *(f"not carried out: {name}: {why}" for name, why in self.not_carried_out.items()),
@@ -115,15 +124,18 @@ class AttackReport:
         return "\n".join(lines) + "\n"
 
 
-def _outcome_lines(outcome: AttackOutcome) -> list[str]:
+def _figures(outcome: AttackOutcome) -> list[str]:
+    rates = (outcome.success, outcome.baseline, outcome.control, outcome.risk)
+    return [str(outcome.n_attacks), *("-" if rate is None else percent(rate) for rate in rates)]
+
+
+def _outcome_lines(outcome: AttackOutcome, figures: str) -> list[str]:
     """Write which attack it was, and its figures below."""
     about = "" if outcome.secret is None else f" of {outcome.secret}"
-    figures = (outcome.success, outcome.baseline, outcome.control, outcome.risk)
     weak = "" if outcome.beats_baseline else " (no better than the baseline)"
     lines = [
         f"  {one_line(outcome.attack + about)[: TEXT_WIDTH - 2 - len(weak)]}{weak}",
-        f"  {outcome.n_attacks:>8}"
-        + "".join(f"{'-' if rate is None else percent(rate):>22}" for rate in figures),
+        figures,
     ]
     if outcome.n_left_out:
         lines.append(f"          ({outcome.n_left_out} records left out for a missing value)")
