@@ -189,7 +189,7 @@ def test_a_file_compared_from_python_gives_the_comparison_and_the_paths(folder, 
         k=[3, 5],
         runs=1,
         jobs=1,
-        progress=lambda _done, _total, _left: None,
+        progress=lambda _done, _total: None,
         attributes=["AGE"],
     )
     assert found.summary.height == 2

@@ -309,7 +309,7 @@ def test_a_stopped_comparison_with_analyses_goes_on(found, tmp_path):
     """Interrupted, it continues to the table of one that was never stopped, and is read back."""
     folder = tmp_path / "compared"
 
-    def progress(done, _total, _left):
+    def progress(done, _total):
         if done >= 5:
             raise KeyboardInterrupt
 
@@ -372,7 +372,7 @@ def test_where_some_runs_fail_stops_and_threads_change_nothing(tmp_path, jobs, e
     nulls = whole.table.select(of_class("f_measure", LABELS[0])).null_count().item()
     assert 0 < nulls < 10
 
-    def stopping(done, _total, _left):
+    def stopping(done, _total):
         if done >= stop:
             raise KeyboardInterrupt
 

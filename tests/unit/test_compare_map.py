@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 import microveil as mv
 from microveil.compare import Comparison, compare, drawing, risk_utility_map
-from microveil.compare.clock import Clock
 from microveil.compare.frontier import beaten_apart, excluded_of, frontier_of, unbeaten
 from microveil.compare.measures import Measures
 from microveil.compare.rows import GROUPS, schema_of
@@ -468,21 +467,6 @@ def test_the_picture_needs_its_extra(found, tmp_path, monkeypatch):
         drawing.draw_map(found, tmp_path / "map.svg")
     with pytest.raises(RequestError, match=r"use \.svg"):
         drawing.draw_map(found, tmp_path / "map.gif")
-
-
-def test_the_clock_weighs_methods_by_what_they_took(monkeypatch):
-    """What is left is reckoned from each method's own mean and from how much is done at once."""
-    now = [0.0]
-    monkeypatch.setattr("time.perf_counter", lambda: now[0])
-    clock = Clock({"slow": 3, "fast": 10, "new": 4})
-    assert clock.seconds_left() is None
-    clock.took("slow", 1, 8.0)
-    clock.took("fast", 2, 1.0)
-    now[0] = 4.5  # two threads: nine seconds of work
-    assert clock.seconds_left() == pytest.approx((2 * 8 + 8 * 0.5 + 4 * 3) / 2)
-    for choice, runs in (("slow", 2), ("fast", 8), ("new", 4)):
-        clock.took(choice, runs, 1.0)
-    assert clock.seconds_left() == 0
 
 
 def flat(text):

@@ -28,7 +28,7 @@ from test_compare_resume import GRID, REQUEST, people
 from microveil.compare import compare, store
 store.EVERY, store.PART_OF_TIME = 0.0, 1e9
 compare(people(), **GRID, **REQUEST, seed=4, jobs=2, folder={folder!r},
-        progress=lambda done, total, left: print(done, total, flush=True))
+        progress=lambda done, total: print(done, total, flush=True))
 """
 
 
@@ -121,7 +121,7 @@ def test_a_finished_comparison_is_read_back(whole, tmp_path, monkeypatch):
     found = compare(
         people(), **GRID, **REQUEST, folder=written, progress=lambda *now: told.append(now)
     )
-    assert told == [(whole.table["run"].count() + 12, whole.table["run"].count() + 12, None)]
+    assert told == [(whole.table["run"].count() + 12, whole.table["run"].count() + 12)]
     assert_frame_equal(found.table, whole.table, check_exact=True)
 
 
@@ -201,7 +201,7 @@ def test_what_was_refused_is_not_planned_again(tmp_path):
     assert begun.table["refused"].drop_nulls().len() == 1
     told = []
     again = compare(ages, **asked, progress=lambda *now: told.append(now))
-    assert told == [(12, 12, None)]
+    assert told == [(12, 12)]
     assert_frame_equal(again.table, begun.table, check_exact=True)
 
 
@@ -249,7 +249,7 @@ def test_an_interrupt_keeps_what_was_done(whole, tmp_path):
     """Ctrl-C writes the runs that are done before it ends the work."""
     folder = tmp_path / "compared"
 
-    def progress(done, _total, _left):
+    def progress(done, _total):
         if done >= 20:
             raise KeyboardInterrupt
 

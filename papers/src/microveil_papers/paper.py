@@ -37,7 +37,7 @@ __all__ = [
 P = ParamSpec("P")
 Mark = Literal["line", "level", "points", "steps"]
 # Told what is being done, the runs done, the runs in all, and the seconds left if known.
-Progress = Callable[[str, int, int, float | None], None]
+Progress = Callable[[str, int, int], None]
 
 
 class Verdict(StrEnum):

@@ -43,7 +43,7 @@ def reproduce(
     *,
     runs: int | None = None,
     quick: bool = False,
-    progress: Progress = lambda _what, _done, _total, _left: None,
+    progress: Progress = lambda _what, _done, _total: None,
 ) -> Reproduction:
     """Carry out a paper's experiments and write tables, pictures and a page.
 
@@ -61,7 +61,7 @@ def reproduce(
     quick : bool
         Fewer runs and fewer settings, to look at.
     progress : callable
-        Told what is being done, the runs done and in all, and the seconds left.
+        Told what is being done, and the runs done and in all.
 
     Returns
     -------

@@ -47,7 +47,7 @@ def claim(holding, text="The sky is <blue>.", section="1"):
 def invented(experiment):
     """A paper's experiment: the mean of a column, drawn again and again."""
     frame = experiment.tables["people"].frame
-    experiment.progress("drawing", 1, 1, None)
+    experiment.progress("drawing", 1, 1)
     mean = float(frame["AGE"].mean())
     line = Series(
         name="a line", x=(3.0, 5.0), y=(mean, 2 * mean), low=(1.0, 2.0), high=(90.0, 99.0)
@@ -122,7 +122,7 @@ def test_everything_is_written(people, tmp_path):
         "claims.csv", "figure-1.csv", "figure-1.png", "figure-1.svg", "means.csv", "report.html",
         "reproduction.json", "runs",
     ]  # fmt: skip
-    assert told == [("drawing", 1, 1, None)]
+    assert told == [("drawing", 1, 1)]
     assert (tmp_path / "out" / "figure-1.png").read_bytes().startswith(b"\x89PNG")
     claims = pl.read_csv(tmp_path / "out" / "claims.csv")
     assert claims["verdict"].to_list() == [

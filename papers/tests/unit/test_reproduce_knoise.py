@@ -478,7 +478,7 @@ def test_the_whole_reproduction_is_written(file, tmp_path):
     assert found.claims == again.claims
     assert [claim.section for claim in found.claims] == sorted(c.section for c in found.claims)
     assert len({claim.text for claim in found.claims}) == len(found.claims) == 17
-    assert done[-1][1:3] == (done[-1][2], done[-1][2])
+    assert done[-1][1] == done[-1][2]
     out = tmp_path / "out"
     for figure in found.figures:
         for kind in ("csv", "svg", "png"):

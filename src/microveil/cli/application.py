@@ -347,7 +347,7 @@ def reproduce(
             output,
             runs=runs,
             quick=quick,
-            progress=lambda what, done, total, left: progress(done, total, left, what),
+            progress=lambda what, done, total: progress(done, total, what),
         )
     print_text(shown)
 

@@ -12,6 +12,9 @@ from microveil.text import readable
 
 __all__ = ["counted_progress", "print_json", "print_text", "step_progress", "tell"]
 
+# Seconds over which speed is taken: methods and k differ in cost, and a run may take a minute.
+SPEED_OVER = 600.0
+
 
 def print_text(text: str) -> None:
     """Print lines; what a name holds that would move the cursor or turn text is replaced."""
@@ -52,18 +55,32 @@ def step_progress() -> Iterator[Callable[[str], None]]:
 def counted_progress() -> Iterator[Callable[..., None]]:
     """Show runs done and the time left on a terminal, nothing in a pipe."""
     if not sys.stderr.isatty():
-        yield lambda _done, _total, _left, _what="": None
+        yield lambda _done, _total, _what="": None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+    )
+    with Progress(
+        *columns,
+        console=Console(stderr=True),
+        transient=True,
+        speed_estimate_period=SPEED_OVER,
+    ) as bar:
         task = bar.add_task("", total=None)
 
-        def told(done: int, total: int, left: float | None, what: str = "") -> None:
-            left_told = "" if left is None else f"about {left:.0f} s left"
-            description = ", ".join(part for part in (what, left_told) if part)
-            bar.update(task, completed=done, total=total, description=description)
+        def told(done: int, total: int, what: str = "") -> None:
+            bar.update(task, completed=done, total=total, description=what)
 
         yield told

@@ -231,7 +231,7 @@ def compare_file(
     methods: Sequence[str],
     runs: int,
     jobs: int | None,
-    progress: Callable[[int, int, float | None], None],
+    progress: Callable[[int, int], None],
     linkage: bool = True,
     analyses: Mapping[str, Any] | None = None,
     **arguments: Any,

@@ -4,7 +4,7 @@
 
     grid        what is compared: cells and the seeds of their runs
     tasks       cells with their requests checked and the table read
-    running     plans, draws and measures, in threads, with a remembering engine and clock
+    running     plans, draws and measures, in threads, with a remembering engine
     measures    which figures a run has; measuring, one by one; analysing, the user's own too
     rows        the tidy table
     store       the folder that a comparison grows in

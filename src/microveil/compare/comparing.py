@@ -78,7 +78,7 @@ def compare(
     folder : str or Path, optional
         Where results go as they come. A comparison that was begun there is continued.
     progress : callable, optional
-        Told the runs done, the runs in all, and the seconds left (None before that is known).
+        Told the runs done and the runs in all.
     linkage : bool
         False leaves record linkage out, which is most of the cost for a large table; there is
         no frontier and no map then.
@@ -273,5 +273,5 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, Iterable) else str(value)
 
 
-def _silent(done: int, total: int, seconds_left: float | None) -> None:
+def _silent(done: int, total: int) -> None:
     """Tell nobody."""

@@ -8,14 +8,12 @@ name's.
 
 import queue
 import threading
-import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 from microveil.compare.analysing import Analyst
-from microveil.compare.clock import Clock
 from microveil.compare.grid import Cell
 from microveil.compare.measuring import Figures, Matrix, matrix_of
 from microveil.compare.rows import Facts, refused_row, run_row
@@ -28,8 +26,8 @@ from microveil.release.planning import plan_prepared, refuse_exact
 
 __all__ = ["Plans", "Progress", "carried_out"]
 
-# Told the runs done, the runs in all, and the seconds left (None before that is known).
-Progress = Callable[[int, int, float | None], None]
+# Told the runs done and the runs in all.
+Progress = Callable[[int, int], None]
 Row = dict[str, Any]
 
 # Enough tasks for each thread that none is idle for long at the end.
@@ -40,10 +38,8 @@ TASKS_PER_JOB = 4
 class _Outcome:
     """What became of some runs: one run's row, or that of a cell that is refused."""
 
-    choice: str
     row: Row
     runs: int
-    seconds: float
 
 
 class _Planned:
@@ -158,28 +154,18 @@ def carried_out(
         if (runs := [r for r in range(1, task.cell.runs + 1) if (task.cell.number, r) not in done])
     ]
     remaining = sum(len(runs) for _, runs in left)
-    progress(total - remaining, total, None)
+    progress(total - remaining, total)
     if not left:
         return
-    clock = Clock(_by_choice(left))
     refused: set[int] = set()
     for outcome in _side_by_side(left, analyst, seed, jobs, plans):
         remaining -= outcome.runs
-        clock.took(outcome.choice, outcome.runs, outcome.seconds)
         # A cell whose runs were dealt out to several threads is refused to each of them.
         if "run" in outcome.row or outcome.row["cell"] not in refused:
             yield outcome.row
         if "run" not in outcome.row:
             refused.add(outcome.row["cell"])
-        progress(total - remaining, total, clock.seconds_left())
-
-
-def _by_choice(left: Iterable[tuple[Task, list[int]]]) -> dict[str, int]:
-    runs: dict[str, int] = {}
-    for task, numbers in left:
-        choice = str(task.cell.choice)
-        runs[choice] = runs.get(choice, 0) + len(numbers)
-    return runs
+        progress(total - remaining, total)
 
 
 def _side_by_side(
@@ -226,22 +212,16 @@ def _turn(cell: Cell) -> tuple[int, str, int]:
 def _worked(
     cell: Cell, plan: _Planned, analyst: Analyst, runs: Sequence[int], seed: int
 ) -> Iterator[_Outcome]:
-    choice = str(cell.choice)
-    start = time.perf_counter()
     try:
         _, facts, _ = plan.found()
     except MicroveilError as error:
         # Before its first run, and for all of them: which runs were done elsewhere is no matter.
-        row = refused_row(cell, str(error))
-        seconds = time.perf_counter() - start
-        yield _Outcome(choice=choice, row=row, runs=len(runs), seconds=seconds)
+        yield _Outcome(row=refused_row(cell, str(error)), runs=len(runs))
         return
     for run in runs:
         run_seed = cell.seed(seed, run)
         row = run_row(cell, facts, run, run_seed, _figures(plan, analyst, run, run_seed))
-        end = time.perf_counter()
-        yield _Outcome(choice=choice, row=row, runs=1, seconds=end - start)
-        start = end
+        yield _Outcome(row=row, runs=1)
 
 
 def _figures(plan: _Planned, analyst: Analyst, run: int, seed: int | None) -> Figures:

@@ -290,9 +290,8 @@ class _Bench:
             kept.mkdir(exist_ok=True)
         title = f"{stage}: {self.data.title}, alpha {self.alpha:g}, {what}"
 
-        def progress(done: int, total: int, left: float | None) -> None:
-            all_left = None if left is None else left * (cells - place)
-            self.experiment.progress(title, place * total + done, cells * total, all_left)
+        def progress(done: int, total: int) -> None:
+            self.experiment.progress(title, place * total + done, cells * total)
 
         found = mv.compare(
             self.experiment.tables[self.data.name].frame,

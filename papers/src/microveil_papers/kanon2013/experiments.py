@@ -203,7 +203,7 @@ def compared(
         runs=experiment.runs,
         seed=seed,
         folder=experiment.folder / what.replace(",", "").replace(" ", "-"),
-        progress=lambda done, total, left: experiment.progress(what, done, total, left),
+        progress=lambda done, total: experiment.progress(what, done, total),
         linkage=linkage,
         attributes=list(attributes),
         # Read from the data as in the paper, which the guarantee then says.

@@ -204,7 +204,7 @@ class _Counted:
         found = step()
         self.done += 1
         runs = self.experiment.runs
-        self.experiment.progress(what, self.done * runs, self.total * runs, None)
+        self.experiment.progress(what, self.done * runs, self.total * runs)
         return found
 
 
