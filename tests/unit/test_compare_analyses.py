@@ -147,14 +147,14 @@ def test_without_linkage_there_is_no_frontier_and_no_map(found):
 def test_the_baseline_is_trained_once_for_each_seed(monkeypatch):
     """Every run trains on its release; on the original one training a seed, in any thread."""
     trained = {"original": [], "released": []}
-    confusion = ClassificationTask.confusion
+    predicted = ClassificationTask.predicted
 
     def counted(self, table, seed):
         original = all(np.array_equal(table[name], c) for name, c in self.original.items())
         trained["original" if original else "released"].append(seed)
-        return confusion(self, table, seed)
+        return predicted(self, table, seed)
 
-    monkeypatch.setattr(ClassificationTask, "confusion", counted)
+    monkeypatch.setattr(ClassificationTask, "predicted", counted)
     grid = {**GRID, "methods": "dp-um,laplace"}
     found = compare(people(), **grid, **REQUEST, **ASKED, jobs=4, linkage=False)
     assert sorted(trained["original"]) == [0, 1, 2]
@@ -528,7 +528,7 @@ def test_fifty_classes_and_missing_cells_are_accepted():
 def test_a_finished_comparison_is_read_back_without_training(found, tmp_path, monkeypatch):
     """What is done is not measured again."""
     folder = found.write(tmp_path / "compared")
-    monkeypatch.setattr(ClassificationTask, "confusion", None)
+    monkeypatch.setattr(ClassificationTask, "predicted", None)
     broken = replace(MEASURES[OVERLAP], function=None)
     monkeypatch.setitem(MEASURES, OVERLAP, broken)
     again = compare(people(), **GRID, **REQUEST, **ASKED, folder=folder)

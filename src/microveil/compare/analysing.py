@@ -25,7 +25,7 @@ from microveil.evaluation.measures.learning import F_MAJORITY, F_MEASURE, F_ORIG
 from microveil.evaluation.tables import Tables
 from microveil.table import check_columns, column_of
 from microveil.utility.estimators import digest_of_estimator, text_of_estimator
-from microveil.utility.learning import ClassificationTask, classification_task, f_measures
+from microveil.utility.learning import ClassificationTask, classification_task
 
 __all__ = ["Analyst"]
 
@@ -134,9 +134,9 @@ class Analyst:
         if self._task is None:
             return {}
         task, released = self._task, self._columns(protected)
-        majority = f_measures(task.majority())
+        majority = task.f_measures(task.majority())
         undefined = np.full_like(majority, np.nan)
-        learnt = _or_none(lambda: f_measures(task.confusion(released, run - 1)))
+        learnt = _or_none(lambda: task.f_measures(task.predicted(released, run - 1)))
         baseline = _or_none(lambda: self._baseline(task, run - 1))
         told = (
             (F_MEASURE, undefined if learnt is None else learnt),
@@ -203,7 +203,7 @@ class Analyst:
                 future = self._baselines[seed] = Future()
         if mine:
             try:
-                future.set_result(f_measures(task.confusion(self._original, seed)))
+                future.set_result(task.f_measures(task.predicted(self._original, seed)))
             except BaseException as error:
                 future.set_exception(error)
                 raise

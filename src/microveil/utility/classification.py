@@ -21,7 +21,7 @@ from microveil.utility.attributes import (
     complete_records,
     indicators,
 )
-from microveil.utility.f_measure import confusion_matrix
+from microveil.utility.f_measure import f_measures
 
 __all__ = ["TRAIN_SHARE", "ClassificationTask", "classification_task", "threshold_classes"]
 
@@ -101,8 +101,8 @@ class ClassificationTask:
     original: Attributes
     categories: Mapping[str, NDArray[np.str_]]
 
-    def confusion(self, table: Mapping[str, ArrayLike], seed: int) -> NDArray[np.int64]:
-        """Train on the first records of a table, and test on the others of the original.
+    def predicted(self, table: Mapping[str, ArrayLike], seed: int) -> NDArray[np.int64]:
+        """Train on the first records of a table, and predict the others of the original.
 
         Parameters
         ----------
@@ -114,8 +114,8 @@ class ClassificationTask:
 
         Returns
         -------
-        ndarray of int64, shape (n_classes, n_classes)
-            As `confusion_matrix`.
+        ndarray of int64, shape (n_test,)
+            The class of each record to test on, counted from 0.
 
         Raises
         ------
@@ -133,25 +133,37 @@ class ClassificationTask:
                 "no record to train on is without a missing cell",
                 "leave attributes with many missing cells out",
             )
-        predicted = self._predicted(
+        return self._learnt(
             seed,
             (self._matrix(columns, train), self.classes[train]),
             self._matrix(self.original, self.test),
         )
-        return confusion_matrix(self.classes[self.test], predicted, len(self.labels))
 
     def majority(self) -> NDArray[np.int64]:
-        """Return the confusion of guessing the most frequent class of training always.
+        """Return the most frequent class of training as the guess for every record to test on.
 
         Returns
         -------
-        ndarray of int64, shape (n_classes, n_classes)
+        ndarray of int64, shape (n_test,)
         """
         most = np.bincount(self.classes[self.train], minlength=len(self.labels)).argmax()
-        guessed = np.full(len(self.test), most, dtype=np.int64)
-        return confusion_matrix(self.classes[self.test], guessed, len(self.labels))
+        return np.full(len(self.test), most, dtype=np.int64)
 
-    def _predicted(
+    def f_measures(self, predicted: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Hold predictions against the original.
+
+        Parameters
+        ----------
+        predicted : ndarray of int64, shape (n_test,)
+
+        Returns
+        -------
+        ndarray of float64, shape (n_classes,)
+            See `f_measures`.
+        """
+        return f_measures(self.classes[self.test], predicted, len(self.labels))
+
+    def _learnt(
         self, seed: int, trained: tuple[Records, NDArray[np.int64]], tested: Records
     ) -> NDArray[np.int64]:
         """Train a fresh copy of the classifier, and return the class it tells each record."""

@@ -26,7 +26,7 @@ from microveil.utility.classification import (
     threshold_classes,
 )
 from microveil.utility.estimators import text_of_estimator
-from microveil.utility.f_measure import MeanOverSeeds, f_measures, mean_over_seeds
+from microveil.utility.f_measure import MeanOverSeeds, mean_over_seeds
 from microveil.utility.undefined import none_if_undefined
 
 # With what a caller needs to set a comparison up and to read it.
@@ -36,7 +36,6 @@ __all__ = [
     "ClassificationTask",
     "classification_task",
     "compare_classification",
-    "f_measures",
     "threshold_classes",
 ]
 
@@ -197,12 +196,15 @@ def compare_classification(
         )
     task = classification_task(original, classes, estimator=estimator, train_share=train_share)
     after, before = (
-        np.stack([f_measures(task.confusion(t, seed)) for t, seed in zip(ts, chosen, strict=True)])
+        np.stack(
+            [task.f_measures(task.predicted(t, seed)) for t, seed in zip(ts, chosen, strict=True)]
+        )
         for ts in (tables, [original] * len(chosen))
     )
     for array in (after, before):
         array.setflags(write=False)
-    majority = task.majority()
+    majority = task.f_measures(task.majority())
+    n_tested = np.bincount(task.classes[task.test], minlength=len(task.labels))
     return ClassificationComparison(
         estimator=text_of_estimator(task.estimator),
         seeds=chosen,
@@ -213,11 +215,11 @@ def compare_classification(
         classes=tuple(
             ClassComparison(
                 label=label,
-                n_test=int(majority[c].sum()),
+                n_test=int(n_tested[c]),
                 protected=mean_over_seeds(after[:, c], confidence),
                 original=mean_over_seeds(before[:, c], confidence),
                 loss=mean_over_seeds(before[:, c] - after[:, c], confidence),
-                majority=float(f_measures(majority)[c]),
+                majority=float(majority[c]),
             )
             for c, label in enumerate(task.labels)
         ),
