@@ -14,7 +14,6 @@ import microveil as mv
 from command import run
 from microveil.commands import files as publish
 from microveil.commands.files import compare_file, protect_file
-from microveil.compare import drawing
 
 AGE = ("--attributes", "AGE", "--bounds", "AGE=0:120")
 COMPARED = (
@@ -139,19 +138,17 @@ def test_compare_does_not_write_where_another_process_does(folder):
 
 
 def test_compare_writes_its_report_and_its_map(folder):
-    """report.html, map.svg and map.png lie in the folder, and the last lines say where."""
-    pytest.importorskip("matplotlib")
-    done = run(*COMPARED, folder=folder)
+    """report.html and map.svg lie in the folder, and the last lines say where."""
+    done = run_without("matplotlib", *COMPARED, folder=folder)
     assert done.returncode == 0, done.stderr
     results = folder / "results"
     assert done.stdout.splitlines()[-2:] == [
         "Report: results/report.html",
-        "Risk-utility map: results/map.svg, results/map.png",
+        "Risk-utility map: results/map.svg",
     ]
     page = (results / "report.html").read_text()
     assert "For the custodian only" in page
     assert page.endswith("</html>\n")
-    assert (results / "map.png").read_bytes().startswith(b"\x89PNG")
     assert (results / "map.svg").read_text().rstrip().endswith("</svg>")
     assert {path.stat().st_mode & 0o777 for path in results.iterdir()} == {0o600}
     (results / "report.html").write_text("half a pa")
@@ -161,28 +158,18 @@ def test_compare_writes_its_report_and_its_map(folder):
     assert not [name for name in os.listdir(results) if name.endswith(".part")]
 
 
-def test_without_matplotlib_the_report_is_written_all_the_same(folder):
-    """The maps are in the report; how to get pictures as files is told."""
-    done = run_without("matplotlib", *COMPARED, folder=folder)
-    assert done.returncode == 0, done.stderr
-    assert "microveil[report]" in done.stdout.splitlines()[-1]
-    assert "<svg" in (folder / "results" / "report.html").read_text()
-    assert not [name for name in os.listdir(folder / "results") if name.startswith("map")]
-
-
 def test_without_linkage_no_map_is_drawn_or_promised(folder):
-    """There is no risk to draw, and nothing to install that would draw it."""
-    asked = (*COMPARED, "--no-linkage")
-    for done in (run(*asked, folder=folder), run_without("matplotlib", *asked, folder=folder)):
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.splitlines()[-1] == "Report: results/report.html"
+    """There is no risk to draw."""
+    done = run(*COMPARED, "--no-linkage", folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "Report: results/report.html"
     assert "was not measured" in (folder / "results" / "report.html").read_text()
+    assert not (folder / "results" / "map.svg").exists()
 
 
-def test_a_file_compared_from_python_gives_the_comparison_and_the_paths(folder, monkeypatch):
+def test_a_file_compared_from_python_gives_the_comparison_and_the_paths(folder):
     """The function returns what the command prints."""
-    monkeypatch.setattr(drawing, "has_matplotlib", lambda: False)
-    found, written = compare_file(
+    found, report, drawn = compare_file(
         folder / "people.csv",
         folder / "results",
         methods=["ranking"],
@@ -193,7 +180,8 @@ def test_a_file_compared_from_python_gives_the_comparison_and_the_paths(folder, 
         attributes=["AGE"],
     )
     assert found.summary.height == 2
-    assert written == (folder / "results" / "report.html",)
+    assert report == folder / "results" / "report.html"
+    assert drawn == folder / "results" / "map.svg"
 
 
 def test_each_custodians_folder_of_the_demo_has_its_report(folder):

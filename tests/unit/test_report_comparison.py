@@ -17,8 +17,9 @@ from microveil.privacy.condition import bounds, kept_columns, rank_boundaries
 from microveil.report import MapPoint, Spread, comparison_report, risk_utility_section
 from microveil.report.axes import log_axis
 from microveil.report.cells import method_words
+from microveil.report.chart import LEFT, room_across
 from microveil.report.marks import SHAPES, marks
-from microveil.report.risk_utility import INNER, LEFT, loss_axis
+from microveil.report.risk_utility import loss_axis
 
 RISKS = Measures().risks
 MEASURES = [name for name in Measures().names if name != CHANCE]
@@ -293,10 +294,10 @@ def test_the_line_is_the_least_risk_to_be_had():
     ]  # fmt: skip
     body = risk_utility_section(cells, loss_title="loss", risk_title="risk").body
     (line,) = re.findall(r'<path d="([^"]*)" class="line thin"', body)
-    axis = loss_axis("loss", [cell.loss for cell in cells], INNER)
+    axis = loss_axis("loss", [cell.loss for cell in cells], room_across())
     steps = [float(x) for x in re.findall(r"[MH](\d[\d.]*)", line)]
-    expected = [axis.place(x, LEFT, LEFT + INNER) for x in (10, 30, 60)]
-    assert steps == pytest.approx([*expected, LEFT + INNER], abs=0.06)
+    expected = [axis.place(x, LEFT, LEFT + room_across()) for x in (10, 30, 60)]
+    assert steps == pytest.approx([*expected, LEFT + room_across()], abs=0.06)
     heights = [float(y) for y in re.findall(r"V(\d[\d.]*)", line)]
     assert heights == sorted(heights)
     assert len(set(heights)) == 3

@@ -5,7 +5,6 @@ import itertools
 import re
 from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
-from importlib import resources
 
 import numpy as np
 import polars
@@ -27,6 +26,7 @@ from microveil.report import (
     publishable_report,
     risk_utility_section,
 )
+from microveil.report.colours import DARK, LIGHT, PAPER
 from microveil.report.page import Part, page
 from microveil.report.wording import number, percent, rounded_up
 
@@ -724,17 +724,6 @@ def test_the_publishable_page_shows_no_value_of_the_original(demonstrated, peopl
         assert word not in text.lower().replace("the original table", "")
 
 
-def colours():
-    """Return the colours of each scheme by name."""
-    style = resources.files("microveil.report").joinpath("style.css").read_text(encoding="utf-8")
-    blocks = re.findall(r":root \{(.*?)\}", style, flags=re.DOTALL)
-    assert len(blocks) == 3
-    return {
-        scheme: dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block))
-        for scheme, block in zip(("light", "dark", "print"), blocks, strict=True)
-    }
-
-
 def contrast(one, other):
     """Return the contrast of two colours as WCAG 2 defines it, 1 to 21."""
 
@@ -747,10 +736,9 @@ def contrast(one, other):
     return (brighter + 0.05) / (darker + 0.05)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark", "print"])
-def test_colours_can_be_told_from_their_ground(scheme):
+@pytest.mark.parametrize("colour", [LIGHT, DARK, PAPER], ids=["light", "dark", "paper"])
+def test_colours_can_be_told_from_their_ground(colour):
     """Words reach a contrast of 4.5, lines and marks one of 3, in every scheme."""
-    colour = colours()[scheme]
     for word, grounds in {
         "text": ("page", "raised", "p1", "p2", "p3", "p4", "m1", "m2", "m3", "m4"),
         "quiet": ("page", "raised"),
@@ -761,3 +749,10 @@ def test_colours_can_be_told_from_their_ground(scheme):
             assert contrast(colour[word], colour[ground]) >= 4.5, (word, ground)
     for mark in ("rule", "original", "protected", *(f"s{n}" for n in range(8))):
         assert contrast(colour[mark], colour["page"]) >= 3, mark
+
+
+def test_every_colour_of_a_rule_is_one_of_the_schemes(pages):
+    """No rule of a page asks for a colour that a scheme does not have, and each has all."""
+    asked = set(re.findall(r"var\(--([\w-]+)\)", pages["custodian"]))
+    assert asked <= set(LIGHT)
+    assert set(LIGHT) == set(DARK) == set(PAPER)

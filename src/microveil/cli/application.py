@@ -303,11 +303,9 @@ def compare(
     --k and --epsilon take lists and ranges: 3,5,10:100:10.
     """
     from microveil.commands.files import compare_file
-    from microveil.compare import risk_utility_map
-    from microveil.compare.drawing import has_matplotlib
 
     with counted_progress() as progress:
-        found, (report, *pictures) = compare_file(
+        found, report, drawn = compare_file(
             data,
             output,
             methods=[part for entry in methods for part in entry.split(",")],
@@ -321,10 +319,8 @@ def compare(
     print_text(f"{found.answer}\n")
     print_text(f"Results: {output}. They depend on the data: for the custodian only.")
     print_text(f"Report: {report}")
-    if pictures:
-        print_text(f"Risk-utility map: {', '.join(map(str, pictures))}")
-    elif linkage and not has_matplotlib() and risk_utility_map(found):
-        print_text("Risk-utility map: in the report; pip install 'microveil[report]' draws files.")
+    if drawn is not None:
+        print_text(f"Risk-utility map: {drawn}")
 
 
 @app.command()

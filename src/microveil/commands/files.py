@@ -17,7 +17,6 @@ from microveil.commands.column_types import (
 )
 from microveil.commands.named_values import with_named_values
 from microveil.compare import Comparison, compare
-from microveil.compare.drawing import draw_map, drawable
 from microveil.compare.store import opened, written_whole
 from microveil.engines import LocalEngine
 from microveil.errors import FileError, stands_alone
@@ -34,7 +33,13 @@ from microveil.protect import Findings, draw, examined_plan, release_findings, r
 from microveil.release import Plan, Release
 from microveil.release.notes import REPORTED_RECORDS, file_notes
 from microveil.release.recipe import merged, propose_recipe, read_recipe
-from microveil.report import comparison_report, custodian_report, publishable_report
+from microveil.report import (
+    comparison_report,
+    custodian_report,
+    draw_map,
+    drawable,
+    publishable_report,
+)
 from microveil.risk.attacks import AttackReport
 from microveil.schema import Kind
 from microveil.table import bounds_from_data
@@ -235,11 +240,11 @@ def compare_file(
     linkage: bool = True,
     analyses: Mapping[str, Any] | None = None,
     **arguments: Any,
-) -> tuple[Comparison, tuple[Path, ...]]:
-    """Compare methods on the table of a file: results, report and pictures in a folder.
+) -> tuple[Comparison, Path, Path | None]:
+    """Compare methods on the table of a file: results, report and map in a folder.
 
-    The map is drawn as map.svg and map.png where linkage is measured and matplotlib installed.
-    Returns the comparison, and the paths of the report and of the pictures.
+    The map is drawn as map.svg where linkage is measured. Returns the comparison, the path of
+    the report and that of the map, None where there is none.
 
     Of the arguments those of `protect_file`, but for ``method``; ``k`` and ``epsilon`` are
     lists, or text with ranges. ``analyses`` are those of `compare`, ``classes`` for example.
@@ -260,9 +265,8 @@ def compare_file(
     page = comparison_report(found)
     with opened(Path(folder), found.description):  # no two processes under one name
         written_whole(report, lambda part: part.write_text(page, encoding="utf-8"), private=True)
-        names = ("map.svg", "map.png") if drawable(found) else ()
-        pictures = [draw_map(found, Path(folder) / name) for name in names]
-    return found, (report, *pictures)
+        drawn = draw_map(found, Path(folder) / "map.svg") if drawable(found) else None
+    return found, report, drawn
 
 
 def _asked(

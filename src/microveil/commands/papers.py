@@ -23,7 +23,7 @@ class Reproduce(Protocol):
         *,
         runs: int | None,
         quick: bool,
-        progress: Callable[[str, int, int, float | None], None],
+        progress: Callable[[str, int, int], None],
     ) -> str:
         """Carry a paper's experiments out, and return what is to be shown.
 
@@ -38,7 +38,7 @@ class Reproduce(Protocol):
             How often whatever is random is drawn; None for as often as in the paper.
         quick : bool
         progress : callable
-            Takes what is being done, the runs done, the runs in all and the seconds left.
+            Takes what is being done, the runs done and the runs in all.
         """
 
 

@@ -9,7 +9,7 @@
     rows        the tidy table
     store       the folder that a comparison grows in
     results     means with intervals; frontier and answer
-    map         the risk-utility map as figures; drawing, as a picture
+    map         the risk-utility map as figures
 """
 
 from microveil.compare.comparing import compare

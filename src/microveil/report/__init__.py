@@ -1,9 +1,11 @@
 """Reports: one HTML page that opens from disk, for the custodian or for the public."""
 
+from microveil.report.chart import Spread
 from microveil.report.comparison import comparison_report
+from microveil.report.comparison_map import draw_map, drawable
 from microveil.report.key_figures import KeyFigure, key_figures
 from microveil.report.pages import custodian_report, demonstration_report, publishable_report
-from microveil.report.risk_utility import MapPoint, Spread, risk_utility_section
+from microveil.report.risk_utility import MapPoint, risk_utility_section
 
 __all__ = [
     "KeyFigure",
@@ -12,6 +14,8 @@ __all__ = [
     "comparison_report",
     "custodian_report",
     "demonstration_report",
+    "draw_map",
+    "drawable",
     "key_figures",
     "publishable_report",
     "risk_utility_section",

@@ -5,6 +5,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from microveil.report.attribute_charts import (
+    MOST_CATEGORIES_DRAWN,
+    category_chart,
+    distribution_chart,
+    histogram_chart,
+    rank_chart,
+)
 from microveil.report.columns import CategoryColumn, Column, NumberColumn
 from microveil.report.distributions import (
     QUANTILES,
@@ -15,14 +22,8 @@ from microveil.report.distributions import (
     rank_agreement,
 )
 from microveil.report.markup import Child, Markup, element, fragment
-from microveil.report.plots import (
-    MOST_CATEGORIES_DRAWN,
-    category_plot,
-    distribution_plot,
-    histogram_plot,
-    rank_plot,
-)
 from microveil.report.sections import Section
+from microveil.report.svg import picture
 from microveil.report.tables import hidden_table, table
 from microveil.report.wording import named, number, percent, plural, shown
 
@@ -116,8 +117,8 @@ def _attribute(column: Column, identifier: str, level: int, most_points: int | N
     return fragment(element(f"h{level}", column.name, id=identifier), body)
 
 
-def _figure(picture: Markup, caption: str, *behind: Child) -> Markup:
-    return element("figure", picture, element("figcaption", caption), behind)
+def _figure(drawn: Markup, caption: str, *behind: Child) -> Markup:
+    return element("figure", drawn, element("figcaption", caption), behind)
 
 
 def _numbers(identifier: str, column: NumberColumn, most_points: int | None) -> Markup:
@@ -127,19 +128,19 @@ def _numbers(identifier: str, column: NumberColumn, most_points: int | None) -> 
     ranks = None if most_points is None else rank_agreement(column)
     figures = [
         _figure(
-            histogram_plot(f"{identifier}h", column, bins),
+            picture(f"{identifier}h", histogram_chart(column, bins)),
             "Histogram",
             _bins_table(identifier, column, bins),
         ),
         _figure(
-            distribution_plot(f"{identifier}f", column),
+            picture(f"{identifier}f", distribution_chart(column)),
             "Empirical distribution function; its values are in the table of quantiles",
         ),
     ]
     if ranks is not None and most_points is not None:
         figures.append(
             _figure(
-                rank_plot(f"{identifier}r", column, ranks, most_points),
+                picture(f"{identifier}r", rank_chart(column, ranks, most_points)),
                 "Ranks; one side is constant"
                 if math.isnan(ranks.correlation)
                 else f"Ranks; Spearman's correlation {number(ranks.correlation, 3)}",
@@ -213,8 +214,8 @@ def _categories(identifier: str, column: CategoryColumn) -> Markup:
     caption = "Shares of the categories" + (
         f", the {MOST_CATEGORIES_DRAWN} commonest of {MOST_CATEGORIES_DRAWN + more}" if more else ""
     )
-    picture = _figure(
-        category_plot(f"{identifier}c", column),
+    figure = _figure(
+        picture(f"{identifier}c", category_chart(column)),
         caption,
         hidden_table(
             f"Numbers on the categories of {named(column.name)}",
@@ -228,4 +229,4 @@ def _categories(identifier: str, column: CategoryColumn) -> Markup:
             identifier=f"{identifier}c-table",
         ),
     )
-    return element("div", picture, class_="pictures")
+    return element("div", figure, class_="pictures")

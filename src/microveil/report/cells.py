@@ -13,14 +13,15 @@ from microveil.compare.rows import CONDITIONAL, conditions_in_common, own_condit
 from microveil.evaluation.measures import MEASURES, By
 from microveil.evaluation.measures.linkage import CHANCE
 from microveil.privacy import Condition
+from microveil.report.chart import Spread
 from microveil.report.markup import Child, Markup, element, fragment
-from microveil.report.risk_utility import Spread
 from microveil.report.sections import Section
 from microveil.report.tables import definitions, table
 from microveil.report.wording import NOTHING, number, percent, plural, rounded_up
 
 __all__ = [
     "GROUP_WORDS",
+    "MODEL_WORDS",
     "Group",
     "cells_section",
     "compared_section",

@@ -1,10 +1,10 @@
 """The page on a comparison: the answer, the maps, loss against k, and every cell."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
 
-from microveil.compare import Comparison, risk_utility_map
+from microveil.compare import Comparison
 from microveil.compare.answer import answer_of, why_no_loss
 from microveil.compare.measures import RISK, Measures, of_class
 from microveil.compare.rows import conditions_in_common, own_conditions
@@ -23,12 +23,15 @@ from microveil.report.cells import (
     refused_section,
     spread_of,
 )
+from microveil.report.chart import Spread
+from microveil.report.comparison_map import comparison_panels
 from microveil.report.documents import written
-from microveil.report.markup import Markup, element, fragment
-from microveil.report.over_k import Curve, Panel, pictures_over_k
+from microveil.report.markup import element, fragment
+from microveil.report.over_k import Curve, Curves, panels_over_k
 from microveil.report.page import Part, page
-from microveil.report.risk_utility import MapPoint, Spread, loss_axis, map_pictures
+from microveil.report.risk_utility import loss_axis
 from microveil.report.sections import Section
+from microveil.report.svg import in_rows
 from microveil.report.tables import definitions
 from microveil.schema import Kind
 
@@ -103,7 +106,7 @@ def comparison_report(comparison: Comparison) -> str:
         _answer_section(comparison),
         compared_section(comparison.description),
         _scopes_section(groups, common),
-        _maps_section(comparison, groups, methods),
+        _maps_section(comparison),
         _loss_section(groups, methods),
         *_learning_sections(Measures.of(comparison.description).labels, groups, methods),
         cells_section(comparison, groups),
@@ -166,14 +169,13 @@ def _scopes_section(groups: Sequence[Group], common: Sequence[Condition]) -> Sec
     )
 
 
-def _maps_section(
-    comparison: Comparison, groups: Sequence[Group], methods: Sequence[str]
-) -> Section:
+def _maps_section(comparison: Comparison) -> Section:
     """Draw a map for each way of linking: one in view, the others can be folded away."""
     risks = sorted(Measures.of(comparison.description).risks, key=lambda risk: risk != RISK)
-    named = {row["cell"]: row["named"] for group in groups for row in group.rows}
-    drawn = {risk: _map(comparison, risk, methods, named) for risk in risks}
-    maps = {risk: picture for risk, picture in drawn.items() if picture is not None}
+    panels = {risk: comparison_panels(comparison, risk) for risk in risks}
+    maps = {
+        risk: in_rows(own, f"map-{risk.replace('_', '-')}-") for risk, own in panels.items() if own
+    }
     if not maps:
         body = element("p", _why_no_map(comparison))
         return Section(identifier="maps", title="Risk-utility maps", body=body)
@@ -209,50 +211,9 @@ def _why_no_map(comparison: Comparison) -> str:
     return "No cell has both a finite loss and records that could be linked."
 
 
-def _map(
-    comparison: Comparison,
-    risk: str,
-    methods: Sequence[str],
-    named: Mapping[int, str],
-) -> Markup | None:
-    points, chances = [], []
-    for panel in risk_utility_map(comparison, risk):
-        chances += [] if panel.chance is None else [panel.chance]
-        for series in panel.series:
-            for point in series.points:
-                loss = _spread(point.loss, point.loss_interval)
-                points.append(
-                    MapPoint(
-                        panel=panel.title,
-                        method=named[point.cell],
-                        label="" if point.k is None else f"k {point.k}",
-                        loss=loss,
-                        risk=_spread(point.risk, point.risk_interval),
-                        on_frontier=point.on_frontier,
-                        row=panel.scope,
-                    )
-                )
-    points = [point for point in points if point.loss.upper < float("inf")]
-    if not points:
-        return None
-    return map_pictures(
-        points,
-        loss_title=LOSS.title,
-        risk_title=MEASURES[risk].title,
-        chance=max(chances, default=None),
-        methods=methods,
-        prefix=f"map-{risk.replace('_', '-')}-",
-    )
-
-
-def _spread(value: float, interval: tuple[float, float] | None) -> Spread:
-    lower, upper = (value, value) if interval is None else interval
-    return Spread(value=value, lower=lower, upper=upper)
-
-
 def _loss_section(groups: Sequence[Group], methods: Sequence[str]) -> Section:
     level = () if LOSS.compared is None else (LOSS.compared.level,)
-    panels = _panels(groups, LOSS.id, lambda _rows: tuple(filter(None, level)))
+    curves = _curves(groups, LOSS.id, lambda _rows: tuple(filter(None, level)))
 
     def scale(spreads: Sequence[Spread], length: float) -> Axis:
         return loss_axis(LOSS.title, spreads, length, upright=True)
@@ -262,18 +223,19 @@ def _loss_section(groups: Sequence[Group], methods: Sequence[str]) -> Section:
         title="Information loss against k",
         body=fragment(
             element("p", LOSS_WORDS),
-            pictures_over_k(
-                panels, title="Information loss", scale=scale, methods=methods, prefix="loss-"
+            in_rows(
+                panels_over_k(curves, title="Information loss", scale=scale, methods=methods),
+                "loss-",
             ),
         )
-        if panels
+        if curves
         else element("p", "No cell has a loss to draw."),
     )
 
 
-def _panels(groups: Sequence[Group], measure: str, levels: Any) -> list[Panel]:
+def _curves(groups: Sequence[Group], measure: str, levels: Any) -> list[Curves]:
     """Lay a measure out: a panel to each guarantee, a curve to each method."""
-    panels = []
+    found = []
     for group in groups:
         curves: dict[str, list[tuple[int | None, Spread]]] = {}
         for row in sorted(group.rows, key=lambda row: row["k"] or 0):
@@ -282,10 +244,10 @@ def _panels(groups: Sequence[Group], measure: str, levels: Any) -> list[Panel]:
                 curves.setdefault(row["named"], []).append((row["k"], spread))
         if curves:
             drawn = tuple(Curve(method=m, points=tuple(points)) for m, points in curves.items())
-            panels.append(
-                Panel(title=group.title, curves=drawn, levels=levels(group.rows), row=group.scope)
+            found.append(
+                Curves(title=group.title, curves=drawn, levels=levels(group.rows), row=group.scope)
             )
-    return panels
+    return found
 
 
 def _learning_sections(
@@ -295,9 +257,9 @@ def _learning_sections(
     sections = []
     for place, label in enumerate(labels):
         name = of_class(F_MEASURE.id, label)
-        panels = _panels(groups, name, lambda rows, of=label: _levels(rows, of))
-        if panels:
-            sections.append(_learning_section(f"learning-{place}", label, panels, methods))
+        curves = _curves(groups, name, lambda rows, of=label: _levels(rows, of))
+        if curves:
+            sections.append(_learning_section(f"learning-{place}", label, curves, methods))
     return sections
 
 
@@ -313,7 +275,7 @@ def _levels(rows: Sequence[Any], label: str) -> tuple[tuple[str, float], ...]:
 
 
 def _learning_section(
-    identifier: str, label: str, panels: Sequence[Panel], methods: Sequence[str]
+    identifier: str, label: str, curves: Sequence[Curves], methods: Sequence[str]
 ) -> Section:
     def scale(spreads: Sequence[Spread], length: float) -> Axis:
         lower = min(spread.lower for spread in spreads)
@@ -332,9 +294,14 @@ def _learning_section(
                 "original, the dashed line one that always says the commonest class. Bars are "
                 "95 % intervals over runs.",
             ),
-            pictures_over_k(
-                panels, title=f"{F_MEASURE.label} of class {label}", scale=scale, methods=methods,
-                prefix=f"{identifier}-",
+            in_rows(
+                panels_over_k(
+                    curves,
+                    title=f"{F_MEASURE.label} of class {label}",
+                    scale=scale,
+                    methods=methods,
+                ),
+                f"{identifier}-",
             ),
         ),
-    )  # fmt: skip
+    )

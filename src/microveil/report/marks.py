@@ -4,14 +4,12 @@ All marks of a method in a picture are one path: a comparison of a thousand cell
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from microveil.report.axes import LETTER_WIDTH
-from microveil.report.canvas import LEGEND_HEIGHT
-from microveil.report.markup import Markup, element, fragment
-from microveil.report.wording import named
+from microveil.report.markup import Markup, element
+from microveil.report.shapes import shortened
 
-__all__ = ["colour_of", "dash_of", "key_height", "keys", "marks", "whiskers"]
+__all__ = ["colour_of", "dash_of", "marks", "whiskers"]
 
 Place = tuple[float, float]
 # From a mark's middle to where its outline begins, and the outline from there.
@@ -27,8 +25,6 @@ SHAPES = (
 )
 # No divisor of the number of colours: what shares a dash has another colour.
 N_DASHES = 5
-GAP = 20.0
-AFTER_MARK = 11.0
 
 
 def colour_of(index: int) -> str:
@@ -62,7 +58,7 @@ def marks(places: Iterable[Place], index: int, *, full: bool) -> Markup | None:
     '<path d="M5.5 15.5h9v9h-9z" class="mark full series1"/>'
     """
     (across, down), outline = SHAPES[(index + index // len(SHAPES)) % len(SHAPES)]
-    drawn = "".join(f"M{_short(x + across)} {_short(y + down)}{outline}" for x, y in places)
+    drawn = "".join(f"M{shortened(x + across)} {shortened(y + down)}{outline}" for x, y in places)
     if not drawn:
         return None
     return element(
@@ -73,46 +69,9 @@ def marks(places: Iterable[Place], index: int, *, full: bool) -> Markup | None:
 def whiskers(ends: Iterable[tuple[Place, Place]], index: int) -> Markup | None:
     """Draw intervals as lines from end to end; those without length are left out."""
     drawn = "".join(
-        f"M{_short(x)} {_short(y)}" + (f"H{_short(to_x)}" if y == to_y else f"V{_short(to_y)}")
+        f"M{shortened(x)} {shortened(y)}"
+        + (f"H{shortened(to_x)}" if y == to_y else f"V{shortened(to_y)}")
         for (x, y), (to_x, to_y) in ends
         if math.hypot(to_x - x, to_y - y) >= 0.1
     )
     return element("path", d=drawn, class_=f"bar {colour_of(index)}") if drawn else None
-
-
-def keys(names: Sequence[tuple[str, int]], left: float, width: float) -> Markup:
-    """Draw a key above the frame: the mark of each method, and its name beside it.
-
-    Parameters
-    ----------
-    names : sequence of (str, int)
-        Methods, and their place among all.
-    left, width : float
-        The room across.
-    """
-    columns = _columns([name for name, _ in names], width)
-    letters = int((width / columns - AFTER_MARK - GAP / 2) / LETTER_WIDTH)
-    drawn = []
-    for place, (name, index) in enumerate(names):
-        x = left + 8 + (place % columns) * width / columns
-        y = 10.0 + LEGEND_HEIGHT * (place // columns)
-        drawn += [
-            marks([(x, y)], index, full=True),
-            element("text", named(name, letters), x=x + AFTER_MARK, y=y + 4),
-        ]
-    return fragment(drawn)
-
-
-def key_height(names: Sequence[str], width: float) -> float:
-    """Return how high the key of some methods is."""
-    return LEGEND_HEIGHT * math.ceil(len(names) / _columns(names, width)) + 4
-
-
-def _columns(names: Sequence[str], width: float) -> int:
-    """Return how many names have room beside each other: two, or one where one is long."""
-    longest = max(map(len, names), default=0)
-    return 2 if AFTER_MARK + GAP / 2 + LETTER_WIDTH * longest <= width / 2 else 1
-
-
-def _short(length: float) -> str:
-    return f"{length:.1f}".removesuffix(".0")

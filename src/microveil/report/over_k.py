@@ -4,20 +4,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from microveil.report.axes import Axis, linear_axis, log_axis
-from microveil.report.canvas import LEGEND_HEIGHT, WIDTH, Frame, path, picture
-from microveil.report.marks import colour_of, dash_of, key_height, keys, marks, whiskers
-from microveil.report.markup import Markup, element, fragment
-from microveil.report.risk_utility import Spread, in_rows
+from microveil.report.chart import Chart, Level, Mark, Marks, Panel, Spread, room_across
 from microveil.report.wording import number
 from microveil.schema import Kind
 
-__all__ = ["Curve", "Panel", "pictures_over_k"]
+__all__ = ["Curve", "Curves", "panels_over_k"]
 
-LEFT, RIGHT, INNER_HEIGHT = 54.0, 22.0, 200.0
-INNER = WIDTH - LEFT - RIGHT
+LEFT, HEIGHT = 54.0, 200.0
 # Beyond this ratio of the largest to the least k the axis is logarithmic.
 WIDE = 5.0
-SWATCH = 22.0
 
 Scale = Callable[[Sequence[Spread], float], Axis]
 
@@ -38,7 +33,7 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Panel:
+class Curves:
     """What guarantees the same.
 
     Attributes
@@ -49,7 +44,7 @@ class Panel:
     levels : tuple of (str, float)
         What the measure is held against, drawn across: a name and a value each, at most two.
     row : str
-        Panels of one row are drawn beside each other.
+        Those of one row are drawn beside each other.
     """
 
     title: str
@@ -58,14 +53,14 @@ class Panel:
     row: str = ""
 
 
-def pictures_over_k(
-    panels: Sequence[Panel], *, title: str, scale: Scale, methods: Sequence[str], prefix: str
-) -> Markup:
-    """Draw a measure against k in every panel, all with the same axes.
+def panels_over_k(
+    groups: Sequence[Curves], *, title: str, scale: Scale, methods: Sequence[str]
+) -> tuple[Panel, ...]:
+    """Chart a measure against k, a panel to each guarantee, all with the same axes.
 
     Parameters
     ----------
-    panels : sequence of Panel
+    groups : sequence of Curves
         One or more.
     title : str
         Of the measure.
@@ -73,33 +68,36 @@ def pictures_over_k(
         Makes the axis upward of all that is drawn and of its length.
     methods : sequence of str
         All that have a mark of their own on the page, in its order.
-    prefix : str
-        Of identifiers.
     """
-    drawn = [point for panel in panels for curve in panel.curves for point in curve.points]
+    drawn = [point for group in groups for curve in group.curves for point in curve.points]
     levels = [
         Spread(value=level, lower=level, upper=level)
-        for panel in panels
-        for _, level in panel.levels
+        for group in groups
+        for _, level in group.levels
     ]
-    upward = scale([spread for _, spread in drawn] + levels, INNER_HEIGHT)
+    upward = scale([spread for _, spread in drawn] + levels, HEIGHT)
     across = _axis_of_k(sorted({k for k, _ in drawn if k is not None}))
-    tops: dict[str, float] = {}
-    for panel in panels:
-        height = key_height([curve.method for curve in panel.curves], INNER)
-        height += LEGEND_HEIGHT * bool(panel.levels)
-        tops[panel.row] = max(tops.get(panel.row, 0.0), height)
-    return in_rows(
-        [
-            (
-                panel.row,
-                panel.title,
-                _panel(
-                    f"{prefix}{place}", panel, title, methods, (across, upward), tops[panel.row]
+    return tuple(
+        Panel(
+            row=group.row,
+            caption=group.title,
+            chart=Chart(
+                title=f"{title} against k: {group.title}",
+                description=" ".join(map(_told, group.curves)),
+                across=across,
+                upward=upward,
+                series=(
+                    *(
+                        Level(name=name, value=level, dashed=not place)
+                        for place, (name, level) in enumerate(group.levels)
+                    ),
+                    *(_marks(curve, methods.index(curve.method)) for curve in group.curves),
                 ),
-            )
-            for place, panel in enumerate(panels)
-        ]
+                height=HEIGHT,
+                left=LEFT,
+            ),
+        )
+        for group in groups
     )
 
 
@@ -108,38 +106,8 @@ def _axis_of_k(sizes: Sequence[int]) -> Axis:
     if not sizes:
         return Axis(title="k: none of these methods has one", lower=0.0, upper=1.0, ticks=())
     if sizes[-1] > WIDE * sizes[0]:
-        return log_axis("k, log scale", sizes[0], sizes[-1], INNER, stops=sizes)
-    return linear_axis("k", sizes[0] - 0.5, sizes[-1] + 0.5, Kind.WHOLE, INNER)
-
-
-def _panel(
-    identifier: str,
-    panel: Panel,
-    title: str,
-    methods: Sequence[str],
-    axes: tuple[Axis, Axis],
-    top: float,
-) -> Markup:
-    across, upward = axes
-    frame = Frame(
-        left=LEFT, top=top, width=INNER, height=INNER_HEIGHT, across=across, upward=upward
-    )
-    named = [(curve.method, methods.index(curve.method)) for curve in panel.curves]
-    notes = (across.note, upward.note)
-    return picture(
-        identifier,
-        f"{title} against k: {panel.title}",
-        " ".join(map(_told, panel.curves)),
-        frame.bottom + 44 + 15 * sum(note is not None for note in notes),
-        keys(named, LEFT, INNER),
-        _level_keys(panel, top - LEGEND_HEIGHT),
-        frame.axes(),
-        (
-            path([(LEFT, frame.y(level)), (LEFT + INNER, frame.y(level))], _level_class(place))
-            for place, (_, level) in enumerate(panel.levels)
-        ),
-        (_drawn(frame, curve, methods.index(curve.method)) for curve in panel.curves),
-    )
+        return log_axis("k, log scale", sizes[0], sizes[-1], room_across(LEFT), stops=sizes)
+    return linear_axis("k", sizes[0] - 0.5, sizes[-1] + 0.5, Kind.WHOLE, room_across(LEFT))
 
 
 def _told(curve: Curve) -> str:
@@ -158,33 +126,12 @@ def _at(k: int | None) -> str:
     return "" if k is None else f" at k {k}"
 
 
-def _level_class(place: int) -> str:
-    return "line thin" if place else "line thin dashed"
-
-
-def _level_keys(panel: Panel, top: float) -> Markup:
-    drawn = []
-    for place, (name, _) in enumerate(panel.levels):
-        x, y = LEFT + 2 + place * INNER / 2, top + 8
-        drawn += [
-            path([(x, y), (x + SWATCH, y)], _level_class(place)),
-            element("text", name, x=x + SWATCH + 5, y=y + 4),
-        ]
-    return fragment(drawn)
-
-
-def _drawn(frame: Frame, curve: Curve, index: int) -> Markup:
-    """Draw a method: marks at each k with their intervals, and lines that guide the eye."""
-    placed = []
-    for k, spread in curve.points:
-        x = frame.left + frame.width / 2 if k is None else frame.x(k)
-        placed.append((x, frame.y(spread.value), spread))
-    line = [(x, y) for x, y, _ in placed]
-    if len(curve.points) == 1 and curve.points[0][0] is None:
-        line = [(frame.left, line[0][1]), (frame.left + frame.width, line[0][1])]
-    ends = [((x, frame.y(s.lower)), (x, frame.y(s.upper))) for x, _, s in placed]
-    return fragment(
-        path(line, f"guide {colour_of(index)} {dash_of(index)}") if len(line) > 1 else None,
-        whiskers(ends, index),
-        marks([(x, y) for x, y, _ in placed], index, full=True),
+def _marks(curve: Curve, look: int) -> Marks:
+    return Marks(
+        name=curve.method,
+        look=look,
+        marks=tuple(
+            Mark(x=None if k is None else float(k), y=spread) for k, spread in curve.points
+        ),
+        joined=True,
     )

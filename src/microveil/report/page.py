@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 
+from microveil.report.colours import colour_rules
 from microveil.report.markup import Markup, element, fragment
 from microveil.report.sections import Section
 
@@ -54,7 +55,9 @@ def page(
     str
         HTML, with one heading of the first level and no reference to anything outside.
     """
-    style = resources.files("microveil.report").joinpath("style.css").read_text(encoding="utf-8")
+    own = resources.files("microveil.report")
+    rules = [own.joinpath(name).read_text(encoding="utf-8") for name in ("chart.css", "style.css")]
+    style = "".join([colour_rules(), *rules])
     head = element(
         "head",
         element("meta", charset="utf-8"),

@@ -5,7 +5,6 @@ comparable with one that holds at row scope, and no line joins points of two pan
 panels share their axes, so that they can be compared.
 """
 
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,38 +12,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from microveil.report.axes import Axis, bent_axis, linear_axis, log_axis
-from microveil.report.canvas import WIDTH, Frame, path, picture, stairs
-from microveil.report.marks import key_height, keys, marks, whiskers
+from microveil.report.chart import Chart, Level, Mark, Marks, Panel, Spread, Steps, room_across
 from microveil.report.markup import Markup, element, fragment
 from microveil.report.sections import Section
+from microveil.report.svg import in_rows
 from microveil.report.tables import table
 from microveil.report.wording import number
 from microveil.schema import Kind
 
-__all__ = ["MapPoint", "Spread", "in_rows", "loss_axis", "map_pictures", "risk_utility_section"]
+__all__ = ["MapPoint", "loss_axis", "map_panels", "risk_utility_section"]
 
-LEFT, RIGHT, INNER_HEIGHT = 48.0, 22.0, 220.0
-INNER = WIDTH - LEFT - RIGHT
+HEIGHT = 220.0
 HEADROOM = 1.05
 MOST_TIMES_MEDIAN = 10
 # Beyond this ratio of the largest to the least the axis of losses is logarithmic.
 WIDE = 20.0
 MOST_TOLD = 8
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spread:
-    """A mean over runs with its interval.
-
-    Attributes
-    ----------
-    value, lower, upper : float
-        lower <= value <= upper.
-    """
-
-    value: float
-    lower: float
-    upper: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,28 +105,24 @@ def risk_utility_section(
                 "Lower is better on both axes. Bars show intervals over runs. Points of different "
                 "panels promise different things and are not comparable as safe or unsafe.",
             ),
-            map_pictures(
-                points,
-                loss_title=loss_title,
-                risk_title=risk_title,
-                chance=chance,
-                prefix=f"{prefix}map",
+            in_rows(
+                map_panels(points, loss_title=loss_title, risk_title=risk_title, chance=chance),
+                f"{prefix}map",
             ),
             _points_table(points, loss_title, risk_title, f"{prefix}map-table"),
         ),
     )
 
 
-def map_pictures(
+def map_panels(
     points: Sequence[MapPoint],
     *,
     loss_title: str,
     risk_title: str,
     chance: float | None = None,
     methods: Sequence[str] = (),
-    prefix: str,
-) -> Markup:
-    """Draw a panel to each guarantee, all with the same axes.
+) -> tuple[Panel, ...]:
+    """Chart the map, a panel to each guarantee, all with the same axes.
 
     Parameters
     ----------
@@ -152,49 +131,16 @@ def map_pictures(
     methods : sequence of str
         All that have a mark of their own on the page, in its order; by default those of the
         points.
-    prefix : str
-        Of identifiers.
     """
     methods = tuple(methods) or tuple(dict.fromkeys(point.method for point in points))
     panels: dict[tuple[str, str], list[MapPoint]] = {}
     for point in points:
         panels.setdefault((point.row, point.panel), []).append(point)
-    tops: dict[str, float] = {}
-    for (row, _), own in panels.items():
-        tops[row] = max(tops.get(row, 0.0), key_height(_present(own, methods), INNER))
-    axes = (
-        loss_axis(loss_title, [point.loss for point in points], INNER),
-        _risk_axis(risk_title, [point.risk for point in points], chance),
-    )
-    figures = [
-        (
-            row,
-            panel,
-            _panel(f"{prefix}{place}", panel, own, methods, axes, chance, tops[row]),
-        )
-        for place, ((row, panel), own) in enumerate(panels.items())
-    ]
-    return in_rows(figures)
-
-
-def in_rows(figures: Sequence[tuple[str, str, Markup]]) -> Markup:
-    """Lay pictures out, those of one row beside each other.
-
-    Parameters
-    ----------
-    figures : sequence of (str, str, Markup)
-        The row, the caption and the picture of each; those of a row follow each other.
-    """
-    return fragment(
-        element(
-            "div",
-            (
-                element("figure", element("figcaption", caption, class_="above"), drawn)
-                for _, caption, drawn in own
-            ),
-            class_="pictures",
-        )
-        for _, own in itertools.groupby(figures, key=lambda figure: figure[0])
+    across = loss_axis(loss_title, [point.loss for point in points], room_across())
+    upward = _risk_axis(risk_title, [point.risk for point in points], chance)
+    return tuple(
+        Panel(row=row, caption=panel, chart=_chart(panel, own, methods, (across, upward), chance))
+        for (row, panel), own in panels.items()
     )
 
 
@@ -221,78 +167,56 @@ def _risk_axis(title: str, spreads: Sequence[Spread], chance: float | None) -> A
         least = chance or max(min(sizes), max(sizes) * 1e-6)
         threshold = 10.0 ** round(math.log10(least))
         upper = 1.1 * 10.0 ** math.ceil(math.log10(upper / HEADROOM))
-        return bent_axis(title, 0.0, upper, threshold, Kind.DECIMAL, INNER_HEIGHT, upright=True)
-    return linear_axis(title, 0.0, upper, Kind.DECIMAL, INNER_HEIGHT)
+        return bent_axis(title, 0.0, upper, threshold, Kind.DECIMAL, HEIGHT, upright=True)
+    return linear_axis(title, 0.0, upper, Kind.DECIMAL, HEIGHT)
 
 
-def _present(points: Sequence[MapPoint], methods: Sequence[str]) -> list[str]:
-    own = {point.method for point in points}
-    return [method for method in methods if method in own]
-
-
-def _panel(
-    identifier: str,
+def _chart(
     panel: str,
     points: Sequence[MapPoint],
     methods: Sequence[str],
     axes: tuple[Axis, Axis],
     chance: float | None,
-    top: float,
-) -> Markup:
+) -> Chart:
     across, upward = axes
-    frame = Frame(
-        left=LEFT, top=top, width=INNER, height=INNER_HEIGHT, across=across, upward=upward
-    )
     frontier = sorted((p for p in points if p.on_frontier), key=lambda p: p.loss.value)
     best = ", ".join(f"{point.method} {point.label}".strip() for point in frontier[:MOST_TOLD])
     more = f", and {len(frontier) - MOST_TOLD} more" if len(frontier) > MOST_TOLD else ""
-    present = _present(points, methods)
-    return picture(
-        identifier,
-        f"Risk against loss: {panel}",
-        f"{len(points)} points. On the frontier of means: {best or 'none'}{more}.",
-        frame.bottom + 44 + 15 * sum(note is not None for note in (across.note, upward.note)),
-        keys([(method, methods.index(method)) for method in present], LEFT, INNER),
-        frame.axes(),
-        None if chance is None else _chance_line(frame, chance),
-        _least_risk(frame, points),
-        (_drawn(frame, points, method, methods.index(method)) for method in present),
-    )
-
-
-def _chance_line(frame: Frame, chance: float) -> Markup:
-    height = frame.y(chance)
-    right = frame.left + frame.width
-    # Few cells lose little and are linked little: on the left there is room for words.
-    return fragment(
-        path([(frame.left, height), (right, height)], "line thin dashed"),
-        element("text", "by chance", x=frame.left + 4, y=height - 4),
-    )
-
-
-def _least_risk(frame: Frame, points: Sequence[MapPoint]) -> Markup:
-    """Draw the least risk to be had at each loss: no mixture of two points is offered."""
-    ordered = sorted(points, key=lambda point: point.loss.value)
-    xs = frame.xs(np.array([point.loss.value for point in ordered]))
-    ys = frame.ys(np.minimum.accumulate([point.risk.value for point in ordered]))
-    turns = np.flatnonzero(np.diff(ys, prepend=frame.top - 1.0))
-    ends = np.append(xs[turns], frame.left + frame.width)
-    return stairs(ends, np.append(ys[turns], ys[-1]), frame.top, "line thin")
-
-
-def _drawn(frame: Frame, points: Sequence[MapPoint], method: str, index: int) -> Markup:
-    """Draw the points of a method with their intervals."""
-    own = [point for point in points if point.method == method]
-    places = [(frame.x(point.loss.value), frame.y(point.risk.value)) for point in own]
-    pairs = list(zip(own, places, strict=True))
-    across = [((frame.x(p.loss.lower), y), (frame.x(p.loss.upper), y)) for p, (_, y) in pairs]
-    upward = [((x, frame.y(p.risk.lower)), (x, frame.y(p.risk.upper))) for p, (x, _) in pairs]
-    return fragment(
-        whiskers(across + upward, index),
-        (
-            marks([place for p, place in pairs if p.on_frontier is full], index, full=full)
-            for full in (False, True)
+    own = {point.method for point in points}
+    level = [] if chance is None else [chance]
+    return Chart(
+        title=f"Risk against loss: {panel}",
+        description=f"{len(points)} points. On the frontier of means: {best or 'none'}{more}.",
+        across=across,
+        upward=upward,
+        series=(
+            *(Level(name="by chance", value=c, dashed=True, beside=True) for c in level),
+            _least_risk(points, upward),
+            *(
+                _marks(points, method, place)
+                for place, method in enumerate(methods)
+                if method in own
+            ),
         ),
+        height=HEIGHT,
+    )
+
+
+def _least_risk(points: Sequence[MapPoint], upward: Axis) -> Steps:
+    """Return the least risk to be had at each loss: no mixture of two points is offered."""
+    ordered = sorted(points, key=lambda point: point.loss.value)
+    least = np.minimum.accumulate([point.risk.value for point in ordered])
+    turns = np.flatnonzero(np.diff(least, prepend=np.inf))
+    losses = np.array([point.loss.value for point in ordered])
+    return Steps(name=None, look=None, xs=losses[turns], ys=least[turns], start=upward.upper)
+
+
+def _marks(points: Sequence[MapPoint], method: str, look: int) -> Marks:
+    own = (point for point in points if point.method == method)
+    return Marks(
+        name=method,
+        look=look,
+        marks=tuple(Mark(x=p.loss, y=p.risk, full=p.on_frontier) for p in own),
     )
 
 

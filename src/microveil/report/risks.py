@@ -7,16 +7,17 @@ from microveil.evaluation.measures.categories import POSTERIOR_ODDS, SHARE_KEPT
 from microveil.evaluation.measures.linkage import RECORD_LINKAGE
 from microveil.evaluation.measures.neighbourhoods import NEIGHBOURHOODS
 from microveil.report.axes import Axis
-from microveil.report.canvas import LEGEND_HEIGHT, WIDTH, Frame, legend, path, picture
+from microveil.report.chart import Chart, Ranges, Rows, Spread, Ticks
 from microveil.report.markup import Markup, element, fragment
 from microveil.report.sections import Section, Subject
+from microveil.report.svg import picture
 from microveil.report.tables import table
 from microveil.report.wording import NOTHING, number, percent, rounded_up
 from microveil.risk.attacks import AttackOutcome
 
 __all__ = ["audit_section", "risks_section"]
 
-LEFT, RIGHT, ROW = 96.0, 20.0, 34.0
+LEFT, ROW = 96.0, 34.0
 
 
 def risks_section(subject: Subject) -> Section:
@@ -51,7 +52,7 @@ def _linkage(subject: Subject, found: dict[str, Figure]) -> Markup:
     n_records = subject.measured["n_records_complete"]
     drawn = element(
         "figure",
-        _linkage_plot(subject.identify("linkage"), found),
+        picture(subject.identify("linkage"), _linkage_chart(found)),
         element("figcaption", "Record linkage by each distance; bars are 95 % intervals"),
     )
     return fragment(
@@ -79,45 +80,32 @@ def _linkage(subject: Subject, found: dict[str, Figure]) -> Markup:
     )
 
 
-def _linkage_plot(identifier: str, found: dict[str, Figure]) -> Markup:
-    height = ROW * len(found)
-    frame = Frame(
-        left=LEFT,
-        top=LEGEND_HEIGHT + 4,
-        width=WIDTH - LEFT - RIGHT,
-        height=height,
+def _linkage_chart(found: dict[str, Figure]) -> Chart:
+    spreads = tuple(
+        Spread(value=linked.value, lower=low, upper=high)
+        for linked in found.values()
+        for low, high in [linked.interval or (linked.value, linked.value)]
+    )
+    by_chance = tuple(linked.beside or 0.0 for linked in found.values())
+    return Chart(
+        title="Records found again by record linkage, and by chance",
+        description=" ".join(
+            f"By distances {label}: {number(linked.value, 3)} %, by chance "
+            f"{number(linked.beside, 2)} %."
+            for label, linked in found.items()
+        ),
         across=Axis(
             title="records found again, %",
             lower=0.0,
             upper=100.0,
             ticks=tuple((float(at), str(at)) for at in range(0, 101, 20)),
         ),
-        upward=Axis(title="", lower=0.0, upper=1.0, ticks=()),
-    )
-    rows = []
-    for place, (label, linked) in enumerate(found.items()):
-        y = frame.top + ROW * (place + 0.5)
-        low, high = (frame.x(end) for end in linked.interval or (linked.value, linked.value))
-        chance = frame.x(linked.beside or 0.0)
-        rows += [
-            element("text", label, x=LEFT - 8, y=y + 4, class_="end"),
-            path([(low, y), (high, y)], "line protected"),
-            *[path([(end, y - 4), (end, y + 4)], "outline protected") for end in (low, high)],
-            element("circle", cx=frame.x(linked.value), cy=y, r=3.0, class_="dot protected"),
-            path([(chance, y - 11), (chance, y + 11)], "line wide original"),
-        ]
-    return picture(
-        identifier,
-        "Records found again by record linkage, and by chance",
-        " ".join(
-            f"By distances {label}: {number(linked.value, 3)} %, by chance "
-            f"{number(linked.beside, 2)} %."
-            for label, linked in found.items()
+        upward=Rows(labels=tuple(found), height=ROW),
+        series=(
+            Ranges(name="found", look="protected", spreads=spreads),
+            Ticks(name="by chance", look="original", values=by_chance),
         ),
-        frame.bottom + 44,
-        legend([("dot protected", "found"), ("line wide original", "by chance")], LEFT),
-        frame.axes(),
-        fragment(rows),
+        left=LEFT,
     )
 
 
