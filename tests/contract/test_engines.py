@@ -1,15 +1,22 @@
 """Engines: whichever carries out the steps, the plan and its promise are the same."""
 
 import ast
+import importlib
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import microveil as mv
-from microveil.engines import LocalEngine, RememberingEngine
+from microveil.commands.files import protect_file
+from microveil.engines import ENGINES
+from microveil.engines.local import LocalEngine, RememberingEngine
 from microveil.errors import EngineError, RequestError
 from microveil.methods import METHODS, Method
 from microveil.plans import CentroidPlan, IntervalPlan, NoisePlan, TransitionPlan
@@ -17,6 +24,7 @@ from microveil.protect import draw
 from microveil.release.planning import plan_prepared
 from microveil.release.request import Request
 from microveil.release.selection import options, settle
+from microveil.report import custodian_report
 from trial_engines.plain import PlainEngine
 from trial_engines.sealed import LookedError, OneColumnEngine, SealedEngine
 
@@ -242,15 +250,14 @@ def test_reading_values_is_found():
 
 def test_verbs_alone_make_an_engine():
     """Everybody else is handed one."""
-    made = set()
+    makers, made = {"LocalEngine", "RememberingEngine", "engine_of", "engine_named"}, set()
     for path in SOURCE.rglob("*.py"):
         module = path.relative_to(SOURCE).with_suffix("").as_posix()
         if module.startswith("engines/"):
             continue
         for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(function, ast.FunctionDef) and any(
-                isinstance(node, ast.Call)
-                and getattr(node.func, "id", None) in {"LocalEngine", "RememberingEngine"}
+                isinstance(node, ast.Call) and getattr(node.func, "id", None) in makers
                 for node in ast.walk(function)
             ):
                 made.add((module, function.name))
@@ -263,6 +270,73 @@ def test_verbs_alone_make_an_engine():
         ("audit/empirical/audit", "empirical_audit"),
         ("compare/comparing", "compare"),
     }
+
+
+@pytest.fixture
+def plain(monkeypatch):
+    """The engine of plain Python, registered under a name: one line."""
+    used = []
+
+    class Counted(PlainEngine):
+        def __init__(self):
+            used.append(self)
+            super().__init__()
+
+    monkeypatch.setattr(importlib.import_module("trial_engines.plain"), "Counted", Counted,
+                        raising=False)  # fmt: skip
+    monkeypatch.setitem(ENGINES, "plain", ("trial_engines.plain", "Counted"))
+    return used
+
+
+def test_an_engine_from_outside_is_asked_for_by_name(plain, tmp_path):
+    """Verbs, recipe and files: it carries out the release, the same one under a seed."""
+    table, request = people(), asked("dp-um")
+    ours = mv.protect(table, **request)
+    theirs = mv.protect(table, **request, engine="plain")
+    by_recipe = mv.protect(table, recipe={"engine": "plain"}, **request)
+    for release in (theirs, by_recipe):
+        for name, column in ours.data.items():
+            assert np.array_equal(release.data[name], column, equal_nan=True)
+        assert release.guarantee == ours.guarantee
+        assert release.manifest.to_dict()["parameters"]["engine"] == "plain"
+    verbs = (mv.plan, mv.audit, mv.advise)
+    for verb in verbs:
+        verb(table, **request, engine="plain")
+    pl.DataFrame(table).write_csv(tmp_path / "people.csv")
+    protect_file(tmp_path / "people.csv", tmp_path / "out", **request, engine="plain")
+    assert custodian_report(theirs, table)
+    assert mv.assess(table, theirs.data, request["attributes"]).attributes
+    assert len(plain) == 2 + len(verbs) + 1
+    grid = {"methods": ["dp-um"], "k": [5], "epsilon": [1], "runs": 1, "linkage": False}
+    mv.compare(table, **grid, **{name: request[name] for name in NAMED}, engine="plain")
+    assert len(plain) == 2 + len(verbs) + 2
+
+
+NAMED = ("attributes", "bounds", "resolution", "missing")
+
+
+@pytest.mark.parametrize("name", ["spark", 1, ["memory"]])
+def test_an_engine_that_is_not_there_is_refused(name):
+    """With those that are, before the table is touched."""
+    for verb in (mv.protect, mv.plan, mv.audit, mv.advise):
+        with pytest.raises(RequestError, match="it must be one of memory"):
+            verb(None, **asked("dp-um"), engine=name)
+
+
+def test_an_engine_from_outside_is_in_help(tmp_path):
+    """By its name, wherever a release is asked for."""
+    code = (
+        "from microveil.engines import ENGINES\n"
+        "ENGINES['plain'] = ('trial_engines.plain', 'PlainEngine')\n"
+        "from microveil.cli import main; main()"
+    )
+    places = {"PYTHONPATH": str(Path(__file__).parent.parent), "COLUMNS": "200"}
+    for command in ("protect", "audit", "compare", "inspect"):
+        done = subprocess.run(
+            [sys.executable, "-c", code, command, "--help"],
+            check=True, capture_output=True, text=True, cwd=tmp_path, env={**os.environ, **places},
+        )  # fmt: skip
+        assert "Who carries it out: memory, plain." in " ".join(done.stdout.split())
 
 
 def test_a_request_is_read_by_no_engine():

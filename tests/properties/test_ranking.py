@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microveil import partition
-from microveil.engines import LocalEngine
+from microveil.engines.local import LocalEngine
 from microveil.errors import MicroveilError
 from reference import ranking as plain
 from trial_engines import column_of

@@ -11,7 +11,7 @@ import pytest
 
 from microveil.audit.empirical import empirical_audit
 from microveil.audit.empirical.audit import measured
-from microveil.engines import LocalEngine
+from microveil.engines.local import LocalEngine
 from microveil.release.columns import prepare
 from microveil.release.planning import plan_prepared
 from microveil.release.request import Request

@@ -7,7 +7,7 @@ import pytest
 
 import microveil as mv
 from microveil.audit.advice import expectations
-from microveil.engines import LocalEngine
+from microveil.engines.local import LocalEngine
 from microveil.protect import draw
 
 N, RUNS = 240, 200

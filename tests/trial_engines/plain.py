@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from microveil.engines import ClusterSummary, Ranked
+from microveil.engines.base import ClusterSummary, Ranked
 from microveil.errors import EngineError
 from microveil.partition import Partition
 from microveil.table import GridColumn

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from microveil.engines import LocalEngine, Ranked
-from microveil.engines.local import LocalColumn
+from microveil.engines.base import Ranked
+from microveil.engines.local import LocalColumn, LocalEngine
 from microveil.errors import EngineError
 from microveil.partition import Partition
 

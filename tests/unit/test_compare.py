@@ -15,7 +15,7 @@ from microveil.compare import compare, running, tasks
 from microveil.compare.analysing import Analyst
 from microveil.compare.measures import Measures
 from microveil.compare.results import mean_with_interval
-from microveil.engines import LocalEngine
+from microveil.engines.local import LocalEngine
 from microveil.errors import DataError, ExactCellsError, MicroveilError, RequestError
 from microveil.evaluation.measures.linkage import CHANCE
 from microveil.protect import draw

@@ -7,7 +7,8 @@ import weakref
 import numpy as np
 import pytest
 
-from microveil.engines import LocalEngine, RememberingEngine, local
+from microveil.engines import local
+from microveil.engines.local import LocalEngine, RememberingEngine
 from trial_engines import column_of
 
 VALUES = [np.random.Generator(np.random.PCG64(i)).integers(0, 50, 60) for i in range(3)]

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import microveil as mv
-from microveil.engines import LocalEngine
+from microveil.engines.local import LocalEngine
 from microveil.protect import draw
 
 pytestmark = pytest.mark.reference

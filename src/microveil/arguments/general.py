@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from microveil.arguments import reading
 from microveil.arguments.argument import Argument, Entry, Flag
+from microveil.engines.registry import DEFAULT, ENGINES, checked
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -15,6 +16,7 @@ __all__ = [
     "BOUNDS",
     "BUDGET",
     "CATEGORIES",
+    "ENGINE",
     "EPSILON",
     "EXACT_CELLS",
     "FIRST",
@@ -205,6 +207,16 @@ POPULATION: Argument[str] = Argument(
     entry=Entry(type=str),
 )
 
+ENGINE: Argument[str] = Argument(
+    name="engine",
+    help=f"Who carries it out: {', '.join(ENGINES)}.",
+    read=checked,
+    takes="the name of an engine",
+    default=DEFAULT,
+    flags=(Flag(),),
+    entry=Entry(type=str),
+)
+
 # In the order in which a person is shown them: the methods' own stand between.
 FIRST: tuple[Argument[Any], ...] = (
     METHOD,
@@ -220,4 +232,4 @@ FIRST: tuple[Argument[Any], ...] = (
     MISSING,
     EXACT_CELLS,
 )
-LAST: tuple[Argument[Any], ...] = (BUDGET, ISOTONIC, SHUFFLE, SEED, TYPES, POPULATION)
+LAST: tuple[Argument[Any], ...] = (BUDGET, ISOTONIC, SHUFFLE, SEED, TYPES, POPULATION, ENGINE)

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from microveil.audit.invited_linkage import InvitedLinkage, invited_linkage
-from microveil.engines import Engine, LocalEngine
+from microveil.engines import engine_of
+from microveil.engines.base import Engine
 from microveil.errors import ExactCellsError, stands_alone
 from microveil.release import Plan
 from microveil.release.columns import Prepared
@@ -152,7 +153,7 @@ def advise(
     (('AGE',), 'vector')
     """
     asked = merged({} if recipe is None else read_recipe(recipe), arguments)
-    engine = LocalEngine().remembering()
+    engine = engine_of(asked).remembering()
     request, prepared = settle(table, asked, engine)
     planned = plan_prepared(prepared, request, engine)
     expected = expectations(planned)

@@ -15,7 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Unpack
 
-from microveil.engines import LocalEngine
+from microveil.engines import engine_of
 from microveil.errors import stands_alone
 from microveil.plans import AttributePlan
 from microveil.privacy import Condition
@@ -160,9 +160,9 @@ def audit(
     >>> round(found["vector_scope"], 3), found["attributes"]["FEE"]["clusters"]
     (2.0, 2)
     """
-    chosen = {} if recipe is None else read_recipe(recipe)
-    engine = LocalEngine()
-    request, prepared = settle(table, merged(chosen, arguments), engine)
+    asked = merged({} if recipe is None else read_recipe(recipe), arguments)
+    engine = engine_of(asked)
+    request, prepared = settle(table, asked, engine)
     return audit_of(plan_prepared(prepared, request, engine))
 
 

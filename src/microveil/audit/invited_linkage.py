@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.engines import Engine, in_threads
+from microveil.engines.base import Engine
+from microveil.engines.local import in_threads
 from microveil.mechanism.noise import RandomSource
 from microveil.plans import AttributePlan
 from microveil.release import Plan

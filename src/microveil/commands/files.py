@@ -18,7 +18,7 @@ from microveil.commands.column_types import (
 from microveil.commands.named_values import with_named_values
 from microveil.compare import Comparison, compare
 from microveil.compare.store import opened, written_whole
-from microveil.engines import LocalEngine
+from microveil.engines import engine_of
 from microveil.errors import FileError, stands_alone
 from microveil.evaluation import Assessment, guarantee_beside
 from microveil.evaluation.analyses import Analyses
@@ -130,7 +130,7 @@ def protect_file(
     )
     form = source.format if format is None else named_format(format)
     ledger_place(folder, asked.get("population"), ledger)  # what is wrong with it, before any work
-    engine = LocalEngine()
+    engine = engine_of(asked)
     planned, foreseen = examined_plan(source.frame, asked, engine, progress)
     data = draw(planned, engine, progress)
     if form.is_text:

@@ -17,7 +17,7 @@ from microveil.compare.results import Comparison
 from microveil.compare.running import Plans, Progress, carried_out
 from microveil.compare.store import Store, described, opened
 from microveil.compare.tasks import Task, digest_of, ready_of, tasks_of
-from microveil.engines import LocalEngine
+from microveil.engines import engine_of
 from microveil.errors import MicroveilError, RequestError, stands_alone
 from microveil.evaluation.analyses import Analyses
 from microveil.release.recipe import merged, read_recipe
@@ -157,7 +157,7 @@ def compare(
     request, reading = ready_of(tasks)
     analyst = Analyst(asked, reading, request.keep, linkage=bool(linkage))
     description = _description(grid, seed, tasks, given, analyst)
-    plans = Plans(LocalEngine())
+    plans = Plans(engine_of(given))
     if path is None or described(path) is None:
         # Before there is a folder of what cannot be done.
         analyst.check()

@@ -18,7 +18,7 @@ from microveil.compare.grid import Cell
 from microveil.compare.measuring import Figures, Matrix, matrix_of
 from microveil.compare.rows import Facts, refused_row, run_row
 from microveil.compare.tasks import Reading, Task, all_refused
-from microveil.engines import Engine
+from microveil.engines.base import Engine
 from microveil.errors import MicroveilError
 from microveil.mechanism.noise import RandomSource
 from microveil.release import Plan

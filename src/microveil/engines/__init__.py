@@ -1,16 +1,12 @@
-"""Engines: what a method asks for, carried out on one machine or on many."""
+"""Engines: what a method asks for, carried out on one machine or on many.
 
-from microveil.engines.base import Clusters, ClusterSummary, Column, Engine, Ranked, Widening
-from microveil.engines.local import LocalEngine, RememberingEngine, in_threads
+::
 
-__all__ = [
-    "ClusterSummary",
-    "Clusters",
-    "Column",
-    "Engine",
-    "LocalEngine",
-    "Ranked",
-    "RememberingEngine",
-    "Widening",
-    "in_threads",
-]
+    base       what an engine is: handles of columns, and the steps over them
+    local      the one in memory
+    registry   what each is called; nothing heavy is imported here
+"""
+
+from microveil.engines.registry import ENGINES, engine_named, engine_of
+
+__all__ = ["ENGINES", "engine_named", "engine_of"]

@@ -6,7 +6,8 @@ from fractions import Fraction
 from typing import Any, Protocol, TypeVar, cast
 
 from microveil.arguments import DECLARED, Argument
-from microveil.engines import Column, Engine, in_threads
+from microveil.engines.base import Column, Engine
+from microveil.engines.local import in_threads
 from microveil.plans import AttributePlan
 from microveil.privacy import Condition, Cover, Model, Scopes
 

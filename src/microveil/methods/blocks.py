@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from microveil.arguments.steps import BLOCKS
-from microveil.engines import Clusters, Column, Engine
+from microveil.engines.base import Clusters, Column, Engine
 from microveil.errors import DataError
 from microveil.methods.base import Choices
 from microveil.plans import AttributePlan, CentroidPlan

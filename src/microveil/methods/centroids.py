@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.engines import Clusters, Column, Engine, Ranked, Widening
+from microveil.engines.base import Clusters, Column, Engine, Ranked, Widening
 from microveil.errors import RequestError
 from microveil.mechanism.noise import LARGEST_SCALE, NoiseGrid, noise_grid
 from microveil.mechanism.sensitivity import winsorised_sum

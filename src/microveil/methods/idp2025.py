@@ -17,7 +17,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from microveil.engines import Column, Engine, Ranked
+from microveil.engines.base import Column, Engine, Ranked
 from microveil.mechanism.sensitivity import (
     cluster_local_sensitivity,
     global_sensitivity,

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.arguments.steps import BLOCKS, COMPOSITION, SENSITIVITY
-from microveil.engines import Clusters, Column, Engine
+from microveil.engines.base import Clusters, Column, Engine
 from microveil.mechanism.joint_shifts import JointShifts, least_scales, worst_loss
 from microveil.mechanism.sensitivity import global_sensitivity, local_sensitivity
 from microveil.methods.base import Choices, Method, Promise, Setting, epsilon_scopes

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.arguments.steps import EVERY, MATRIX, NOISE, WIDTH
-from microveil.engines import Column, Engine
+from microveil.engines.base import Column, Engine
 from microveil.errors import RequestError
 from microveil.methods.base import Choices, Method, Promise, Setting, each, epsilon_scopes
 from microveil.methods.centroids import domain

@@ -10,7 +10,7 @@ Releases via k-Anonymity"), Definitions 4 and 5.
 from collections.abc import Sequence
 
 from microveil.arguments.steps import BLOCKS
-from microveil.engines import Clusters, Column, Engine
+from microveil.engines.base import Clusters, Column, Engine
 from microveil.methods.base import Choices, Method, PlanStep, Promise, Setting, each, epsilon_scopes
 from microveil.methods.blocks import plan_blocks
 from microveil.methods.centroids import joint_means, plain_centroids, plain_means

@@ -13,7 +13,8 @@ from dataclasses import replace
 import numpy as np
 
 from microveil.arguments.steps import BLOCKS, PARTITION
-from microveil.engines import Clusters, Column, Engine, in_threads
+from microveil.engines.base import Clusters, Column, Engine
+from microveil.engines.local import in_threads
 from microveil.mechanism.sensitivity import global_sensitivity
 from microveil.methods.base import Choices, Method, Promise, Setting, epsilon_scopes
 from microveil.methods.blocks import plan_blocks

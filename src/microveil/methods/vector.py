@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from microveil.arguments.steps import PARTITION
-from microveil.engines import Column, Engine
+from microveil.engines.base import Column, Engine
 from microveil.mechanism.sensitivity import cluster_local_sensitivity
 from microveil.mechanism.shifts import least_vector_scales, winsorised_shifts
 from microveil.methods.base import Choices, Method, Promise, Setting, each, epsilon_scopes

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.engines import Engine
+from microveil.engines.base import Engine
 from microveil.mechanism.noise import RandomSource
 from microveil.schema import Attribute, Cells
 from microveil.table import Numbers

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.engines import Engine, Widening
+from microveil.engines.base import Engine, Widening
 from microveil.mechanism.isotonic import in_order
 from microveil.mechanism.noise import NoiseGrid, RandomSource, perturbed_means
 from microveil.partition import Partition

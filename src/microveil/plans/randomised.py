@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.engines import Engine
+from microveil.engines.base import Engine
 from microveil.mechanism.noise import RandomSource, continuous_noise, uniform
 from microveil.partition import Partition
 from microveil.plans.base import Mask, common_figures, released_numbers, squares_about_rounded

@@ -6,7 +6,7 @@ from typing import Any
 from microveil.audit.advice import better_options
 from microveil.audit.exact import audit_of
 from microveil.audit.invited_linkage import invited_linkage
-from microveil.engines import Engine
+from microveil.engines.base import Engine
 from microveil.protect.findings import PlanFindings
 from microveil.release import Plan
 from microveil.release.columns import Prepared

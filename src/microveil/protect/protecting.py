@@ -4,7 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
-from microveil.engines import Engine, LocalEngine, in_threads
+from microveil.engines import engine_of
+from microveil.engines.base import Engine
+from microveil.engines.local import in_threads
 from microveil.errors import stands_alone
 from microveil.mechanism.noise import RandomSource, permutation
 from microveil.plans import AttributePlan
@@ -84,6 +86,8 @@ def protect(
         dependence between attributes is gone. Columns cannot be kept beside it.
     seed : int, optional
         For experiments only: the release then protects nobody.
+    engine : {"memory"}, optional
+        Who carries it out: it changes nothing of what is promised.
     population : str, optional
         Who the people are, in up to 200 characters: `Release.write` then records the release
         in the custodian's ledger, which counts all releases of theirs.
@@ -135,7 +139,7 @@ def protect(
     ((6,), 1.0)
     """
     asked = merged({} if recipe is None else read_recipe(recipe), arguments)
-    engine = LocalEngine()
+    engine = engine_of(asked)
     planned, found = examined_plan(table, asked, engine)
     return released(planned, draw(planned, engine), Findings(plan=found))
 
@@ -162,7 +166,7 @@ def plan(
     array([ 89, 167])
     """
     asked = merged({} if recipe is None else read_recipe(recipe), arguments)
-    engine = LocalEngine()
+    engine = engine_of(asked)
     request, prepared = settle(table, asked, engine)
     planned = plan_prepared(prepared, request, engine)
     refuse_exact(planned, request)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.engines import in_threads
+from microveil.engines.local import in_threads
 from microveil.protect.findings import (
     COMMON,
     MovedValue,

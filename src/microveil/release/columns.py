@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from microveil.engines import in_threads
+from microveil.engines.local import in_threads
 from microveil.errors import DataError, RequestError
 from microveil.files.formulas import FORMULA_SIGNS, begins_like_formula
 from microveil.methods import METHODS, Method

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from microveil.arguments.steps import MATRIX
-from microveil.engines import Engine
+from microveil.engines.base import Engine
 from microveil.errors import ExactCellsError, RequestError
 from microveil.methods import Choices, Promise, Setting
 from microveil.plans import AttributePlan

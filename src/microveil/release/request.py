@@ -53,6 +53,7 @@ class Arguments(TypedDict, total=False):
     types: Mapping[str, str]
     scope: str | None
     population: str | None
+    engine: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +91,7 @@ class Request:
     unused: tuple[str, ...]
     scope: str | None
     population: str | None
+    engine: str
     advised: Advised | None = None
 
     def __getitem__(self, argument: Argument[Value]) -> Value | None:

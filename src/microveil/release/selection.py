@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from microveil.engines import Engine
+from microveil.engines.base import Engine
 from microveil.errors import DataError, RequestError
 from microveil.methods import METHODS
 from microveil.plans import AttributePlan

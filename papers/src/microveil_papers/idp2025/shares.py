@@ -9,7 +9,7 @@ import polars
 from numpy.typing import NDArray
 
 import microveil as mv
-from microveil.engines import LocalEngine
+from microveil.engines.local import LocalEngine
 from microveil.protect import draw
 from microveil_papers.paper import Listing
 

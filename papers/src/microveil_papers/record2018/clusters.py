@@ -10,7 +10,7 @@ import polars
 from numpy.typing import NDArray
 
 import microveil as mv
-from microveil.engines import LocalEngine
+from microveil.engines.local import LocalEngine
 from microveil.privacy import Condition
 from microveil.protect import draw
 

@@ -19,7 +19,8 @@ from microveil.audit.empirical.experiments import (
 from microveil.audit.empirical.neighbours import Tuned, far_neighbour, near_loss, near_neighbour
 from microveil.audit.empirical.report import EmpiricalAudit, ScopeFinding
 from microveil.audit.empirical.tuning import tuned_to
-from microveil.engines import LocalEngine, in_threads
+from microveil.engines import engine_of
+from microveil.engines.local import in_threads
 from microveil.errors import RequestError, stands_alone
 from microveil.mechanism.noise import RandomSource
 from microveil.plans import AttributePlan, CentroidPlan, TransitionPlan
@@ -99,9 +100,9 @@ def empirical_audit(
     (0.8, True)
     """
     _check(runs, confidence, audit_seed)
-    chosen = {} if recipe is None else read_recipe(recipe)
-    engine = LocalEngine()
-    request, prepared = settle(table, merged(chosen, arguments), engine)
+    asked = merged({} if recipe is None else read_recipe(recipe), arguments)
+    engine = engine_of(asked)
+    request, prepared = settle(table, asked, engine)
     planned = plan_prepared(prepared, request, engine)
     part = _attacked(planned, attribute)
     return measured(
