@@ -302,7 +302,7 @@ def test_an_engine_from_outside_is_asked_for_by_name(plain, tmp_path):
     verbs = (mv.plan, mv.audit, mv.advise)
     for verb in verbs:
         verb(table, **request, engine="plain")
-    pl.DataFrame(table).write_csv(tmp_path / "people.csv")
+    pl.DataFrame(table).fill_nan(None).write_csv(tmp_path / "people.csv")
     protect_file(tmp_path / "people.csv", tmp_path / "out", **request, engine="plain")
     assert custodian_report(theirs, table)
     assert mv.assess(table, theirs.data, request["attributes"]).attributes

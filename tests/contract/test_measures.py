@@ -219,8 +219,9 @@ def test_text_is_compared_where_some_measure_of_it_can_be_taken(monkeypatch):
     """One that needs no pairs has columns of text compared in any order."""
     table = people()
     assert mv.assess(table, table, paired=False).to_dict()["left_out"] == ["place"]
-    for name in ("share_kept", "posterior_odds"):
-        monkeypatch.delitem(MEASURES, name)
+    for name in ("share_kept", "posterior_odds"):  # as if they were not of text; in their places
+        other = replace(MEASURES[name], takes=Takes.COLUMNS, asked_by="propensity")
+        monkeypatch.setitem(MEASURES, name, other)
     assert mv.assess(table, table).to_dict()["left_out"] == ["place"]
     north = Measure(
         id="first_share",

@@ -465,7 +465,7 @@ def test_the_map_is_drawn_in_a_file(found, tmp_path):
         assert 0 <= place["y"] <= height - place["height"]
     told = path.read_text(encoding="utf-8")
     assert "var(" not in told
-    assert "Distances in raw units." in told
+    assert "Risk: record linkage in raw units." in told
     assert re.search(r"Models: DP for .*laplace", told)
     again = draw_map(found, tmp_path / "again.svg", risk="record_linkage")
     assert again.read_bytes() == path.read_bytes()

@@ -9,6 +9,8 @@ from microveil.compare import Comparison, risk_utility_map
 from microveil.compare.rows import CONDITIONAL
 from microveil.compare.store import written_whole
 from microveil.errors import RequestError, stands_alone
+from microveil.evaluation.measures import MEASURES
+from microveil.evaluation.measures.information_loss import LOSS
 from microveil.report.axes import LETTER_WIDTH
 from microveil.report.cells import MODEL_WORDS, groups_of
 from microveil.report.chart import WIDTH, Panel, Spread
@@ -18,14 +20,8 @@ from microveil.report.risk_utility import MapPoint, map_panels
 from microveil.report.shapes import text
 from microveil.report.svg import height_of, picture, with_room_for_keys
 
-__all__ = ["LOSS_TITLE", "RISKS", "comparison_panels", "draw_map", "drawable"]
+__all__ = ["comparison_panels", "draw_map", "drawable"]
 
-LOSS_TITLE = "information loss, %"
-RISKS = {
-    "record_linkage_standardised": "standardised",
-    "record_linkage": "in raw units",
-    "record_linkage_by_rank": "by rank",
-}
 MARGIN, GAP, CAPTION, LINE = 16.0, 24.0, 22.0, 17.0
 FONT = "system-ui, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif"
 HOW_TO_READ = "Filled marks are on the frontier of means; bars are 95 % intervals over runs."
@@ -69,8 +65,8 @@ def comparison_panels(comparison: Comparison, risk: str) -> tuple[Panel, ...]:
         return ()
     return map_panels(
         finite,
-        loss_title=LOSS_TITLE,
-        risk_title=f"linked, {RISKS[risk]}, %",
+        loss_title=LOSS.title,
+        risk_title=MEASURES[risk].title,
         chance=max((p.chance for p in panels if p.chance is not None), default=None),
         methods=tuple(dict.fromkeys(row["named"] for row in rows)),
     )
@@ -127,7 +123,7 @@ def draw_map(
             "no cell has both a finite loss and a risk",
             "see why in the comparison's answer",
         )
-    drawn = _sheet(panels, (f"Distances {RISKS[risk]}.", *_notes(comparison)))
+    drawn = _sheet(panels, (f"Risk: {MEASURES[risk].label}.", *_notes(comparison)))
 
     def save(part: Path) -> None:
         part.write_text(f'<?xml version="1.0" encoding="UTF-8"?>\n{drawn}\n', encoding="utf-8")
