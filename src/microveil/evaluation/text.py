@@ -17,7 +17,7 @@ from microveil.evaluation.measures.propensity import PROPENSITY
 from microveil.evaluation.measures.regression import REGRESSION
 from microveil.evaluation.measuring import Measured
 from microveil.evaluation.promised import promised
-from microveil.text import one_line
+from microveil.text import aligned, one_line
 
 if TYPE_CHECKING:
     from microveil.evaluation.assessment import Assessment
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["text_of"]
 
 TEXT_WIDTH = 100
+INDENT = "  "
 # What has lines of its own form; what belongs to no such group has a section under its title.
 LAID_OUT = (
     INFORMATION_LOSS,
@@ -58,13 +59,14 @@ def text_of(assessment: "Assessment") -> str:
 
 def _category_lines(assessment: "Assessment") -> list[str]:
     found = [one for one in assessment.of(CATEGORIES) if one.figures]
-    heads = [f"{one.measure.head:>{14 + 2 * place}}" for place, one in enumerate(found)]
-    lines = [CATEGORIES.title, f"  {'attribute':<24}{''.join(heads)}"]
-    for name in found[0].figures if found else ():
-        cells = [one.figures[name].value for one in found]
-        written = [f"{cell:>{len(head)}.4g}" for cell, head in zip(cells, heads, strict=True)]
-        lines.append(f"  {_label(name, 22):<24}{''.join(written)}")
-    return lines if found else []
+    if not found:
+        return []
+    rows = [("attribute", *(one.measure.head for one in found))]
+    rows += [
+        (_label(name, 22), *(_shown(one.figures[name].value, 4) for one in found))
+        for name in found[0].figures
+    ]
+    return [CATEGORIES.title, *aligned(rows, widths=(22, 14, 14), indent=INDENT)]
 
 
 def _title_lines(assessment: "Assessment") -> list[str]:
@@ -129,14 +131,12 @@ def _error_lines(assessment: "Assessment") -> list[str]:
     errors, fits = assessment.of(ERRORS), assessment.of(FIT)
     if not errors:
         return []
-    heads = [f"{one.measure.head:>14}" for one in errors]
-    heads += [f"{one.measure.head:>12}" for one in fits]
-    lines = [ERRORS.title, f"  {'attribute':<24}{''.join(heads)}"]
+    rows = [("attribute", *(one.measure.head for one in (*errors, *fits)))]
     for name in assessment.attributes:
-        cells = [f"{_shown(one.figures[name].value):>14}" for one in errors]
-        cells += [f"{_shown(one.figures[name].value, 4):>12}" for one in fits]
-        lines.append(f"  {_label(name, 22):<24}{''.join(cells)}")
-    return lines
+        of_values = (_shown(one.figures[name].value) for one in errors)
+        of_fits = (_shown(one.figures[name].value, 4) for one in fits)
+        rows.append((_label(name, 22), *of_values, *of_fits))
+    return [ERRORS.title, *aligned(rows, widths=(22, 14, 12, 10), indent=INDENT)]
 
 
 def _shown(value: float | None, digits: int = 6) -> str:
@@ -157,11 +157,8 @@ def _loss_lines(assessment: "Assessment") -> list[str]:
 
 def _table_figures(found: Sequence[Measured]) -> list[str]:
     """Write figures of the whole table, a line to each with what it means."""
-    width = max([22, *(len(one.measure.label) for one in found)])
-    return [
-        f"  {one.measure.label:<{width}}{_shown(one.value):>13}  {one.measure.meaning}"
-        for one in found
-    ]
+    rows = [(one.measure.label, _shown(one.value), one.measure.meaning) for one in found]
+    return aligned(rows, widths=(21, 12), left=(0, 2), indent=INDENT)
 
 
 def _further_lines(assessment: "Assessment") -> list[list[str]]:
@@ -174,10 +171,8 @@ def _further_lines(assessment: "Assessment") -> list[list[str]]:
         for one in found:
             if one.measure.by is not By.TABLE:
                 lines += [f"  {one.measure.label} ({one.measure.meaning})"]
-                lines += [
-                    f"    {_label(name, 30):<32}{_shown(figure.value):>13}"
-                    for name, figure in one.figures.items()
-                ]
+                rows = ((_label(n, 30), _shown(figure.value)) for n, figure in one.figures.items())
+                lines += aligned(rows, widths=(31, 12), indent=2 * INDENT)
         sections += [[group.title, *lines]] if lines else []
     return sections
 
@@ -188,36 +183,30 @@ def _linkage_lines(assessment: "Assessment") -> list[str]:
     if not found:
         return []
     complete = f"{assessment.n_records_complete} records complete in both"
-    lines = [
-        RECORD_LINKAGE.title,
-        f"  ({complete}; {found[0].measure.explanation})",
-        f"  {'distance':<22}{'percent':>13}{'by chance':>13}{'95 % interval':>28}",
-    ]
+    rows = [("distance", "percent", "by chance", "95 % interval")]
     for linked in found:
         figure = linked.figure
         chance = None if figure is None else figure.beside
         ends = None if figure is None else figure.interval
         interval = "-" if ends is None else " to ".join(map(_shown, ends))
-        lines.append(
-            f"  {linked.measure.head:<22}{_shown(linked.value):>13}{_shown(chance):>13}"
-            f"{interval:>28}"
-        )
-    return lines
+        rows.append((linked.measure.head, _shown(linked.value), _shown(chance), interval))
+    return [
+        RECORD_LINKAGE.title,
+        f"  ({complete}; {found[0].measure.explanation})",
+        *aligned(rows, widths=(20, 13, 11, 26), indent=INDENT),
+    ]
 
 
 def _moment_lines(assessment: "Assessment") -> list[str]:
     """Write means and variances before and after, a line to an attribute."""
     before, after = assessment.moments.original, assessment.moments.protected
-    lines = [
-        MOMENTS.title,
-        f"  {'attribute':<22}{'mean before':>13}{'after':>13}{'variance before':>18}{'after':>13}",
+    rows: list[tuple[str, ...]] = [
+        ("attribute", "mean before", "after", "variance before", "after")
     ]
     for a, name in enumerate(assessment.attributes):
-        lines.append(
-            f"  {_label(name, 21):<22}{_shown(before.means[a]):>13}{_shown(after.means[a]):>13}"
-            f"{_shown(before.variances[a]):>18}{_shown(after.variances[a]):>13}"
-        )
-    return lines
+        found = (before.means[a], after.means[a], before.variances[a], after.variances[a])
+        rows.append((_label(name, 21), *map(_shown, found)))
+    return [MOMENTS.title, *aligned(rows, widths=(22, 11, 11, 16, 11), indent=INDENT)]
 
 
 def _closing_lines(assessment: "Assessment") -> list[str]:
@@ -225,7 +214,9 @@ def _closing_lines(assessment: "Assessment") -> list[str]:
     found = assessment.of(CORRELATIONS)
     lines = [
         f"{CORRELATIONS.title} ({found[0].measure.explanation})",
-        *(f"  {one.measure.head:<26}{_shown(one.value):>9}" for one in found),
+        *aligned(
+            ((one.measure.head, _shown(one.value)) for one in found), widths=(25, 8), indent=INDENT
+        ),
     ]
     if assessment.constant_attributes:
         listed = ", ".join(_label(name, 60) for name in assessment.constant_attributes)
@@ -260,17 +251,17 @@ def _learnt_lines(assessment: "Assessment") -> list[str]:
     found = learnt.comparison
     seeds = "1 seed" if len(found.seeds) == 1 else f"{len(found.seeds)} seeds"
     measure, *baselines = assessment.of(LEARNING)
-    heads = "".join(f"{one.measure.head:>13}" for one in baselines)
-    lines = [
-        f"Classification by {_label(learnt.attribute, 40)}: F-measure, 0 to 1, higher keeps more",
-        f"  ({found.n_train} records trained on, {found.n_test} tested, mean over {seeds})",
-        f"  {'class':<22}{measure.measure.head:>13}{'95 % interval':>22}{heads}",
-    ]
+    heads = (one.measure.head for one in baselines)
+    rows = [("class", measure.measure.head, "95 % interval", *heads)]
     for label, figure in measure.figures.items():
         interval = " to ".join(_share(end) for end in figure.interval or ())
-        others = "".join(f"{_share(one.figures[label].value):>13}" for one in baselines)
-        lines.append(f"  {_label(label, 21):<22}{_share(figure.value):>13}{interval:>22}{others}")
-    return lines
+        others = (_share(one.figures[label].value) for one in baselines)
+        rows.append((_label(label, 21), _share(figure.value), interval, *others))
+    return [
+        f"Classification by {_label(learnt.attribute, 40)}: F-measure, 0 to 1, higher keeps more",
+        f"  ({found.n_train} records trained on, {found.n_test} tested, mean over {seeds})",
+        *aligned(rows, widths=(21, 12, 20, 11, 11), indent=INDENT),
+    ]
 
 
 def _regression_lines(assessment: "Assessment") -> list[str]:
@@ -278,19 +269,19 @@ def _regression_lines(assessment: "Assessment") -> list[str]:
     found = assessment.regression
     if found is None:
         return []
-    overlap, from_zero = _shown(found.mean_overlap), _shown(found.mean_overlap_from_zero)
+    rows: list[tuple[str, ...]] = [("coefficient", "before", "after", "overlap")]
+    for one in found.coefficients:
+        figures = (one.original.value, one.protected.value, one.overlap)
+        rows.append((_label(one.term, 31), *map(_shown, figures)))
+    rows += [
+        ("mean overlap", "", "", _shown(found.mean_overlap)),
+        ("disjoint counted as 0", "", "", _shown(found.mean_overlap_from_zero)),
+    ]
     meaning = assessment.of(REGRESSION)[0].measure.explanation
     return [
         f"{REGRESSION.title} {_label(str(found.formula), 80)}",
         f"  (overlap of 95 % intervals: {meaning})",
-        f"  {'coefficient':<32}{'before':>13}{'after':>13}{'overlap':>13}",
-        *(
-            f"  {_label(compared.term, 31):<32}{_shown(compared.original.value):>13}"
-            f"{_shown(compared.protected.value):>13}{_shown(compared.overlap):>13}"
-            for compared in found.coefficients
-        ),
-        f"  {'mean overlap':<58}{overlap:>13}",
-        f"  {'disjoint counted as 0':<58}{from_zero:>13}",
+        *aligned(rows, widths=(31, 11, 11, 11), indent=INDENT),
     ]
 
 
@@ -301,11 +292,11 @@ def _propensity_lines(assessment: "Assessment") -> list[str]:
         return []
     null = "of independent records of one law: a yardstick, no test"
     pmse, *further = (
-        f"  {one.measure.head:<26}{_shown(one.value):>13}  {one.measure.explanation}"
+        (one.measure.head, _shown(one.value), one.measure.explanation)
         for one in assessment.of(PROPENSITY)
     )
-    expected = f"  {'expected under the null':<26}{_shown(found.expected):>13}  {null}"
-    return [PROPENSITY.title, pmse, expected, *further]
+    rows = [pmse, ("expected under the null", _shown(found.expected), null), *further]
+    return [PROPENSITY.title, *aligned(rows, widths=(25, 12), left=(0, 2), indent=INDENT)]
 
 
 def _label(name: str, width: int) -> str:
