@@ -2,9 +2,10 @@
 
 from microveil.privacy.budget import as_fraction, exact_number, split
 from microveil.privacy.condition import Condition
-from microveil.privacy.guarantee import AttributeTerms, Guarantee, Unit
+from microveil.privacy.guarantee import Guarantee
 from microveil.privacy.model import Model
 from microveil.privacy.scope import EVERY_SCOPE, Cover, Scope, Scopes
+from microveil.privacy.terms import AttributeTerms, Unit
 
 __all__ = [
     "EVERY_SCOPE",

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from microveil.errors import FileError
 from microveil.privacy.budget import exact_number
@@ -31,11 +31,14 @@ from microveil.privacy.condition import (
     resolution,
     seeded,
 )
-from microveil.privacy.guarantee import AttributeTerms, Guarantee, Unit
 from microveil.privacy.model import Model
 from microveil.privacy.notes import FURTHER
 from microveil.privacy.scope import Cover, Scope, Scopes
+from microveil.privacy.terms import AttributeTerms, Unit
 from microveil.schema import Kind, Source
+
+if TYPE_CHECKING:  # the guarantee reads itself by this module
+    from microveil.privacy.guarantee import Guarantee
 
 __all__ = ["guarantee_of", "read_guarantee"]
 
@@ -64,11 +67,11 @@ NOT_DP = {
 }
 
 
-def read_guarantee(path: Path) -> Guarantee:
+def read_guarantee(made: "type[Guarantee]", path: Path) -> "Guarantee":
     """Read a guarantee.json; see `Guarantee.read`."""
     try:
         contents = json.loads(path.read_text(encoding="utf-8"))
-        return guarantee_of(contents)
+        return guarantee_of(made, contents)
     except OSError:
         raise FileError(
             f"{path}", "the guarantee cannot be read", "check path and rights"
@@ -81,7 +84,7 @@ def read_guarantee(path: Path) -> Guarantee:
         ) from None
 
 
-def guarantee_of(contents: Mapping[str, Any]) -> Guarantee:
+def guarantee_of(made: "type[Guarantee]", contents: Mapping[str, Any]) -> "Guarantee":
     """Make a guarantee of its plain values; see `Guarantee.from_dict`.
 
     Raises
@@ -90,19 +93,19 @@ def guarantee_of(contents: Mapping[str, Any]) -> Guarantee:
         If they are not those of a guarantee.
     """
     if contents["schema"] == 1:
-        return _of_schema_1(contents)
+        return _of_schema_1(made, contents)
     if contents["schema"] != 2:
         raise ValueError
-    guarantee = _of_schema_2(contents)
+    guarantee = _of_schema_2(made, contents)
     # What is shown and what is exact must be one and the same.
     if guarantee.to_dict() != contents or _says_too_much(guarantee):
         raise ValueError
     return guarantee
 
 
-def _of_schema_2(contents: Mapping[str, Any]) -> Guarantee:
+def _of_schema_2(made: "type[Guarantee]", contents: Mapping[str, Any]) -> "Guarantee":
     exact = contents["exact"]
-    return Guarantee(
+    return made(
         method=_words(contents["method"]),
         title=_words(contents["title"]),
         source=_words(contents["source"]),
@@ -135,7 +138,7 @@ def _of_schema_2(contents: Mapping[str, Any]) -> Guarantee:
     )
 
 
-def _says_too_much(guarantee: Guarantee) -> bool:
+def _says_too_much(guarantee: "Guarantee") -> bool:
     """Whether a guarantee claims what no guarantee of ours does."""
     ids = {condition.id for condition in guarantee.conditions}
     seeded_but_covered = guarantee.randomness == "seeded" and any(
@@ -214,7 +217,7 @@ def _terms(
     )
 
 
-def _of_schema_1(contents: Mapping[str, Any]) -> Guarantee:
+def _of_schema_1(made: "type[Guarantee]", contents: Mapping[str, Any]) -> "Guarantee":
     """Read what schema 1 holds, and add the conditions that it did not say as such."""
     # White space of any kind must not hide a sentence.
     notes = tuple(" ".join(_words(note).split()) for note in contents["notes"])
@@ -233,7 +236,7 @@ def _of_schema_1(contents: Mapping[str, Any]) -> Guarantee:
         model, scopes = model.at_most(Model.INDIVIDUAL), replace(scopes, row=Cover.none())
     method, title = _method_of(notes)
     epsilon = contents["epsilon"]
-    return Guarantee(
+    return made(
         method=method,
         title=title,
         source="",

@@ -24,7 +24,8 @@ from microveil.text.document import (
 )
 
 if TYPE_CHECKING:
-    from microveil.privacy.guarantee import AttributeTerms, Guarantee
+    from microveil.privacy.guarantee import Guarantee
+    from microveil.privacy.terms import AttributeTerms
 
 __all__ = ["statement_of"]
 

@@ -1,0 +1,94 @@
+"""Whom a guarantee protects, and what it says of an attribute: published values alone."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from microveil.schema import Attribute, Kind, Source, written
+
+__all__ = ["AttributeTerms", "Unit"]
+
+Plain = int | float | str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """Who is protected: one record, or all records with one value of a column.
+
+    Attributes
+    ----------
+    column : str or None
+        None where a record is taken to be a person.
+    max_rows : int
+        How many records a unit has at most.
+    """
+
+    column: str | None = None
+    max_rows: int = 1
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the unit as plain values."""
+        return {"column": self.column, "max_rows": self.max_rows}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttributeTerms:
+    """What is said of one protected attribute: nothing of it was read from the data.
+
+    Attributes
+    ----------
+    name : str
+    kind : Kind
+    method : str
+        The id of the method that protects it.
+    share : Fraction or None
+        Of epsilon; None where it spends none.
+    domain : tuple or None
+        Lower and upper bound, or every category; None where there is none, or it was read from
+        the data.
+    domain_source : Source
+    resolution : int, float or None
+        None where it was read from the data.
+    resolution_source : Source
+    """
+
+    name: str
+    kind: Kind
+    method: str
+    share: Fraction | None
+    domain: tuple[Plain, ...] | None
+    domain_source: Source
+    resolution: Plain | None
+    resolution_source: Source
+
+    @classmethod
+    def of(cls, attribute: Attribute, share: Fraction | None, method: str) -> "AttributeTerms":
+        """Take of an attribute what may be published."""
+        from_data = attribute.resolution_from_data
+        return cls(
+            name=attribute.name,
+            kind=_public_kind(attribute),
+            method=method,
+            share=share,
+            domain=None if attribute.domain_source is Source.DATA else attribute.written_domain,
+            domain_source=attribute.domain_source,
+            resolution=None if from_data else written(attribute.resolution, Kind.DECIMAL),
+            resolution_source=attribute.resolution_source,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the terms as plain values."""
+        return {
+            "method": self.method,
+            "share": None if self.share is None else float(self.share),
+            "domain": None if self.domain is None else list(self.domain),
+            "domain_source": self.domain_source.value,
+            "resolution": self.resolution,
+            "resolution_source": self.resolution_source.value,
+        }
+
+
+def _public_kind(attribute: Attribute) -> Kind:
+    # Whether numbers have decimals is read from the data where their resolution is.
+    whole = attribute.resolution_from_data and attribute.kind is Kind.WHOLE
+    return Kind.DECIMAL if whole else attribute.kind
