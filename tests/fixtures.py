@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+import compiled
 import uncompiled
 
 # The first call of a kernel compiles it: a deadline would fail on that, not on us.
@@ -13,6 +14,14 @@ settings.register_profile("microveil", deadline=None)
 settings.load_profile("microveil")
 if uncompiled.IS_UNCOMPILED:
     uncompiled.take_over()
+
+
+def pytest_configure(config):
+    """Compile kernels before workers start: each would do so, at once."""
+    is_worker = hasattr(config, "workerinput")
+    has_workers = config.getoption("dist", "no") != "no"
+    if has_workers and not is_worker and not uncompiled.IS_UNCOMPILED:
+        compiled.compile_kernels()
 
 
 def pytest_collection_modifyitems(config, items):

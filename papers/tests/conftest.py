@@ -2,6 +2,7 @@
 
 from fixtures import (
     pytest_collection_modifyitems,
+    pytest_configure,
     pytest_pyfunc_call,
     pytest_terminal_summary,
     reference_data,
@@ -9,6 +10,7 @@ from fixtures import (
 
 __all__ = [
     "pytest_collection_modifyitems",
+    "pytest_configure",
     "pytest_pyfunc_call",
     "pytest_terminal_summary",
     "reference_data",
