@@ -245,6 +245,7 @@ def test_of_equally_good_cuts_the_leftmost_is_taken():
     assert noise_aware_sizes(np.full(11, 7), 3, 0.0).tolist() == [11]
 
 
+@pytest.mark.slow  # the rival compiles all that it does anew in each process
 @pytest.mark.parametrize("in_order", ascending(3000))
 @pytest.mark.parametrize("k", [2, 5, 10, 100])
 def test_never_worse_than_microagg1d(in_order, k):
