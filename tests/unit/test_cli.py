@@ -1,9 +1,11 @@
 """The command line as a user meets it: folders, exit codes, streams, and no value in a message."""
 
 import errno
+import hashlib
 import json
 import os
 import re
+import shutil
 import stat
 import subprocess
 import sys
@@ -30,6 +32,26 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.fixture(scope="module")
+def invented(tmp_path_factory):
+    """A demo of invented people, run once: what it prints, and its folder."""
+    home = tmp_path_factory.mktemp("invented")
+    (home / "shown").mkdir()
+    done = run("demo", "-o", "shown", "--overwrite", folder=home)
+    assert done.returncode == 0, done.stderr
+    return done.stdout, home / "shown"
+
+
+@pytest.fixture(scope="module")
+def of_a_file(tmp_path_factory):
+    """A demo of somebody's file, run once: what it prints, and the folder around it."""
+    home = tmp_path_factory.mktemp("file")
+    mv.invented_people(300, seed=1).write_csv(home / "people.csv")
+    done = run("demo", "--data", "people.csv", "-o", "shown", folder=home)
+    assert done.returncode == 0, done.stderr
+    return done.stdout, home
+
+
 def test_protect_writes_two_folders_and_says_so(folder):
     """What may be published, and beside it what may not, for its owner alone."""
     done = run("protect", "people.csv", *REQUEST, "--keep", "REGION", "-o", "out", folder=folder)
@@ -50,8 +72,6 @@ def test_protect_writes_two_folders_and_says_so(folder):
         ("people.csv", manifest["input"]["sha256"]),
         ("out/data.csv", manifest["output"]["sha256"]),
     ):
-        import hashlib
-
         assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest
     assert "note: Not released: ID" in done.stderr
     assert "vector scope: epsilon 1" in done.stdout
@@ -276,11 +296,11 @@ def test_an_error_of_ours_shows_no_value(folder):
     assert "SECRET77" not in done.stderr
 
 
-def test_demo_runs_twice_and_explains(folder):
+def test_demo_runs_twice_and_explains(invented, folder):
     """Releases of invented people, explained; the second run replaces the first."""
-    for _ in range(2):
-        done = run("demo", "-o", "shown", "--overwrite", folder=folder)
-        assert done.returncode == 0, done.stderr
+    shutil.copytree(invented[1], folder / "shown")
+    done = run("demo", "-o", "shown", "--overwrite", folder=folder)
+    assert done.returncode == 0, done.stderr
     assert "invented people" in done.stdout
     assert {
         "laplace",
@@ -301,22 +321,20 @@ def test_demo_runs_twice_and_explains(folder):
     assert done.returncode == 2
 
 
-def test_demo_takes_a_file_and_says_it_is_not_to_publish(folder):
+def test_demo_takes_a_file_and_says_it_is_not_to_publish(of_a_file):
     """Bounds are then read from the data, and that is said."""
-    done = run("demo", "--data", "people.csv", "-o", "shown", folder=folder)
-    assert done.returncode == 0, done.stderr
-    assert "to look at, not to publish" in done.stdout
+    printed, folder = of_a_file
+    assert "to look at, not to publish" in printed
     statement = (folder / "shown" / "laplace" / "guarantee.md").read_text()
     assert "read from the data" in statement
-    assert "Left out" not in done.stdout
+    assert "Left out" not in printed
 
 
-def test_demo_keeps_a_page_on_a_files_people_for_the_custodian(folder):
+def test_demo_keeps_a_page_on_a_files_people_for_the_custodian(of_a_file):
     """What shows the original lies in folders named -custodian, closed to others; the rest not."""
-    done = run("demo", "--data", "people.csv", "-o", "shown", folder=folder)
-    assert done.returncode == 0, done.stderr
+    printed, folder = of_a_file
     page = folder / "shown" / "report-custodian" / "report.html"
-    assert done.stdout.splitlines()[-1].endswith("shown/report-custodian/report.html")
+    assert printed.splitlines()[-1].endswith("shown/report-custodian/report.html")
     assert "For the custodian only" in page.read_text()
     assert page.parent.stat().st_mode & 0o777 == 0o700
     assert page.stat().st_mode & 0o777 == 0o600
@@ -341,17 +359,16 @@ def test_demo_leaves_out_columns_that_say_nothing(folder):
     assert "no column holds numbers or dates that differ" in done.stderr
 
 
-def test_demo_shows_one_figure_for_records_found_again(folder):
+def test_demo_shows_one_figure_for_records_found_again(invented):
     """The share in the table above is that of the key figures below."""
-    told = run("demo", "-o", "shown", folder=folder).stdout
+    told, _ = invented
     (above,) = re.findall(r"% of rows found.*\)((?: +\S+){3})\n", told)
     assert above.split() == re.findall(r"records found again: (\S+) %", told)
 
 
-def test_demo_tells_of_each_release_what_its_files_hold(folder):
+def test_demo_tells_of_each_release_what_its_files_hold(invented):
     """Error, chance, exact cells and the epsilon of each scope, in the column of its method."""
-    told = run("demo", "-o", "shown", folder=folder).stdout
-    shown = folder / "shown"
+    told, shown = invented
 
     def row(title):
         (found,) = re.findall(rf"^{re.escape(title)}.*? +(\S+) +(\S+) +(\S+)$", told, re.MULTILINE)
@@ -380,6 +397,17 @@ def test_demo_tells_of_each_release_what_its_files_hold(folder):
     assert f"(chance {100 / original.height:.2g})" in told
 
 
+def test_each_custodians_folder_of_the_demo_has_its_report(invented):
+    """Every release of the demo comes with a custodian's report that names its table."""
+    _, shown = invented
+    releases = [path for path in shown.iterdir() if (path / "data.csv").exists()]
+    assert len(releases) == 3
+    for release in releases:
+        page = (shown / f"{release.name}-custodian" / "report.html").read_text()
+        assert hashlib.sha256((release / "data.csv").read_bytes()).hexdigest() in page
+        assert f"release by {release.name}<" in page
+
+
 def test_demo_counts_no_missing_cell_among_those_published():
     """Where every value that is there comes out as it is, that is all of them."""
     table = pl.DataFrame({"A": [5, None, 5, 5, None, 5, 5, 5]})
@@ -396,7 +424,8 @@ def test_demo_replaces_nothing_unasked_and_leaves_nothing_half_written(folder):
     assert run("demo", "-o", "shown", folder=folder).returncode == 2
     assert (shown / "report.html").read_text() == "mine"
     assert os.listdir(shown) == ["report.html"]
-    done = run("demo", "-o", "/proc/microveil", folder=folder)
+    pl.DataFrame({"A": range(12)}).write_csv(folder / "few.csv")
+    done = run("demo", "--data", "few.csv", "-o", "/proc/microveil", folder=folder)
     assert done.returncode == 2
     assert "/proc/microveil" in done.stderr
 
@@ -469,7 +498,7 @@ def test_the_demo_does_not_replace_a_file_of_the_users(folder):
     assert (folder / "shown" / "original.csv").read_text() == "mine"
 
 
-def test_the_demo_overwrites_nothing_but_a_demo(folder):
+def test_the_demo_overwrites_nothing_but_a_demo(invented, folder):
     """A table called original.csv, and whatever else no demo has, stay with --overwrite too."""
     home = folder / "shown"
     home.mkdir()
@@ -478,8 +507,8 @@ def test_the_demo_overwrites_nothing_but_a_demo(folder):
     assert done.returncode == 2
     assert "'original.csv'" in done.stderr
     assert os.listdir(home) == ["original.csv"]
-    (home / "original.csv").unlink()
-    assert run("demo", "-o", "shown", "--overwrite", folder=folder).returncode == 0
+    shutil.rmtree(home)
+    shutil.copytree(invented[1], home)
     before = (home / "laplace" / "data.csv").read_bytes()
     (home / "thesis.txt").write_text("mine")
     done = run("demo", "-o", "shown", "--overwrite", folder=folder)

@@ -182,15 +182,3 @@ def test_a_file_compared_from_python_gives_the_comparison_and_the_paths(folder):
     assert found.summary.height == 2
     assert report == folder / "results" / "report.html"
     assert drawn == folder / "results" / "map.svg"
-
-
-def test_each_custodians_folder_of_the_demo_has_its_report(folder):
-    """Every release of the demo comes with a custodian's report that names its table."""
-    done = run("demo", "-o", "shown", folder=folder)
-    assert done.returncode == 0, done.stderr
-    releases = [path for path in (folder / "shown").iterdir() if (path / "data.csv").exists()]
-    assert len(releases) == 3
-    for release in releases:
-        page = (folder / "shown" / f"{release.name}-custodian" / "report.html").read_text()
-        assert digest(release / "data.csv") in page
-        assert f"release by {release.name}<" in page
