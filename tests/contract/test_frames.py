@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
 import microveil as mv
 
@@ -377,7 +378,9 @@ def test_columns_of_python_objects_are_told_apart_by_their_text(kind):
         "pandas": pd.DataFrame({"A": numbers, "day": days}),
         "numpy": {"A": numbers, "day": days},
     }[kind]
-    found = mv.assess(table, table, ["A"], classes="day", formula="A ~ day").to_dict()
+    found = mv.assess(
+        table, table, ["A"], classes="day", estimator=GaussianNB(), formula="A ~ day"
+    ).to_dict()
     classes = [told["class"] for told in found["classification"]["classes"]]
     assert classes == [str(day) for day in DAY[:3]]
     terms = [told["term"] for told in found["regression"]["coefficients"]]

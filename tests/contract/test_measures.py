@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import polars
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
 import made
 import microveil as mv
@@ -399,7 +400,9 @@ def test_figures_of_ours_keep_to_their_declared_ranges():
     """None is beyond them, before and after noise that changes everything."""
     table = people()
     noisy = {name: table[name] * 3 - 40 for name in NAMES} | {"place": table["place"][::-1]}
-    found = mv.assess(table, noisy, k=5, classes="place", formula="y ~ x", propensity=True)
+    found = mv.assess(
+        table, noisy, k=5, classes="place", estimator=GaussianNB(), formula="y ~ x", propensity=True
+    )
     assert set(found.measured) == set(MEASURES)
     for one in found.measured.values():
         if one.measure.by is By.PAIR:

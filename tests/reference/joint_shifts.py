@@ -4,10 +4,12 @@ Records are tuples of whole numbers, a domain is a list of pairs of bounds, one 
 attribute. Everything is found by trying it.
 """
 
+from functools import lru_cache
 from itertools import accumulate, pairwise, product
 from math import fsum
 
 
+@lru_cache(maxsize=2**18)
 def key(record, bounds):
     """Squared distance from the corner of lower bounds, in float64 and in attribute order."""
     total = 0.0
@@ -19,6 +21,7 @@ def key(record, bounds):
 
 def in_order(records, bounds):
     """The records by distance, ties by their values."""
+    bounds = tuple(bounds)
     return sorted(records, key=lambda record: (key(record, bounds), record))
 
 
@@ -52,10 +55,12 @@ def worst_loss(records, sizes, bounds, attribute, scales):
 
 def extremes(first, last, bounds, attribute):
     """The least and the greatest value of an attribute among records from first to last."""
+    bounds = tuple(bounds)
+    lowest, highest = (key(first, bounds), first), (key(last, bounds), last)
     between = [
         record[attribute]
         for record in grid(bounds)
-        if (key(first, bounds), first) <= (key(record, bounds), record) <= (key(last, bounds), last)
+        if lowest <= (key(record, bounds), record) <= highest
     ]
     return min(between), max(between)
 

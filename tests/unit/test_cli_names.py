@@ -23,6 +23,7 @@ def folder(tmp_path):
 
 BOUNDS = ["--bounds", f"{NAME}=0:100", "--attributes", NAME]
 REQUEST = ["--method", "dp-um", "--k", "5", "--epsilon", "1", *BOUNDS]
+LEARNER = ["--estimator", "sklearn.naive_bayes.GaussianNB"]
 COMPARED = ["--methods", "dp-um", "--k", "5", "--epsilon", "1", *BOUNDS, "--runs", "2"]
 
 
@@ -36,10 +37,10 @@ COMPARED = ["--methods", "dp-um", "--k", "5", "--epsilon", "1", *BOUNDS, "--runs
         ["inspect", "people.parquet", *REQUEST],
         ["audit", "people.parquet", *REQUEST],
         ["audit", "people.parquet", *REQUEST, "--json"],
-        ["assess", "people.parquet", "people.parquet", "--classes", "WORD"],
+        ["assess", "people.parquet", "people.parquet", "--classes", "WORD", *LEARNER],
         ["assess", "people.parquet", "people.parquet", "--attributes", f"{NAME}x"],
         ["attack", "people.parquet", "people.parquet"],
-        ["compare", "people.parquet", "-o", "out", *COMPARED, "--classes", "WORD"],
+        ["compare", "people.parquet", "-o", "out", *COMPARED, "--classes", "WORD", *LEARNER],
         ["demo", "--data", "people.parquet"],
     ],
 )
