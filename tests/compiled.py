@@ -91,4 +91,5 @@ def compile_kernels() -> None:
     if stamp.exists() and stamp.read_text() == state:
         return
     call_kernels()
-    stamp.write_text(state)
+    if os.access(stamp.parent, os.W_OK):  # else numba keeps its cache elsewhere
+        stamp.write_text(state)
