@@ -84,7 +84,13 @@ def figures(part):
              "missing": None if part.missing is None else part.missing.tolist(),
              "exact_cells": part.exact_cells, "n_cells": part.n_cells}  # fmt: skip
     if isinstance(part, CentroidPlan):
-        arrays = (part.partition.labels, part.sums, part.set_aside, part.sensitivities, part.scales)
+        arrays = (
+            part.partition.labels,
+            part.sums,
+            part.winsorised_remainder,
+            part.sensitivities,
+            part.scales,
+        )
         found |= {"arrays": [one.tolist() for one in arrays], "grid": part.grid}
     if isinstance(part, NoisePlan):
         found |= {"law": part.law, "delta": part.delta}

@@ -40,7 +40,7 @@ class Represented:
         Of the records that have a value.
     sums : int64 array (n_clusters,)
         Size times centroid, in grid units.
-    set_aside : int64 array (n_clusters,)
+    winsorised_remainder : int64 array (n_clusters,)
         Sum of the values less that.
     within : float64 array (n_clusters,)
         Squared distances of the values to their centroid.
@@ -49,7 +49,7 @@ class Represented:
 
     partition: Clusters
     sums: Whole
-    set_aside: Whole
+    winsorised_remainder: Whole
     within: NDArray[np.float64]
     widening: Widening | None = None
 
@@ -67,7 +67,7 @@ def plain_means(ranked: Ranked) -> Represented:
     return Represented(
         partition=ranked.partition,
         sums=sums,
-        set_aside=np.broadcast_to(np.int64(0), sums.shape),
+        winsorised_remainder=np.broadcast_to(np.int64(0), sums.shape),
         within=ranked.clusters.squares,
         widening=ranked.widening,
     )
@@ -77,13 +77,13 @@ def winsorised_means(ranked: Ranked) -> Represented:
     """Represent clusters by rank by their winsorised means (IDP-2025 section 3.2.2)."""
     clusters = ranked.clusters
     sums = winsorised_sum(clusters.sums, clusters.smallest, clusters.largest)
-    set_aside = clusters.sums - sums
+    winsorised_remainder = clusters.sums - sums
     return Represented(
         partition=ranked.partition,
         sums=sums,
-        set_aside=set_aside,
+        winsorised_remainder=winsorised_remainder,
         # About another point than the mean, squares grow by size times squared distance.
-        within=clusters.squares + set_aside.astype(np.float64) ** 2 / clusters.sizes,
+        within=clusters.squares + winsorised_remainder.astype(np.float64) ** 2 / clusters.sizes,
         widening=ranked.widening,
     )
 
@@ -91,8 +91,10 @@ def winsorised_means(ranked: Ranked) -> Represented:
 def joint_means(column: Column, clusters: Clusters, engine: Engine) -> Represented:
     """Represent clusters formed by several attributes by the means of one of these."""
     sums, squares = engine.moments(column, clusters)
-    set_aside = np.broadcast_to(np.int64(0), sums.shape)
-    return Represented(partition=clusters, sums=sums, set_aside=set_aside, within=squares)
+    winsorised_remainder = np.broadcast_to(np.int64(0), sums.shape)
+    return Represented(
+        partition=clusters, sums=sums, winsorised_remainder=winsorised_remainder, within=squares
+    )
 
 
 def noisy_centroids(
@@ -245,7 +247,7 @@ def _plan(
         partition=engine.in_table(column, represented.partition),
         missing=engine.missing(column),
         sums=represented.sums,
-        set_aside=represented.set_aside,
+        winsorised_remainder=represented.winsorised_remainder,
         within=represented.within,
         sensitivities=sensitivities,
         scales=scales,

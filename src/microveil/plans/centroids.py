@@ -49,7 +49,7 @@ class CentroidPlan:
     missing : bool array (n_records,) or None
     sums : int64 array (n_clusters,)
         Of the values, or of the winsorised values, in grid units.
-    set_aside : int64 array (n_clusters,)
+    winsorised_remainder : int64 array (n_clusters,)
         Sum of the values less the sum above.
     within : float64 array (n_clusters,)
         Squared distances of the cluster's values to its centroid, in squared grid units.
@@ -69,7 +69,7 @@ class CentroidPlan:
     partition: Partition
     missing: Mask | None
     sums: NDArray[np.int64]
-    set_aside: NDArray[np.int64]
+    winsorised_remainder: NDArray[np.int64]
     within: NDArray[np.float64]
     sensitivities: NDArray[np.int64]
     scales: NDArray[np.int64]
@@ -116,34 +116,49 @@ class CentroidPlan:
     def total_squares(self) -> float:
         """Squared distances of the values to their mean, in squared grid units."""
         sizes = self.partition.sizes
-        plain = self.sums + self.set_aside
+        plain = self.sums + self.winsorised_remainder
         first = int(plain[0]) / int(sizes[0])
         means = plain / sizes - first
         middle = float(np.average(means, weights=sizes))
-        about_means = self.within - self.set_aside.astype(np.float64) ** 2 / sizes
+        about_means = self.within - self.winsorised_remainder.astype(np.float64) ** 2 / sizes
         return float(np.maximum(about_means, 0).sum() + (sizes * (means - middle) ** 2).sum())
 
     @property
     def squares_about_published_mean(self) -> float:
         """Squared distances of the values to their mean rounded to the grid, as a cell holds it."""
         sizes = self.partition.sizes
-        mean = float(np.average((self.sums + self.set_aside) / sizes, weights=sizes))
+        mean = float(np.average((self.sums + self.winsorised_remainder) / sizes, weights=sizes))
         return squares_about_rounded(self.total_squares, mean, self.n_cells)
 
     def expected_error(self, *, isotonic: bool) -> float:
         """Squared distance of released to original values that is to be expected, in all."""
-        sizes, set_aside = self.partition.sizes, self.set_aside.astype(np.float64)
+        sizes, winsorised_remainder = (
+            self.partition.sizes,
+            self.winsorised_remainder.astype(np.float64),
+        )
         centroids = self.sums / sizes
         scales = np.ldexp(self.scales / sizes, -self.grid.bits)
         clamp = (self.grid.lower, self.grid.upper)
         if isotonic:
             return expected_isotonic_error(
-                self.within, set_aside, sizes, centroids, scales, *clamp, in_order=in_order
+                self.within,
+                winsorised_remainder,
+                sizes,
+                centroids,
+                scales,
+                *clamp,
+                in_order=in_order,
             )
         unclamped = unclamped_centroid_error(self.within, sizes, scales)
 
         def clamped(some: NDArray[np.integer] | slice) -> float:
-            parts = self.within[some], set_aside[some], sizes[some], centroids[some], scales[some]
+            parts = (
+                self.within[some],
+                winsorised_remainder[some],
+                sizes[some],
+                centroids[some],
+                scales[some],
+            )
             return float(expected_centroid_error(*parts, *clamp).sum())
 
         if len(sizes) <= SAMPLED:
@@ -151,8 +166,8 @@ class CentroidPlan:
         by_error = np.argpartition(unclamped, -(SAMPLED // 2))
         others, gravest = by_error[: -(SAMPLED // 2)], by_error[-(SAMPLED // 2) :]
         some = np.sort(others)[:: math.ceil(2 * len(others) / SAMPLED)]
-        rest, told = float(unclamped[others].sum()), float(unclamped[some].sum())
-        return clamped(gravest) + (clamped(some) * rest / told if told else clamped(others))
+        rest, drawn = float(unclamped[others].sum()), float(unclamped[some].sum())
+        return clamped(gravest) + (clamped(some) * rest / drawn if drawn else clamped(others))
 
     def draw(self, source: RandomSource, engine: Engine, *, isotonic: bool) -> Numbers:
         """Perturb the centroids, clamp, then (if asked) put in order, round, and broadcast."""
