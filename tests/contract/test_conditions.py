@@ -143,7 +143,7 @@ def test_summary_statement_and_reports_show_the_conditions_of_the_plan(method, m
         assert f"**{head}" in statement
         for page in pages:
             assert condition.clause[1:] in page
-    given = statement.partition("## What this takes as given")[2].partition("\n## ")[0]
+    given = statement.partition("## What this is conditional on")[2].partition("\n## ")[0]
     assert given.count("\n- ") == len(ids)
 
 

@@ -356,7 +356,7 @@ def test_a_registered_risk_stands_where_linkage_was_not_measured(monkeypatch):
     )
     assert set(found.frontier["risk"]) == {RISK.id}
     assert found.frontier["record_linkage_by_chance"].null_count() == found.frontier.height
-    assert f"On the frontier with {RISK.label}, found from means" in words(found.answer)
+    assert f"Pareto-optimal with {RISK.label}, by means" in words(found.answer)
     assert said(comparison_report(found))
 
 

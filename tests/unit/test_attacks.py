@@ -160,9 +160,9 @@ def test_what_the_population_tells_is_no_risk_beyond_control():
     told = by_attack(without)["inference"][0]
     assert told.beyond == "baseline"
     assert told.risk.interval[0] > 0.5
-    assert any("what the population tells" in note for note in without.notes)
-    assert "what the population tells" in without.to_text()
-    assert "what the population tells" in told.control_is
+    assert any("what the population reveals" in note for note in without.notes)
+    assert "what the population reveals" in without.to_text()
+    assert "what the population reveals" in told.control_is
 
 
 def test_membership_needs_a_control_group_and_says_so():

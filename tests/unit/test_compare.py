@@ -84,7 +84,7 @@ def test_every_cell_says_what_it_guarantees(found):
 
 
 def test_the_scope_is_the_most_demanding_that_keeps_epsilon(found):
-    """No cell stands in a group whose scope it covers with more than its epsilon, or not at all."""
+    """None stands in a group whose scope it covers with more than its epsilon, or not at all."""
     order = ("row", "vector", "cluster")
     for row in found.summary.to_dicts():
         kept = [
@@ -106,12 +106,12 @@ def test_nothing_depends_on_the_number_of_threads(found, jobs):
 def test_a_cell_is_the_same_in_every_grid(found):
     """What else is compared, and how often, changes nothing about a run."""
     other = {**GRID, "methods": "mdav,idp-cbls,dp-um", "k": [8], "runs": 2}
-    few = compare(people(), **other, **REQUEST).table.drop("cell")
+    few = compare(people(), **other, **REQUEST).table.drop("configuration")
     many = found.table.filter(
         (polars.col("k") == 8)
         & (polars.col("run") <= 2)
         & (polars.col("method").is_in(["mdav", "dp-um"]))
-    ).drop("cell")
+    ).drop("configuration")
     shared = few.filter(polars.col("method") != "idp-cbls")
     order = ["method", "epsilon", "run"]
     assert_frame_equal(shared.sort(order), many.sort(order), check_exact=True)
@@ -166,7 +166,7 @@ def test_what_a_matrix_of_ones_own_spends_is_its_epsilon():
     made = compare(yes, **given, epsilon=[1, 2], matrix={"YES": "invariant"})
     assert made.summary.select("scope", "epsilon").rows() == [("none", 1.0), ("none", 2.0)]
     assert made.frontier.filter(risk="record_linkage").height >= 1
-    assert set(made.frontier["cell"]) == {0, 1}
+    assert set(made.frontier["configuration"]) == {0, 1}
 
 
 def test_missing_cells_and_shuffled_rows_are_measured_as_they_are():
@@ -206,7 +206,7 @@ def test_what_is_refused_is_a_row_with_its_reason():
     runs = {name: found.table.filter(method=name)["run"].count() for name in ("idp-cbls", "mdav")}
     assert runs == {"idp-cbls": 2 * 1, "mdav": 3}
     assert reasons["idp-cbls", 101] in " ".join(found.answer.split())
-    assert f"{len(reasons)} of 12 cells" in found.answer
+    assert f"{len(reasons)} of 12 configurations" in found.answer
 
 
 def test_a_request_that_no_cell_can_fulfil_is_an_error():
@@ -230,17 +230,29 @@ def test_a_request_that_no_cell_can_fulfil_is_an_error():
 
 
 def test_a_grid_that_is_refused_whole_is_an_error(tmp_path):
-    """All cells refused, by request or plan, is told as one error, and no folder is left."""
+    """All configurations refused, by request or plan, is one error, and no folder is left."""
     table = {"AGE": np.repeat(np.arange(20, 40), 5)}
     asked = {"epsilon": [1, 2], "runs": 2, "seed": 1, "attributes": "AGE"}
     bounds = {"bounds": {"AGE": (0, 120)}}
     there = tmp_path / "there"
     there.mkdir(mode=0o755)
     for methods, k, given, error, told in (
-        ("idp-cbls", 4, {}, ExactCellsError, "all 2 cells are refused, the first because"),
-        ("idp-cbls", [4, 200], {}, ExactCellsError, "all 4 cells are refused, the first because"),
-        ("dp-um,idp-cbls", 200, {}, RequestError, "all 4 cells are refused, the first because"),
-        ("dp-um", 4, {**bounds, "scope": "row"}, RequestError, "all 2 cells are refused,"),
+        ("idp-cbls", 4, {}, ExactCellsError, "all 2 configurations are refused, the first because"),
+        (
+            "idp-cbls",
+            [4, 200],
+            {},
+            ExactCellsError,
+            "all 4 configurations are refused, the first because",
+        ),
+        (
+            "dp-um,idp-cbls",
+            200,
+            {},
+            RequestError,
+            "all 4 configurations are refused, the first because",
+        ),
+        ("dp-um", 4, {**bounds, "scope": "row"}, RequestError, "all 2 configurations are refused,"),
         ("dp-um", 4, {}, RequestError, "needs its bounds"),
     ):
         for folder in (None, tmp_path / "new", there):
@@ -256,12 +268,12 @@ def test_a_grid_that_is_refused_whole_is_an_error(tmp_path):
 
 
 def test_where_the_last_cell_alone_can_be_planned_there_is_a_comparison():
-    """Refused cells before it are rows, each planned once, on any number of threads."""
+    """Refused configurations before it are rows, each planned once, on any number of threads."""
     table = {"AGE": np.repeat(np.arange(20, 40), 5)}
     grid = {"methods": "idp-cbls", "k": [2, 4, 5, 50], "epsilon": 1, "runs": 3, "seed": 1}
     one, many = (compare(table, **grid, attributes="AGE", jobs=jobs) for jobs in (1, 3))
     assert one.summary["refused"].is_not_null().to_list() == [True, True, True, False]
-    assert one.table["cell"].to_list() == [0, 1, 2, 3, 3, 3]
+    assert one.table["configuration"].to_list() == [0, 1, 2, 3, 3, 3]
     assert_frame_equal(one.table, many.table, check_exact=True)
 
 
@@ -336,7 +348,7 @@ def test_few_cells_are_dealt_out_run_by_run():
 def test_intervals_are_students(found):
     """The mean over runs has Student's interval, cut off at what a measure can be."""
     for row in found.summary.to_dicts():
-        runs = found.table.filter(polars.col("cell") == row["cell"])
+        runs = found.table.filter(polars.col("configuration") == row["configuration"])
         for measure in MEASURES:
             figures = runs[measure].to_numpy()
             assert row[measure] == pytest.approx(figures.mean(), rel=1e-12)
@@ -417,4 +429,4 @@ def test_errors_hold_no_error_of_a_library():
 
 def test_it_prints_without_figures(found):
     """A notebook that prints a comparison shows how much was compared, no figure of the data."""
-    assert repr(found) == f"Comparison(26 cells, {found.table.height} runs)"
+    assert repr(found) == f"Comparison(26 configurations, {found.table.height} runs)"

@@ -164,7 +164,7 @@ def test_the_baseline_is_trained_once_for_each_seed(monkeypatch):
 def test_summaries_are_means_with_intervals_within_what_is_possible(found):
     """F-measures end at 1, overlaps may go below 0, the majority's guess is one figure."""
     for row in found.summary.to_dicts():
-        runs = found.table.filter(cell=row["cell"])
+        runs = found.table.filter(configuration=row["configuration"])
         for label in LABELS:
             for name in (of_class("f_measure", label), of_class("f_measure_original", label)):
                 assert row[name] == pytest.approx(runs[name].mean())
@@ -540,7 +540,7 @@ def made(*cells, labels=LABELS, runs=(-0.01, 0.0, 0.01)):
     measures = Measures(classes="PAY", labels=labels, linkage=False)
     rows = []
     for number, (k, *means) in enumerate(cells):
-        known = {"cell": number, "method": "dp-um", "steps": "", "k": k, "epsilon": 1.0,
+        known = {"configuration": number, "method": "dp-um", "steps": "", "k": k, "epsilon": 1.0,
                  "scope": "vector", "model": "dp", "exact_cells": 0, "n_cells": 50}  # fmt: skip
         for run, shift in enumerate(runs, start=1):
             figures = dict.fromkeys(LOSSES, 10.0 + k)
@@ -558,10 +558,10 @@ def test_the_words_name_the_best_and_what_cannot_be_told_from_it():
     told = flat(made((3, 0.5, 0.5), (5, 0.7, 0.8), (9, 0.71, 0.78), (8, 0.71, 0.5)).answer)
     assert "Epsilon 1: F-measure highest with dp-um, k 5: class <= 100 0.700 (0.675" in told
     assert "original 0.900, majority 0.250); class > 100 0.800" in told
-    assert "Not told apart: 1 of 3 other cells." in told
+    assert "Not told apart: 1 of 3 other configurations." in told
     alone = flat(made((3, 0.5, 0.5)).answer)
     assert "F-measure with dp-um, k 3:" in alone
-    assert "other cells" not in alone
+    assert "other configurations" not in alone
     once = flat(made((3, 0.5, 0.5), (5, 0.6, 0.6), runs=(0.0,)).answer)
     assert "highest with dp-um, k 5: class <= 100 0.600 (original" in once
     assert "One run says nothing of its spread." in once
@@ -571,7 +571,7 @@ def test_the_words_say_where_nothing_was_learnt():
     """Cells without F-measures are passed over; where all are, that is said; long lists are cut."""
     told = flat(made((3, None, None), (5, 0.6, 0.6)).answer)
     assert "with dp-um, k 5:" in told
-    assert "Undefined in some run of 1 of 2 cells." in told
+    assert "Undefined in some run of 1 of 2 configurations." in told
     assert "is not defined" in flat(made((3, None, None)).answer)
     many = tuple("abcdef")
     assert "; and 2 other classes." in flat(made((3, *[0.5] * 6), labels=many).answer)
@@ -583,16 +583,18 @@ def test_the_words_name_the_best_overlap_and_propensity():
     columns = [name + end for name in (OVERLAP, PROPENSITY) for end in ("", "_low", "_high")]
     figures = [(0.5, 0.4, 0.6, 3.0, 2.0, 4.0), (0.9, 0.8, 1.0, 5.0, 4.0, 6.0), (None,) * 6]
     rows = [
-        {"cell": cell, **dict(zip(columns, own, strict=True))} for cell, own in enumerate(figures)
+        {"configuration": cell, **dict(zip(columns, own, strict=True))}
+        for cell, own in enumerate(figures)
     ]
     named = {0: "dp-um, k 3", 1: "dp-um, k 5", 2: "dp-um, k 7"}
     assert analysed_words(rows, named) == (
-        "Overlap of coefficients highest with dp-um, k 5: 0.9 (0.8 to 1), beside 1 for the "
-        "original. Not told apart: 0 of 1 other cells. Undefined in some run of 1 of 3 cells. "
-        "Propensity ratio lowest with dp-um, k 3: 3 (2 to 4), beside 1 for the same law. Not told "
-        "apart: 1 of 1 other cells. Undefined in some run of 1 of 3 cells."
+        "Confidence-interval overlap highest with dp-um, k 5: 0.9 (0.8 to 1), beside 1 for the "
+        "original. Not told apart: 0 of 1 other configurations. Undefined in some run of 1 of 3 "
+        "configurations. pMSE ratio lowest with dp-um, k 3: 3 (2 to 4), beside 1 for the same "
+        "law. Not told apart: 1 of 1 other configurations. Undefined in some run of 1 of 3 "
+        "configurations."
     )
-    assert analysed_words([{"cell": 0}], named) == ""
+    assert analysed_words([{"configuration": 0}], named) == ""
 
 
 def test_the_words_say_what_an_analysis_cannot_tell():
@@ -601,25 +603,30 @@ def test_the_words_say_what_an_analysis_cannot_tell():
 
     def told(*figures):
         rows = [
-            {"cell": cell, PROPENSITY: mean, f"{PROPENSITY}_low": low, f"{PROPENSITY}_high": high}
+            {
+                "configuration": cell,
+                PROPENSITY: mean,
+                f"{PROPENSITY}_low": low,
+                f"{PROPENSITY}_high": high,
+            }
             for cell, (mean, low, high) in enumerate(figures)
         ]
         return analysed_words(rows, named)
 
     tied = told((2.0, 1.5, 2.5), (2.0, 1.5, 2.5), (2.2, 1.0, 3.4), (4.0, 3.0, 5.0))
-    assert tied.startswith("Propensity ratio lowest with dp-um, k 0: 2 (1.5 to 2.5),")
-    assert tied.endswith("Not told apart: 2 of 3 other cells.")
+    assert tied.startswith("pMSE ratio lowest with dp-um, k 0: 2 (1.5 to 2.5),")
+    assert tied.endswith("Not told apart: 2 of 3 other configurations.")
     once = told((2.0, None, None), (3.0, None, None))
     assert once.endswith("One run says nothing of its spread.")
     alone = told((2.0, 1.0, 3.0), (None, None, None))
     assert alone == (
-        "Propensity ratio with dp-um, k 0: 2 (1 to 3), beside 1 for the same law. Undefined in "
-        "some run of 1 of 2 cells."
+        "pMSE ratio with dp-um, k 0: 2 (1 to 3), beside 1 for the same law. Undefined in "
+        "some run of 1 of 2 configurations."
     )
     nothing = told((None, None, None), (None, None, None))
-    assert nothing == "Propensity ratio: undefined in some run of every cell."
+    assert nothing == "pMSE ratio: undefined in some run of every configuration."
     drawn_by_none = told((2.0, 2.0, 2.0), (3.0, 3.0, 3.0), (2.0, 2.0, 2.0))
-    assert drawn_by_none.endswith("Not told apart: 1 of 2 other cells.")
+    assert drawn_by_none.endswith("Not told apart: 1 of 2 other configurations.")
 
 
 def test_measures_come_back_from_their_description(found):

@@ -90,7 +90,7 @@ def test_two_names_of_one_method_are_refused(methods, arguments):
     with pytest.raises(RequestError, match="are the same"):
         read_grid(methods, 3, 1, 2, arguments)
     for alone in methods.split(","):
-        assert read_grid(f"laplace,{alone}", 3, 1, 2, arguments).cells
+        assert read_grid(f"laplace,{alone}", 3, 1, 2, arguments).configurations
 
 
 def test_a_default_that_is_overruled_is_another_method():
@@ -105,14 +105,17 @@ def test_a_default_that_is_overruled_is_another_method():
 
 def test_what_draws_nothing_has_all_runs_where_an_analysis_is_seeded():
     """A classifier has a seed for each run, also on a release that is always the same."""
-    assert [cell.runs for cell in read_grid("mdav,dp-um", 3, 1, 4, seeded=True).cells] == [4, 4]
+    assert [cell.runs for cell in read_grid("mdav,dp-um", 3, 1, 4, seeded=True).configurations] == [
+        4,
+        4,
+    ]
 
 
 def test_cells_leave_out_what_a_method_has_no_use_for():
     """No k without clusters, no epsilon without a budget, one run where nothing is random."""
     grid = read_grid("laplace,mdav,dp-um,k-noise:width=3", "3,5", "1,2", 4)
     found = {}
-    for cell in grid.cells:
+    for cell in grid.configurations:
         found.setdefault(cell.choice.method.id, []).append((cell.k, cell.epsilon, cell.runs))
     assert found == {
         "laplace": [(None, 1, 4), (None, 2, 4)],
@@ -121,9 +124,9 @@ def test_cells_leave_out_what_a_method_has_no_use_for():
         "k-noise": [(None, None, 4)],
     }
     assert grid.total == 8 + 2 + 16 + 4
-    assert [cell.number for cell in grid.cells] == list(range(9))
+    assert [cell.number for cell in grid.configurations] == list(range(9))
     by_argument = read_grid("k-noise", (), (), 4, {"width": 3})
-    assert [cell.k for cell in by_argument.cells] == [None]
+    assert [cell.k for cell in by_argument.configurations] == [None]
 
 
 @pytest.mark.parametrize(
@@ -147,7 +150,7 @@ def test_seeds_follow_from_names_alone():
     def seeds(grid, seed=7):
         return {
             (str(cell.choice), cell.k, cell.epsilon, run): cell.seed(seed, run)
-            for cell in grid.cells
+            for cell in grid.configurations
             for run in range(1, cell.runs + 1)
         }
 
@@ -156,4 +159,4 @@ def test_seeds_follow_from_names_alone():
     assert len({*many.values(), *seeds(large, 8).values()}) == 2 * len(many)
     assert all(0 <= seed < 1 << 63 for seed in many.values())
     assert few["dp-um", 5, Fraction(1), 1] == 2662070987166245866
-    assert read_grid("mdav", 3, (), 1).cells[0].seed(7, 1) is None
+    assert read_grid("mdav", 3, (), 1).configurations[0].seed(7, 1) is None

@@ -49,7 +49,13 @@ def made(*cells, runs=(-1.0, 0.0, 1.0), **arguments):
     rows = []
     for number, (choice, k, epsilon, scope, model, loss, linkage) in enumerate(cells):
         method, _, steps = choice.partition(":")
-        named = {"cell": number, "method": method, "steps": steps, "k": k, "epsilon": epsilon}
+        named = {
+            "configuration": number,
+            "method": method,
+            "steps": steps,
+            "k": k,
+            "epsilon": epsilon,
+        }
         facts = {"scope": scope, "model": model, "vector_loss": 9.0, "exact_cells": 0,
                  "conditions": HELD.get(choice, [])}  # fmt: skip
         for run, shift in enumerate(runs, start=1):
@@ -95,10 +101,10 @@ def test_a_weaker_guarantee_never_pushes_a_stronger_one_off():
         ("idp-vector", 5, 0.1, "vector", "idp", 1.0, 1.0),
     ]
     for other in weaker:
-        assert 0 in made(strong, other).frontier["cell"]
+        assert 0 in made(strong, other).frontier["configuration"]
     stronger = ("laplace", None, 0.1, "vector", "dp", 49.0, 5.0)
-    assert 0 not in made(strong, stronger).frontier["cell"]
-    assert 0 in made(strong, strong).frontier["cell"]
+    assert 0 not in made(strong, stronger).frontier["configuration"]
+    assert 0 in made(strong, strong).frontier["configuration"]
 
 
 @given(st.lists(st.tuples(CELLS, st.tuples(st.booleans(), st.booleans())), max_size=12))
@@ -127,16 +133,16 @@ def test_a_guarantee_with_a_condition_never_pushes_one_without_off():
     held = ("record-dp:partition=optimal", 5, 1.0, "vector", "idp", 20.0, 3.0)
     sizes = ("idp-vector:partition=noise-aware", 5, 1.0, "vector", "idp", 10.0, 2.0)
     found = made(plain, held, sizes)
-    assert set(found.frontier["cell"]) == {0, 1, 2}
+    assert set(found.frontier["configuration"]) == {0, 1, 2}
     assert found.summary["excluded[record_linkage]"].to_list() == [False] * 3
-    assert "vector scope 3 of 3 cells, 3 sure, 0 excluded." in flat(found.answer)
+    assert "vector scope 3 of 3 configurations, 3 sure, 0 excluded." in flat(found.answer)
     as_conditional = made((sizes[0], *plain[1:]), sizes)
-    assert set(as_conditional.frontier["cell"]) == {1}
+    assert set(as_conditional.frontier["configuration"]) == {1}
     best = ("dp-um", 5, 1.0, "vector", "dp", 1.0, 1.0)
     beaten = made(best, plain, held, ("record-dp:partition=noise-aware", *held[1:5], 30.0, 4.0))
-    assert set(beaten.frontier["cell"]) == {0}
+    assert set(beaten.frontier["configuration"]) == {0}
     alone = made(held, ("record-dp:partition=noise-aware", *held[1:5], 30.0, 4.0))
-    assert set(alone.frontier["cell"]) == {0}
+    assert set(alone.frontier["configuration"]) == {0}
 
 
 def test_where_no_epsilon_is_kept_none_makes_a_cell_stronger():
@@ -145,7 +151,7 @@ def test_where_no_epsilon_is_kept_none_makes_a_cell_stronger():
     other = ("pram", None, 1.0, "none", "none", 20.0, 2.0)
     none = ("k-noise", 5, None, "none", "none", 30.0, 3.0)
     better = made(spent, other, none)
-    assert set(better.frontier["cell"]) == {0}
+    assert set(better.frontier["configuration"]) == {0}
     assert better.summary["excluded[record_linkage]"].to_list() == [False, True, True]
 
 
@@ -180,11 +186,12 @@ def test_one_run_excludes_nothing_and_what_is_refused_is_null():
     )
     for runs, told in (((0.0,), [False, False]), ((-1.0, 0.0, 1.0), [False, True])):
         compared = made(*cells, runs=runs)
-        assert set(compared.frontier["cell"]) == {0}
+        assert set(compared.frontier["configuration"]) == {0}
         for risk in RISKS:
             assert compared.summary[f"excluded[{risk}]"].to_list() == told
     rows = [*made(*cells).table.to_dicts(),
-            {"cell": 2, "method": "idp-ls", "steps": "", "k": 2, "refused": "why"}]  # fmt: skip
+            {"configuration": 2, "method": "idp-ls", "steps": "", "k": 2,
+             "refused": "why"}]  # fmt: skip
     summary = Comparison.of(rows, {"runs": 3, "seed": 1}).summary
     assert summary["excluded[record_linkage]"].to_list() == [False, True, None]
     assert excluded_of(summary.clear()).is_empty()
@@ -202,17 +209,17 @@ def test_the_frontier_is_found_for_each_scope_by_itself(found):
 
 def test_every_panel_holds_one_scope_and_one_epsilon(found):
     """Every cell is drawn once, in the panel of its scope and epsilon, with its interval."""
-    summary = {row["cell"]: row for row in found.summary.to_dicts()}
+    summary = {row["configuration"]: row for row in found.summary.to_dicts()}
     for risk in RISKS:
         panels = risk_utility_map(found, risk)
         drawn = {}
         for panel in panels:
             for series in panel.series:
                 for point in series.points:
-                    drawn[point.cell] = (panel, series, point)
+                    drawn[point.configuration] = (panel, series, point)
         assert set(drawn) == set(summary)
         assert sum(len(s.points) for panel in panels for s in panel.series) == len(summary)
-        kept = set(found.frontier.filter(polars.col("risk") == risk)["cell"])
+        kept = set(found.frontier.filter(polars.col("risk") == risk)["configuration"])
         for cell, (panel, series, point) in drawn.items():
             row = summary[cell]
             assert (panel.scope, panel.epsilon) == (row["scope"], row["epsilon"])
@@ -332,18 +339,18 @@ def test_the_answer_tells_how_sure_a_frontier_is():
     """Only cells that nothing beats anywhere within the intervals are counted as sure."""
     best = ("dp-um", 5, 1.0, "vector", "dp", 20.0, 3.0)
     apart = made(best, ("dp-um", 6, 1.0, "vector", "dp", 40.0, 5.0))
-    assert "found from means: vector scope 1 of 2 cells, 1 sure, 1 excluded." in flat(apart.answer)
+    assert "by means: vector scope 1 of 2 configurations, 1 sure, 1 excluded." in flat(apart.answer)
     near = made(best, ("dp-um", 6, 1.0, "vector", "dp", 21.0, 3.0))
-    assert "vector scope 1 of 2 cells, 0 sure, 0 excluded." in flat(near.answer)
+    assert "vector scope 1 of 2 configurations, 0 sure, 0 excluded." in flat(near.answer)
     traded = made(best, ("dp-um", 6, 1.0, "vector", "dp", 40.0, 2.0))
-    assert "vector scope 2 of 2 cells, 2 sure," in flat(traded.answer)
+    assert "vector scope 2 of 2 configurations, 2 sure," in flat(traded.answer)
     weaker = made(best, ("idp-ls", 6, 1.0, "vector", "idp", 21.0, 3.0))
-    assert "vector scope 2 of 2 cells, 1 sure," not in flat(weaker.answer)
-    assert "vector scope 1 of 2 cells, 1 sure," in flat(weaker.answer)
+    assert "vector scope 2 of 2 configurations, 1 sure," not in flat(weaker.answer)
+    assert "vector scope 1 of 2 configurations, 1 sure," in flat(weaker.answer)
     larger = made(best, ("dp-um", 5, 2.0, "vector", "dp", 20.5, 3.0))
-    assert "vector scope 1 of 2 cells, 1 sure," in flat(larger.answer)
+    assert "vector scope 1 of 2 configurations, 1 sure," in flat(larger.answer)
     once = made(best, ("dp-um", 6, 1.0, "vector", "dp", 40.0, 5.0), runs=(0.0,))
-    assert "vector scope 1 of 2 cells, 0 sure," in flat(once.answer)
+    assert "vector scope 1 of 2 configurations, 0 sure," in flat(once.answer)
 
 
 def test_a_partition_held_is_told_where_its_method_is_best():
@@ -399,15 +406,15 @@ def test_the_answer_says_why_nothing_does_best():
     constant = compare({"AGE": np.full(6, 50)}, methods="dp-um,mdav", k=3, epsilon=1, runs=2,
                        **REQUEST)  # fmt: skip
     top = flat(constant.answer.partition("In parentheses")[0])
-    assert "No cell can be ranked: no protected attribute varies" in top
-    refused = [{"cell": 0, "method": "idp-ls", "steps": "", "k": 2, "refused": "why"}]
-    assert "No cell can be ranked: every one was refused." in flat(
+    assert "No configuration can be ranked: no protected attribute varies" in top
+    refused = [{"configuration": 0, "method": "idp-ls", "steps": "", "k": 2, "refused": "why"}]
+    assert "No configuration can be ranked: every one was refused." in flat(
         Comparison.of(refused, {"runs": 3, "seed": 1}).answer
     )
     table = made(("dp-um", 5, 1.0, "vector", "dp", 20.0, 3.0)).table
     unmeasured = table.with_columns(polars.lit(None, polars.Float64).alias(m) for m in MEASURES)
-    found = Comparison.of([*unmeasured.to_dicts(), {**refused[0], "cell": 1}], {"runs": 3})
-    assert "No cell can be ranked: in every one that was not refused" in flat(found.answer)
+    found = Comparison.of([*unmeasured.to_dicts(), {**refused[0], "configuration": 1}], {"runs": 3})
+    assert "No configuration can be ranked: in every one that was not refused" in flat(found.answer)
     assert "can be ranked" not in made(("dp-um", 5, 1.0, "vector", "dp", 20.0, 3.0)).answer
 
 
@@ -431,7 +438,7 @@ def test_nothing_that_a_notebook_prints_shows_a_figure(found):
     panel = risk_utility_map(found)[0]
     assert repr(panel) == "Panel(Row scope, epsilon 0.5, 1 series)"
     assert repr(panel.series[0]) == "Series(laplace, 1 points)"
-    assert re.fullmatch(r"Point\(cell \d+, k None\)", repr(panel.series[0].points[0]))
+    assert re.fullmatch(r"Point\(configuration \d+, k None\)", repr(panel.series[0].points[0]))
     release = mv.protect({"AGE": np.arange(20, 80)}, method="mdav", k=3, attributes="AGE")
     assert repr(release.manifest) == "Manifest(mdav, 60 records)"
 
@@ -483,7 +490,7 @@ def test_what_cannot_be_drawn_is_refused(found, tmp_path):
         draw_map(found, tmp_path / "map.png")
     endless = made(("dp-um", 5, 1.0, "vector", "dp", float("inf"), 3.0))
     assert not drawable(endless)
-    with pytest.raises(RequestError, match="no cell has both"):
+    with pytest.raises(RequestError, match="no configuration has both"):
         draw_map(endless, tmp_path / "map.svg")
     assert not list(tmp_path.iterdir())
 

@@ -60,8 +60,8 @@ def test_a_killed_comparison_continues_to_the_same_table(whole, tmp_path, runs):
     process.stdout.close()
     assert process.wait() == -signal.SIGKILL
     left = polars.read_parquet(folder / "results.parquet")
-    there = whole.table.join(left, on=["cell", "run"], how="semi", nulls_equal=True)
-    assert_frame_equal(left, there.sort("cell", "run"), check_exact=True)
+    there = whole.table.join(left, on=["configuration", "run"], how="semi", nulls_equal=True)
+    assert_frame_equal(left, there.sort("configuration", "run"), check_exact=True)
     assert left["run"].count() >= done - 12
     told = []
     found = compare(
@@ -132,8 +132,9 @@ def test_the_folder_holds_everything_and_only_its_owner_opens_it(whole, tmp_path
     assert {path.name for path in folder.iterdir()} == FILES
     assert folder.stat().st_mode & 0o777 == 0o700
     assert json.loads((folder / "comparison.json").read_text()) == whole.description
-    assert_frame_equal(polars.read_csv(folder / "summary.csv").select("cell", "information_loss"),
-                       whole.summary.select("cell", "information_loss"))  # fmt: skip
+    assert_frame_equal(polars.read_csv(folder / "summary.csv")
+                       .select("configuration", "information_loss"),
+                       whole.summary.select("configuration", "information_loss"))  # fmt: skip
     assert (folder / "answer.md").read_text() == whole.answer
     also = whole.write(tmp_path / "also")
     for name in FILES - {"results.parquet", ".lock"}:
@@ -212,11 +213,11 @@ def test_a_folder_of_refused_cells_stays_as_it_is(tmp_path):
              "attributes": "AGE"}  # fmt: skip
     allowed = compare(ages, **asked, exact_cells="allow")
     description = {**allowed.description, "arguments": {"attributes": "AGE"}}
-    rows = [{"cell": cell, "method": "idp-cbls", "steps": "", "k": k, "epsilon": 1.0,
+    rows = [{"configuration": cell, "method": "idp-cbls", "steps": "", "k": k, "epsilon": 1.0,
              "refused": "why"} for cell, k in enumerate((4, 5))]  # fmt: skip
     folder = Comparison.of(rows, description).write(tmp_path / "c")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    with pytest.raises(DataError, match="all 2 cells are refused"):
+    with pytest.raises(DataError, match="all 2 configurations are refused"):
         compare(ages, **asked, folder=folder)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
@@ -239,7 +240,7 @@ def test_spoilt_files_are_refused(whole, tmp_path, name):
     (folder / name).write_bytes((folder / name).read_bytes()[:-40])
     with pytest.raises(FileError, match=name):
         compare(people(), **GRID, **REQUEST, folder=folder)
-    polars.DataFrame({"cell": [1]}).write_parquet(folder / "results.parquet")
+    polars.DataFrame({"configuration": [1]}).write_parquet(folder / "results.parquet")
     (folder / "comparison.json").write_text(json.dumps(whole.description))
     with pytest.raises(FileError, match=r"results\.parquet"):
         compare(people(), **GRID, **REQUEST, folder=folder)

@@ -229,7 +229,7 @@ def test_each_scope_sums_what_covers_it_and_says_what_does_not(tmp_path):
     assert "vector scope: epsilon 3 in all, over 2 releases." in told
     assert (
         "row scope: epsilon 1 in all, over 1 release; 1 of the 2 does not cover it by differential "
-        "privacy, so nothing bounds what all of them tell together."
+        "privacy, so nothing bounds what all of them reveal together."
     ) in told
 
 

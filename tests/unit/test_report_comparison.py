@@ -16,8 +16,8 @@ from microveil.evaluation.measures.linkage import CHANCE
 from microveil.privacy.condition import bounds, kept_columns, rank_boundaries
 from microveil.report import MapPoint, Spread, comparison_report, risk_utility_section
 from microveil.report.axes import log_axis
-from microveil.report.cells import method_words
 from microveil.report.chart import LEFT, room_across
+from microveil.report.configurations import method_words
 from microveil.report.marks import SHAPES, marks
 from microveil.report.risk_utility import loss_axis
 
@@ -65,7 +65,13 @@ def made(*cells, runs=(-1.0, 0.0, 1.0), conditions=(), **description):
     """Make a comparison of cells (method, steps, k, epsilon, scope, model, loss, linkage)."""
     rows = []
     for number, (method, steps, k, epsilon, scope, model, loss, linkage) in enumerate(cells):
-        named = {"cell": number, "method": method, "steps": steps, "k": k, "epsilon": epsilon}
+        named = {
+            "configuration": number,
+            "method": method,
+            "steps": steps,
+            "k": k,
+            "epsilon": epsilon,
+        }
         held = [*conditions, *([rank_boundaries()] if "noise-aware" in steps else [])]
         facts = {"scope": scope, "model": model, "vector_loss": 9.0, "exact_cells": 7,
                  "conditions": [condition.to_dict() for condition in held]}  # fmt: skip
@@ -108,8 +114,8 @@ def test_the_page_opens_with_its_warning_and_the_answer(found, html):
         "How to read the scopes",
         "Risk-utility maps",
         "Information loss against k",
-        "All cells",
-        "Refused cells",
+        "All configurations",
+        "Refused configurations",
     ]
     told = " ".join(" ".join([*texts(text, "p"), *texts(text, "li")]).split())
     answer = found.answer.partition("\n## Refused")[0]
@@ -147,7 +153,7 @@ def test_the_measures_are_told_with_what_was_compared():
     assert told["classifier"] == "Forest(n=3)"
     assert told["scikit-learn"] == "1.5"
     assert told["logistic regression"] == "PAY ~ AGE"
-    assert told["propensity ratio"] == "measured"
+    assert told["pMSE ratio"] == "measured"
     assert told["record linkage"] == "not measured"
 
 
@@ -164,7 +170,7 @@ def test_conditions_stand_where_their_method_is_named():
     assert marked in texts(section, "th")
     assert plain not in section
     assert "chosen anew from the neighbour, nothing would be promised" in section
-    for kind in ("maps", "loss", "cells"):
+    for kind in ("maps", "loss", "configurations"):
         (part,) = re.findall(rf'<section aria-labelledby="{kind}".*?</section>', page, re.DOTALL)
         assert marked in part
         assert "record-dp (noise-aware)" not in part.replace(marked, "")
@@ -227,7 +233,7 @@ def test_no_panel_and_no_table_mixes_guarantees(found, html):
         for (scope, epsilon), group in groups.items()
     }
     assert len(titles) == len(groups)
-    section = html.split('id="cells"')[1].split("</section>")[0]
+    section = html.split('id="configurations"')[1].split("</section>")[0]
     tables = section.split("<h3>")[1:]
     assert len(tables) == len(titles)
     for table in tables:
@@ -239,7 +245,9 @@ def test_no_panel_and_no_table_mixes_guarantees(found, html):
         )
     start = "Risk against loss: "
     kept = {
-        f"map-{risk.replace('_', '-')}-": found.frontier.filter(risk=risk)["cell"].to_list()
+        f"map-{risk.replace('_', '-')}-": found.frontier.filter(risk=risk)[
+            "configuration"
+        ].to_list()
         for risk in RISKS
     }
     for kind, cells in kept.items():
@@ -251,7 +259,7 @@ def test_no_panel_and_no_table_mixes_guarantees(found, html):
             named = {text.removesuffix(" †") for text in texts(picture, "text")}
             assert named & set(METHODS.split(",")) == keys
             assert drawn_marks(picture) == own.height + len(keys)
-            filled = own.filter(polars.col("cell").is_in(cells))
+            filled = own.filter(polars.col("configuration").is_in(cells))
             assert drawn_marks(picture, "full") == filled.height + len(keys)
     drawn = pictures(html, r"loss-\d")
     assert {title.partition(": ")[2] for title in drawn} == set(titles)
@@ -312,7 +320,7 @@ def test_every_figure_stands_in_a_table_with_its_interval():
         )
     )
     half = 4.302652729749464 / math.sqrt(3)
-    table = page.split('id="cells"')[1]
+    table = page.split('id="configurations"')[1]
     rows = [texts(row, "td") for row in re.findall(r"<tr><th scope=\"row\".*?</tr>", table)]
     assert rows[0] == ["5", "DP", f"20 ({20 - half:.1f} to {20 + half:.1f})", "3", "3", "3", "14",
                        "9", "all"]  # fmt: skip
@@ -337,7 +345,7 @@ def test_a_frontier_is_named_by_its_distance(risk, words):
     )
     rows = both.table.with_columns(polars.when(k=9).then(2.0).otherwise(risk).alias(risk))
     page = comparison_report(Comparison.of(rows.to_dicts(), both.description))
-    table = page.split('id="cells"')[1]
+    table = page.split('id="configurations"')[1]
     told = [texts(row, "td")[-1] for row in re.findall(r"<tr><th scope=\"row\".*?</tr>", table)]
     assert told == ["all", words]
 
@@ -347,7 +355,7 @@ def test_a_loss_at_vector_scope_is_never_understated():
     cell = made(("idp-cbls", "", 5, 1.0, "cluster", "idp", 20.0, 3.0))
     rows = cell.table.with_columns(vector_loss=polars.lit(1.0000001))
     page = comparison_report(Comparison.of(rows.to_dicts(), cell.description))
-    assert texts(page.split('id="cells"')[1], "td")[-2] == "1.00001"
+    assert texts(page.split('id="configurations"')[1], "td")[-2] == "1.00001"
 
 
 def test_bars_reach_from_end_to_end_of_their_intervals():
@@ -401,7 +409,7 @@ def test_a_table_of_points_says_which_are_on_the_frontier():
 def test_a_single_run_has_no_interval():
     """A figure of one run stands alone."""
     page = comparison_report(made(("dp-um", "", 5, 1.0, "vector", "dp", 20.0, 3.0), runs=(0.0,)))
-    cells = texts(page.split('id="cells"')[1], "td")
+    cells = texts(page.split('id="configurations"')[1], "td")
     assert cells[1] == "20"
     assert 'class="bar' not in page
 
@@ -434,8 +442,8 @@ def test_without_linkage_there_is_no_map_and_the_page_says_so():
     assert "Record linkage was not measured, so" in page
     assert not pictures(page, "map")
     assert len(pictures(page, "loss")) == 1
-    assert "linked" not in " ".join(texts(page.split('id="cells"')[1], "th"))
-    assert "on the frontier" not in page.split('id="cells"')[1]
+    assert "linked" not in " ".join(texts(page.split('id="configurations"')[1], "th"))
+    assert "Pareto-optimal" not in page.split('id="configurations"')[1]
 
 
 def test_where_there_is_no_map_the_page_says_why():
@@ -443,7 +451,7 @@ def test_where_there_is_no_map_the_page_says_why():
     people = {"AGE": np.full(6, 50)}
     asked = {"attributes": "AGE", "bounds": {"AGE": (0, 120)}, "exact_cells": "allow"}
     constant = compare(people, methods="dp-um", k=3, epsilon=1, runs=2, **asked)
-    named = {"cell": 0, "method": "idp-ls", "steps": "", "k": 2}
+    named = {"configuration": 0, "method": "idp-ls", "steps": "", "k": 2}
     refused = Comparison.of([{**named, "refused": "why"}], {"runs": 3, "seed": 1})
     unlinked, endless = (
         made(("mdav", "", 5, None, "none", "k-anonymity", loss, risk))
@@ -492,9 +500,9 @@ def test_the_f_measure_of_every_class_is_drawn_beside_its_levels():
         assert keys == [(" dashed", "majority class"), ("", "original")]
         assert row[f"f_measure_original[{label}]"] > row[f"f_measure_majority[{label}]"]
         assert across[""] < across[" dashed"]
-        assert f"{row[f'f_measure[{label}]']:.3g}" in page.split('id="cells"')[1]
-    heads = texts(page.split('id="cells"')[1], "th")
-    assert "propensity ratio" in heads
+        assert f"{row[f'f_measure[{label}]']:.3g}" in page.split('id="configurations"')[1]
+    heads = texts(page.split('id="configurations"')[1], "th")
+    assert "pMSE ratio" in heads
 
 
 def test_a_thousand_cells_stay_below_a_megabyte():
@@ -510,7 +518,7 @@ def test_a_thousand_cells_stay_below_a_megabyte():
     found = made(*cells)
     page = comparison_report(found)
     assert len(page.encode()) < 1_000_000
-    assert len(re.findall(r"<th scope=\"row\">", page.split('id="cells"')[1])) == 1000
+    assert len(re.findall(r"<th scope=\"row\">", page.split('id="configurations"')[1])) == 1000
 
 
 def test_infinite_losses_do_not_break_the_page():

@@ -65,5 +65,5 @@ def summary(found: Reproduction) -> str:
     """Write each claim's verdict on a line of its own, the counts last."""
     lines = [f"{claim.verdict.value:15} {claim.section:6} {claim.text}" for claim in found.claims]
     counts = Counter(claim.verdict for claim in found.claims)
-    told = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in Verdict)
-    return "\n".join([*lines, f"{len(found.claims)} claims: {told}."])
+    counted = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in Verdict)
+    return "\n".join([*lines, f"{len(found.claims)} claims: {counted}."])

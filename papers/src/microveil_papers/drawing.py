@@ -100,7 +100,7 @@ def _inlined(svg: str, identifier: str, chart: Chart) -> Markup:
     return element(
         "svg",
         element("title", chart.title, id=f"{identifier}-t"),
-        element("desc", chart.told or _told(chart), id=f"{identifier}-d"),
+        element("desc", chart.description or _description(chart), id=f"{identifier}-d"),
         Markup(content),
         role="img",
         viewBox="0 0 100 100" if box is None else box[1],
@@ -108,21 +108,21 @@ def _inlined(svg: str, identifier: str, chart: Chart) -> Markup:
     )
 
 
-def _told(chart: Chart) -> str:
+def _description(chart: Chart) -> str:
     """Say in words from where to where each series goes."""
-    told = [f"{chart.y_title} against {chart.x_title}."]
+    sentences = [f"{chart.y_title} against {chart.x_title}."]
     for series in chart.series:
         finite = [y for y in series.y if math.isfinite(y)]
         if not finite:
             continue
         if series.mark == "level":
-            told.append(f"{series.name}: {finite[0]:.3g} throughout.")
+            sentences.append(f"{series.name}: {finite[0]:.3g} throughout.")
         elif series.mark == "line":
-            told.append(
+            sentences.append(
                 f"{series.name}: {finite[0]:.3g} at first, {finite[-1]:.3g} at last, "
                 f"{min(finite):.3g} at least."
             )
-    return " ".join(told)
+    return " ".join(sentences)
 
 
 def _looks(charts: Sequence[Chart]) -> dict[str, int]:

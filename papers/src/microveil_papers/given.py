@@ -12,9 +12,9 @@ from microveil.privacy import EVERY_SCOPE, Condition, Model, Scope
 
 __all__ = ["SEE", "TITLE", "Given", "clauses_of", "given_in", "joined"]
 
-TITLE = "What the epsilons take as given"
+TITLE = "What the epsilons are conditional on"
 # For captions and notes of what shows an epsilon.
-SEE = f"What each epsilon hangs on stands under \u201c{TITLE}\u201d."
+SEE = f"What each epsilon is conditional on stands under \u201c{TITLE}\u201d."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,12 +26,12 @@ class Given:
     name : str
         With its steps.
     model : Model
-        The weakest of its cells.
+        The weakest of its configurations.
     scope : Scope or None
-        The most that is looked at where every cell keeps its epsilon; None where one keeps it
-        nowhere.
+        The most that is looked at where every configuration keeps its epsilon; None where one
+        keeps it nowhere.
     conditions : tuple of Condition
-        Those of all its cells.
+        Those of all its configurations.
     """
 
     name: str
@@ -75,21 +75,25 @@ class Given:
         )
 
 
-def joined(cells: Iterable[Given]) -> tuple[Given, ...]:
-    """Join the cells of each method.
+def joined(configurations: Iterable[Given]) -> tuple[Given, ...]:
+    """Join the configurations of each method.
 
     Examples
     --------
     >>> from microveil.privacy.condition import bounds, noise_scales
-    >>> cell = {"name": "idp-ls", "model": Model.INDIVIDUAL, "scope": Scope.CLUSTER}
+    >>> configuration = {"name": "idp-ls", "model": Model.INDIVIDUAL, "scope": Scope.CLUSTER}
     >>> held = ((noise_scales(),), (noise_scales(), bounds(["AGE"])))
-    >>> (found,) = joined(Given(**cell, conditions=conditions) for conditions in held)
+    >>> (found,) = joined(Given(**configuration, conditions=conditions) for conditions in held)
     >>> clauses_of(found.conditions)
     'with the noise scales held; with the bounds held'
     """
     found: dict[str, Given] = {}
-    for cell in cells:
-        found[cell.name] = found[cell.name].joined_with(cell) if cell.name in found else cell
+    for configuration in configurations:
+        found[configuration.name] = (
+            found[configuration.name].joined_with(configuration)
+            if configuration.name in found
+            else configuration
+        )
     return tuple(found.values())
 
 
@@ -99,7 +103,8 @@ def given_in(*tables: polars.DataFrame) -> tuple[Given, ...]:
     Parameters
     ----------
     *tables : polars.DataFrame
-        As `compare` sums them up, with ``name``. Cells that spend no epsilon are passed over.
+        As `compare` sums them up, with ``name``. Configurations that spend no epsilon are passed
+        over.
 
     Returns
     -------

@@ -81,18 +81,18 @@ def _sections(claims: Iterable[Claim]) -> list[str]:
 def _verdicts(claims: tuple[Claim, ...], note: str) -> Section:
     """Say what became of the claims, all in one table."""
     counts = Counter(claim.verdict for claim in claims)
-    told = ", ".join(
+    counted = ", ".join(
         f"{counts[verdict]} {_plural(verdict, counts[verdict])}" for verdict in Verdict
     )
     body = fragment(
-        element("p", f"Of {len(claims)} claims of the paper's text {told}."),
+        element("p", f"Of {len(claims)} claims of the paper's text {counted}."),
         element(
             "p",
             "A claim is checked in the cases where it can be. It holds if all of them do, and in "
             "part if some do; what counts as holding is stated beside it. Intervals are of 95 %, "
             "by Student, of means over runs: they cover the luck of the noise, not that of the "
             "table. Ratios over k have an interval over k, which only says whether the ratio is "
-            "of one kind throughout. A best k was chosen by the same runs that are told of it, "
+            "of one kind throughout. A best k was chosen by the same runs that are reported of it, "
             "which flatters it.",
         ),
         element("p", note) if note else None,
@@ -101,7 +101,7 @@ def _verdicts(claims: tuple[Claim, ...], note: str) -> Section:
             ("section", "claim", "verdict"),
             (
                 [claim.section, element("a", claim.text, href=f"#{_name(claims, claim)}"),
-                 _told_verdict(claim)]
+                 _verdict_words(claim)]
                 for claim in claims
             ),
             identifier="verdicts-table",
@@ -120,8 +120,8 @@ def _name(claims: tuple[Claim, ...], claim: Claim) -> str:
     return f"claim-{claims.index(claim) + 1}"
 
 
-def _told_verdict(claim: Claim) -> Markup:
-    """Write a verdict by a sign and in words: it is not told by colour."""
+def _verdict_words(claim: Claim) -> Markup:
+    """Write a verdict by a sign and in words: it is not shown by colour."""
     holding = sum(case.holds for case in claim.cases)
     cases = f" ({holding} of {len(claim.cases)} cases)" if len(claim.cases) > 1 else ""
     sign = element("span", SIGNS[claim.verdict], aria_hidden="true")
@@ -136,7 +136,7 @@ def _given(given: Sequence[Given]) -> Section:
             "An epsilon holds at the scope and under the conditions that are named beside it, and "
             "says no more. They are read off the guarantees of what was run, as these are without "
             "seeds: what a seed draws, as it does here, protects nobody. Model and scope are the "
-            "weakest of a method\u2019s cells.",
+            "weakest of a method\u2019s configurations.",
         ),
         table(
             "Each method, and what its epsilon takes as given or leaves out",
@@ -184,13 +184,13 @@ def _claims(claims: tuple[Claim, ...], section: str) -> Section:
 def _claim(claim: Claim, name: str) -> Markup:
     return fragment(
         element("h3", claim.text, id=name),
-        element("p", element("strong", _told_verdict(claim)), f". Counts as holding: "
+        element("p", element("strong", _verdict_words(claim)), f". Counts as holding: "
                 f"{claim.criterion}."),
         element("p", claim.remark) if claim.remark else None,
         table(
             f"What was measured: {claim.text}",
             ("case", "holds", "measured"),
-            ([case.where or "all", _told_case(case), case.measured] for case in claim.cases),
+            ([case.where or "all", _case_words(case), case.measured] for case in claim.cases),
             identifier=f"{name}-table",
             words=True,
             captioned=False,
@@ -198,7 +198,7 @@ def _claim(claim: Claim, name: str) -> Markup:
     )  # fmt: skip
 
 
-def _told_case(case: Case) -> str:
+def _case_words(case: Case) -> str:
     return "yes" if case.holds else "no"
 
 

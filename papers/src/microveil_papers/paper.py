@@ -36,7 +36,7 @@ __all__ = [
 
 P = ParamSpec("P")
 Mark = Literal["line", "level", "points", "steps"]
-# Told what is being done, the runs done, the runs in all, and the seconds left if known.
+# Gets what is being done, the runs done, the runs in all, and the seconds left if known.
 Progress = Callable[[str, int, int], None]
 
 
@@ -203,7 +203,7 @@ class Chart:
         Whether the ordinate is, and the abscissa.
     from_zero : bool
         Whether a linear ordinate begins at 0.
-    told : str
+    description : str
         What it shows, in a sentence, for those who do not see it.
     """
 
@@ -214,7 +214,7 @@ class Chart:
     logarithmic: bool = False
     logarithmic_across: bool = False
     from_zero: bool = False
-    told: str = ""
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

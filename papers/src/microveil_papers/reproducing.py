@@ -31,7 +31,7 @@ IN_WORDS = {
     "data": "its data",
     "microveil": "the version of microveil",
 }
-# A file with semicolons, as the wines are published, is read without being told.
+# A file with semicolons, as the wines are published, is read without being named.
 SEPARATORS = ",;\t"
 
 
@@ -61,7 +61,7 @@ def reproduce(
     quick : bool
         Fewer runs and fewer settings, to look at.
     progress : callable
-        Told what is being done, and the runs done and in all.
+        Gets what is being done, and the runs done and in all.
 
     Returns
     -------
@@ -116,11 +116,13 @@ def _warnings(
     paper: Paper, sources: Mapping[str, SourceFile], drawn: int, *, quick: bool
 ) -> list[str]:
     """Say why the verdicts may not be those of the paper's own experiments."""
-    told = []
+    warnings = []
     if quick:
-        told.append("Made with --quick: few k and small forests. Verdicts may come out otherwise.")
+        warnings.append(
+            "Made with --quick: few k and small forests. Verdicts may come out otherwise."
+        )
     if drawn < paper.runs:
-        told.append(
+        warnings.append(
             "One run says nothing of the spread: no claim that needs it holds."
             if drawn == 1
             else f"{drawn} runs instead of {paper.runs}: intervals are wide, and claims that "
@@ -129,11 +131,11 @@ def _warnings(
     for needed in paper.data:
         names = differing(needed, sources[needed.name].frame)
         if names:
-            told.append(
+            warnings.append(
                 f"The values of {needed.name} are not those that were published: "
                 f"{', '.join(names)}."
             )
-    return told
+    return warnings
 
 
 def _paper(name: str) -> Paper:
@@ -191,7 +193,7 @@ def _source(path: Path, columns: tuple[str, ...], title: str) -> SourceFile:
 
 
 def _text_format(path: Path) -> TextFormat | None:
-    """Tell by its first line what separates a file's fields; None to leave it to the reader."""
+    """Read off its first line what separates a file's fields; None to leave it to the reader."""
     try:
         with path.open("rb") as file:
             first = file.readline(10_000)
@@ -246,7 +248,7 @@ def _opened(folder: Path, asked: Mapping[str, Any]) -> Iterator[None]:
             (folder / MARK).unlink()
             if not was_there:
                 folder.rmdir()
-        raise _told_of(folder, error) from None
+        raise _explained(folder, error) from None
 
 
 def _begin(folder: Path, asked: Mapping[str, Any]) -> None:
@@ -269,7 +271,7 @@ def _check_same(folder: Path, asked: Mapping[str, Any]) -> None:
             "name another folder",
         )
     differing = [
-        told for name, told in IN_WORDS.items() if name in begun and begun[name] != asked[name]
+        words for name, words in IN_WORDS.items() if name in begun and begun[name] != asked[name]
     ]
     if differing:
         raise FileError(
@@ -279,7 +281,7 @@ def _check_same(folder: Path, asked: Mapping[str, Any]) -> None:
         )
 
 
-def _told_of(folder: Path, error: MicroveilError) -> MicroveilError:
+def _explained(folder: Path, error: MicroveilError) -> MicroveilError:
     """Name the folder that was asked for, not that of one experiment within it."""
     inner = isinstance(error, FileError) and (folder / RUNS) in Path(error.place).parents
     if not inner or not Path(error.place).is_dir():

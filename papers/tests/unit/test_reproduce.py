@@ -15,9 +15,9 @@ from microveil.errors import DataError, FileError, RequestError
 from microveil.privacy import Condition, Scope
 from microveil.privacy.condition import cluster_sizes, kept_columns, noise_scales
 from microveil_papers import PAPERS, drawing, reproduce, reproducing
-from microveil_papers.cells import Cell, ratio_of
 from microveil_papers.command import named_files, summary
 from microveil_papers.data import digest_of_column
+from microveil_papers.estimates import Estimate, ratio_of
 from microveil_papers.given import TITLE, given_in
 from microveil_papers.page import reproduction_page
 from microveil_papers.paper import (
@@ -448,8 +448,8 @@ def test_a_page_without_an_epsilon_has_nothing_to_take_as_given():
 
 def test_a_ratio_over_k_has_students_interval_of_its_logarithm():
     """By scipy, of three ratios; one alone has no interval, and says nothing."""
-    above = [Cell(k=k, mean=mean, low=0, high=0) for k, mean in ((3, 2.0), (5, 6.0), (9, 20.0))]
-    below = [Cell(k=k, mean=mean, low=0, high=0) for k, mean in ((3, 1.0), (5, 2.0), (9, 4.0))]
+    above = [Estimate(k=k, mean=mean, low=0, high=0) for k, mean in ((3, 2.0), (5, 6.0), (9, 20.0))]
+    below = [Estimate(k=k, mean=mean, low=0, high=0) for k, mean in ((3, 1.0), (5, 2.0), (9, 4.0))]
     logs = np.log([2.0, 3.0, 5.0])
     low, high = stats.t.interval(0.95, 2, logs.mean(), stats.sem(logs))
     found = ratio_of(above, below)

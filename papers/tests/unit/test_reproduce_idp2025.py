@@ -536,7 +536,9 @@ def asked(monkeypatch):
 
     monkeypatch.setattr(mv, "compare", compare)
     monkeypatch.setattr(experiments, "_check_none_refused", lambda *_: None)
-    monkeypatch.setattr(experiments, "_tidied", lambda *_: pl.DataFrame({"cell": [0, 1, 2]}))
+    monkeypatch.setattr(
+        experiments, "_tidied", lambda *_: pl.DataFrame({"configuration": [0, 1, 2]})
+    )
     return found
 
 

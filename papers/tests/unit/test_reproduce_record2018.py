@@ -163,7 +163,7 @@ def test_a_loss_that_nothing_bounds_protects_nobody():
     assert claim.verdict is Verdict.IN_PART
     told = {case.where: (case.holds, case.measured) for case in claim.cases}
     assert told["record-dp, mdav, four attributes"] == (
-        False, f"nothing bounds the loss in {len(EPSILONS) * len(SIZES)} of 21 cells",
+        False, f"nothing bounds the loss in {len(EPSILONS) * len(SIZES)} of 21 configurations",
     )  # fmt: skip
     assert told["record-dp, ranking, nine attributes"][0]
 

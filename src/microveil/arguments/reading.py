@@ -74,7 +74,7 @@ def above_0(place: str) -> "Callable[[Any], Fraction]":
 
 
 def whole_number(given: Any) -> bool:
-    """Tell a whole number, of Python or numpy, from anything else and from yes and no."""
+    """Whether a value is a whole number, of Python or numpy; yes and no are none."""
     return isinstance(given, numbers.Integral) and not isinstance(given, bool)
 
 

@@ -106,7 +106,7 @@ class Audit:
         rows = [("attribute", "share", "true loss", "clusters", "exact cells")]
         for name, entry in self.attributes.items():
             share = "none" if entry.share is None else f"{float(entry.share):.6g}"
-            loss = _told(entry.vector_scope)
+            loss = _shown(entry.vector_scope)
             rows.append((one_line(name), share, loss, str(entry.clusters), str(entry.exact_cells)))
         shares = [entry.share for entry in self.attributes.values() if entry.share is not None]
         total = f"{float(sum(shares)):.6g}" if shares else "none"
@@ -114,7 +114,7 @@ class Audit:
             "The loss at vector scope: what one record can change, its clusters formed anew.",
             "",
             *aligned(
-                [*rows, ("all together", total, _told(self.vector_scope))], widths=(0, 10, 10, 9)
+                [*rows, ("all together", total, _shown(self.vector_scope))], widths=(0, 10, 10, 9)
             ),
         ]
         if self.conditions:
@@ -174,5 +174,5 @@ def audit_of(planned: Plan) -> Audit:
     )
 
 
-def _told(loss: float | None) -> str:
+def _shown(loss: float | None) -> str:
     return "no bound" if loss is None else f"{loss:.6g}"

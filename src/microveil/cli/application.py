@@ -8,7 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from microveil.cli.analysis_flags import takes_analyses
-from microveil.cli.console import counted_progress, print_json, print_text, step_progress, tell
+from microveil.cli.console import (
+    counted_progress,
+    print_json,
+    print_message,
+    print_text,
+    step_progress,
+)
 from microveil.cli.flags import (
     Data,
     Decimal,
@@ -45,13 +51,13 @@ def main() -> None:
     try:
         app()
     except MicroveilError as error:
-        tell(f"microveil: {error}")
+        print_message(f"microveil: {error}")
         sys.exit(2)
     except Exception as error:
         if os.environ.get("MICROVEIL_DEBUG"):
             raise
         # The message of an unforeseen error may hold a value of the table.
-        tell(
+        print_message(
             f"microveil: an error of our own ({type(error).__name__}). What was released, if "
             "anything, is whole. MICROVEIL_DEBUG=1 shows where, and may show values of the table."
         )
@@ -83,8 +89,8 @@ def demo(
 
     text = text_format(separator, decimal, encoding)
     with step_progress() as progress:
-        told = run_demo(output, data=data, text=text, overwrite=overwrite, progress=progress)
-    print_text(told)
+        page = run_demo(output, data=data, text=text, overwrite=overwrite, progress=progress)
+    print_text(page)
 
 
 @app.command()
@@ -185,7 +191,7 @@ def protect(
             progress=progress,
         )
     for note in release.notes:
-        tell(f"note: {note}")
+        print_message(f"note: {note}")
     if as_json:
         print_json(
             {

@@ -10,7 +10,7 @@ import typer
 
 from microveil.text import readable
 
-__all__ = ["counted_progress", "print_json", "print_text", "step_progress", "tell"]
+__all__ = ["counted_progress", "print_json", "print_message", "print_text", "step_progress"]
 
 # Seconds over which speed is taken: methods and k differ in cost, and a run may take a minute.
 SPEED_OVER = 600.0
@@ -21,7 +21,7 @@ def print_text(text: str) -> None:
     typer.echo("\n".join(map(readable, text.removesuffix("\n").split("\n"))))
 
 
-def tell(message: str) -> None:
+def print_message(message: str) -> None:
     """Print a message of one line on standard error."""
     typer.echo(readable(message), err=True)
 
@@ -80,7 +80,7 @@ def counted_progress() -> Iterator[Callable[..., None]]:
     ) as bar:
         task = bar.add_task("", total=None)
 
-        def told(done: int, total: int, what: str = "") -> None:
+        def show(done: int, total: int, what: str = "") -> None:
             bar.update(task, completed=done, total=total, description=what)
 
-        yield told
+        yield show

@@ -74,7 +74,7 @@ def takes(
     15
     """
     every = inspect.signature(flags).parameters.values()
-    shared = [_told(flag, (helps or {}).get(flag.name)) for flag in every]
+    shared = [_with_help(flag, (helps or {}).get(flag.name)) for flag in every]
     shared = [flag for flag in shared if flag.name not in without]
 
     def given(command: Command) -> Command:
@@ -93,11 +93,11 @@ def takes(
     return given
 
 
-def _told(flag: inspect.Parameter, told: str | None) -> inspect.Parameter:
+def _with_help(flag: inspect.Parameter, words: str | None) -> inspect.Parameter:
     """Return a flag with another help."""
-    if told is None:
+    if words is None:
         return flag
     kind, option = get_args(flag.annotation)
     option = copy.copy(option)
-    option.help = told
+    option.help = words
     return flag.replace(annotation=Annotated[kind, option])

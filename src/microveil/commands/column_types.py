@@ -30,7 +30,7 @@ def read_as_decimals(asked: Mapping[str, Any]) -> list[str]:
 
 
 def read_as_text(asked: Mapping[str, Any], calculated: Iterable[str]) -> Callable[[str], bool]:
-    """Tell the columns that nobody calculates with: kept as they stand, or not asked for.
+    """Find the columns that nobody calculates with: kept as they stand, or not asked for.
 
     A column whose categories are declared is text too, though they look like numbers. Where a
     recipe states a column's type, the column is held against it instead.

@@ -69,7 +69,7 @@ def run_demo(
     text : TextFormat or None
     overwrite : bool
     progress : callable
-        Told each step.
+        Gets the name of each step.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def run_demo(
         progress(f"protecting with {method}")
         outcomes.append(_outcome(people, method, asked))
     progress("writing the report")
-    told = demonstration_report(
+    contents = demonstration_report(
         {method: (o.release, o.assessment) for method, o in zip(METHODS, outcomes, strict=True)},
         people,
         lead=f"{people.height} {_who(invented=data is None)}, protected in three ways.",
@@ -111,8 +111,10 @@ def run_demo(
         )
     else:
         _make(page.parent, mode=0o700)
-    _appear(page, lambda part: part.write_text(told, encoding="utf-8"), private=data is not None)
-    return "\n".join(_told(people, outcomes, folder, page, left_out, invented=data is None))
+    _appear(
+        page, lambda part: part.write_text(contents, encoding="utf-8"), private=data is not None
+    )
+    return "\n".join(_words(people, outcomes, folder, page, left_out, invented=data is None))
 
 
 def _check_free(folder: Path, files: list[Path], *, overwrite: bool) -> None:
@@ -204,7 +206,7 @@ def _invented() -> tuple[polars.DataFrame, dict[str, Any]]:
 def _given(
     data: Path, text: TextFormat | None
 ) -> tuple[polars.DataFrame, dict[str, Any], list[str]]:
-    """Read a file, with bounds and decimals off the data, and tell the columns left out.
+    """Read a file, with bounds and decimals off the data, and name the columns left out.
 
     Where all values are 0 no bounds can be read, and there is nothing to protect.
     """
@@ -234,7 +236,7 @@ def _exact_percent(release: Release) -> float:
     return float(100 * exact / cells)
 
 
-def _told(
+def _words(
     people: polars.DataFrame,
     outcomes: list[Outcome],
     folder: Path,
@@ -315,7 +317,7 @@ def _figures(outcomes: list[Outcome]) -> list[str]:
 
 
 def _conditions(outcomes: list[Outcome]) -> list[str]:
-    """Say below the epsilons what they take as given and leave out."""
+    """Say below the epsilons what they are conditional on and leave out."""
     provisos = {
         method: outcome.release.guarantee.provisos
         for method, outcome in zip(METHODS, outcomes, strict=True)

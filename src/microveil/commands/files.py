@@ -105,7 +105,7 @@ def protect_file(
     format : str, optional
         Of the release, one of `files.FORMATS`; by default that of the file.
     progress : callable
-        Told each step.
+        Gets the name of each step.
     **arguments
         As for `protect`; names in ``attributes`` and ``keep`` may be lists with commas.
 
@@ -316,7 +316,7 @@ def _asked(
 
 
 def _apart(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Tell what is said of the file from what is asked of its table."""
+    """Divide what is said of the file from what is asked of its table."""
     of_file = ("recipe", "bounds_alpha", "decimals_from_data", "text")
     rest = {name: value for name, value in arguments.items() if name not in of_file}
     return {"arguments": rest, **{n: arguments[n] for n in of_file if n in arguments}}

@@ -2,13 +2,13 @@
 
 ::
 
-    grid        what is compared: cells and the seeds of their runs
-    tasks       cells with their requests checked and the table read
+    grid        what is compared: configurations and the seeds of their runs
+    tasks       configurations with their requests checked and the table read
     running     plans, draws and measures, in threads, with a remembering engine
     measures    which figures a run has; measuring, one by one; analysing, the user's own too
     rows        the tidy table
     store       the folder that a comparison grows in
-    results     means with intervals; frontier and answer
+    results     means with intervals; Pareto frontier and answer
     map         the risk-utility map as figures
 """
 

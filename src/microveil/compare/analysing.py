@@ -75,7 +75,7 @@ class Analyst:
         return self._kept | ({} if self._classes is None else {"classes": self._classes})
 
     def check(self) -> None:
-        """Make every analysis of the original, so that what cannot be done is told at once.
+        """Make every analysis of the original, so that what cannot be done is reported at once.
 
         Raises
         ------
@@ -112,7 +112,7 @@ class Analyst:
         return figures_of(self._tables(protected), self.measures.measured, _attempted)
 
     def learnt(self, protected: Matrix, run: int) -> Figures:
-        """Tell what a classifier learns from one release.
+        """Measure what a classifier learns from one release.
 
         Parameters
         ----------
@@ -138,7 +138,7 @@ class Analyst:
         undefined = np.full_like(majority, np.nan)
         learnt = _or_none(lambda: task.f_measures(task.predicted(released, run - 1)))
         baseline = _or_none(lambda: self._baseline(task, run - 1))
-        told = (
+        measured = (
             (F_MEASURE, undefined if learnt is None else learnt),
             (F_ORIGINAL, undefined if baseline is None else baseline),
             (F_MAJORITY, majority),
@@ -146,7 +146,7 @@ class Analyst:
         return {
             of_class(measure.id, label): _defined(figures[c])
             for c, label in enumerate(task.labels)
-            for measure, figures in told
+            for measure, figures in measured
         }
 
     def _columns(self, matrix: Matrix) -> Columns:

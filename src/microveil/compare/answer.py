@@ -19,10 +19,10 @@ from microveil.evaluation.measures import MEASURES
 from microveil.privacy import Condition, Model
 from microveil.text.document import Block, Document, heading, items, paragraph
 
-__all__ = ["GROUP_WORDS", "answer_of", "cell_words", "refusals_of", "why_no_loss"]
+__all__ = ["GROUP_WORDS", "answer_of", "configuration_words", "refusals_of", "why_no_loss"]
 
-# How many reasons, and how many k, are told one by one.
-TOLD = 4
+# How many reasons, and how many k, are named one by one.
+MOST_NAMED = 4
 
 GROUP_WORDS = {
     "row": "Row scope",
@@ -43,9 +43,9 @@ CLOSING = (
 UNLINKED = "Record linkage was not measured: there is no frontier, and nothing is said of risk."
 
 Row = Mapping[str, Any]
-# What all claims of a comparison hang on, said once.
+# What all claims of a comparison are conditional on, said once.
 Common = Sequence[Condition]
-# The cells of one scope by epsilon, the one that loses least first.
+# The configurations of one scope by epsilon, the one that loses least first.
 Ranked = Mapping[float | None, Sequence[Row]]
 
 
@@ -78,10 +78,14 @@ def answer_of(
             items(_headline(scope, ranked, common) for scope, ranked in scopes.items()),
         ]
     else:
-        blocks.append(paragraph(f"No cell can be ranked: {why_no_loss(summary)}."))
+        blocks.append(paragraph(f"No configuration can be ranked: {why_no_loss(summary)}."))
     blocks += [paragraph(condition.text) for condition in common]
     for scope, ranked in scopes.items():
-        of_it = [item for cells in ranked.values() for item in _of_epsilon(cells, measures, common)]
+        of_it = [
+            item
+            for configurations in ranked.values()
+            for item in _of_epsilon(configurations, measures, common)
+        ]
         blocks += [heading(2, f"{GROUP_WORDS[scope]}: {GROUP_MEANS[scope]}"), items(of_it)]
     blocks += _conditions(summary.to_dicts(), common)
     if not measures.risks:
@@ -103,15 +107,15 @@ def _conditions(rows: Sequence[Row], common: Common) -> list[Block]:
     }
     if not found:
         return []
-    told = (
+    conditions = (
         f"{condition.clause[0].upper()}{condition.clause[1:]}: {condition.text}"
         for condition in found.values()
     )
-    return [paragraph("What these epsilons take as given, and leave out:"), items(told)]
+    return [paragraph("What these epsilons are conditional on, and leave out:"), items(conditions)]
 
 
 def why_no_loss(summary: polars.DataFrame) -> str:
-    """Say why no cell has an information loss; empty where one has.
+    """Say why no configuration has an information loss; empty where one has.
 
     Parameters
     ----------
@@ -127,15 +131,15 @@ def why_no_loss(summary: polars.DataFrame) -> str:
     return "in every one that was not refused, some run could not be measured"
 
 
-def cell_words(row: Row) -> str:
-    """Name a cell: its method, steps and k."""
+def configuration_words(row: Row) -> str:
+    """Name a configuration: its method, steps and k."""
     return ", ".join([_choice_words(row), *([] if row["k"] is None else [f"k {row['k']}"])])
 
 
 def _named(row: Row, common: Common) -> str:
-    """Name a cell with the conditions of its guarantee, where it is not the one told whole."""
+    """Name a configuration with its own conditions, where it is not the one described whole."""
     short = "; ".join(condition.clause for condition in own_conditions(row, common))
-    return cell_words(row) + (f" ({short})" if short else "")
+    return configuration_words(row) + (f" ({short})" if short else "")
 
 
 def _choice_words(row: Row) -> str:
@@ -144,29 +148,33 @@ def _choice_words(row: Row) -> str:
 
 
 def _scopes(summary: polars.DataFrame) -> Iterator[tuple[str, Ranked]]:
-    """Yield each scope that has cells, the most demanding first."""
+    """Yield each scope that has configurations, the most demanding first."""
     rows = [row for row in summary.to_dicts() if row[LOSS] is not None]
     for scope in GROUPS:
-        cells = sorted(
-            (row for row in rows if row["scope"] == scope), key=lambda row: (row[LOSS], row["cell"])
+        configurations = sorted(
+            (row for row in rows if row["scope"] == scope),
+            key=lambda row: (row[LOSS], row["configuration"]),
         )
-        epsilons = sorted({row["epsilon"] for row in cells}, key=lambda e: e or 0.0)
-        if cells:
-            yield scope, {e: [row for row in cells if row["epsilon"] == e] for e in epsilons}
+        epsilons = sorted({row["epsilon"] for row in configurations}, key=lambda e: e or 0.0)
+        if configurations:
+            yield (
+                scope,
+                {e: [row for row in configurations if row["epsilon"] == e] for e in epsilons},
+            )
 
 
 def _headline(scope: str, ranked: Ranked, common: Common) -> str:
-    """Name the method of the least loss at each epsilon, with what it hangs on."""
+    """Name the method of the least loss at each epsilon, with what it is conditional on."""
     chosen: dict[str, list[Row]] = {}
-    for cells in ranked.values():
-        short = ["individual differential privacy"] if cells[0]["model"] == "idp" else []
-        short += [condition.clause for condition in own_conditions(cells[0], common)]
-        name = _choice_words(cells[0]) + (f" ({'; '.join(short)})" if short else "")
-        chosen.setdefault(name, []).append(cells[0])
-    told = [name + _at(bests) for name, bests in chosen.items()]
+    for configurations in ranked.values():
+        short = ["individual differential privacy"] if configurations[0]["model"] == "idp" else []
+        short += [condition.clause for condition in own_conditions(configurations[0], common)]
+        name = _choice_words(configurations[0]) + (f" ({'; '.join(short)})" if short else "")
+        chosen.setdefault(name, []).append(configurations[0])
+    choices = [name + _at(bests) for name, bests in chosen.items()]
     lost = [row for bests in chosen.values() for row in bests if row[LOSS] > 100]
     worse = f"; worse than publishing the mean in every row{_at(lost)}" if lost else ""
-    return f"{GROUP_WORDS[scope]}: {'; '.join(told)}{worse}."
+    return f"{GROUP_WORDS[scope]}: {'; '.join(choices)}{worse}."
 
 
 def _at(rows: Sequence[Row]) -> str:
@@ -178,12 +186,12 @@ def _of_epsilon(ranked: Sequence[Row], measures: Measures, common: Common) -> li
     """Say of one epsilon what loses least, what it hides, and what cannot be told from it."""
     best = ranked[0]
     words = "No epsilon" if best["epsilon"] is None else f"Epsilon {best['epsilon']:g}"
-    first = f"{words}: {cell_words(best)}, {_loss(best)}"
+    first = f"{words}: {configuration_words(best)}, {_loss(best)}"
     if best.get(RISK) is not None:
         first += f", {best[RISK]:.2g} % linked"
-    told = [f"{first}.", _cautions(best), *_beside(best, ranked, common)]
-    items = [" ".join(filter(None, told))]
-    named = {row["cell"]: _named(row, common) for row in ranked}
+    sentences = [f"{first}.", _cautions(best), *_beside(best, ranked, common)]
+    items = [" ".join(filter(None, sentences))]
+    named = {row["configuration"]: _named(row, common) for row in ranked}
     learnt = learnt_words(ranked, measures.labels, named) if measures.labels else ""
     items += [f"{words}: {part}" for part in (learnt, analysed_words(ranked, named)) if part]
     return items
@@ -204,19 +212,19 @@ def _number(value: float) -> str:
 
 
 def _cautions(row: Row) -> str:
-    """Say what the epsilon of a cell does not tell."""
-    told = []
+    """Say what the epsilon of a configuration does not say."""
+    sentences = []
     if row["exact_cells"]:
         share = 100 * row["exact_cells"] / row["n_cells"]
-        told.append(f"{share:.2g} % of its cells come out exact.")
+        sentences.append(f"{share:.2g} % of its cells come out exact.")
     if row["scope"] == "cluster":
         loss = row["vector_loss"]
-        told.append(
+        sentences.append(
             "No bound at vector scope."
             if loss is None
             else f"True loss at vector scope {loss:.4g}."
         )
-    return " ".join(told)
+    return " ".join(sentences)
 
 
 def _beside(best: Row, ranked: Sequence[Row], common: Common) -> list[str]:
@@ -224,27 +232,27 @@ def _beside(best: Row, ranked: Sequence[Row], common: Common) -> list[str]:
     same = [row for row in ranked[1:] if _choice(row) == _choice(best)]
     others = [row for row in ranked[1:] if _choice(row) != _choice(best)]
     near = sorted(row["k"] for row in same if row["k"] is not None and _overlap(best, row))
-    told = []
+    sentences = []
     if near:
         which = f"k {', '.join(map(str, near))}"
-        if len(near) > TOLD:
+        if len(near) > MOST_NAMED:
             which = f"{len(near)} of {len(same)} other k"
         if len(near) == len(same) > 1:
             which = "every other k"
-        told.append(f"Not told apart: {which}.")
-    # What asks for no noise by the data of others is worth more: it is always told.
+        sentences.append(f"Not told apart: {which}.")
+    # What asks for no noise by the data of others is worth more: it is always named.
     strict = next((row for row in others if row["model"] == "dp"), None)
     strict = strict if best["model"] == "idp" else None
     if others and others[0] is not strict:
-        told.append(f"Next: {_other(best, others[0], common)}.")
+        sentences.append(f"Next: {_other(best, others[0], common)}.")
     if strict is not None:
         model = (
             "With noise for any neighbour of the cluster"
             if best["scope"] == "cluster"
             else "Under differential privacy"
         )
-        told += [f"{model}: {_other(best, strict, common)}.", _cautions(strict)]
-    return told
+        sentences += [f"{model}: {_other(best, strict, common)}.", _cautions(strict)]
+    return sentences
 
 
 def _other(best: Row, row: Row, common: Common) -> str:
@@ -276,39 +284,43 @@ def _frontier_words(
     scopes: Iterable[str],
     risk: str,
 ) -> str:
-    """Say how many cells are on the frontiers of the means, and how many of them for sure."""
+    """Say how many configurations are Pareto-optimal by their means, and how many for sure."""
     rows = [row for row in summary.to_dicts() if row[LOSS] is not None]
     linked = [row for row in rows if row.get(risk) is not None]
-    held = {row["cell"]: {condition.id for condition in conditions_of(row)} for row in linked}
-    on_it = set(frontier.filter(polars.col("risk") == risk)["cell"])
-    told = []
+    held = {
+        row["configuration"]: {condition.id for condition in conditions_of(row)} for row in linked
+    }
+    on_it = set(frontier.filter(polars.col("risk") == risk)["configuration"])
+    sentences = []
     for scope in scopes:
-        cells = [row for row in linked if row["scope"] == scope]
-        kept = [row for row in cells if row["cell"] in on_it]
-        sure = sum(_surely_unbeaten(row, cells, held, risk) for row in kept)
-        beaten = sum(row.get(f"excluded[{risk}]") or False for row in cells)
-        told.append(
-            f"{GROUP_WORDS[scope].lower()} {len(kept)} of {len(cells)} cells, {sure} sure, "
-            f"{beaten} excluded"
+        configurations = [row for row in linked if row["scope"] == scope]
+        kept = [row for row in configurations if row["configuration"] in on_it]
+        sure = sum(_surely_unbeaten(row, configurations, held, risk) for row in kept)
+        beaten = sum(row.get(f"excluded[{risk}]") or False for row in configurations)
+        sentences.append(
+            f"{GROUP_WORDS[scope].lower()} {len(kept)} of {len(configurations)} configurations, "
+            f"{sure} sure, {beaten} excluded"
         )
     known = baseline_of(risk, linked[0]) if linked else None
     chance = "" if known is None else f" ({known:.2g} % by chance)"
     named = MEASURES[risk].label
     return (
-        f"On the frontier with {named}{chance}, found from means: {'; '.join(told)}. "
+        f"Pareto-optimal with {named}{chance}, by means: {'; '.join(sentences)}. "
         "Sure are those that nothing beats anywhere within the intervals, excluded those that "
         "another beats by intervals that are apart."
     )
 
 
 def _surely_unbeaten(
-    own: Row, cells: Sequence[Row], held: Mapping[int, set[str]], risk: str
+    own: Row, configurations: Sequence[Row], held: Mapping[int, set[str]], risk: str
 ) -> bool:
     """Whether all that guarantees as much is worse in one measure, by intervals that are apart."""
     return all(
         any(_is_above(other, own, measure) for measure in (LOSS, risk))
-        for other in cells
-        if other is not own and _as_strong(other, own) and held[other["cell"]] <= held[own["cell"]]
+        for other in configurations
+        if other is not own
+        and _as_strong(other, own)
+        and held[other["configuration"]] <= held[own["configuration"]]
     )
 
 
@@ -323,24 +335,24 @@ def _is_above(other: Row, own: Row, measure: str) -> bool:
 
 
 def refusals_of(summary: polars.DataFrame) -> Document:
-    """Say which cells were refused, by reason; nothing where none was."""
+    """Say which configurations were refused, by reason; nothing where none was."""
     refused = summary.filter(polars.col("refused").is_not_null()).to_dicts()
     if not refused:
         return Document(())
-    told = []
-    for reason in list(dict.fromkeys(row["refused"] for row in refused))[:TOLD]:
+    sentences = []
+    for reason in list(dict.fromkeys(row["refused"] for row in refused))[:MOST_NAMED]:
         of_it = [row for row in refused if row["refused"] == reason]
         more = f" and {len(of_it) - 1} more" if len(of_it) > 1 else ""
         epsilon = of_it[0]["epsilon"]
         at = "" if epsilon is None or math.isnan(epsilon) else f", epsilon {epsilon:g}"
-        told.append(f"{cell_words(of_it[0])}{at}{more}: {reason}")
-    left = len({row["refused"] for row in refused}) - TOLD
+        sentences.append(f"{configuration_words(of_it[0])}{at}{more}: {reason}")
+    left = len({row["refused"] for row in refused}) - MOST_NAMED
     if left > 0:
-        told.append(f"and {left} other reasons")
+        sentences.append(f"and {left} other reasons")
     return Document(
         (
             heading(2, "Refused"),
-            paragraph(f"{len(refused)} of {summary.height} cells:"),
-            items(told),
+            paragraph(f"{len(refused)} of {summary.height} configurations:"),
+            items(sentences),
         )
     )

@@ -78,13 +78,13 @@ def compare(
     folder : str or Path, optional
         Where results go as they come. A comparison that was begun there is continued.
     progress : callable, optional
-        Told the runs done and the runs in all.
+        Gets the runs done and the runs in all.
     linkage : bool
         False leaves record linkage out, which is most of the cost for a large table; there is
         no frontier and no map then.
     classes : str, optional
         A column of the table, protected or not: the classes that a classifier is to learn from
-        the numeric attributes that are protected. Run by run its F-measures are told, beside
+        the numeric attributes that are protected. Run by run its F-measures are reported, beside
         those of the original; the classifier's seed is the run less 1.
     threshold : float, optional
         Makes two classes of a number, the lower one with the threshold in it.
@@ -92,16 +92,16 @@ def compare(
         A classifier of scikit-learn; by default a random forest of 100 trees.
     formula : str, optional
         A regression on attributes that are protected or kept, "TAX ~ INCOME + AGE": the overlap
-        of its confidence intervals with those of the original is told.
+        of its confidence intervals with those of the original is reported.
     logistic : bool
         Fit log odds of an outcome of 0 and 1.
     propensity : bool
-        Tell how well a logistic regression tells a release from the original: its pMSE, in
+        Measure how well a logistic regression tells a release from the original: its pMSE, in
         multiples of what records drawn from the same law would give.
     recipe : str, Path or dict, optional
         A recipe file or its contents; its method, k, epsilon and seed are passed over.
     **arguments
-        The other arguments of `protect`, ``bounds`` for example, for every cell alike.
+        The other arguments of `protect`, ``bounds`` for example, for every configuration alike.
 
     Returns
     -------
@@ -110,9 +110,9 @@ def compare(
     Raises
     ------
     MicroveilError
-        If the grid or its arguments break a rule, if no cell at all can be planned, if an
-        analysis cannot be made of the original, or if the folder holds something else. Cells
-        that are refused one by one are rows that say why.
+        If the grid or its arguments break a rule, if no configuration at all can be planned, if an
+        analysis cannot be made of the original, or if the folder holds something else. A
+        configuration that is refused alone is a row that says why.
 
     Notes
     -----
@@ -136,7 +136,7 @@ def compare(
     ...     bounds={"AGE": (0, 120)},
     ... )
     >>> found
-    Comparison(3 cells, 15 runs)
+    Comparison(3 configurations, 15 runs)
     >>> found.summary["scope"].to_list()
     ['row', 'vector', 'vector']
     """
@@ -153,7 +153,7 @@ def compare(
         logistic=logistic,
         propensity=propensity,
     )
-    tasks = tasks_of(table, grid.cells, given)
+    tasks = tasks_of(table, grid.configurations, given)
     request, reading = ready_of(tasks)
     analyst = Analyst(asked, reading, request.keep, linkage=bool(linkage))
     description = _description(grid, seed, tasks, given, analyst)
@@ -184,11 +184,13 @@ def _rows(
         return list(carried_out(tasks, set(), analyst, seed, jobs, progress, plans))
     if all(row["run"] is None for row in store.rows):
         plans.check(tasks)  # a folder of nothing but refusals stays as it is
-    done = {(row["cell"], row["run"]) for row in store.rows if row["refused"] is None}
-    refused = {row["cell"] for row in store.rows if row["refused"] is not None}
+    done = {(row["configuration"], row["run"]) for row in store.rows if row["refused"] is None}
+    refused = {row["configuration"] for row in store.rows if row["refused"] is not None}
     for task in tasks:
-        if task.cell.number in refused:
-            done |= {(task.cell.number, run) for run in range(1, task.cell.runs + 1)}
+        if task.configuration.number in refused:
+            done |= {
+                (task.configuration.number, run) for run in range(1, task.configuration.runs + 1)
+            }
     with closing(carried_out(tasks, done, analyst, seed, jobs, progress, plans)) as fresh:
         try:
             for row in fresh:
@@ -199,14 +201,14 @@ def _rows(
 
 
 def _given(arguments: Mapping[str, Any], recipe: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments that hold for every cell."""
+    """Return the arguments that hold for every configuration."""
     for name in OF_THE_GRID:
         if name in arguments:
             raise RequestError(
                 f"argument '{name}'", "methods are compared, not one method", "pass methods=[...]"
             )
     given = merged({n: v for n, v in recipe.items() if n not in OF_THE_GRID}, arguments)
-    # An iterator would be used up by the first cell.
+    # An iterator would be used up by the first configuration.
     return {
         name: list(value) if hasattr(value, "__next__") else value for name, value in given.items()
     }
@@ -234,7 +236,7 @@ def _description(
     grid: Grid, seed: int, tasks: list[Task], given: Mapping[str, Any], analyst: Analyst
 ) -> dict[str, Any]:
     _, reading = ready_of(tasks)
-    told: dict[str, Any] = {
+    description: dict[str, Any] = {
         "schema": 1,
         "microveil": version("microveil"),
         **grid.to_dict(),
@@ -248,8 +250,8 @@ def _description(
     ready = [task.ready for task in tasks if not isinstance(task.ready, MicroveilError)]
     # JSON does not know a mapping that was read from the data from one that was declared.
     if read := _read_from_data(c.attribute for _, own in ready for c in own.prepared.columns):
-        told["read_from_data"] = read
-    plain: dict[str, Any] = json.loads(json.dumps(told, default=_plain))
+        description["read_from_data"] = read
+    plain: dict[str, Any] = json.loads(json.dumps(description, default=_plain))
     return plain
 
 
@@ -274,4 +276,4 @@ def _plain(value: Any) -> Any:
 
 
 def _silent(done: int, total: int) -> None:
-    """Tell nobody."""
+    """Show nobody."""

@@ -1,10 +1,11 @@
-"""The frontier: what no other cell of the same guarantee beats.
+"""The Pareto frontier: what no other configuration of the same guarantee beats.
 
-Cells are held against each other within a scope alone. Within it, a cell is beaten by one that
-guarantees at least as much (an epsilon no larger, a model no weaker, no condition that the other
-has not) with no more loss and no more risk, and less of one of them. So a cluster-scope epsilon
-never pushes a vector-scope one off, individual differential privacy never differential privacy,
-epsilon 1 never epsilon 0.1, and what takes cluster sizes as given never what does not.
+Configurations are held against each other within a scope alone. Within it, a configuration is
+beaten by one that guarantees at least as much (an epsilon no larger, a model no weaker, no
+condition that the other has not) with no more loss and no more risk, and less of one
+of them; what nothing beats is Pareto-optimal. So a cluster-scope epsilon never beats a vector-scope
+one, individual differential privacy never differential privacy, epsilon 1 never epsilon 0.1, and
+what is conditional on cluster sizes never what is not.
 """
 
 from collections.abc import Iterator
@@ -20,9 +21,9 @@ from microveil.privacy import Model
 
 __all__ = ["beaten_apart", "excluded_of", "frontier_of", "unbeaten"]
 
-# What names a cell on the frontier.
+# What names a Pareto-optimal configuration.
 ENDS = ("", "_low", "_high")
-NAMES = ("scope", "cell", "method", "steps", "k", "epsilon", "model", "conditions")
+NAMES = ("scope", "configuration", "method", "steps", "k", "epsilon", "model", "conditions")
 
 
 def unbeaten(
@@ -32,23 +33,23 @@ def unbeaten(
     strengths: ArrayLike,
     conditions: ArrayLike | None = None,
 ) -> NDArray[np.bool_]:
-    """Tell which cells no other cell beats.
+    """Say which configurations are Pareto-optimal: no other beats them.
 
     Parameters
     ----------
-    losses, risks, epsilons, strengths : array_like (n_cells,)
+    losses, risks, epsilons, strengths : array_like (n_configurations,)
         Without NaN; larger losses, risks and epsilons are worse, a larger strength is better.
-    conditions : array_like of bool (n_cells, n_conditions), optional
+    conditions : array_like of bool (n_configurations, n_conditions), optional
         What each guarantee hangs on; one with a condition beats none without it.
 
     Returns
     -------
-    bool array (n_cells,)
-        Cells that are alike in loss and risk do not beat each other.
+    bool array (n_configurations,)
+        Configurations that are alike in loss and risk do not beat each other.
 
     Notes
     -----
-    O(n_cells^2).
+    O(n_configurations^2).
 
     Examples
     --------
@@ -75,25 +76,25 @@ def beaten_apart(
     strengths: ArrayLike,
     conditions: ArrayLike | None = None,
 ) -> NDArray[np.bool_]:
-    """Tell which cells another one beats by more than the spread of the runs.
+    """Say which configurations another one beats by more than the spread of the runs.
 
     Parameters
     ----------
-    losses, risks : array_like (n_cells, 3)
+    losses, risks : array_like (n_configurations, 3)
         Means, and lower and upper ends of their intervals; ends of NaN reach everywhere.
-    epsilons, strengths : array_like (n_cells,)
-    conditions : array_like of bool (n_cells, n_conditions), optional
+    epsilons, strengths : array_like (n_configurations,)
+    conditions : array_like of bool (n_configurations, n_conditions), optional
         As for `unbeaten`.
 
     Returns
     -------
-    bool array (n_cells,)
+    bool array (n_configurations,)
         True where one that guarantees as much has a mean loss and a mean risk no larger, and
-        its interval of the one or of the other ends below where that of the cell begins.
+        its interval of the one or of the other ends below where that of the configuration begins.
 
     Notes
     -----
-    O(n_cells^2).
+    O(n_configurations^2).
 
     Examples
     --------
@@ -111,9 +112,10 @@ def beaten_apart(
 
 
 def excluded_of(summary: polars.DataFrame) -> polars.DataFrame:
-    """Tell which cells are off each frontier for certain, as far as the runs tell.
+    """Say which configurations are off each frontier for certain, as far as the runs show.
 
-    A cell that is off the frontier and not excluded cannot be told from it by these runs.
+    One that is not Pareto-optimal by its means and not excluded either may be it for all these
+    runs show.
 
     Parameters
     ----------
@@ -129,21 +131,24 @@ def excluded_of(summary: polars.DataFrame) -> polars.DataFrame:
     """
     found: dict[str, list[bool | None]] = {}
     for risk in risks_of(summary.columns):
-        told: list[bool | None] = [None] * summary.height
+        excluded: list[bool | None] = [None] * summary.height
         for scope in GROUPS:
-            cells = _measured_cells(summary.with_row_index("row"), scope, risk)
+            configurations = _measured_configurations(summary.with_row_index("row"), scope, risk)
             losses, risks = (
-                cells.select(name + end for end in ENDS).to_numpy() for name in (LOSS, risk)
+                configurations.select(name + end for end in ENDS).to_numpy()
+                for name in (LOSS, risk)
             )
-            beaten = beaten_apart(losses, risks, *_guarantees(cells, scope))
-            for row, is_beaten in zip(cells["row"].to_list(), beaten.tolist(), strict=True):
-                told[row] = is_beaten
-        found[f"excluded[{risk}]"] = told
+            beaten = beaten_apart(losses, risks, *_guarantees(configurations, scope))
+            for row, is_beaten in zip(
+                configurations["row"].to_list(), beaten.tolist(), strict=True
+            ):
+                excluded[row] = is_beaten
+        found[f"excluded[{risk}]"] = excluded
     return polars.DataFrame(found, schema=dict.fromkeys(found, polars.Boolean))
 
 
 def frontier_of(summary: polars.DataFrame) -> polars.DataFrame:
-    """Find the frontier of information loss with each risk, in each scope.
+    """Find what is Pareto-optimal in information loss and each risk, in each scope.
 
     Parameters
     ----------
@@ -153,20 +158,22 @@ def frontier_of(summary: polars.DataFrame) -> polars.DataFrame:
     Returns
     -------
     polars.DataFrame
-        One row for each cell on the frontier with a risk: `risk` names it; loss and `linkage`,
-        the figure of the risk, are means over runs, each with its interval; by scope, risk,
-        epsilon and loss.
+        One row for each configuration that is Pareto-optimal with a risk: `risk` names it; loss
+        and `linkage`, the figure of the risk, are means over runs, each with its interval; by
+        scope, risk, epsilon and loss.
     """
     parts = []
     for scope in GROUPS:
         for risk in risks_of(summary.columns):
-            cells = _measured_cells(summary, scope, risk)
-            kept = unbeaten(cells[LOSS], cells[risk], *_guarantees(cells, scope))
-            parts.append(_told(cells.filter(polars.Series(kept)), risk))
+            configurations = _measured_configurations(summary, scope, risk)
+            kept = unbeaten(
+                configurations[LOSS], configurations[risk], *_guarantees(configurations, scope)
+            )
+            parts.append(_named(configurations.filter(polars.Series(kept)), risk))
     return polars.concat(parts)
 
 
-def _measured_cells(summary: polars.DataFrame, scope: str, risk: str) -> polars.DataFrame:
+def _measured_configurations(summary: polars.DataFrame, scope: str, risk: str) -> polars.DataFrame:
     return summary.filter(
         (polars.col("scope") == scope)
         & polars.col(LOSS).is_not_null()
@@ -174,20 +181,26 @@ def _measured_cells(summary: polars.DataFrame, scope: str, risk: str) -> polars.
     )
 
 
-def _guarantees(cells: polars.DataFrame, scope: str) -> tuple[ArrayLike, ArrayLike, ArrayLike]:
-    """Return the epsilon, the strength of the model and the conditions of each cell."""
-    # An epsilon that nothing is kept of makes no cell stronger than another.
-    epsilons = np.zeros(cells.height) if scope == NO_SCOPE else cells["epsilon"].to_numpy()
-    held = [{condition.id for condition in conditions_of(row)} for row in cells.to_dicts()]
+def _guarantees(
+    configurations: polars.DataFrame, scope: str
+) -> tuple[ArrayLike, ArrayLike, ArrayLike]:
+    """Return the epsilon, the strength of the model and the conditions of each configuration."""
+    # An epsilon that nothing is kept of makes no configuration stronger than another.
+    epsilons = (
+        np.zeros(configurations.height)
+        if scope == NO_SCOPE
+        else configurations["epsilon"].to_numpy()
+    )
+    held = [{condition.id for condition in conditions_of(row)} for row in configurations.to_dicts()]
     every = sorted(set().union(*held))
     conditions = np.array([[condition in own for condition in every] for own in held], dtype=bool)
-    return epsilons, [Model(model).strength for model in cells["model"]], conditions
+    return epsilons, [Model(model).strength for model in configurations["model"]], conditions
 
 
 def _as_strong(
     epsilons: ArrayLike, strengths: ArrayLike, conditions: ArrayLike | None
 ) -> Iterator[NDArray[np.bool_]]:
-    """Yield for each cell which cells guarantee at least as much, itself among them."""
+    """Yield for each configuration which ones guarantee at least as much, itself among them."""
     epsilon, strength = (np.asarray(part, dtype=np.float64) for part in (epsilons, strengths))
     hangs = np.asarray([[]] * len(epsilon) if conditions is None else conditions, dtype=np.bool_)
     for i in range(len(epsilon)):
@@ -195,13 +208,13 @@ def _as_strong(
         yield (epsilon <= epsilon[i]) & (strength >= strength[i]) & own
 
 
-def _told(cells: polars.DataFrame, risk: str) -> polars.DataFrame:
-    return cells.select(
+def _named(configurations: polars.DataFrame, risk: str) -> polars.DataFrame:
+    return configurations.select(
         *NAMES,
         polars.lit(risk).alias("risk"),
         *(polars.col(LOSS + end) for end in ENDS),
         *(polars.col(risk + end).alias("linkage" + end) for end in ENDS),
         polars.col(CHANCE)
-        if CHANCE in cells.columns
+        if CHANCE in configurations.columns
         else polars.lit(None, polars.Float64).alias(CHANCE),
-    ).sort("epsilon", LOSS, "cell", nulls_last=True)
+    ).sort("epsilon", LOSS, "configuration", nulls_last=True)

@@ -1,7 +1,7 @@
 """What is compared: methods with their steps, times k, times epsilon, times runs.
 
-A cell is one request. Its seeds follow from its name and from nothing else, so that it comes
-out the same whatever else is in the grid, in whatever order and on however many threads.
+A configuration is one request. Its seeds follow from its name and from nothing else, so that it
+comes out the same whatever else is in the grid, in whatever order and on however many threads.
 """
 
 import hashlib
@@ -19,7 +19,15 @@ from microveil.errors import RequestError
 from microveil.methods import METHODS, Method
 from microveil.privacy import as_fraction
 
-__all__ = ["Cell", "Choice", "Grid", "read_choice", "read_epsilons", "read_grid", "read_sizes"]
+__all__ = [
+    "Choice",
+    "Configuration",
+    "Grid",
+    "read_choice",
+    "read_epsilons",
+    "read_grid",
+    "read_sizes",
+]
 
 # A grid beyond this is a slip of the keyboard.
 MOST_VALUES = 10_000
@@ -59,7 +67,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
+class Configuration:
     """One request of the grid.
 
     Attributes
@@ -82,7 +90,7 @@ class Cell:
     runs: int
 
     def arguments(self) -> dict[str, Any]:
-        """Return the cell as arguments of `protect`."""
+        """Return the configuration as arguments of `protect`."""
         return {**self.choice.arguments(), "k": self.k, "epsilon": self.epsilon}
 
     def seed(self, seed: int, run: int) -> int | None:
@@ -111,7 +119,7 @@ class Grid:
     epsilons : tuple of Fraction
         Ascending.
     runs : int
-    cells : tuple of Cell
+    configurations : tuple of Configuration
         By choice, then k, then epsilon.
     """
 
@@ -119,12 +127,12 @@ class Grid:
     sizes: tuple[int, ...]
     epsilons: tuple[Fraction, ...]
     runs: int
-    cells: tuple[Cell, ...]
+    configurations: tuple[Configuration, ...]
 
     @property
     def total(self) -> int:
         """How many runs there are in all."""
-        return sum(cell.runs for cell in self.cells)
+        return sum(configuration.runs for configuration in self.configurations)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the grid as plain values."""
@@ -157,7 +165,7 @@ def read_grid(
         Likewise; 0.1 is taken as exactly 1/10.
     runs : int
     arguments : dict, optional
-        Those that hold for every cell: a width makes k idle.
+        Those that hold for every configuration: a width makes k idle.
     seeded : bool
         Whether an analysis has a seed of its own in each run, so that all are needed also
         where the method draws nothing.
@@ -171,7 +179,10 @@ def read_grid(
     Examples
     --------
     >>> grid = read_grid("laplace,dp-um", "3,10:20:5", [0.1, 1], 10)
-    >>> [(str(cell.choice), cell.k, str(cell.epsilon)) for cell in grid.cells][:3]
+    >>> [
+    ...     (str(configuration.choice), configuration.k, str(configuration.epsilon))
+    ...     for configuration in grid.configurations
+    ... ][:3]
     [('laplace', None, '1/10'), ('laplace', None, '1'), ('dp-um', 3, '1/10')]
     >>> grid.sizes, grid.total
     ((3, 10, 15, 20), 100)
@@ -184,15 +195,27 @@ def read_grid(
     sizes, epsilons = read_sizes(k), read_epsilons(epsilon)
     if isinstance(runs, bool) or not isinstance(runs, int | np.integer) or runs < 1:
         raise RequestError("runs", "runs must be a whole number of 1 or more", "pass runs=10")
-    cells: list[Cell] = []
+    configurations: list[Configuration] = []
     for choice in choices:
         repeats = 1 if choice.method.randomness is None and not seeded else int(runs)
         for size in _sizes_of(choice, sizes, arguments or {}):
             for budget in _epsilons_of(choice, epsilons):
-                cells.append(
-                    Cell(number=len(cells), choice=choice, k=size, epsilon=budget, runs=repeats)
+                configurations.append(
+                    Configuration(
+                        number=len(configurations),
+                        choice=choice,
+                        k=size,
+                        epsilon=budget,
+                        runs=repeats,
+                    )
                 )
-    return Grid(choices=choices, sizes=sizes, epsilons=epsilons, runs=int(runs), cells=tuple(cells))
+    return Grid(
+        choices=choices,
+        sizes=sizes,
+        epsilons=epsilons,
+        runs=int(runs),
+        configurations=tuple(configurations),
+    )
 
 
 def read_choice(text: Any) -> Choice:

@@ -1,4 +1,4 @@
-"""What analyses find in the cells of a comparison, in words."""
+"""What analyses find in the configurations of a comparison, in words."""
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
@@ -10,8 +10,8 @@ from microveil.evaluation.measures.learning import F_MAJORITY, F_MEASURE, F_ORIG
 
 __all__ = ["analysed_words", "learnt_words"]
 
-# How many classes are told.
-TOLD = 4
+# How many classes are named.
+MOST_NAMED = 4
 # By what the best is known: highest, lowest or nearest to 0, for a minimum.
 PLACES: Mapping[Better, tuple[str, Callable[[float], float]]] = {
     Better.HIGHER: ("highest", operator.neg),
@@ -22,79 +22,93 @@ PLACES: Mapping[Better, tuple[str, Callable[[float], float]]] = {
 Row = Mapping[str, Any]
 
 
-def learnt_words(cells: Sequence[Row], labels: Sequence[str], named: Mapping[int, str]) -> str:
-    """Say which of some cells has the highest F-measure, and which cannot be told from it.
+def learnt_words(
+    configurations: Sequence[Row], labels: Sequence[str], named: Mapping[int, str]
+) -> str:
+    """Say which of some configurations has the highest F-measure, and which cannot be told from it.
 
     Parameters
     ----------
-    cells : sequence of dict
+    configurations : sequence of dict
         Rows of a summary, of one scope and epsilon.
     labels : sequence of str
         Names of the classes.
     named : mapping of int to str
-        What to call each cell, by its number.
+        What to call each configuration, by its number.
 
     Returns
     -------
     str
         The best is that of the highest mean over the classes that were tested.
     """
-    tested = [name for name in labels if any(_tested(row, name) for row in cells)]
-    known = [row for row in cells if all(_f(row, label) is not None for label in tested)]
+    tested = [name for name in labels if any(_tested(row, name) for row in configurations)]
+    known = [row for row in configurations if all(_f(row, label) is not None for label in tested)]
     if not tested or not known:
         return "What a classifier learns from them is not defined."
-    best = max(known, key=lambda row: (sum(_f(row, label) for label in tested), -row["cell"]))
-    classes = [_class_words(best, label) for label in tested[:TOLD]]
-    if len(tested) > TOLD:
-        classes.append(f"and {len(tested) - TOLD} other classes")
+    best = max(
+        known, key=lambda row: (sum(_f(row, label) for label in tested), -row["configuration"])
+    )
+    classes = [_class_words(best, label) for label in tested[:MOST_NAMED]]
+    if len(tested) > MOST_NAMED:
+        classes.append(f"and {len(tested) - MOST_NAMED} other classes")
     others = [row for row in known if row is not best]
     place = "highest with" if others else "with"
-    told = f"F-measure {place} {named[best['cell']]}: {'; '.join(classes)}."
+    first = f"F-measure {place} {named[best['configuration']]}: {'; '.join(classes)}."
     measures = [of_class(F_MEASURE.id, label) for label in tested]
-    return " ".join([told, *_beside(best, others, measures), *_undefined(cells, known)])
+    return " ".join([first, *_beside(best, others, measures), *_undefined(configurations, known)])
 
 
-def analysed_words(cells: Sequence[Row], named: Mapping[int, str]) -> str:
-    """Say which of some cells is best by each measure of the answer.
+def analysed_words(configurations: Sequence[Row], named: Mapping[int, str]) -> str:
+    """Say which of some configurations is best by each measure of the answer.
 
     Parameters
     ----------
-    cells : sequence of dict
+    configurations : sequence of dict
         Rows of a summary, of one scope and epsilon.
     named : mapping of int to str
-        What to call each cell, by its number.
+        What to call each configuration, by its number.
 
     Returns
     -------
     str
-        For each the best cell, how many others cannot be told from it, and how many have a run
-        that leaves the figure undefined. Empty where none was measured.
+        For each the best configuration, how many others cannot be told from it, and how many have
+        a run that leaves the figure undefined. Empty where none was measured.
 
     Examples
     --------
-    >>> row = {"cell": 0, "propensity_ratio": 2.0}
+    >>> row = {"configuration": 0, "propensity_ratio": 2.0}
     >>> row |= {"propensity_ratio_low": None, "propensity_ratio_high": None}
     >>> analysed_words([row], {0: "mdav, k 5"})
-    'Propensity ratio with mdav, k 5: 2, beside 1 for the same law.'
+    'pMSE ratio with mdav, k 5: 2, beside 1 for the same law.'
     """
-    told = []
+    sentences = []
     for measure in in_answer():
-        name, words = measure.id, measure.label[0].upper() + measure.label[1:]
-        measured = [row for row in cells if name in row]
+        name, words = measure.id, _beginning(measure.label)
+        measured = [row for row in configurations if name in row]
         found = [row for row in measured if row[name] is not None]
         if not found:
-            told += [f"{words}: undefined in some run of every cell."] if measured else []
+            sentences += (
+                [f"{words}: undefined in some run of every configuration."] if measured else []
+            )
             continue
         place, rank = PLACES[measure.better]
-        best = min(found, key=lambda row: (rank(row[name]), row["cell"]))
+        best = min(found, key=lambda row: (rank(row[name]), row["configuration"]))
         others = [row for row in found if row is not best]
         which = f"{words} {place} with" if others else f"{words} with"
-        told += [
-            f"{which} {named[best['cell']]}: {_with_spread(best, name)}{_level_words(measure)}.",
+        sentences += [
+            (
+                f"{which} {named[best['configuration']]}: {_with_spread(best, name)}"
+                f"{_level_words(measure)}."
+            ),
             *_beside(best, others, [name]),
             *_undefined(measured, found),
         ]
-    return " ".join(told)
+    return " ".join(sentences)
+
+
+def _beginning(label: str) -> str:
+    """Return a label as a sentence begins with it: a symbol (pMSE) stays as it is."""
+    return label[0].upper() + label[1:] if label.split(" ", 1)[0].islower() else label
 
 
 def _level_words(measure: Measure) -> str:
@@ -104,19 +118,23 @@ def _level_words(measure: Measure) -> str:
 
 
 def _beside(best: Row, others: Sequence[Row], measures: Sequence[str]) -> list[str]:
-    """Say how many of some cells cannot be told from the best by any of the measures."""
+    """Say how many of some configurations cannot be told from the best by any of the measures."""
     if not others:
         return []
     if best[f"{measures[0]}_low"] is None:
         return ["One run says nothing of its spread."]
     near = sum(all(_overlap(best, row, measure) for measure in measures) for row in others)
-    return [f"Not told apart: {near} of {len(others)} other cells."]
+    return [f"Not told apart: {near} of {len(others)} other configurations."]
 
 
-def _undefined(cells: Sequence[Row], known: Sequence[Row]) -> list[str]:
-    """Say how many cells are passed over."""
-    left = len(cells) - len(known)
-    return [f"Undefined in some run of {left} of {len(cells)} cells."] if left else []
+def _undefined(configurations: Sequence[Row], known: Sequence[Row]) -> list[str]:
+    """Say how many configurations are passed over."""
+    left = len(configurations) - len(known)
+    return (
+        [f"Undefined in some run of {left} of {len(configurations)} configurations."]
+        if left
+        else []
+    )
 
 
 def _with_spread(row: Row, measure: str) -> str:
@@ -134,7 +152,7 @@ def _f(row: Row, label: str, end: str = "") -> Any:
 
 
 def _class_words(row: Row, label: str) -> str:
-    """Say how well one class is told, beside the original and the guess for everybody."""
+    """Say how well one class is predicted, beside the original and the guess for everybody."""
     low, high = _f(row, label, "_low"), _f(row, label, "_high")
     spread = "" if low is None else f"{low:.3f} to {high:.3f}; "
     original, majority = (row[of_class(f.id, label)] for f in (F_ORIGINAL, F_MAJORITY))

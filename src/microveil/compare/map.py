@@ -23,11 +23,11 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """One cell: its means over runs with their 95 % intervals, in percent.
+    """One configuration: its means over runs with their 95 % intervals, in percent.
 
     Attributes
     ----------
-    cell : int
+    configuration : int
     k : int or None
     loss, risk : float
     loss_interval, risk_interval : (float, float) or None
@@ -36,7 +36,7 @@ class Point:
         Of the means over runs.
     """
 
-    cell: int
+    configuration: int
     k: int | None
     loss: float
     risk: float
@@ -45,8 +45,8 @@ class Point:
     on_frontier: bool
 
     def __repr__(self) -> str:
-        """Name the cell without its figures, which are the custodian's."""
-        return f"Point(cell {self.cell}, k {self.k})"
+        """Name the configuration without its figures, which are the custodian's."""
+        return f"Point(configuration {self.configuration}, k {self.k})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the point as plain values."""
@@ -138,7 +138,7 @@ def risk_utility_map(comparison: Comparison, risk: str = RISK) -> tuple[Panel, .
     Returns
     -------
     tuple of Panel
-        By scope, the most demanding first, then by epsilon. Cells without a figure are left out.
+        By scope, the most demanding first, then by epsilon. What has no figure is left out.
 
     Raises
     ------
@@ -164,13 +164,13 @@ def risk_utility_map(comparison: Comparison, risk: str = RISK) -> tuple[Panel, .
             "record linkage was not measured, so that there is no map",
             "compare with linkage=True",
         )
-    kept = comparison.frontier.filter(polars.col("risk") == risk)["cell"].to_list()
-    cells = comparison.summary.filter(
+    kept = comparison.frontier.filter(polars.col("risk") == risk)["configuration"].to_list()
+    configurations = comparison.summary.filter(
         polars.col(LOSS).is_not_null() & polars.col(risk).is_not_null()
     ).to_dicts()
     panels = []
     for scope in GROUPS:
-        own = [row for row in cells if row["scope"] == scope]
+        own = [row for row in configurations if row["scope"] == scope]
         for epsilon in sorted({row["epsilon"] for row in own}, key=lambda e: e or 0.0):
             rows = [row for row in own if row["epsilon"] == epsilon]
             panels.append(_panel(scope, epsilon, risk, rows, set(kept)))
@@ -211,13 +211,13 @@ def _clauses(rows: list[dict[str, Any]], method: str, steps: str) -> tuple[str, 
 
 def _point(row: Mapping[str, Any], risk: str, kept: set[int]) -> Point:
     return Point(
-        cell=row["cell"],
+        configuration=row["configuration"],
         k=row["k"],
         loss=row[LOSS],
         risk=row[risk],
         loss_interval=_interval(row, LOSS),
         risk_interval=_interval(row, risk),
-        on_frontier=row["cell"] in kept,
+        on_frontier=row["configuration"] in kept,
     )
 
 

@@ -127,19 +127,19 @@ class Measures:
         >>> Measures.of({"measures": {"linkage": False}}).linkage
         False
         """
-        told = dict(description.get("measures", {}))
-        return cls(**{**told, "labels": tuple(told.get("labels", ()))})
+        written = dict(description.get("measures", {}))
+        return cls(**{**written, "labels": tuple(written.get("labels", ()))})
 
     def to_dict(self) -> dict[str, Any]:
         """Return the measures as plain values; only those that are asked for, and linkage."""
-        told: dict[str, Any] = {"linkage": self.linkage}
+        written: dict[str, Any] = {"linkage": self.linkage}
         if self.classes is not None:
-            told["classes"] = self.classes
-            told |= {name: getattr(self, name) for name in OF_CLASSES}
-            told["labels"] = list(self.labels)
+            written["classes"] = self.classes
+            written |= {name: getattr(self, name) for name in OF_CLASSES}
+            written["labels"] = list(self.labels)
         if self.formula is not None:
-            told |= {"formula": self.formula, "logistic": self.logistic}
-        return told | ({"propensity": True} if self.propensity else {})
+            written |= {"formula": self.formula, "logistic": self.logistic}
+        return written | ({"propensity": True} if self.propensity else {})
 
     def asks(self, measure: Measure) -> bool:
         """Whether a measure is asked for, or needs no asking."""

@@ -1,4 +1,4 @@
-"""What a comparison found: every run, each cell's mean with its interval, and words."""
+"""What a comparison found: every run, each configuration's mean with its interval, and words."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -35,14 +35,15 @@ class Comparison:
         What was compared, as plain values: methods, k, epsilon, runs, seed, attributes,
         other arguments, and a digest of the table.
     table : polars.DataFrame
-        One row for every run, by cell and run. A cell that was refused has one row whose
-        ``refused`` says why. Columns: see docs/compare.md.
+        One row for every run, by configuration and run. A configuration that was refused has one
+        row whose ``refused`` says why. Columns: see docs/compare.md.
     summary : polars.DataFrame
-        One row for every cell: for each measure the mean over runs, and the 95 % interval of
-        that mean in ``_low`` and ``_high``; see `summary_of`. With a risk also whether it is
+        One row for every configuration: for each measure the mean over runs, and the 95 % interval
+        of that mean in ``_low`` and ``_high``; see `summary_of`. With a risk also whether it is
         excluded from each frontier, see `excluded_of`.
     frontier : polars.DataFrame
-        Cells that no other one of the same guarantee beats in information loss and a risk.
+        The Pareto-optimal configurations: no other of the same guarantee beats them in information
+        loss and a risk.
     answer : str
         What does best, in words: Markdown, lines of at most 100 characters.
     """
@@ -75,7 +76,7 @@ class Comparison:
     def __repr__(self) -> str:
         """Name the comparison without its figures: notebooks print it."""
         runs = self.table["run"].drop_nulls().len()
-        return f"Comparison({self.summary.height} cells, {runs} runs)"
+        return f"Comparison({self.summary.height} configurations, {runs} runs)"
 
     def to_dict(self) -> dict[str, Any]:
         """Return summary, frontier and answer as JSON knows them: no NaN, no infinity."""
@@ -122,7 +123,7 @@ class Comparison:
 
 
 def summary_of(table: polars.DataFrame, measures: Measures) -> polars.DataFrame:
-    """Take the mean of every cell over its runs, with a 95 % interval.
+    """Take the mean of every configuration over its runs, with a 95 % interval.
 
     Parameters
     ----------
@@ -134,8 +135,8 @@ def summary_of(table: polars.DataFrame, measures: Measures) -> polars.DataFrame:
     Returns
     -------
     polars.DataFrame
-        One row for every cell. The interval is Student's, cut off where a measure cannot be:
-        at 0, a percentage of links at 100, an F-measure at 1. One run has none; where nothing
+        One row for every configuration. The interval is Student's, cut off where a measure cannot
+        be: at 0, a percentage of links at 100, an F-measure at 1. One run has none; where nothing
         is drawn at random it is the figure itself. A measure that some run does not have has no
         mean: that of the others would be one of the runs that came out well. ``_runs`` counts
         those that have it, of the measures that a release can leave undefined.
@@ -146,8 +147,11 @@ def summary_of(table: polars.DataFrame, measures: Measures) -> polars.DataFrame:
         **{name: kind for column in measures.all for name, kind in _columns(column).items()},
         "refused": polars.String,
     }
-    cells = table.partition_by("cell", maintain_order=True)
-    return polars.DataFrame([_summarised(cell, measures.all) for cell in cells], schema=schema)
+    configurations = table.partition_by("configuration", maintain_order=True)
+    return polars.DataFrame(
+        [_summarised(configuration, measures.all) for configuration in configurations],
+        schema=schema,
+    )
 
 
 def _columns(column: Column) -> dict[str, Any]:
@@ -158,15 +162,15 @@ def _columns(column: Column) -> dict[str, Any]:
 
 
 def _nothing() -> polars.DataFrame:
-    """Return the summary of no cell: what a comparison without a risk has a frontier of."""
+    """Return the summary of nothing: what a comparison without a risk has a frontier of."""
     measures = Measures()
     return summary_of(as_table([], measures), measures)
 
 
-def _summarised(cell: polars.DataFrame, columns: Iterable[Column]) -> dict[str, Any]:
-    runs = cell.filter(polars.col("run").is_not_null())
-    refusals = cell["refused"].drop_nulls().to_list()
-    first = (cell if runs.is_empty() else runs).row(0, named=True)
+def _summarised(configuration: polars.DataFrame, columns: Iterable[Column]) -> dict[str, Any]:
+    runs = configuration.filter(polars.col("run").is_not_null())
+    refusals = configuration["refused"].drop_nulls().to_list()
+    first = (configuration if runs.is_empty() else runs).row(0, named=True)
     found = {name: first[name] for name in (*NAMES, *FACTS)}
     found["runs"] = runs.height
     found["refused"] = refusals[0] if refusals else None

@@ -1,6 +1,6 @@
 """The tidy table of a comparison: one row for every run, its measures as columns.
 
-A cell that was refused has one row that says why, without a run and without measures.
+A configuration that was refused has one row that says why, without a run and without measures.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import Any
 import polars
 
 from microveil.audit.exact import audit_of
-from microveil.compare.grid import Cell
+from microveil.compare.grid import Configuration
 from microveil.compare.measures import Measures
 from microveil.privacy import Condition, Scope
 from microveil.privacy.condition import OF_REQUESTS
@@ -39,9 +39,9 @@ CONDITIONAL = "†"
 NO_SCOPE = "none"
 GROUPS = (*SCOPES, NO_SCOPE)
 
-# What names a cell, what it guarantees, and what one run of it gave.
+# What names a configuration, what it guarantees, and what one run of it gave.
 NAMES: dict[str, Any] = {
-    "cell": polars.Int64,
+    "configuration": polars.Int64,
     "method": polars.String,
     "steps": polars.String,
     "k": polars.Int64,
@@ -72,12 +72,12 @@ FACTS: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What a cell guarantees and what is known of it before any noise.
+    """What a configuration guarantees and what is known of it before any noise.
 
     Attributes
     ----------
     scope : {"row", "vector", "cluster", "none"}
-        The most demanding scope at which the cell keeps its epsilon.
+        The most demanding scope at which the configuration keeps its epsilon.
     epsilon : float or None
         What was asked for; where nothing was, what a matrix of the user's own spends.
     model : str
@@ -104,10 +104,10 @@ class Facts:
     n_cells: int
 
     @classmethod
-    def of(cls, planned: Plan, cell: Cell) -> "Facts":
+    def of(cls, planned: Plan, configuration: Configuration) -> "Facts":
         """Read the facts off a plan."""
         claim, promised = planned.claim, planned.promised
-        epsilon = cell.epsilon if cell.epsilon is not None else claim.epsilon
+        epsilon = configuration.epsilon if configuration.epsilon is not None else claim.epsilon
         kept = None if epsilon is None else promised.strongest_at(epsilon)
         return cls(
             scope=NO_SCOPE if kept is None else kept.value,
@@ -170,16 +170,20 @@ def own_conditions(row: Mapping[str, Any], common: Sequence[Condition]) -> tuple
 
 
 def run_row(
-    cell: Cell, facts: Facts, run: int, seed: int | None, figures: Mapping[str, float | None]
+    configuration: Configuration,
+    facts: Facts,
+    run: int,
+    seed: int | None,
+    figures: Mapping[str, float | None],
 ) -> dict[str, Any]:
     """Make the row of a run."""
-    known = {**_named(cell), **facts.to_dict(), "epsilon": facts.epsilon}
+    known = {**_named(configuration), **facts.to_dict(), "epsilon": facts.epsilon}
     return {**known, "run": run, "seed": seed, **figures}
 
 
-def refused_row(cell: Cell, reason: str) -> dict[str, Any]:
-    """Make the row of a cell that was refused."""
-    return {**_named(cell), "refused": reason}
+def refused_row(configuration: Configuration, reason: str) -> dict[str, Any]:
+    """Make the row of a configuration that was refused."""
+    return {**_named(configuration), "refused": reason}
 
 
 def schema_of(measures: Measures) -> dict[str, Any]:
@@ -198,14 +202,14 @@ def as_table(rows: Iterable[Mapping[str, Any]], measures: Measures) -> polars.Da
     """Lay rows out as the tidy table: in the order of the grid, whatever order they came in."""
     schema = schema_of(measures)
     whole = [{name: row.get(name) for name in schema} for row in rows]
-    return polars.DataFrame(whole, schema=schema).sort("cell", "run")
+    return polars.DataFrame(whole, schema=schema).sort("configuration", "run")
 
 
-def _named(cell: Cell) -> dict[str, Any]:
+def _named(configuration: Configuration) -> dict[str, Any]:
     return {
-        "cell": cell.number,
-        "method": cell.choice.method.id,
-        "steps": cell.choice.written_steps,
-        "k": cell.k,
-        "epsilon": None if cell.epsilon is None else float(cell.epsilon),
+        "configuration": configuration.number,
+        "method": configuration.choice.method.id,
+        "steps": configuration.choice.written_steps,
+        "k": configuration.k,
+        "epsilon": None if configuration.epsilon is None else float(configuration.epsilon),
     }

@@ -1,4 +1,4 @@
-"""Carrying a comparison out: each cell planned once and drawn many times, side by side.
+"""Carrying a comparison out: each configuration planned once and drawn many times, side by side.
 
 The table is put on its grids once and every column ranked once. The work is done in threads:
 sorting and the kernels let go of the interpreter, and nothing has to be sent anywhere. Whatever
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from microveil.compare.analysing import Analyst
-from microveil.compare.grid import Cell
+from microveil.compare.grid import Configuration
 from microveil.compare.measuring import Figures, Matrix, matrix_of
 from microveil.compare.rows import Facts, refused_row, run_row
 from microveil.compare.tasks import Reading, Task, all_refused
@@ -26,7 +26,7 @@ from microveil.release.planning import plan_prepared, refuse_exact
 
 __all__ = ["Plans", "Progress", "carried_out"]
 
-# Told the runs done and the runs in all.
+# Gets the runs done and the runs in all.
 Progress = Callable[[int, int], None]
 Row = dict[str, Any]
 
@@ -36,14 +36,14 @@ TASKS_PER_JOB = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Outcome:
-    """What became of some runs: one run's row, or that of a cell that is refused."""
+    """What became of some runs: one run's row, or that of a configuration that is refused."""
 
     row: Row
     runs: int
 
 
 class _Planned:
-    """A cell that is planned when it is first asked for, once, whoever asks."""
+    """A configuration that is planned when it is first asked for, once, whoever asks."""
 
     def __init__(self, task: Task, engine: Engine) -> None:
         self._task, self._engine = task, engine
@@ -77,13 +77,13 @@ class _Planned:
         return drawn, analyst.measured(drawn)
 
     def _plan(self) -> tuple[Plan, Facts, Reading]:
-        cell, ready = self._task.cell, self._task.ready
+        configuration, ready = self._task.configuration, self._task.ready
         if isinstance(ready, MicroveilError):
             raise ready
         request, reading = ready
         planned = plan_prepared(reading.prepared, request, self._engine)
         refuse_exact(planned, request)
-        return planned, Facts.of(planned, cell), reading
+        return planned, Facts.of(planned, configuration), reading
 
 
 class Plans:
@@ -99,15 +99,17 @@ class Plans:
         Raises
         ------
         MicroveilError
-            If not one cell can be planned.
+            If not one configuration can be planned.
 
         Notes
         -----
-        Plans cell after cell up to the first that is not refused; none is planned again.
+        Plans one after another up to the first that is not refused; none is planned again.
         """
         refusals = []
         for task in tasks:
-            planned = self._tried.setdefault(task.cell.number, _Planned(task, self._engine))
+            planned = self._tried.setdefault(
+                task.configuration.number, _Planned(task, self._engine)
+            )
             try:
                 planned.found()
             except MicroveilError as error:
@@ -117,8 +119,8 @@ class Plans:
         raise all_refused(refusals)
 
     def taken(self, task: Task) -> _Planned:
-        """Return a cell for those who draw it: with the last of them its plan goes."""
-        return self._tried.pop(task.cell.number, None) or _Planned(task, self._engine)
+        """Return a configuration for those who draw it: with the last of them its plan goes."""
+        return self._tried.pop(task.configuration.number, None) or _Planned(task, self._engine)
 
 
 def carried_out(
@@ -136,22 +138,28 @@ def carried_out(
     ----------
     tasks : sequence of Task
     done : set of (int, int)
-        Cell and run of what is there already.
+        Configuration and run of what is there already.
     analyst : Analyst
         Says what is measured, and makes the user's own analyses.
     seed : int
     jobs : int
         How many threads.
     progress : callable
-        Told after each run, in the caller's thread.
+        Called after each run, in the caller's thread.
     plans : Plans
         Those that were made already are taken from it.
     """
-    total = sum(task.cell.runs for task in tasks)
+    total = sum(task.configuration.runs for task in tasks)
     left = [
         (task, runs)
         for task in tasks
-        if (runs := [r for r in range(1, task.cell.runs + 1) if (task.cell.number, r) not in done])
+        if (
+            runs := [
+                r
+                for r in range(1, task.configuration.runs + 1)
+                if (task.configuration.number, r) not in done
+            ]
+        )
     ]
     remaining = sum(len(runs) for _, runs in left)
     progress(total - remaining, total)
@@ -160,11 +168,11 @@ def carried_out(
     refused: set[int] = set()
     for outcome in _side_by_side(left, analyst, seed, jobs, plans):
         remaining -= outcome.runs
-        # A cell whose runs were dealt out to several threads is refused to each of them.
-        if "run" in outcome.row or outcome.row["cell"] not in refused:
+        # A configuration whose runs were dealt out to several threads is refused to each of them.
+        if "run" in outcome.row or outcome.row["configuration"] not in refused:
             yield outcome.row
         if "run" not in outcome.row:
-            refused.add(outcome.row["cell"])
+            refused.add(outcome.row["configuration"])
         progress(total - remaining, total)
 
 
@@ -178,7 +186,7 @@ def _side_by_side(
 
     def work(task: Task, plan: _Planned, runs: Sequence[int]) -> None:
         try:
-            for outcome in _worked(task.cell, plan, analyst, runs, seed):
+            for outcome in _worked(task.configuration, plan, analyst, runs, seed):
                 handed_in.put(outcome)
                 if stop.is_set():
                     return
@@ -188,7 +196,7 @@ def _side_by_side(
     remaining = sum(len(runs) for _, runs in left)
     pool = ThreadPoolExecutor(jobs)
     try:
-        for task, runs in sorted(left, key=lambda item: _turn(item[0].cell)):
+        for task, runs in sorted(left, key=lambda item: _turn(item[0].configuration)):
             plan = plans.taken(task)
             for part in range(parts):
                 if runs[part::parts]:
@@ -204,23 +212,23 @@ def _side_by_side(
         pool.shutdown(cancel_futures=True)
 
 
-def _turn(cell: Cell) -> tuple[int, str, int]:
+def _turn(configuration: Configuration) -> tuple[int, str, int]:
     """Go through epsilon before k, so that what depends on k alone is at hand."""
-    return (cell.k or 0, str(cell.choice), cell.number)
+    return (configuration.k or 0, str(configuration.choice), configuration.number)
 
 
 def _worked(
-    cell: Cell, plan: _Planned, analyst: Analyst, runs: Sequence[int], seed: int
+    configuration: Configuration, plan: _Planned, analyst: Analyst, runs: Sequence[int], seed: int
 ) -> Iterator[_Outcome]:
     try:
         _, facts, _ = plan.found()
     except MicroveilError as error:
         # Before its first run, and for all of them: which runs were done elsewhere is no matter.
-        yield _Outcome(row=refused_row(cell, str(error)), runs=len(runs))
+        yield _Outcome(row=refused_row(configuration, str(error)), runs=len(runs))
         return
     for run in runs:
-        run_seed = cell.seed(seed, run)
-        row = run_row(cell, facts, run, run_seed, _figures(plan, analyst, run, run_seed))
+        run_seed = configuration.seed(seed, run)
+        row = run_row(configuration, facts, run, run_seed, _figures(plan, analyst, run, run_seed))
         yield _Outcome(row=row, runs=1)
 
 

@@ -121,16 +121,16 @@ def described(folder: Path) -> dict[str, Any] | None:
     """
     path = folder / DESCRIPTION
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
+        description = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError):
-        told = None
-    if not isinstance(told, dict) or not isinstance(told.get("measures", {}), dict):
+        description = None
+    if not isinstance(description, dict) or not isinstance(description.get("measures", {}), dict):
         raise FileError(
             str(path), "it must describe a comparison", "choose another folder, or empty this one"
         )
-    return told
+    return description
 
 
 def written_whole(path: Path, write: Callable[[Path], Any], *, private: bool = False) -> None:
@@ -194,7 +194,7 @@ def _check_empty(folder: Path) -> None:
 
 
 def _check_same(folder: Path, begun: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
-    one, other = (_measures(told) for told in (begun, asked))
+    one, other = (_measures(description) for description in (begun, asked))
     if one != other and str(other.get("estimator_digest")).startswith(UNKNOWN):
         raise FileError(
             str(folder),
@@ -212,9 +212,13 @@ def _check_same(folder: Path, begun: Mapping[str, Any], asked: Mapping[str, Any]
             )
 
 
-def _measures(told: Mapping[str, Any]) -> dict[str, Any]:
+def _measures(description: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is measured; the classifier goes by its digest and not by what is shown."""
-    return {name: value for name, value in told.get("measures", {}).items() if name != "estimator"}
+    return {
+        name: value
+        for name, value in description.get("measures", {}).items()
+        if name != "estimator"
+    }
 
 
 _IN_WORDS = {

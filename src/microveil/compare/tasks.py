@@ -1,4 +1,4 @@
-"""From cells to tasks: requests checked, and the table read once for all that read it alike."""
+"""From configurations to tasks: requests checked, tables read once for all that read them alike."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.compare.grid import Cell
+from microveil.compare.grid import Configuration
 from microveil.compare.measuring import Matrix, matrix_of
 from microveil.errors import DataError, MicroveilError
 from microveil.release.columns import Prepared, prepare
@@ -69,29 +69,36 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """A cell, with what it needs to be planned, or why it cannot be."""
+    """A configuration, with what it needs to be planned, or why it cannot be."""
 
-    cell: Cell
+    configuration: Configuration
     ready: tuple[Request, Reading] | MicroveilError
 
 
 Readings = dict[tuple[bool, bool], Reading | MicroveilError]
 
 
-def tasks_of(table: Any, cells: Sequence[Cell], arguments: Mapping[str, Any]) -> list[Task]:
-    """Check every cell's request and read the table for it.
+def tasks_of(
+    table: Any, configurations: Sequence[Configuration], arguments: Mapping[str, Any]
+) -> list[Task]:
+    """Check every configuration's request and read the table for it.
 
     Raises
     ------
     MicroveilError
-        If no cell can be planned: the first refusal. Where all are the same, the request itself
-        is at fault, and it is raised as it is.
+        If no configuration can be planned: the first refusal. Where all are the same, the request
+        itself is at fault, and it is raised as it is.
     """
     readings: Readings = {}
     # What needs bounds comes first: what it reads serves the others too.
-    order = sorted(cells, key=lambda cell: not cell.choice.method.needs_bounds)
-    found = {cell.number: _task(table, cell, arguments, readings) for cell in order}
-    tasks = [found[cell.number] for cell in cells]
+    order = sorted(
+        configurations, key=lambda configuration: not configuration.choice.method.needs_bounds
+    )
+    found = {
+        configuration.number: _task(table, configuration, arguments, readings)
+        for configuration in order
+    }
+    tasks = [found[configuration.number] for configuration in configurations]
     refusals = [task.ready for task in tasks if isinstance(task.ready, MicroveilError)]
     if len(refusals) == len(tasks):
         same = len(set(map(str, refusals))) == 1
@@ -100,15 +107,15 @@ def tasks_of(table: Any, cells: Sequence[Cell], arguments: Mapping[str, Any]) ->
 
 
 def all_refused(refusals: Sequence[MicroveilError]) -> MicroveilError:
-    """Make one error of the refusals of all cells: the first of them, and how many there are.
+    """Make one error of the refusals of all configurations: the first, and how many there are.
 
     >>> print(all_refused([DataError("k", "k must be 3 or more", "pass k=3")] * 2))
-    k: all 2 cells are refused, the first because k must be 3 or more; pass k=3.
+    k: all 2 configurations are refused, the first because k must be 3 or more; pass k=3.
     """
     first = refusals[0]
     if len(refusals) == 1:
         return first
-    rule = f"all {len(refusals)} cells are refused, the first because {first.rule}"
+    rule = f"all {len(refusals)} configurations are refused, the first because {first.rule}"
     return type(first)(first.place, rule, first.remedy)
 
 
@@ -138,15 +145,17 @@ def digest_of(tasks: Iterable[Task], columns: Mapping[str, NDArray[Any]]) -> str
     return digest.hexdigest()
 
 
-def _task(table: Any, cell: Cell, arguments: Mapping[str, Any], readings: Readings) -> Task:
+def _task(
+    table: Any, configuration: Configuration, arguments: Mapping[str, Any], readings: Readings
+) -> Task:
     try:
-        request = Request.of({**arguments, **cell.arguments()})
+        request = Request.of({**arguments, **configuration.arguments()})
         reading = _read(table, request, readings)
         if request.k > reading.fewest_values:
             prepare(table, request)  # says why, in the words that fit
     except MicroveilError as error:
-        return Task(cell=cell, ready=error)
-    return Task(cell=cell, ready=(request, reading))
+        return Task(configuration=configuration, ready=error)
+    return Task(configuration=configuration, ready=(request, reading))
 
 
 def _read(table: Any, request: Request, readings: Readings) -> Reading:
@@ -163,5 +172,7 @@ def _read(table: Any, request: Request, readings: Readings) -> Reading:
             readings[key] = error
     found = readings[key]
     if isinstance(found, MicroveilError):
-        raise found.with_traceback(None)  # else it grew with every cell that is refused for it
+        raise found.with_traceback(
+            None
+        )  # else it grew with every configuration that is refused for it
     return found

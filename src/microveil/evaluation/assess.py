@@ -192,7 +192,7 @@ def _kept(
 
 
 def _equal(original: Table, protected: Table, name: str) -> bool:
-    """Whether a column is the same in every cell; not told of what is neither number nor text."""
+    """Whether a column is the same in every cell; not asked of what is neither number nor text."""
     try:
         before, after = (column_of(table, name) for table in (original, protected))
     except DataError:
@@ -209,7 +209,7 @@ def _codes(original: Table, protected: Table, name: str) -> Codes | None:
     except DataError:
         return None
     if len(words[0]) != len(words[1]):
-        return None  # told by the measures of the numeric attributes
+        return None  # shown by the measures of the numeric attributes
     categories = sorted({*words[0].tolist(), *words[1].tolist()})
     if len(categories) > MOST_CATEGORIES:
         return None

@@ -25,7 +25,7 @@ from microveil.table import Table, check_columns, open_table
 __all__ = ["attack"]
 
 MOST_CATEGORIES = 1000
-CONSTANT = "it is constant in the original: there is nothing to tell"
+CONSTANT = "it is constant in the original: there is nothing to infer"
 
 
 @stands_alone
@@ -60,7 +60,7 @@ def attack(
         among the known ones named, or simply every attribute in turn.
     control : table, optional
         People drawn like those of the original, who are not in it: a part that was held out
-        before the release was made. Without it success includes what the population tells
+        before the release was made. Without it success includes what the population reveals
         about anybody, and membership cannot be attacked.
     parts : pair of sequences of str, optional
         What each of two lists knows, for linkability; by default the first and the second

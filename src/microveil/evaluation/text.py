@@ -74,14 +74,14 @@ def _title_lines(assessment: "Assessment") -> list[str]:
     attributes = "1 attribute" if count == 1 else f"{count} attributes"
     lines = [f"Assessment of {assessment.n_records} records, {attributes}"]
     lines += _key_lines(assessment)
-    for told, columns in (
+    for title, columns in (
         ("Released as they are", assessment.kept),
         ("Not compared", assessment.left_out),
     ):
         if columns:
             names = ", ".join(_label(name, 24) for name in columns)
             lines += textwrap.wrap(
-                f"  {told}: {names}", TEXT_WIDTH, subsequent_indent="  ", break_on_hyphens=False
+                f"  {title}: {names}", TEXT_WIDTH, subsequent_indent="  ", break_on_hyphens=False
             )
     return lines
 
@@ -110,9 +110,9 @@ def _key_lines(assessment: "Assessment") -> list[str]:
     }
     return [
         line
-        for name, told in figures.items()
+        for name, figure in figures.items()
         for line in textwrap.wrap(
-            f"  {name:<22}{told}", TEXT_WIDTH, subsequent_indent=" " * 24, drop_whitespace=True
+            f"  {name:<22}{figure}", TEXT_WIDTH, subsequent_indent=" " * 24, drop_whitespace=True
         )
     ]
 
@@ -280,7 +280,7 @@ def _regression_lines(assessment: "Assessment") -> list[str]:
     meaning = assessment.of(REGRESSION)[0].measure.explanation
     return [
         f"{REGRESSION.title} {_label(str(found.formula), 80)}",
-        f"  (overlap of 95 % intervals: {meaning})",
+        f"  (confidence-interval overlap, 95 %: {meaning})",
         *aligned(rows, widths=(31, 11, 11, 11), indent=INDENT),
     ]
 

@@ -169,7 +169,7 @@ def _odd(fits: pl.Series, odd: pl.Series, kind: str) -> Misfit | None:
 
 
 def convert(values: pl.Series, dtype: pl.DataType, decimal: str) -> pl.Series | Misfit:
-    """Read a column of text as a type; the first value that does not fit is told.
+    """Read a column of text as a type; the first value that does not fit is reported.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ _NO_NAMES = frozenset(
         *("NA", "N/A", "n/a", "#N/A", "<NA>", "nan", "NaN", "null", "NULL"),
     ]
 )
-_LOOK = 1 << 16  # bytes, for telling whether another separator was meant
+_LOOK = 1 << 16  # bytes, for seeing whether another separator was meant
 _RULES = {
     kernel.UNCLOSED: (
         "a quote that opens must close, and the one that opens here never does",

@@ -161,28 +161,28 @@ class Totals:
         if not found.n_releases:
             return f"{name} scope: no sum, as no release covers it by differential privacy."
         delta = f", delta {_shown(found.spent.delta)}" if found.spent.delta else ""
-        told = (
+        words = (
             f"{name} scope: epsilon {_shown(found.spent.epsilon)}{delta} in all, over "
             f"{_count(found.n_releases, 'release')}"
         )
         left = self.n_releases - found.n_releases
         if not left:
-            return f"{told}."
+            return f"{words}."
         covers = "does not cover it" if left == 1 else "do not cover it"
         return (
-            f"{told}; {left} of the {self.n_releases} {covers} by differential privacy, so nothing "
-            "bounds what all of them tell together."
+            f"{words}; {left} of the {self.n_releases} {covers} by differential privacy, so "
+            "nothing bounds what all of them reveal together."
         )
 
     def _others_in_words(self) -> tuple[str, ...]:
-        told = (
+        counted = (
             (self.n_individual, OF_INDIVIDUAL),
             (self.n_k_anonymity, OF_K_ANONYMITY),
             (self.n_none, "Without any formal promise: {}."),
             (self.n_seeded, "Drawn from a seed: {}. Such a release protects nobody."),
             (self.n_with_kept_columns, OF_KEPT_COLUMNS),
         )
-        return tuple(sentence.format(count) for count, sentence in told if count)
+        return tuple(sentence.format(count) for count, sentence in counted if count)
 
     def _hints(self) -> tuple[str, ...]:
         hints = []
@@ -225,10 +225,10 @@ def _shown(number: Fraction) -> str:
     with localcontext() as context:
         context.prec, context.rounding = 6, ROUND_CEILING
         decimals = Decimal(number.numerator) / Decimal(number.denominator)
-    told, exact = f"{float(decimals):.6g}", str(number)
+    decimal, exact = f"{float(decimals):.6g}", str(number)
     if Fraction(decimals) == number or len(exact) > LONGEST_SHOWN:
-        return told
-    return f"{told} (exactly {exact})"
+        return decimal
+    return f"{decimal} (exactly {exact})"
 
 
 def _count(number: int, noun: str) -> str:

@@ -183,7 +183,7 @@ class Method:
         return {argument.name: argument.choices for argument in self.arguments}
 
     def uses(self, name: str) -> bool:
-        """Tell whether it has a step for an argument."""
+        """Say whether it has a step for an argument."""
         by_need = {
             "k": self.needs_k,
             "epsilon": self.needs_epsilon,

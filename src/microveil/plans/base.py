@@ -107,7 +107,7 @@ def released_numbers(attribute: Attribute, values: Cells, missing: Mask | None) 
 
 
 def common_figures(plan: AttributePlan) -> dict[str, Any]:
-    """Return what the custodian is told of any plan."""
+    """Return what the custodian is shown of any plan."""
     attribute, domain = plan.attribute, plan.attribute.domain
     return {
         "share": None if plan.share is None else str(plan.share),

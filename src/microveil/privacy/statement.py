@@ -1,4 +1,4 @@
-"""The guarantee as a page for people: first what it means, then what it takes as given."""
+"""The guarantee as a page for people: first what it means, then what it is conditional on."""
 
 import math
 from decimal import ROUND_CEILING, Decimal, localcontext
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["statement_of"]
 
-# Beyond this factor an epsilon tells nobody anything: e**14 is over a million.
+# Beyond this factor an epsilon says nothing to anybody: e**14 is over a million.
 MEANINGLESS = 14.0
 
 
@@ -44,7 +44,7 @@ def statement_of(guarantee: "Guarantee") -> Document:
             *(_meaning(guarantee) if spends else ()),
             heading(2, "What the epsilon covers" if spends else "What is promised"),
             *(_scopes(guarantee) if spends else (_no_epsilon(guarantee),)),
-            heading(2, "What this takes as given, and leaves out"),
+            heading(2, "What this is conditional on, and leaves out"),
             _conditions(guarantee),
             heading(2, "Protected attributes"),
             _attributes(guarantee),

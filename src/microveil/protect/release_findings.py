@@ -69,7 +69,7 @@ def release_findings(
     seed : int
         Decides which records are linked: no secret from whoever holds the original.
     progress : callable
-        Told each step.
+        Gets the name of each step.
 
     Returns
     -------

@@ -128,19 +128,19 @@ def refuse_exact(planned: Plan, request: Request) -> None:
     found = [part for part in planned.attributes if part.exact_cells]
     if not found:
         return
-    told = ", ".join(
+    counted = ", ".join(
         f"'{part.attribute.name}' {part.exact_cells} of {part.n_cells}" for part in found
     )
     if request.exact_cells == "widen" or all(part.n_clusters == 1 for part in found):
         raise ExactCellsError(
-            f"cells of {told}",
+            f"cells of {counted}",
             "all values are equal: there is nothing to merge them with, and they would be "
             "published exactly as they are",
             "leave the attribute out, choose another method, or allow it with "
             "exact_cells='allow' (--exact-cells allow)",
         )
     raise ExactCellsError(
-        f"cells of {told}",
+        f"cells of {counted}",
         "their clusters hold equal values, need no noise by the method's rule and would be "
         "published exactly as they are",
         "merge them with their neighbours by exact_cells='widen' (--exact-cells widen), choose a "

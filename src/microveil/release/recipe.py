@@ -82,7 +82,7 @@ VERSION, UNSAID = (0, 2), (0, 1)
 class _Change:
     """What recipes from before a version asked for that means something else since.
 
-    ``concerns`` tells it by the arguments that a recipe stands for.
+    ``concerns`` judges it by the arguments that a recipe stands for.
     """
 
     since: tuple[int, int]

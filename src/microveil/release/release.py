@@ -238,7 +238,7 @@ class Release:
             Put an apostrophe before names and text of data.csv that a spreadsheet would run as
             formulas; numbers stay. A format with types has no use for it.
         progress : callable
-            Told each step.
+            Gets the name of each step.
 
         Returns
         -------

@@ -55,7 +55,7 @@ def histogram_chart(column: NumberColumn, bins: Histogram) -> Chart:
     sides = [side for side in SIDES if side in bins.shares]
     return Chart(
         title=f"Histogram of {column.name}, {' and '.join(sides)}",
-        description=_told_bins(column, bins),
+        description=_bin_words(column, bins),
         across=_clear_of_ends(
             linear_axis(column.axis_title, lower, upper, column.kind, width), width, below, above
         ),
@@ -88,7 +88,7 @@ def _clear_of_ends(axis: Axis, width: float, below: bool, above: bool) -> Axis:
     return replace(axis, ticks=tuple(filter(clear, axis.ticks)))
 
 
-def _told_bins(column: NumberColumn, bins: Histogram) -> str:
+def _bin_words(column: NumberColumn, bins: Histogram) -> str:
     peaks = [
         f"In the {side} the fullest bin holds {percent(float(shares.max()))} % of the records, "
         f"from {shown(float(bins.edges[shares.argmax()]), column.kind)} "
@@ -148,14 +148,14 @@ def rank_chart(column: NumberColumn, ranks: RankAgreement, most_points: int) -> 
     Where few pairs of ranks occur, each is a disc with an area in proportion to its records;
     else ``most_points`` records are drawn, evenly spaced in the order of their ranks before.
     """
-    told = (
+    words = (
         "Neither side's order can be compared: one of them is constant."
         if math.isnan(ranks.correlation)
         else f"Spearman's rank correlation is {number(ranks.correlation)}; 1 is the same order."
     )
     return Chart(
         title=f"Ranks of {column.name} in the release against those in the original",
-        description=told,
+        description=words,
         across=_rank_axis("rank in the original, %"),
         upward=_rank_axis("rank in the release, %"),
         series=(
@@ -204,7 +204,7 @@ def category_chart(column: CategoryColumn) -> Chart:
     )
     return Chart(
         title=(f"Shares of the categories of {column.name}, {' and '.join(b.name for b in bars)}"),
-        description=_told_categories(column),
+        description=_category_words(column),
         across=share_axis("records, %", max(max(one.values) for one in bars)),
         upward=Rows(labels=tuple(column.categories[:count]), height=12.0 * len(bars) + 8),
         series=bars,
@@ -212,7 +212,7 @@ def category_chart(column: CategoryColumn) -> Chart:
     )
 
 
-def _told_categories(column: CategoryColumn) -> str:
+def _category_words(column: CategoryColumn) -> str:
     if column.original is None:
         return f"The commonest is {column.categories[0]} with {percent(column.protected[0])} %."
     gap = float(np.abs(column.original - column.protected).max())

@@ -91,21 +91,21 @@ def attributes_section(
 
 def _how_drawn(n_records: int, most_points: int | None) -> Markup:
     """Say how pictures are made, once."""
-    told = [HISTOGRAMS]
+    lines = [HISTOGRAMS]
     sampled = most_points is not None and most_points < n_records
     if most_points is not None:
-        told.append(
+        lines.append(
             "The third picture sets the rank of each record in the release against its rank in "
             "the original: points on the line kept their rank. Where few pairs of ranks occur, "
             "discs stand for records, with areas in proportion to their number."
         )
-    told.append(
+    lines.append(
         f"Points of ranks are drawn for {most_points:,} of the {n_records:,} records, evenly "
         "spaced in rank; all else is computed from all records."
         if sampled
         else "All is computed from all records."
     )
-    return fragment(element("p", line) for line in told)
+    return fragment(element("p", line) for line in lines)
 
 
 def _attribute(column: Column, identifier: str, level: int, most_points: int | None) -> Markup:

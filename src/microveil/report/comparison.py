@@ -1,4 +1,4 @@
-"""The page on a comparison: the answer, the maps, loss against k, and every cell."""
+"""The page on a comparison: the answer, the maps, loss against k, and every configuration."""
 
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -14,17 +14,17 @@ from microveil.evaluation.measures.information_loss import LOSS
 from microveil.evaluation.measures.learning import F_MAJORITY, F_MEASURE, F_ORIGINAL
 from microveil.privacy import Condition
 from microveil.report.axes import Axis, linear_axis
-from microveil.report.cells import (
+from microveil.report.chart import Spread
+from microveil.report.comparison_map import comparison_panels
+from microveil.report.configurations import (
     GROUP_WORDS,
     Group,
-    cells_section,
     compared_section,
+    configurations_section,
     groups_of,
     refused_section,
     spread_of,
 )
-from microveil.report.chart import Spread
-from microveil.report.comparison_map import comparison_panels
 from microveil.report.documents import written
 from microveil.report.markup import element, fragment
 from microveil.report.over_k import Curve, Curves, panels_over_k
@@ -57,14 +57,14 @@ SCOPES = {
 }
 MAP_WORDS = (
     "Loss across, share of the records that an intruder links upward; lower is better on both. "
-    "The intruder knows the original values of all protected attributes. Each mark is a cell, its "
-    "mean over the runs; bars are 95 % intervals of the mean. Filled marks are on the frontier of "
-    "these means: by its means nothing of the same scope that guarantees at least as much (an "
+    "The intruder knows the original values of all protected attributes. Each mark is a "
+    "configuration, its mean over the runs; bars are 95 % intervals of the mean. Filled marks are "
+    "Pareto-optimal by these means: nothing of the same scope that guarantees at least as much (an "
     "epsilon no larger, a model no weaker, no condition that it has not itself) is better in one "
-    "and no worse in the other. Where bars overlap, other runs can give another frontier; how many "
-    "marks are sure is told under What does best. The line shows the least linkage to be had at "
-    "each loss within the panel, by means, by whichever model and under whichever condition. All "
-    "panels share their axes."
+    "and no worse in the other. Where bars overlap, other runs can give another Pareto frontier; "
+    "how many marks are sure stands under What does best. The line shows the least linkage to be "
+    "had at each loss within the panel, by means, by whichever model and under whichever "
+    "condition. All panels share their axes."
 )
 LOSS_WORDS = (
     "Means over the runs; bars are 95 % intervals of the mean, and lines only lead the eye from k "
@@ -75,7 +75,7 @@ LOSS_WORDS = (
 
 @stands_alone
 def comparison_report(comparison: Comparison) -> str:
-    """Write the page that tells a custodian what a comparison of methods has found.
+    """Write the page that shows a custodian what a comparison of methods has found.
 
     Parameters
     ----------
@@ -84,11 +84,12 @@ def comparison_report(comparison: Comparison) -> str:
     Returns
     -------
     str
-        One page of HTML that depends on the original; below a megabyte for a thousand cells.
+        One page of HTML that depends on the original; below a megabyte for a thousand
+        configurations.
 
     Notes
     -----
-    Linear in the number of cells.
+    Linear in the number of configurations.
 
     Examples
     --------
@@ -109,7 +110,7 @@ def comparison_report(comparison: Comparison) -> str:
         _maps_section(comparison),
         _loss_section(groups, methods),
         *_learning_sections(Measures.of(comparison.description).labels, groups, methods),
-        cells_section(comparison, groups),
+        configurations_section(comparison, groups),
         refused_section(comparison),
     )
     return page(
@@ -158,7 +159,7 @@ def _scopes_section(groups: Sequence[Group], common: Sequence[Condition]) -> Sec
             ),
             (element("p", condition.text) for condition in common),
             definitions(
-                "Methods marked † keep what their scope says under a condition",
+                "What methods marked † keep of their scope is conditional on this",
                 conditional.items(),
                 heads=("method", "condition"),
                 identifier="conditions-table",
@@ -203,12 +204,12 @@ def _maps_section(comparison: Comparison) -> Section:
 
 
 def _why_no_map(comparison: Comparison) -> str:
-    """Say why no cell can be drawn on a map."""
+    """Say why no configuration can be drawn on a map."""
     if not Measures.of(comparison.description).risks:
         return "Record linkage was not measured, so there is no risk to hold loss against."
     if why := why_no_loss(comparison.summary):
-        return f"No cell has a loss to draw: {why}."
-    return "No cell has both a finite loss and records that could be linked."
+        return f"No configuration has a loss to draw: {why}."
+    return "No configuration has both a finite loss and records that could be linked."
 
 
 def _loss_section(groups: Sequence[Group], methods: Sequence[str]) -> Section:
@@ -229,7 +230,7 @@ def _loss_section(groups: Sequence[Group], methods: Sequence[str]) -> Section:
             ),
         )
         if curves
-        else element("p", "No cell has a loss to draw."),
+        else element("p", "No configuration has a loss to draw."),
     )
 
 

@@ -12,9 +12,9 @@ from microveil.errors import RequestError, stands_alone
 from microveil.evaluation.measures import MEASURES
 from microveil.evaluation.measures.information_loss import LOSS
 from microveil.report.axes import LETTER_WIDTH
-from microveil.report.cells import MODEL_WORDS, groups_of
 from microveil.report.chart import WIDTH, Panel, Spread
 from microveil.report.colours import in_light
+from microveil.report.configurations import MODEL_WORDS, groups_of
 from microveil.report.markup import Markup, element, fragment
 from microveil.report.risk_utility import MapPoint, map_panels
 from microveil.report.shapes import text
@@ -24,7 +24,7 @@ __all__ = ["comparison_panels", "draw_map", "drawable"]
 
 MARGIN, GAP, CAPTION, LINE = 16.0, 24.0, 22.0, 17.0
 FONT = "system-ui, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif"
-HOW_TO_READ = "Filled marks are on the frontier of means; bars are 95 % intervals over runs."
+HOW_TO_READ = "Filled marks are Pareto-optimal by means; bars are 95 % intervals over runs."
 CENTROIDS = "Where rows follow individuals a model is that of the centroids."
 CONDITIONS = f"{CONDITIONAL} its epsilon takes something as given: see the answer."
 
@@ -41,15 +41,15 @@ def comparison_panels(comparison: Comparison, risk: str) -> tuple[Panel, ...]:
     Returns
     -------
     tuple of Panel
-        Empty where no cell has both a finite loss and a risk.
+        Empty where no configuration has both a finite loss and a risk.
     """
     rows = [row for group in groups_of(comparison) for row in group.rows]
-    named = {row["cell"]: row["named"] for row in rows}
+    named = {row["configuration"]: row["named"] for row in rows}
     panels = risk_utility_map(comparison, risk)
     points = [
         MapPoint(
             panel=panel.title,
-            method=named[point.cell],
+            method=named[point.configuration],
             label="" if point.k is None else f"k {point.k}",
             loss=_spread(point.loss, point.loss_interval),
             risk=_spread(point.risk, point.risk_interval),
@@ -78,7 +78,7 @@ def _spread(value: float, interval: tuple[float, float] | None) -> Spread:
 
 
 def drawable(comparison: Comparison, risk: str = "record_linkage_standardised") -> bool:
-    """Tell whether there is a map to be drawn."""
+    """Say whether there is a map to be drawn."""
     measured = risk in comparison.summary.columns
     return measured and bool(comparison_panels(comparison, risk))
 
@@ -120,7 +120,7 @@ def draw_map(
     if not panels:
         raise RequestError(
             "map",
-            "no cell has both a finite loss and a risk",
+            "no configuration has both a finite loss and a risk",
             "see why in the comparison's answer",
         )
     drawn = _sheet(panels, (f"Risk: {MEASURES[risk].label}.", *_notes(comparison)))
@@ -140,8 +140,8 @@ def _notes(comparison: Comparison) -> Iterator[str]:
         words: dict.fromkeys(row["named"] for row in rows if row["model"] == model)
         for model, words in MODEL_WORDS.items()
     }
-    told = (f"{words} for {', '.join(names)}" for words, names in of_model.items() if names)
-    yield f"Models: {'; '.join(told)}."
+    shown = (f"{words} for {', '.join(names)}" for words, names in of_model.items() if names)
+    yield f"Models: {'; '.join(shown)}."
     if any(row["scope"] in ("vector", "cluster") for row in rows):
         yield CENTROIDS
     if any(CONDITIONAL in row["named"] for row in rows):

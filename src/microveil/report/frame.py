@@ -146,7 +146,7 @@ def _stop(label: str, x: float, y: float) -> Markup:
 
 
 def is_open(chart: Chart) -> tuple[bool, bool]:
-    """Tell whether bins have no far edge, below and above."""
+    """Say whether bins have no far edge, below and above."""
     bins = [series for series in chart.series if isinstance(series, Bins)]
     return (
         any(series.below is not None for series in bins),

@@ -1,6 +1,6 @@
 """Marks that tell methods apart, by shape as well as by colour.
 
-All marks of a method in a picture are one path: a comparison of a thousand cells stays small.
+All marks of a method in a picture are one path: a map of a thousand configurations stays small.
 """
 
 import math

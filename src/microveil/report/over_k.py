@@ -83,7 +83,7 @@ def panels_over_k(
             caption=group.title,
             chart=Chart(
                 title=f"{title} against k: {group.title}",
-                description=" ".join(map(_told, group.curves)),
+                description=" ".join(map(_curve_words, group.curves)),
                 across=across,
                 upward=upward,
                 series=(
@@ -110,7 +110,7 @@ def _axis_of_k(sizes: Sequence[int]) -> Axis:
     return linear_axis("k", sizes[0] - 0.5, sizes[-1] + 0.5, Kind.WHOLE, room_across(LEFT))
 
 
-def _told(curve: Curve) -> str:
+def _curve_words(curve: Curve) -> str:
     """Say in words where a curve is lowest and highest."""
     ordered = sorted(curve.points, key=lambda point: point[1].value)
     (best, least), (worst, most) = ordered[0], ordered[-1]

@@ -23,10 +23,10 @@ def released_section(subject: Subject) -> Section:
         element("code", guarantee.method),
         f", {guarantee.title}.",
     )
-    told = (*release.notes, *release.manifest.custodian_notes)
+    shown = (*release.notes, *release.manifest.custodian_notes)
     notes = [
         element(f"h{subject.level + 1}", "Before it is published"),
-        element("ul", (element("li", note) for note in told)),
+        element("ul", (element("li", note) for note in shown)),
     ]
     return Section(
         identifier=identifier,
@@ -34,7 +34,7 @@ def released_section(subject: Subject) -> Section:
         body=fragment(
             intro,
             figures_list(key_figures(release, subject.assessment)),
-            notes if told else None,
+            notes if shown else None,
             _columns_table(subject),
         ),
     )

@@ -59,7 +59,7 @@ def custodian_report(
     empirical: Sequence[EmpiricalAudit] = (),
     units: Mapping[str, str] | None = None,
 ) -> str:
-    """Write the page that tells a release's custodian all there is to know of it.
+    """Write the page that shows a release's custodian all there is to know of it.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def demonstration_report(
     Parameters
     ----------
     releases : dict of (Release, Assessment)
-        By title, in the order in which they are told; at least one.
+        By title, in the order in which they are shown; at least one.
     original : data frame
         As for `custodian_report`.
     lead : str

@@ -56,8 +56,8 @@ def _files(manifest: dict[str, Any]) -> list[tuple[Child, Child]]:
         ("output", "release", "in manifest.json, once the release is written"),
     ):
         file = manifest.get(entry)
-        told = fragment(file["name"], ", ", element("code", file["sha256"])) if file else otherwise
-        rows.append((what, told))
+        shown = fragment(file["name"], ", ", element("code", file["sha256"])) if file else otherwise
+        rows.append((what, shown))
     return rows
 
 

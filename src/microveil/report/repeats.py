@@ -7,7 +7,7 @@ __all__ = ["repeats_section"]
 
 UNCOUNTED = (
     "No population was named, so no ledger records this release, and repeats are not counted. "
-    "Every further release of the same people adds to what this one tells, a rerun of the same "
+    "Every further release of the same people adds to what this one reveals, a rerun of the same "
     "recipe included."
 )
 UNWRITTEN = (

@@ -27,7 +27,7 @@ HEADROOM = 1.05
 MOST_TIMES_MEDIAN = 10
 # Beyond this ratio of the largest to the least the axis of losses is logarithmic.
 WIDE = 20.0
-MOST_TOLD = 8
+MOST_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +160,7 @@ def loss_axis(
 
 
 def _risk_axis(title: str, spreads: Sequence[Spread], chance: float | None) -> Axis:
-    """Return an axis from 0, logarithmic beyond guessing: what tells releases apart is small."""
+    """Return an axis from 0, logarithmic beyond guessing: what sets releases apart is small."""
     upper = HEADROOM * max([spread.upper for spread in spreads] + [chance or 0.0, 1e-9])
     sizes = [spread.value for spread in spreads if spread.value > 0]
     if sizes and max(sizes) > MOST_TIMES_MEDIAN * min(chance or math.inf, float(np.median(sizes))):
@@ -180,13 +180,13 @@ def _chart(
 ) -> Chart:
     across, upward = axes
     frontier = sorted((p for p in points if p.on_frontier), key=lambda p: p.loss.value)
-    best = ", ".join(f"{point.method} {point.label}".strip() for point in frontier[:MOST_TOLD])
-    more = f", and {len(frontier) - MOST_TOLD} more" if len(frontier) > MOST_TOLD else ""
+    best = ", ".join(f"{point.method} {point.label}".strip() for point in frontier[:MOST_SHOWN])
+    more = f", and {len(frontier) - MOST_SHOWN} more" if len(frontier) > MOST_SHOWN else ""
     own = {point.method for point in points}
     level = [] if chance is None else [chance]
     return Chart(
         title=f"Risk against loss: {panel}",
-        description=f"{len(points)} points. On the frontier of means: {best or 'none'}{more}.",
+        description=f"{len(points)} points. Pareto-optimal by means: {best or 'none'}{more}.",
         across=across,
         upward=upward,
         series=(
@@ -225,7 +225,7 @@ def _points_table(
 ) -> Markup:
     return table(
         "All points of the map, with intervals over runs",
-        ("method", "guarantee", "with", loss_title, risk_title, "on the frontier of means"),
+        ("method", "guarantee", "with", loss_title, risk_title, "Pareto-optimal by means"),
         (
             [
                 point.method,

@@ -192,8 +192,8 @@ def _rate(figures: dict[str, Any] | None) -> str:
         return NOTHING
     low, high = figures["interval"]
     exact = figures["n"] is None
-    told = percent(figures["rate"])
-    return told if exact else f"{told} ({percent(low)} to {percent(high)})"
+    shown = percent(figures["rate"])
+    return shown if exact else f"{shown} ({percent(low)} to {percent(high)})"
 
 
 def audit_section(subject: Subject) -> Section:

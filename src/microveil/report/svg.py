@@ -224,7 +224,7 @@ def _stairs(
 
 def _level(frame: Frame, series: Level) -> Markup:
     y = frame.y(series.value)
-    # Few cells lose little and are linked little: on the left there is room for words.
+    # Few configurations lose little and are linked little: on the left there is room for words.
     return fragment(
         path([(frame.left, y), (frame.right, y)], level_class(series)),
         element("text", series.name, x=frame.left + 4, y=y - 4) if series.beside else None,

@@ -80,5 +80,5 @@ def _row(cells: Sequence[Child]) -> Markup:
 def _cell(cell: Child) -> Markup:
     if isinstance(cell, Markup) and cell.startswith("<td"):
         return cell
-    told = isinstance(cell, str) and len(cell) > SENTENCE
-    return element("td", cell, class_="told" if told else None)
+    is_sentence = isinstance(cell, str) and len(cell) > SENTENCE
+    return element("td", cell, class_="sentence" if is_sentence else None)

@@ -346,10 +346,10 @@ def categories_seen(table: Table, name: str) -> list[str] | None:
 
 
 def decimals_seen(numbers: Numbers) -> int:
-    """Return the least number of decimals that tells every value of a float column.
+    """Return the least number of decimals that writes every value exactly of a float column.
 
-    Values of more than 15 decimals, or too large to tell that many, count as far as can be
-    told.
+    Values of more than 15 decimals, or too large to hold that many, count as far as can be
+    known.
 
     >>> decimals_seen(Numbers(values=np.array([1.25, 3.0]), missing=None))
     2

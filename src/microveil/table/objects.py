@@ -39,9 +39,9 @@ def hold_only_what_they_show(cells: Iterable[Any]) -> bool:
 
 
 def objects_in(column: "nw.Series[Any]") -> list[Any]:
-    """Return the Python objects in a column of a frame; none where its type tells all.
+    """Return the Python objects in a column of a frame; none where its type says all.
 
-    Told by the library's own type: narwhals reads that of objects off the first ones.
+    Known by the library's own type: narwhals reads that of objects off the first ones.
     """
     native: Any = column.to_native()
     if not column.implementation.is_pandas():
@@ -54,7 +54,7 @@ def objects_in(column: "nw.Series[Any]") -> list[Any]:
 def hides_in_its_type(column: "nw.Series[Any]") -> bool:
     """Whether an Arrow column's type holds more than plain cells: an extension, or a nested one.
 
-    Told by the library's own type: of an extension, or of a dictionary of structures, narwhals
+    Known by the library's own type: of an extension, or of a dictionary of structures, narwhals
     sees neither what it stores nor what somebody's class makes of it.
     """
     native: Any = column.to_native()

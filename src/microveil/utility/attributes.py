@@ -82,7 +82,7 @@ def _typed(column: NDArray[Any]) -> NDArray[Any]:
 
 
 def complete_records(columns: Attributes) -> NDArray[np.bool_]:
-    """Tell which records have no missing cell.
+    """Say which records have no missing cell.
 
     Parameters
     ----------

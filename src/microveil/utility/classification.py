@@ -166,7 +166,7 @@ class ClassificationTask:
     def _learnt(
         self, seed: int, trained: tuple[Records, NDArray[np.int64]], tested: Records
     ) -> NDArray[np.int64]:
-        """Train a fresh copy of the classifier, and return the class it tells each record."""
+        """Train a fresh copy of the classifier, and return the class it gives each record."""
         try:
             model = _seeded(self.estimator, seed)
             model.fit(*trained)

@@ -131,7 +131,7 @@ def coded_design(
     table : dict of ndarray, each of shape (n_records,)
         The attributes of the formula, without missing cells.
     n_records : int
-        Of the records; an intercept alone does not tell it.
+        Of the records; an intercept alone does not show it.
 
     Returns
     -------

@@ -87,7 +87,7 @@ class LogisticFit:
     probabilities : ndarray of float64, shape (n_records,)
         Fitted.
     converged : bool
-        False where no finite coefficients fit best: some records are told for certain.
+        False where no finite coefficients fit best: some records are predicted for certain.
     """
 
     weights: NDArray[np.float64]

@@ -85,23 +85,23 @@ def _described(value: Any, depth: int) -> str:
         return _described(part, depth + 1)
 
     if value is None or kind in PLAIN:
-        told = repr(value)
+        written = repr(value)
     elif isinstance(value, np.ndarray):
-        told = f"{value.dtype.str}{value.shape}{_contents(value, inner)}"
+        written = f"{value.dtype.str}{value.shape}{_contents(value, inner)}"
     elif kind in {list, tuple}:
-        told = ",".join(map(inner, value))
+        written = ",".join(map(inner, value))
     elif kind in {set, frozenset}:
-        told = ",".join(sorted(map(inner, value)))
+        written = ",".join(sorted(map(inner, value)))
     elif kind is dict:
         # In its own order: that of steps or classes may mean something.
-        told = ",".join(f"{inner(key)}={inner(part)}" for key, part in value.items())
+        written = ",".join(f"{inner(key)}={inner(part)}" for key, part in value.items())
     elif isinstance(value, type | BuiltinFunctionType | np.ufunc):
-        told = _name(value)
+        written = _name(value)
     elif isinstance(value, FunctionType):
-        told = _function(value, inner)
+        written = _function(value, inner)
     else:
-        told = _object(value, inner)
-    return f"{_name(kind)}({told})"
+        written = _object(value, inner)
+    return f"{_name(kind)}({written})"
 
 
 def _name(value: Any) -> str:
@@ -142,6 +142,6 @@ def _object(value: Any, inner: Callable[[Any], str]) -> str:
 
 
 def _clones_itself(value: Any) -> bool:
-    """Tell whether a copy of an estimator holds more than its settings."""
+    """Say whether a copy of an estimator holds more than its settings."""
     own = getattr(type(value), "__sklearn_clone__", None)
     return own is not None and not getattr(own, "__module__", "").startswith("sklearn.base")

@@ -2,7 +2,7 @@
 
 The protocol of IDP-2025, section 4.2: a classifier is trained on the first 66 % of the
 protected records and tested on the other records of the original; classes always come from
-the original. For every class the F-measure is told, the harmonic mean of precision and
+the original. For every class the F-measure is reported, the harmonic mean of precision and
 recall. Beside it stand the same classifier trained on the original, and the one guess for
 everybody that was right most often in training: a figure near the first has lost nothing,
 a figure near the second has learnt nothing.
@@ -81,7 +81,7 @@ class ClassComparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ClassificationComparison:
-    """What was learnt from protected records; for the custodian, as it tells of the original.
+    """What was learnt from protected records; for the custodian, as it shows the original's.
 
     Parameters
     ----------

@@ -143,7 +143,7 @@ def checked_pair(
 
 
 def constant_attributes(matrix: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Tell which attributes do not vary: fewer than two different values are present.
+    """Say which attributes do not vary: fewer than two different values are present.
 
     Parameters
     ----------

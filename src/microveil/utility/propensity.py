@@ -49,7 +49,7 @@ class Propensity:
     ----------
     pmse : float
         Mean squared difference of the fitted probabilities from the share c of protected
-        records: from 0, no difference seen, to c(1 - c), every record told.
+        records: from 0, no difference seen, to c(1 - c), every record recognised.
     expected, standard_deviation : float
         Of the pMSE where the protected records are an independent synthetic sample from a
         correct model fitted to the original: (p - 1)(1 - c)^2 c / N and
@@ -63,7 +63,7 @@ class Propensity:
     order : int
         1: attributes; 2: also squares of numbers and products of attributes.
     converged : bool
-        False where some records were told for certain.
+        False where some records were recognised for certain.
     n_permutations : int
         Times that membership was dealt out at random.
     permuted_mean, permuted_standard_deviation : float

@@ -234,7 +234,7 @@ def compare_regressions(
     -------
     RegressionComparison
         A coefficient that a table does not determine (collinear terms, a category that it
-        does not have, records told for certain) has neither value nor overlap.
+        does not have, records predicted for certain) has neither value nor overlap.
 
     Raises
     ------

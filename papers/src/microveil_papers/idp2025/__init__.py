@@ -8,7 +8,7 @@ from microveil_papers.idp2025.figures import figures_of
 from microveil_papers.idp2025.guarantee_claims import guarantee_claims
 from microveil_papers.idp2025.learning_claims import learning_claims
 from microveil_papers.idp2025.peers import peers_of
-from microveil_papers.idp2025.shares import shares_listing, shares_told
+from microveil_papers.idp2025.shares import shares_in_words, shares_listing
 from microveil_papers.idp2025.vector_scope import least_errors_of
 from microveil_papers.paper import Experiment, Paper, Reproduction
 
@@ -33,8 +33,8 @@ def reproduce(experiment: Experiment) -> Reproduction:
         ),
         figures=figures_of(found, trees),
         listings=(least_errors_of(found), peers_of(found), shares_listing(found.shares)),
-        note=shares_told(found.shares),
-        # What shares are of are cells of the errors.
+        note=shares_in_words(found.shares),
+        # What shares are of are configurations of the errors.
         given=given_in(found.errors, found.equal_errors, found.learnt, found.equal_learnt),
         settings={
             "names": "laplace is the paper's DP, dp-um its DP-UM, idp-ls its iDP-LS, idp-cbls its "

@@ -4,12 +4,12 @@ import math
 from collections.abc import Iterator
 from itertools import product
 
-from microveil_papers.cells import SEVERAL_ORDERS, Cell
+from microveil_papers.estimates import SEVERAL_ORDERS, Estimate
 from microveil_papers.idp2025.experiments import ALPHAS, EPSILONS, LAPLACE
 from microveil_papers.idp2025.reading import (
     ALIKE,
     SIMILAR,
-    Cells,
+    Estimates,
     alike,
     least,
     over_alphas,
@@ -27,17 +27,17 @@ RIVALS, LITTLE = 1.5, 10.0
 BEST_SIZES = (5, 15)
 
 
-def cluster_claims(cells: Cells) -> tuple[Claim, ...]:
+def cluster_claims(estimates: Estimates) -> tuple[Claim, ...]:
     """Check what is said of idp-cbls, beside the other methods and by itself."""
     return (
-        _orders_of_magnitude(cells),
-        _above_plain_noise(cells),
-        _like_a_hundredfold_epsilon(cells),
-        _free_of_domains(cells),
-        _small_sizes_suffice(cells),
-        _best_sizes(cells),
-        _large_sizes_cost_little(cells),
-        _rivals_larger_epsilons(cells),
+        _orders_of_magnitude(estimates),
+        _above_plain_noise(estimates),
+        _like_a_hundredfold_epsilon(estimates),
+        _free_of_domains(estimates),
+        _small_sizes_suffice(estimates),
+        _best_sizes(estimates),
+        _large_sizes_cost_little(estimates),
+        _rivals_larger_epsilons(estimates),
     )
 
 
@@ -49,12 +49,14 @@ def cluster_claims(cells: Cells) -> tuple[Claim, ...]:
     remark="At equal epsilon of cluster scope, as in the paper. What is left of it at equal "
     "epsilon of vector scope: see the table of the least errors.",
 )
-def _orders_of_magnitude(cells: Cells) -> Iterator[Case]:
+def _orders_of_magnitude(estimates: Estimates) -> Iterator[Case]:
     for where, at in settings():
-        ours = cells(name="idp-cbls", **at)
+        ours = estimates(name="idp-cbls", **at)
         best = [
             least([*pair])
-            for pair in zip(cells(name="dp-um", **at), cells(name="idp-ls", **at), strict=True)
+            for pair in zip(
+                estimates(name="dp-um", **at), estimates(name="idp-ls", **at), strict=True
+            )
         ]
         orders = sorted(
             math.log10(other.mean / own.mean) for own, other in zip(ours, best, strict=True)
@@ -75,9 +77,9 @@ def _orders_of_magnitude(cells: Cells) -> Iterator[Case]:
     "magnitude.",
     criterion=f"at its best k its error is lower by a factor of {SEVERAL_ORDERS:g} or more",
 )
-def _above_plain_noise(cells: Cells) -> Iterator[Case]:
+def _above_plain_noise(estimates: Estimates) -> Iterator[Case]:
     for where, at in settings():
-        (plain,), best = cells(name=LAPLACE, **at), least(cells(name="idp-cbls", **at))
+        (plain,), best = estimates(name=LAPLACE, **at), least(estimates(name="idp-cbls", **at))
         orders = math.log10(plain.mean / best.mean)
         yield Case(
             where=where,
@@ -91,19 +93,20 @@ def _above_plain_noise(cells: Cells) -> Iterator[Case]:
     text="idp-cbls at epsilon 0.01 does as well as dp-um and idp-ls at epsilon 1 and large k.",
     criterion=f"its least error over k is at most {SIMILAR:g} times theirs at the largest k",
 )
-def _like_a_hundredfold_epsilon(cells: Cells) -> Iterator[Case]:
+def _like_a_hundredfold_epsilon(estimates: Estimates) -> Iterator[Case]:
     for where, at in over_alphas():
-        ours = least(cells(name="idp-cbls", epsilon=EPSILONS[0], **at))
+        ours = least(estimates(name="idp-cbls", epsilon=EPSILONS[0], **at))
         others = {
-            name: cells(name=name, epsilon=EPSILONS[-1], **at)[-1] for name in ("dp-um", "idp-ls")
+            name: estimates(name=name, epsilon=EPSILONS[-1], **at)[-1]
+            for name in ("dp-um", "idp-ls")
         }
-        told = "; ".join(
-            f"{name} at epsilon 1, k {cell.k}: {cell}" for name, cell in others.items()
+        words = "; ".join(
+            f"{name} at epsilon 1, k {estimate.k}: {estimate}" for name, estimate in others.items()
         )
         yield Case(
             where=where,
-            holds=all(ours.mean <= SIMILAR * cell.mean for cell in others.values()),
-            measured=f"idp-cbls at epsilon 0.01, k {ours.k}: {ours}; {told}",
+            holds=all(ours.mean <= SIMILAR * estimate.mean for estimate in others.values()),
+            measured=f"idp-cbls at epsilon 0.01, k {ours.k}: {ours}; {words}",
         )
 
 
@@ -113,25 +116,25 @@ def _like_a_hundredfold_epsilon(cells: Cells) -> Iterator[Case]:
     criterion=f"over k, the geometric mean of the ratio is within a factor of {ALIKE:g} of 1",
     remark="Its noise has no domain in it, but noise beyond a domain is cut off there.",
 )
-def _free_of_domains(cells: Cells) -> Iterator[Case]:
+def _free_of_domains(estimates: Estimates) -> Iterator[Case]:
     for where, at in over_epsilons():
-        ratio, told = over_domains(cells, "idp-cbls", **at)
+        ratio, words = over_domains(estimates, "idp-cbls", **at)
         yield Case(
             where=where,
             holds=alike(ratio.mean),
-            measured=f"error at alpha 3 over that at 1.5: {told}",
+            measured=f"error at alpha 3 over that at 1.5: {words}",
         )
 
 
-def _lines(cells: Cells) -> Iterator[tuple[str, list[Cell]]]:
+def _lines(estimates: Estimates) -> Iterator[tuple[str, list[Estimate]]]:
     """Go through the errors of idp-cbls over k, at each setting."""
     for where, at in settings():
-        yield where, cells(name="idp-cbls", **at)
+        yield where, estimates(name="idp-cbls", **at)
 
 
-def _of_small_sizes(line: list[Cell]) -> Cell:
+def _of_small_sizes(line: list[Estimate]) -> Estimate:
     low, high = BEST_SIZES
-    return least([cell for cell in line if low <= (cell.k or 0) <= high])
+    return least([estimate for estimate in line if low <= (estimate.k or 0) <= high])
 
 
 @claimed(
@@ -140,8 +143,8 @@ def _of_small_sizes(line: list[Cell]) -> Cell:
     criterion=f"the least mean error at such k is at most {ALIKE:g} times the least of all, and "
     "its interval not wholly above",
 )
-def _small_sizes_suffice(cells: Cells) -> Iterator[Case]:
-    for where, line in _lines(cells):
+def _small_sizes_suffice(estimates: Estimates) -> Iterator[Case]:
+    for where, line in _lines(estimates):
         best, small = least(line), _of_small_sizes(line)
         yield Case(
             where=where,
@@ -158,11 +161,11 @@ def _small_sizes_suffice(cells: Cells) -> Iterator[Case]:
     criterion=f"the k of the least mean error lies from {BEST_SIZES[0]} to {BEST_SIZES[1]}",
     remark="Ten runs seldom tell neighbouring k apart, and the mean follows the worst of them.",
 )
-def _best_sizes(cells: Cells) -> Iterator[Case]:
+def _best_sizes(estimates: Estimates) -> Iterator[Case]:
     low, high = BEST_SIZES
-    for where, line in _lines(cells):
+    for where, line in _lines(estimates):
         best = least(line)
-        rivals = [cell.k for cell in line if not best.is_below(cell)]
+        rivals = [estimate.k for estimate in line if not best.is_below(estimate)]
         yield Case(
             where=where,
             holds=low <= (best.k or 0) <= high,
@@ -177,8 +180,8 @@ def _best_sizes(cells: Cells) -> Iterator[Case]:
     criterion="at the largest k the interval is wholly above that of the least error from 5 to "
     f"15, and the mean less than {LITTLE:g} times that",
 )
-def _large_sizes_cost_little(cells: Cells) -> Iterator[Case]:
-    for where, line in _lines(cells):
+def _large_sizes_cost_little(estimates: Estimates) -> Iterator[Case]:
+    for where, line in _lines(estimates):
         small, last = _of_small_sizes(line), line[-1]
         yield Case(
             where=where,
@@ -194,11 +197,11 @@ def _large_sizes_cost_little(cells: Cells) -> Iterator[Case]:
     criterion=f"its least error over k is at most {RIVALS:g} times the least one of dp-um at the "
     "larger epsilon, alpha 1.5",
 )
-def _rivals_larger_epsilons(cells: Cells) -> Iterator[Case]:
+def _rivals_larger_epsilons(estimates: Estimates) -> Iterator[Case]:
     for (where, at), places in product(over_data(), ((0, 1), (1, 2), (0, 2))):
         low, high = (EPSILONS[place] for place in places)
-        ours = least(cells(name="idp-cbls", alpha=ALPHAS[0], epsilon=low, **at))
-        theirs = least(cells(name="dp-um", alpha=ALPHAS[0], epsilon=high, **at))
+        ours = least(estimates(name="idp-cbls", alpha=ALPHAS[0], epsilon=low, **at))
+        theirs = least(estimates(name="dp-um", alpha=ALPHAS[0], epsilon=high, **at))
         yield Case(
             where=f"{where}, epsilon {low:g} against {high:g}",
             holds=ours.mean <= RIVALS * theirs.mean,

@@ -7,13 +7,13 @@ from itertools import pairwise
 
 import polars
 
-from microveil_papers.cells import Ratio, cells_of, ratio_of
+from microveil_papers.estimates import Ratio, estimates_of, ratio_of
 from microveil_papers.idp2025.cluster_claims import cluster_claims
 from microveil_papers.idp2025.experiments import ALPHAS, EPSILONS, LAPLACE, MEASURES
 from microveil_papers.idp2025.reading import (
     ALIKE,
     SIMILAR,
-    Cells,
+    Estimates,
     alike,
     of_methods,
     over_alphas,
@@ -32,8 +32,8 @@ HARDLY = 1.5
 
 
 def error_claims(errors: polars.DataFrame) -> tuple[Claim, ...]:
-    """Check the claims of section 4.1 by the error as printed, and tell those of the usual one."""
-    published, usual = (_claims(partial(cells_of, errors, figure)) for figure in MEASURES)
+    """Check the claims of section 4.1 by the error as printed, and note those of the usual one."""
+    published, usual = (_claims(partial(estimates_of, errors, figure)) for figure in MEASURES)
     return tuple(
         replace(
             claim,
@@ -47,42 +47,42 @@ def error_claims(errors: polars.DataFrame) -> tuple[Claim, ...]:
     )
 
 
-def _claims(cells: Cells) -> tuple[Claim, ...]:
+def _claims(estimates: Estimates) -> tuple[Claim, ...]:
     return (
-        _laplace_is_worst(cells),
-        _laplace_hardly_falls(cells),
-        _falls_with_size(cells),
-        _local_is_similar(cells),
-        _local_loses_less(cells),
-        _local_gains_with_epsilon(cells),
-        _proportional_over_domains(cells),
-        _narrow_domains_help(cells),
-        *cluster_claims(cells),
+        _laplace_is_worst(estimates),
+        _laplace_hardly_falls(estimates),
+        _falls_with_size(estimates),
+        _local_is_similar(estimates),
+        _local_loses_less(estimates),
+        _local_gains_with_epsilon(estimates),
+        _proportional_over_domains(estimates),
+        _narrow_domains_help(estimates),
+        *cluster_claims(estimates),
     )
 
 
 @claimed(
     section="4.1",
     text="Plain Laplace noise has the largest error of all methods.",
-    criterion="some cells of other methods have their interval wholly below that of laplace, and "
-    "none wholly above",
+    criterion="some configurations of other methods have their interval wholly below that of "
+    "laplace, and none wholly above",
 )
-def _laplace_is_worst(cells: Cells) -> Iterator[Case]:
+def _laplace_is_worst(estimates: Estimates) -> Iterator[Case]:
     for where, at in settings():
-        (plain,) = cells(name=LAPLACE, **at)
+        (plain,) = estimates(name=LAPLACE, **at)
         others = [
-            (name, cell)
+            (name, estimate)
             for name in ("dp-um", "idp-ls", "idp-cbls")
-            for cell in cells(name=name, **at)
+            for estimate in estimates(name=name, **at)
         ]
         name, worst = max(others, key=lambda found: found[1].mean)
-        above = sum(plain.is_below(cell) for _, cell in others)
-        below = sum(cell.is_below(plain) for _, cell in others)
+        above = sum(plain.is_below(estimate) for _, estimate in others)
+        below = sum(estimate.is_below(plain) for _, estimate in others)
         yield Case(
             where=where,
             holds=above == 0 and below > 0,
             measured=f"laplace {plain}; the worst other, {name} at k {worst.k}: {worst}; of "
-            f"{len(others)} cells {above} wholly above laplace, {below} wholly below",
+            f"{len(others)} configurations {above} wholly above laplace, {below} wholly below",
         )
 
 
@@ -92,10 +92,11 @@ def _laplace_is_worst(cells: Cells) -> Iterator[Case]:
     "nearly random.",
     criterion=f"the error falls by a factor of {HARDLY:g} at most",
 )
-def _laplace_hardly_falls(cells: Cells) -> Iterator[Case]:
+def _laplace_hardly_falls(estimates: Estimates) -> Iterator[Case]:
     for where, at in over_alphas():
         low, high = (
-            cells(name=LAPLACE, epsilon=epsilon, **at)[0] for epsilon in (EPSILONS[0], EPSILONS[-1])
+            estimates(name=LAPLACE, epsilon=epsilon, **at)[0]
+            for epsilon in (EPSILONS[0], EPSILONS[-1])
         )
         yield Case(
             where=where,
@@ -111,9 +112,9 @@ def _laplace_hardly_falls(cells: Cells) -> Iterator[Case]:
     "half of the steps from one k to the next fall",
     remark="Where the noise fills the domain and is cut off, nothing is left for k to reduce.",
 )
-def _falls_with_size(cells: Cells) -> Iterator[Case]:
+def _falls_with_size(estimates: Estimates) -> Iterator[Case]:
     for where, at in of_methods(("dp-um", "idp-ls"), settings()):
-        line = cells(**at)
+        line = estimates(**at)
         falling = sum(after.mean < before.mean for before, after in pairwise(line))
         yield Case(
             where=where,
@@ -123,10 +124,10 @@ def _falls_with_size(cells: Cells) -> Iterator[Case]:
         )
 
 
-def _local_ratios(cells: Cells) -> Iterator[tuple[str, Ratio]]:
+def _local_ratios(estimates: Estimates) -> Iterator[tuple[str, Ratio]]:
     """Divide the errors of idp-ls by those of dp-um, at each setting."""
     for where, at in settings():
-        yield where, ratio_of(cells(name="idp-ls", **at), cells(name="dp-um", **at))
+        yield where, ratio_of(estimates(name="idp-ls", **at), estimates(name="dp-um", **at))
 
 
 @claimed(
@@ -134,8 +135,8 @@ def _local_ratios(cells: Cells) -> Iterator[tuple[str, Ratio]]:
     text="idp-ls has a lower error than dp-um.",
     criterion="over k, the geometric mean of the ratio is below 1 with its interval",
 )
-def _local_loses_less(cells: Cells) -> Iterator[Case]:
-    for where, ratio in _local_ratios(cells):
+def _local_loses_less(estimates: Estimates) -> Iterator[Case]:
+    for where, ratio in _local_ratios(estimates):
         yield Case(where=where, holds=ratio.high < 1, measured=f"idp-ls over dp-um: {ratio}")
 
 
@@ -145,8 +146,8 @@ def _local_loses_less(cells: Cells) -> Iterator[Case]:
     criterion=f"over k, the geometric mean of the ratio is within a factor of {SIMILAR:g} of 1, "
     "with its interval",
 )
-def _local_is_similar(cells: Cells) -> Iterator[Case]:
-    for where, ratio in _local_ratios(cells):
+def _local_is_similar(estimates: Estimates) -> Iterator[Case]:
+    for where, ratio in _local_ratios(estimates):
         yield Case(
             where=where,
             holds=ratio.low >= 1 / SIMILAR and ratio.high <= SIMILAR,
@@ -159,12 +160,12 @@ def _local_is_similar(cells: Cells) -> Iterator[Case]:
     text="The differences between dp-um and idp-ls are larger for larger epsilon.",
     criterion="the ratio at epsilon 1 is above that at 0.01, their intervals over k apart",
 )
-def _local_gains_with_epsilon(cells: Cells) -> Iterator[Case]:
+def _local_gains_with_epsilon(estimates: Estimates) -> Iterator[Case]:
     for where, at in over_alphas():
         low, high = (
             ratio_of(
-                cells(name="dp-um", epsilon=epsilon, **at),
-                cells(name="idp-ls", epsilon=epsilon, **at),
+                estimates(name="dp-um", epsilon=epsilon, **at),
+                estimates(name="idp-ls", epsilon=epsilon, **at),
             )
             for epsilon in (EPSILONS[0], EPSILONS[-1])
         )
@@ -181,11 +182,12 @@ def _local_gains_with_epsilon(cells: Cells) -> Iterator[Case]:
     criterion="at either alpha the ratio differs from 1 by its interval, and the two ratios "
     f"differ from each other by a factor of {ALIKE:g} at most",
 )
-def _proportional_over_domains(cells: Cells) -> Iterator[Case]:
+def _proportional_over_domains(estimates: Estimates) -> Iterator[Case]:
     for where, at in over_epsilons():
         narrow, wide = (
             ratio_of(
-                cells(name="dp-um", alpha=alpha, **at), cells(name="idp-ls", alpha=alpha, **at)
+                estimates(name="dp-um", alpha=alpha, **at),
+                estimates(name="idp-ls", alpha=alpha, **at),
             )
             for alpha in ALPHAS
         )
@@ -203,11 +205,11 @@ def _proportional_over_domains(cells: Cells) -> Iterator[Case]:
     criterion="each has a larger error at alpha 3 than at 1.5: the ratio, for methods with a k its "
     "geometric mean over k, is above 1 with its interval",
 )
-def _narrow_domains_help(cells: Cells) -> Iterator[Case]:
+def _narrow_domains_help(estimates: Estimates) -> Iterator[Case]:
     for where, at in over_epsilons():
-        found = [over_domains(cells, name, **at) for name in OF_DOMAINS]
+        found = [over_domains(estimates, name, **at) for name in OF_DOMAINS]
         yield Case(
             where=where,
             holds=all(ratio.low > 1 for ratio, _ in found),
-            measured="error at alpha 3 over that at 1.5: " + "; ".join(told for _, told in found),
+            measured="error at alpha 3 over that at 1.5: " + "; ".join(words for _, words in found),
         )

@@ -130,7 +130,7 @@ DATA = (
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Measured:
-    """What came out: each table one row for a cell, with means and intervals over runs.
+    """What came out: each table one row for a configuration, with means and intervals over runs.
 
     Attributes
     ----------
@@ -265,9 +265,13 @@ class _Bench:
         for done, row in enumerate(own.iter_rows(named=True)):
             spent = [epsilon / row["vector_loss"] for epsilon in EPSILONS]
             grid = (row["name"],), (row["k"],), spent
-            cell = (f"{row['name'].replace(':', '-')}-{row['k']}", done, own.height)
+            configuration = (f"{row['name'].replace(':', '-')}-{row['k']}", done, own.height)
             compared = self._compared(
-                stage, f"{what} at equal epsilon at vector scope", *grid, cell=cell, **more
+                stage,
+                f"{what} at equal epsilon at vector scope",
+                *grid,
+                configuration=configuration,
+                **more,
             )
             found.append(compared.with_columns(polars.Series("vector_epsilon", EPSILONS)))
         return polars.concat(found)
@@ -280,18 +284,18 @@ class _Bench:
         sizes: Sequence[int],
         epsilons: Sequence[float],
         *,
-        cell: tuple[str, int, int] = ("", 0, 1),
+        configuration: tuple[str, int, int] = ("", 0, 1),
         **more: Any,
     ) -> polars.DataFrame:
         """Run a grid, or one of the many that make a stage; its runs are kept."""
         kept = self.experiment.folder / f"{self.data.name}-{self.alpha:g}-{what.replace(' ', '-')}"
-        name, place, cells = cell
+        name, place, configurations = configuration
         if name:
             kept.mkdir(exist_ok=True)
         title = f"{stage}: {self.data.title}, alpha {self.alpha:g}, {what}"
 
         def progress(done: int, total: int) -> None:
-            self.experiment.progress(title, place * total + done, cells * total)
+            self.experiment.progress(title, place * total + done, configurations * total)
 
         found = mv.compare(
             self.experiment.tables[self.data.name].frame,
@@ -317,13 +321,13 @@ def _small_forest() -> Any:
 
 
 def _check_none_refused(summary: polars.DataFrame, data: Data) -> None:
-    """Stop where a cell could not be run: a figure with holes would mislead."""
+    """Stop where a configuration could not be run: a figure with holes would mislead."""
     refused = summary.drop_nulls("refused")
     if refused.height:
         first = refused.row(0, named=True)
         raise mv.DataError(
             f"data '{data.name}', {first['method']}, k {first['k']}",
-            f"the cell cannot be run ({first['refused'].rstrip('.')})",
+            f"the configuration cannot be run ({first['refused'].rstrip('.')})",
             "pass the file as published",
         )
 

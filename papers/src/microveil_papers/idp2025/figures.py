@@ -108,10 +108,14 @@ def _equal_errors(found: Measured, data: Data, number: str) -> Figure:
     )
 
 
-def _error_chart(cells: polars.DataFrame, title: str, names: Sequence[str], error: str) -> Chart:
+def _error_chart(
+    configurations: polars.DataFrame, title: str, names: Sequence[str], error: str
+) -> Chart:
     return Chart(
         title=title,
-        series=tuple(_series(cells, name, error) for name in names if _has(cells, name)),
+        series=tuple(
+            _series(configurations, name, error) for name in names if _has(configurations, name)
+        ),
         x_title=K_TITLE,
         y_title=PUBLISHED_TITLE if error == PUBLISHED else USUAL_TITLE,
         logarithmic=True,
@@ -138,8 +142,8 @@ def _learnt(found: Measured, data: Data, number: str, trees: int) -> Figure:
     )
 
 
-def _learnt_chart(cells: polars.DataFrame, data: Data, place: int, alpha: float) -> Chart:
-    own = cells.filter(polars.col("alpha") == alpha)
+def _learnt_chart(configurations: polars.DataFrame, data: Data, place: int, alpha: float) -> Chart:
+    own = configurations.filter(polars.col("alpha") == alpha)
     series = [_original(own, place)]
     for epsilon in EPSILONS:
         at = own.filter(polars.col("epsilon") == epsilon)
@@ -172,9 +176,9 @@ def _equal_learnt(found: Measured, data: Data, number: str, trees: int) -> Figur
                     series=(
                         _original(shown, place),
                         *(
-                            _series(cells, name, f"f_measure_{place}")
+                            _series(configurations, name, f"f_measure_{place}")
                             for name in names
-                            if _has(cells, name)
+                            if _has(configurations, name)
                         ),
                     ),
                     x_title=K_TITLE,
@@ -183,20 +187,22 @@ def _equal_learnt(found: Measured, data: Data, number: str, trees: int) -> Figur
                 for place in data.class_order
             )
             for epsilon in EPSILONS
-            if not (cells := shown.filter(polars.col("vector_epsilon") == epsilon)).is_empty()
+            if not (
+                configurations := shown.filter(polars.col("vector_epsilon") == epsilon)
+            ).is_empty()
         ),
         table=_written(table, "vector_epsilon"),
         ours=True,
     )
 
 
-def _has(cells: polars.DataFrame, name: str) -> bool:
-    return not cells.filter(polars.col("name") == name).is_empty()
+def _has(configurations: polars.DataFrame, name: str) -> bool:
+    return not configurations.filter(polars.col("name") == name).is_empty()
 
 
-def _original(cells: polars.DataFrame, place: int) -> Series:
+def _original(configurations: polars.DataFrame, place: int) -> Series:
     column = f"f_measure_original_{place}"
-    first = cells.row(0, named=True)
+    first = configurations.row(0, named=True)
     ends = (first[f"{column}_low"], first[f"{column}_high"])
     known = None not in ends
     return Series(
@@ -208,9 +214,11 @@ def _original(cells: polars.DataFrame, place: int) -> Series:
     )
 
 
-def _series(cells: polars.DataFrame, name: str, figure: str, title: str | None = None) -> Series:
+def _series(
+    configurations: polars.DataFrame, name: str, figure: str, title: str | None = None
+) -> Series:
     """Draw a figure of a method against k; a method without k is a level."""
-    own = cells.filter(polars.col("name") == name).drop_nulls(figure).sort("k")
+    own = configurations.filter(polars.col("name") == name).drop_nulls(figure).sort("k")
     known = own[f"{figure}_low"].null_count() == 0
     low, high = (
         tuple(own[f"{figure}{end}"].to_list()) if known else None for end in ("_low", "_high")

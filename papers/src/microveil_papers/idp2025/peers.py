@@ -90,12 +90,12 @@ def _ours(learnt: polars.DataFrame, *, audited: bool = False) -> Iterator[tuple[
     column = "f_measure_1"
     for name in learnt["name"].unique(maintain_order=True):
         for epsilon in SHOWN:
-            cells = learnt.filter(
+            configurations = learnt.filter(
                 polars.col("name") == name, polars.col("epsilon") == epsilon
             ).drop_nulls(column)
-            if cells.is_empty():
+            if configurations.is_empty():
                 continue
-            best = cells.sort(column, descending=True).row(0, named=True)
+            best = configurations.sort(column, descending=True).row(0, named=True)
             scope = _scope(best, audited=audited)
             size = "" if best["k"] is None else str(best["k"])
             yield (

@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from typing import Any
 
-from microveil_papers.cells import Cell, Ratio, ratio_of
+from microveil_papers.estimates import Estimate, Ratio, ratio_of
 from microveil_papers.idp2025.experiments import ALPHAS, DATA, EPSILONS
 
 __all__ = [
     "ALIKE",
     "SIMILAR",
-    "Cells",
     "Choice",
+    "Estimates",
     "alike",
     "least",
     "of_methods",
@@ -24,8 +24,8 @@ __all__ = [
     "with_epsilons",
 ]
 
-# Returns the cells of the method, data, alpha and epsilon that are chosen, by k.
-Cells = Callable[..., list[Cell]]
+# Returns those of the method, data, alpha and epsilon that are chosen, by k.
+Estimates = Callable[..., list[Estimate]]
 # What is chosen of method, data, alpha and epsilon: in words, and by name.
 Choice = tuple[str, dict[str, Any]]
 # Factors up to which two errors are taken for alike, and for similar.
@@ -69,17 +69,17 @@ def of_methods(names: Iterable[str], choices: Iterable[Choice]) -> Iterator[Choi
 
 
 def alike(ratio: float, factor: float = ALIKE) -> bool:
-    """Tell whether a ratio is within a factor of 1."""
+    """Say whether a ratio is within a factor of 1."""
     return 1 / factor <= ratio <= factor
 
 
-def over_domains(cells: Cells, name: str, data: str, epsilon: float) -> tuple[Ratio, str]:
+def over_domains(estimates: Estimates, name: str, data: str, epsilon: float) -> tuple[Ratio, str]:
     """Return by how much the error at alpha 3 exceeds that at 1.5, over k.
 
-    Of a method without k it is the ratio of two cells, as wide as their intervals allow.
+    Of a method without k it is the ratio of two estimates, as wide as their intervals allow.
     """
     wide, narrow = (
-        cells(name=name, data=data, epsilon=epsilon, alpha=alpha) for alpha in reversed(ALPHAS)
+        estimates(name=name, data=data, epsilon=epsilon, alpha=alpha) for alpha in reversed(ALPHAS)
     )
     if len(wide) > 1:
         ratio = ratio_of(wide, narrow)
@@ -94,6 +94,6 @@ def over_domains(cells: Cells, name: str, data: str, epsilon: float) -> tuple[Ra
     return found, f"{name} {found.mean:.3g} [{found.low:.3g}, {found.high:.3g}]"
 
 
-def least(line: list[Cell]) -> Cell:
-    """Return the cell of the least mean error."""
-    return min(line, key=lambda cell: cell.mean)
+def least(line: list[Estimate]) -> Estimate:
+    """Return the estimate of the least mean error."""
+    return min(line, key=lambda estimate: estimate.mean)

@@ -13,10 +13,10 @@ from microveil.engines.local import LocalEngine
 from microveil.protect import draw
 from microveil_papers.paper import Listing
 
-__all__ = ["shares_listing", "shares_of", "shares_told"]
+__all__ = ["shares_in_words", "shares_listing", "shares_of"]
 
 K = 10
-# From this share on, in percent, an error is told to be that of one attribute.
+# From this share on, in percent, an error is said to be that of one attribute.
 MOSTLY = 90.0
 METHODS = ("dp-um", "idp-ls", "idp-cbls")
 EPSILONS = (0.01, 0.1, 1.0)
@@ -80,18 +80,18 @@ def shares_of(
     return polars.DataFrame(rows)
 
 
-def shares_told(shares: polars.DataFrame) -> str:
+def shares_in_words(shares: polars.DataFrame) -> str:
     """Say of each data set whose error it is, where it is mostly that of one attribute."""
-    told = []
+    sentences = []
     for (title,), rows in shares.group_by(["data"], maintain_order=True):
         least = rows["as printed: share, %"].min()
         names = rows["as printed: attribute"].unique()
         if len(names) == 1 and isinstance(least, float) and least > MOSTLY:
-            told.append(
+            sentences.append(
                 f"On {title} the error as printed is that of one attribute, {names[0]}, to "
                 f"{least:.1f} % or more at k {K}: what section 4.1 finds there is found of it."
             )
-    return " ".join(told)
+    return " ".join(sentences)
 
 
 def shares_listing(shares: polars.DataFrame) -> Listing:

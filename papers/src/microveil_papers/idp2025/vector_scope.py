@@ -33,14 +33,14 @@ COLUMNS: dict[str, Any] = {
 
 
 def at_vector_scope(as_asked: polars.DataFrame, audited: polars.DataFrame) -> polars.DataFrame:
-    """Join cells whose epsilon holds at vector scope with those that were made to.
+    """Join configurations whose epsilon holds at vector scope with those that were made to.
 
     Parameters
     ----------
     as_asked : polars.DataFrame
-        Cells at the epsilon of the paper.
+        Configurations at the epsilon of the paper.
     audited : polars.DataFrame
-        Cells of methods of cluster scope with their ``vector_epsilon``.
+        Configurations of methods of cluster scope with their ``vector_epsilon``.
     """
     holding = as_asked.filter(polars.col("scope") != "cluster")
     return polars.concat([holding.with_columns(vector_epsilon="epsilon"), audited])
@@ -78,19 +78,19 @@ def _rows(found: Measured) -> Iterator[tuple[Any, ...]]:
                 asked, held = (_best(table, name) for table in (left, right))
                 loss = None if asked is None else asked["vector_loss"]
                 yield (
-                    name, data.title, epsilon, *_told(asked), *_told(held),
+                    name, data.title, epsilon, *_figures(asked), *_figures(held),
                     None if loss is None else loss / epsilon,
                 )  # fmt: skip
 
 
 def _best(table: polars.DataFrame, name: str) -> dict[str, Any] | None:
-    cells = table.filter(polars.col("name") == name).drop_nulls(ERROR).sort(ERROR)
-    return None if cells.is_empty() else cells.row(0, named=True)
+    configurations = table.filter(polars.col("name") == name).drop_nulls(ERROR).sort(ERROR)
+    return None if configurations.is_empty() else configurations.row(0, named=True)
 
 
-def _told(cell: dict[str, Any] | None) -> tuple[Any, ...]:
-    if cell is None:
+def _figures(configuration: dict[str, Any] | None) -> tuple[Any, ...]:
+    if configuration is None:
         return None, None, None, None
-    low, high = cell[f"{ERROR}_low"], cell[f"{ERROR}_high"]
+    low, high = configuration[f"{ERROR}_low"], configuration[f"{ERROR}_high"]
     interval = None if low is None else f"{number(low, 3)} to {number(high, 3)}"
-    return cell["k"], cell[ERROR], interval, cell["exact_percent"]
+    return configuration["k"], configuration[ERROR], interval, configuration["exact_percent"]

@@ -6,7 +6,7 @@ from itertools import pairwise
 import polars
 
 from microveil.report.wording import number
-from microveil_papers.cells import SEVERAL_ORDERS, Cell
+from microveil_papers.estimates import SEVERAL_ORDERS, Estimate
 from microveil_papers.given import SEE
 from microveil_papers.kanon2013.cases import LARGE, MEDIUM, Lines, alike, at, of_sizes
 from microveil_papers.kanon2013.experiments import (
@@ -60,7 +60,7 @@ def error_claims(found: Measured) -> tuple[Claim, ...]:
 def _improves_utility(lines: Lines) -> Iterator[Case]:
     for where, (first, *line) in lines.noisy_at(*EPSILONS):
         best = _least(line)
-        below = sum(cell.is_below(first) for cell in line)
+        below = sum(estimate.is_below(first) for estimate in line)
         yield Case(
             where=where,
             holds=below == len(line),
@@ -184,8 +184,8 @@ def _slow_increase(lines: Lines) -> Iterator[Case]:
 )
 def _substantial_decline(lines: Lines) -> Iterator[Case]:
     for where, line in lines.noisy_at(MEDIUM):
-        factor, told = _fall(line)
-        yield Case(where=where, holds=factor >= SHARP, measured=told)
+        factor, fall = _fall(line)
+        yield Case(where=where, holds=factor >= SHARP, measured=fall)
 
 
 @claimed(
@@ -213,7 +213,7 @@ def _nearly_constant(lines: Lines) -> Iterator[Case]:
 def _reasonably_low(lines: Lines) -> Iterator[Case]:
     for where, line in lines.noisy_at(MEDIUM):
         later = of_sizes(line, LATER)
-        low = sum(cell.has_interval and cell.high < USELESS for cell in later)
+        low = sum(estimate.has_interval and estimate.high < USELESS for estimate in later)
         worst = _most(later)
         yield Case(
             where=where,
@@ -249,15 +249,15 @@ def _costs_less_than_it_saves(lines: Lines) -> Iterator[Case]:
     plain, insensitive = of_sizes(lines.mdav, TURN), of_sizes(lines.insensitive, TURN)
     lost = [more.mean - less.mean for less, more in zip(plain, insensitive, strict=True)]
     for where, line in lines.noisy_at(*EPSILONS):
-        saved = [line[0].mean - cell.mean for cell in of_sizes(line, TURN)]
+        saved = [line[0].mean - estimate.mean for estimate in of_sizes(line, TURN)]
         held = list(zip(saved, lost, strict=True))
         enough = sum(gain > 0 and gain >= SEVERAL_ORDERS * loss for gain, loss in held)
         ratios = [gain / loss for gain, loss in held if loss > 0]
-        told = ", ".join(number(end(ratios), 3) for end in (min, max)) if ratios else "unknown"
+        gains = ", ".join(number(end(ratios), 3) for end in (min, max)) if ratios else "unknown"
         yield Case(
             where=where,
             holds=enough == len(held),
-            measured=f"at {enough} of {len(held)} k; saved over lost, least and most: {told}",
+            measured=f"at {enough} of {len(held)} k; saved over lost, least and most: {gains}",
         )
 
 
@@ -271,8 +271,8 @@ def _costs_less_than_it_saves(lines: Lines) -> Iterator[Case]:
 def _two_orders(lines: Lines) -> Iterator[Case]:
     low, high = TWO_ORDERS
     for reading in READINGS:
-        factor, told = _fall(lines.noisy(reading, MEDIUM))
-        yield Case(where=reading.title, holds=low <= factor <= high, measured=told)
+        factor, fall = _fall(lines.noisy(reading, MEDIUM))
+        yield Case(where=reading.title, holds=low <= factor <= high, measured=fall)
 
 
 @claimed(
@@ -290,16 +290,16 @@ def _like_plain_microaggregation(lines: Lines) -> Iterator[Case]:
         )
 
 
-def _fall(line: list[Cell]) -> tuple[float, str]:
+def _fall(line: list[Estimate]) -> tuple[float, str]:
     """Return the factor by which a line falls from k 1 to larger k, and write it."""
     first, later = line[0], at(line, LATER)
     factor = first.mean / later.mean
     return factor, f"k 1: {first}; k {LATER}: {later}; a factor of {factor:.3g}"
 
 
-def _least(line: list[Cell]) -> Cell:
-    return min(line, key=lambda cell: cell.mean)
+def _least(line: list[Estimate]) -> Estimate:
+    return min(line, key=lambda estimate: estimate.mean)
 
 
-def _most(line: list[Cell]) -> Cell:
-    return max(line, key=lambda cell: cell.mean)
+def _most(line: list[Estimate]) -> Estimate:
+    return max(line, key=lambda estimate: estimate.mean)

@@ -79,14 +79,14 @@ READINGS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Measured:
-    """What came out: one row for a cell, with the columns of `compare`'s summary and ``name``.
+    """What came out: a row for each configuration, the columns of `compare`'s summary and ``name``.
 
     Attributes
     ----------
     published : polars.DataFrame
         `kanon-dp` as the paper composes it, with ``reading`` and ``paper_epsilon``.
     single : polars.DataFrame
-        Its cells at k 1 and the small epsilons once more, of ten times as many runs.
+        Its configurations at k 1 and the small epsilons once more, of ten times as many runs.
     baselines : polars.DataFrame
         `mdav` and `mdav-insensitive`, from k 2 on.
     sequential : polars.DataFrame
@@ -143,8 +143,8 @@ def _published(
     """Run the paper's method at the epsilon that a reading makes of the paper's."""
     spent = [round(reading.attributes_each * epsilon, 6) for epsilon in epsilons]
     found = compared(experiment, f"{before}epsilon {reading.name}", (PUBLISHED,), sizes, spent)
-    told = polars.DataFrame({"epsilon": spent, "paper_epsilon": epsilons})
-    return found.join(told, on="epsilon", maintain_order="left").with_columns(
+    budgets = polars.DataFrame({"epsilon": spent, "paper_epsilon": epsilons})
+    return found.join(budgets, on="epsilon", maintain_order="left").with_columns(
         reading=polars.lit(reading.name)
     )
 
@@ -187,8 +187,8 @@ def compared(
     Raises
     ------
     DataError
-        If a cell cannot be run, too few records for a k for example: a figure with holes would
-        mislead.
+        If a configuration cannot be run, too few records for a k for example: a figure with
+        holes would mislead.
 
     Notes
     -----
@@ -218,7 +218,7 @@ def compared(
         first = refused.row(0, named=True)
         raise mv.DataError(
             f"data 'census', {first['method']}, k {first['k']}",
-            f"the cell cannot be run ({first['refused'].rstrip('.')})",
+            f"the configuration cannot be run ({first['refused'].rstrip('.')})",
             "pass the file as published",
         )
     name = (

@@ -47,11 +47,11 @@ def figures_of(found: Measured) -> tuple[Figure, ...]:
 
 def _published(found: Measured, number: str, figure: str, title: str, note: str) -> Figure:
     """Figure 1 or 2: a figure against k, in both readings of the paper's epsilon."""
-    told = {ERROR: "SSE", LINKAGE: "record linkage"}[figure]
+    measured = {ERROR: "SSE", LINKAGE: "record linkage"}[figure]
     table = polars.concat([found.published, found.baselines], how="diagonal")
     return Figure(
         identifier=f"figure-{number}",
-        title=f"Figure {number}: Census, {told}",
+        title=f"Figure {number}: Census, {measured}",
         caption="Insensitive microaggregation and Laplace noise, composed in parallel as "
         "published, and microaggregation without noise. The paper does not say which of the two "
         f"readings of epsilon it drew. {SEE} {note}",
@@ -89,7 +89,7 @@ def _sequential(found: Measured) -> Figure:
         charts=(
             tuple(
                 Chart(
-                    title=told,
+                    title=measured,
                     series=(
                         *_by_epsilon(found.sequential, "epsilon", figure),
                         *_without_noise(found, figure),
@@ -98,7 +98,7 @@ def _sequential(found: Measured) -> Figure:
                     y_title=title,
                     logarithmic=True,
                 )
-                for told, figure, title in (
+                for measured, figure, title in (
                     ("SSE", ERROR, ERROR_TITLE),
                     ("record linkage", LINKAGE, LINKAGE_TITLE),
                 )
@@ -122,7 +122,7 @@ def _vector(found: Measured) -> Figure:
         charts=tuple(
             tuple(
                 Chart(
-                    title=f"epsilon {epsilon:g}: {told}",
+                    title=f"epsilon {epsilon:g}: {measured}",
                     series=by_method(
                         found.vector.filter(polars.col("epsilon") == epsilon),
                         (LAPLACE, *AT_VECTOR_SCOPE),
@@ -132,7 +132,7 @@ def _vector(found: Measured) -> Figure:
                     y_title=title,
                     logarithmic=True,
                 )
-                for told, figure, title in (
+                for measured, figure, title in (
                     ("error", USUAL, USUAL_TITLE),
                     ("record linkage", LINKAGE, LINKAGE_TITLE),
                 )
@@ -144,9 +144,9 @@ def _vector(found: Measured) -> Figure:
     )
 
 
-def _by_epsilon(cells: polars.DataFrame, column: str, figure: str) -> list[Series]:
+def _by_epsilon(configurations: polars.DataFrame, column: str, figure: str) -> list[Series]:
     return [
-        _line(cells.filter(polars.col(column) == epsilon), figure, f"epsilon {epsilon:g}")
+        _line(configurations.filter(polars.col(column) == epsilon), figure, f"epsilon {epsilon:g}")
         for epsilon in EPSILONS
     ]
 
@@ -155,12 +155,14 @@ def _without_noise(found: Measured, figure: str) -> list[Series]:
     return list(by_method(found.baselines, (MDAV, INSENSITIVE), figure))
 
 
-def by_method(cells: polars.DataFrame, names: Sequence[str], figure: str) -> tuple[Series, ...]:
-    """Make the lines of methods against k, those that have any cell.
+def by_method(
+    configurations: polars.DataFrame, names: Sequence[str], figure: str
+) -> tuple[Series, ...]:
+    """Make the lines of methods against k, those that have any configuration.
 
     Parameters
     ----------
-    cells : polars.DataFrame
+    configurations : polars.DataFrame
         With column ``name``.
     names : sequence of str
         In the order of the legend.
@@ -168,15 +170,17 @@ def by_method(cells: polars.DataFrame, names: Sequence[str], figure: str) -> tup
         A column, with its intervals in two more.
     """
     lines = (
-        _line(cells.filter(polars.col("name") == name), figure, re.sub(r":\w+=", ", ", name))
+        _line(
+            configurations.filter(polars.col("name") == name), figure, re.sub(r":\w+=", ", ", name)
+        )
         for name in names
     )
     return tuple(line for line in lines if line.y)
 
 
-def _line(cells: polars.DataFrame, figure: str, title: str) -> Series:
-    """Make a line against k of the cells above 0; a level where there is no k."""
-    own = cells.filter(polars.col(figure) > 0).sort("k")
+def _line(configurations: polars.DataFrame, figure: str, title: str) -> Series:
+    """Make a line against k of the configurations above 0; a level where there is no k."""
+    own = configurations.filter(polars.col(figure) > 0).sort("k")
     known = own[f"{figure}_low"].null_count() == 0
     level = bool(own["k"].null_count())
     # An interval that reaches 0 or below ends where a log scale still shows it.

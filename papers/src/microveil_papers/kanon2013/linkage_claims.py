@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from microveil_papers.cells import Cell, difference, pooled
+from microveil_papers.estimates import Estimate, difference, pooled
 from microveil_papers.kanon2013.cases import (
     LARGE,
     MEDIUM,
@@ -25,7 +25,7 @@ __all__ = ["linkage_claims"]
 
 SECTION = "IV"
 LINKAGE = "record_linkage"
-# Small k and large ones, which are held against each other where no k alone tells enough.
+# Small k and large ones, which are held against each other where no k alone says enough.
 FEW, MANY = 10, 50
 # What the text reads off Figure 2, in percent; the last one by k.
 BELOW, NEEDED = 5.0, 20
@@ -63,10 +63,12 @@ def linkage_claims(found: Measured) -> tuple[Claim, ...]:
 def _mdav_is_worst(lines: Lines) -> Iterator[Case]:
     noisy = ((where, line[1:]) for where, line in lines.noisy_at(*EPSILONS))
     for where, line in (("insensitive MDAV", lines.insensitive), *noisy):
-        above = sum(plain.is_below(cell) for cell, plain in zip(line, lines.mdav, strict=True))
+        above = sum(
+            plain.is_below(estimate) for estimate, plain in zip(line, lines.mdav, strict=True)
+        )
         yield Case(
             where=where,
-            holds=above == 0 and all(cell.has_interval for cell in line),
+            holds=above == 0 and all(estimate.has_interval for estimate in line),
             measured=f"above MDAV at {above} of {len(line)} k; "
             f"k {LATER}: {at(line, LATER)} against {at(lines.mdav, LATER)}",
         )
@@ -81,8 +83,10 @@ def _size_that_is_needed(lines: Lines) -> Iterator[Case]:
     before, after = of_sizes(lines.mdav, 1, NEEDED - 1), of_sizes(lines.mdav, NEEDED)
     yield Case(
         where="",
-        holds=min(cell.mean for cell in before) >= BELOW > max(cell.mean for cell in after),
-        measured="; ".join(f"k {cell.k}: {cell}" for cell in (before[-1], after[0])),
+        holds=min(estimate.mean for estimate in before)
+        >= BELOW
+        > max(estimate.mean for estimate in after),
+        measured="; ".join(f"k {estimate.k}: {estimate}" for estimate in (before[-1], after[0])),
     )
 
 
@@ -116,7 +120,8 @@ def _insensitive_like_large_epsilon(lines: Lines) -> Iterator[Case]:
     for reading in READINGS:
         noisy = lines.noisy(reading, LARGE)[1:]
         near = sum(
-            alike(cell.mean, other.mean, ALIKE) for cell, other in zip(noisy, plain, strict=True)
+            alike(estimate.mean, other.mean, ALIKE)
+            for estimate, other in zip(noisy, plain, strict=True)
         )
         yield Case(
             where=reading.title,
@@ -137,7 +142,7 @@ def _hardly_varies(lines: Lines) -> Iterator[Case]:
     for where, line in lines.noisy_at(*SMALL_EPSILONS):
         few, *others = _by_size(line)
         ratios = [ratio(other, few) for other in others]
-        told = (
+        rises = (
             f"{what}: {other} %, {found or 'unknown'} times"
             for what, other, found in zip(
                 ("between", f"of {MANY} or more"), others, ratios, strict=True
@@ -146,11 +151,11 @@ def _hardly_varies(lines: Lines) -> Iterator[Case]:
         yield Case(
             where=where,
             holds=all(found is not None and _hardly_differs(found) for found in ratios),
-            measured="; ".join((f"k of {FEW} or less: {few} %", *told)),
+            measured="; ".join((f"k of {FEW} or less: {few} %", *rises)),
         )
 
 
-def _by_size(line: list[Cell]) -> tuple[Cell, Cell, Cell]:
+def _by_size(line: list[Estimate]) -> tuple[Estimate, Estimate, Estimate]:
     """Pool a line over small k, over those between, and over large ones."""
     return (
         pooled(of_sizes(line, 1, FEW)),
@@ -159,8 +164,8 @@ def _by_size(line: list[Cell]) -> tuple[Cell, Cell, Cell]:
     )
 
 
-def _hardly_differs(found: Cell) -> bool:
-    """Tell whether a ratio is, with its interval, nearer to 1 than "much"."""
+def _hardly_differs(found: Estimate) -> bool:
+    """Say whether a ratio is, with its interval, nearer to 1 than "much"."""
     return found.has_interval and found.low > 1 / MUCH and found.high < MUCH
 
 
@@ -192,7 +197,9 @@ def _near_chance(lines: Lines, chance: float) -> Iterator[Case]:
 def _level_is_kept(lines: Lines, chance: float) -> Iterator[Case]:
     for where, reading, epsilon in by_epsilon(*SMALL_EPSILONS):
         line, single = lines.noisy(reading, epsilon), lines.single(reading, epsilon)
-        rises = [difference(pooled(cells), single) for cells in (line[1:], of_sizes(line, MANY))]
+        rises = [
+            difference(pooled(estimates), single) for estimates in (line[1:], of_sizes(line, MANY))
+        ]
         yield Case(
             where=where,
             holds=all(rise.has_interval and rise.high < chance for rise in rises),
@@ -203,9 +210,9 @@ def _level_is_kept(lines: Lines, chance: float) -> Iterator[Case]:
 
 def _rise_at_medium_epsilon(lines: Lines) -> Claim:
     tenths = [
-        alike(at(lines.noisy(reading, MEDIUM), k).mean, told / 10, ALIKE)
+        alike(at(lines.noisy(reading, MEDIUM), k).mean, reported / 10, ALIKE)
         for reading in READINGS
-        for k, told in RISE.items()
+        for k, reported in RISE.items()
     ]
     return Claim(
         section=SECTION,
@@ -223,11 +230,11 @@ def _rises(lines: Lines) -> Iterator[Case]:
     """Hold both ends of the rise against the paper's, and against each other."""
     for reading in READINGS:
         line = lines.noisy(reading, MEDIUM)
-        for k, told in RISE.items():
+        for k, reported in RISE.items():
             yield Case(
                 where=f"k {k}, {reading.title}",
-                holds=alike(at(line, k).mean, told, ALIKE),
-                measured=f"{at(line, k)} %; the paper has {told:g} %",
+                holds=alike(at(line, k).mean, reported, ALIKE),
+                measured=f"{at(line, k)} %; the paper has {reported:g} %",
             )
         first, later = (at(line, k) for k in RISE)
         yield Case(
@@ -283,7 +290,7 @@ def _much_less_than_plain(lines: Lines) -> Iterator[Case]:
 def _more_private_than_mdav(lines: Lines) -> Iterator[Case]:
     for where, line in lines.noisy_at(*EPSILONS):
         pairs = list(zip(line[1:], lines.mdav, strict=True))
-        below = sum(cell.is_below(plain) for cell, plain in pairs)
+        below = sum(estimate.is_below(plain) for estimate, plain in pairs)
         noisy, plain = min(pairs, key=lambda pair: pair[1].mean - pair[0].mean)
         yield Case(
             where=where,

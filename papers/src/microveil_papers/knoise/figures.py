@@ -75,7 +75,7 @@ def _histograms(found: Measured) -> Figure:
             x_title=AGE,
             y_title="records",
             from_zero=True,
-            told=f"Histograms of ages before and after {name}; the largest bin has "
+            description=f"Histograms of ages before and after {name}; the largest bin has "
             f"{before.max():.0f} records before and {counts.max():.0f} after.",
         )
         for name, counts in outlines.items()
@@ -106,7 +106,7 @@ def _scatter(found: Measured) -> Figure:
             ),
             x_title=f"original {AGE}",
             y_title=f"released {AGE}",
-            told="Squares along the diagonal, one for each interval."
+            description="Squares along the diagonal, one for each interval."
             if name == K_PRAM
             else "A band of one width along the diagonal, without steps.",
         )
@@ -210,7 +210,7 @@ def _chart_of_runs(found: Measured, label: str) -> Chart:
     edges = _edges(*runs.values(), np.array(list(printed.values())))
     outlines = [_outline(name, values, edges) for name, values in runs.items()]
     height = max(max(outline.y) for outline in outlines) / 20
-    told = ". ".join(
+    words = ". ".join(
         f"{name}: middle 95 % of the runs {spread_of(values).of_runs}, paper {printed[name]:.3g}"
         for name, values in runs.items()
     )
@@ -226,7 +226,7 @@ def _chart_of_runs(found: Measured, label: str) -> Chart:
         x_title=f"{label} ({'years squared' if label == 'MSE' else 'years'})",
         y_title="runs (%)",
         from_zero=True,
-        told=told,
+        description=words,
     )
 
 
@@ -272,13 +272,13 @@ def _neighbours(found: Measured) -> Figure:
         identifier="figure-5",
         title="Figure 5: expected number of records near each noised record",
         caption="Means over runs and the same in closed form, by original age; k is the size of "
-        f"the record's interval, or of an interval on average. {_told_below(found)}",
+        f"the record's interval, or of an interval on average. {_below_words(found)}",
         charts=(charts,),
         table=by_age,
     )
 
 
-def _told_below(found: Measured) -> str:
+def _below_words(found: Measured) -> str:
     """Count the records below the average k/2, and those of them that lack the premise."""
     values, delta, k = found.ages.values, found.ages.delta, found.ages.average_size
     below = expected_within(values, delta) < k / 2
@@ -340,7 +340,7 @@ def _distances(found: Measured) -> Figure:
                     x_title="Kolmogorov-Smirnov distance (0 to 1)",
                     y_title="runs (%)",
                     from_zero=True,
-                    told=f"Histograms of distances. Means: {means}.",
+                    description=f"Histograms of distances. Means: {means}.",
                 ),
             ),
         ),

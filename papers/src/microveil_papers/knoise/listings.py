@@ -168,7 +168,7 @@ def _risks(found: Measured) -> Listing:
 
 
 def _known(variant: Variant) -> bool:
-    """Tell whether the best guess is known in closed form."""
+    """Say whether the best guess is known in closed form."""
     return variant.stays_inside or variant.name == K_NOISE
 
 
@@ -178,7 +178,7 @@ def _epsilons(found: Measured) -> Listing:
     for variant in GUARANTEED:
         means = [float(costs.mean()) for costs in found.costs[variant.name]]
         rows.append(
-            (variant.name, *(_told_epsilon(epsilon_at(means, level)) for level in levels.values()))
+            (variant.name, *(_epsilon_words(epsilon_at(means, level)) for level in levels.values()))
         )
     return Listing(
         identifier="epsilon",
@@ -224,7 +224,7 @@ def epsilon_at(errors: list[float], level: float) -> float | None:
     return None
 
 
-def _told_epsilon(epsilon: float | None) -> str:
+def _epsilon_words(epsilon: float | None) -> str:
     if epsilon is None:
         return f"not from {EPSILONS[0]:g} to {EPSILONS[-1]:g}"
     return f"about {epsilon:.2g}"

@@ -45,7 +45,7 @@ class Spread:
         return f"{self.least:.3g} to {self.greatest:.3g}"
 
     def is_within(self, margin: float) -> bool:
-        """Tell whether the whole interval of the mean is nearer to 0 than a margin.
+        """Say whether the whole interval of the mean is nearer to 0 than a margin.
 
         >>> spread_of([0.1, 0.2, 0.3]).is_within(0.5)
         True
@@ -53,19 +53,19 @@ class Spread:
         return self.has_interval and max(abs(self.low), abs(self.high)) < margin
 
     def is_beyond(self, margin: float) -> bool:
-        """Tell whether the whole interval of the mean is farther from 0 than a margin."""
+        """Say whether the whole interval of the mean is farther from 0 than a margin."""
         return self.is_above(margin) or self.is_below(-margin)
 
     def is_above(self, value: float) -> bool:
-        """Tell whether the whole interval of the mean is above a value."""
+        """Say whether the whole interval of the mean is above a value."""
         return self.has_interval and self.low > value
 
     def is_below(self, value: float) -> bool:
-        """Tell whether the whole interval of the mean is below a value."""
+        """Say whether the whole interval of the mean is below a value."""
         return self.has_interval and self.high < value
 
     def holds(self, value: float) -> bool:
-        """Tell whether a value is among the middle 95 % of the single runs."""
+        """Say whether a value is among the middle 95 % of the single runs."""
         return self.least <= value <= self.greatest
 
 

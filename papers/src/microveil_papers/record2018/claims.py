@@ -6,7 +6,7 @@ from itertools import product
 
 import polars
 
-from microveil_papers.cells import Cell, cells_of, ratio_of
+from microveil_papers.estimates import Estimate, estimates_of, ratio_of
 from microveil_papers.given import SEE
 from microveil_papers.kanon2013.experiments import (
     INSENSITIVE,
@@ -51,12 +51,12 @@ def claims_of(found: Measured) -> tuple[Claim, ...]:
     )
 
 
-def _noisy(found: Measured, setting: Setting, name: str, epsilon: float) -> list[Cell]:
-    return cells_of(found.noisy, ERROR, setting=setting.name, name=name, epsilon=epsilon)
+def _noisy(found: Measured, setting: Setting, name: str, epsilon: float) -> list[Estimate]:
+    return estimates_of(found.noisy, ERROR, setting=setting.name, name=name, epsilon=epsilon)
 
 
-def _plain(found: Measured, setting: Setting, name: str) -> list[Cell]:
-    return cells_of(found.partitions, ERROR, setting=setting.name, name=name)
+def _plain(found: Measured, setting: Setting, name: str) -> list[Estimate]:
+    return estimates_of(found.partitions, ERROR, setting=setting.name, name=name)
 
 
 @claimed(
@@ -84,22 +84,24 @@ def _losses(found: Measured) -> Iterator[Case]:
         ).select("k", loss=polars.col("vector_loss") / polars.col("epsilon"))
         unbounded = own["loss"].null_count()
         largest = own.drop_nulls("loss").sort("loss")[-1:].rows()
-        told = [f"loss over epsilon {loss:.3g} at most, at k {k}" for k, loss in largest]
-        told += [f"nothing bounds the loss in {unbounded} of {own.height} cells"] * (unbounded > 0)
+        losses = [f"loss over epsilon {loss:.3g} at most, at k {k}" for k, loss in largest]
+        losses += [f"nothing bounds the loss in {unbounded} of {own.height} configurations"] * (
+            unbounded > 0
+        )
         yield Case(
-            where=f"{_told(name)}, {setting.title}",
+            where=f"{_name_words(name)}, {setting.title}",
             holds=not unbounded and all(loss <= 1 for _, loss in largest),
-            measured="; ".join(told),
+            measured="; ".join(losses),
         )
 
 
 def _sizes_chosen_anew(found: Measured) -> Iterator[Case]:
     """See whether optimal microaggregation of a changed table has clusters of the same sizes."""
-    for where, worst, told in _changes(found, OPTIMAL, "gave clusters of other sizes", "sizes"):
+    for where, worst, shown in _changes(found, OPTIMAL, "gave clusters of other sizes", "sizes"):
         yield Case(
             where=f"record-dp, optimal, its rank boundaries chosen anew, {where}",
             holds=worst == 0,
-            measured=told,
+            measured=shown,
         )
 
 
@@ -110,16 +112,16 @@ def _sizes_chosen_anew(found: Measured) -> Iterator[Case]:
     criterion=f"the geometric mean over k of the ratio of the errors is {SUBSTANTIAL:g} or "
     "more, and its interval over k (not over runs) above 1",
     remark="The epsilons are equal in number, not in meaning: they keep different scopes. "
-    f"{SEE} The abstract does not name its rivals; section 2.2 tells of KANON-2013 composed in "
+    f"{SEE} The abstract does not name its rivals; section 2.2 speaks of KANON-2013 composed in "
     "sequence.",
 )
 def _more_utility(found: Measured) -> Iterator[Case]:
     for setting, earlier, name, epsilon in product(SETTINGS, COMPOSED, OF_THE_PAPER, EPSILONS):
         above, below = (_noisy(found, setting, which, epsilon) for which in (earlier, name))
         ratio = ratio_of(above, below)
-        least = [min(line, key=lambda cell: cell.mean) for line in (above, below)]
+        least = [min(line, key=lambda estimate: estimate.mean) for line in (above, below)]
         yield Case(
-            where=f"{_told(name)} against kanon-dp {COMPOSED[earlier]}, epsilon {epsilon:g}, "
+            where=f"{_name_words(name)} against kanon-dp {COMPOSED[earlier]}, epsilon {epsilon:g}, "
             f"{setting.title}",
             holds=ratio.mean >= SUBSTANTIAL and ratio.low > 1,
             measured=f"error of kanon-dp over that of record-dp: {ratio}; least: kanon-dp "
@@ -182,8 +184,8 @@ def _anonymous(found: Measured) -> Iterator[Case]:
     remark="MDAV at k 10; one value of one record was drawn anew from the domain.",
 )
 def _unrelated_clusters(found: Measured) -> Iterator[Case]:
-    for where, worst, told in _changes(found, MDAV):
-        yield Case(where=where, holds=worst > UNRELATED, measured=told)
+    for where, worst, shown in _changes(found, MDAV):
+        yield Case(where=where, holds=worst > UNRELATED, measured=shown)
 
 
 @claimed(
@@ -193,8 +195,8 @@ def _unrelated_clusters(found: Measured) -> Iterator[Case]:
     remark="The same changes as for standard microaggregation, the domain held.",
 )
 def _insensitive(found: Measured) -> Iterator[Case]:
-    for where, worst, told in _changes(found, INSENSITIVE):
-        yield Case(where=where, holds=worst == 0, measured=told)
+    for where, worst, shown in _changes(found, INSENSITIVE):
+        yield Case(where=where, holds=worst == 0, measured=shown)
 
 
 def _changes(
@@ -207,12 +209,12 @@ def _changes(
     for tried in found.stability:
         if tried.name == name:
             shares = tried.shares
-            told = (
+            shown = (
                 f"of {len(shares)} changes {sum(share > 0 for share in shares)} {deed}; "
                 f"{100 * max(shares):.0f} % of the {what} in the worst case, "
                 f"{100 * sum(shares) / len(shares):.0f} % in the mean"
             )
-            yield tried.where, max(shares), told
+            yield tried.where, max(shares), shown
 
 
 @claimed(
@@ -240,10 +242,11 @@ def _gain_from_root_of_n(found: Measured) -> Iterator[Case]:
     for setting, epsilon in product(SETTINGS, EPSILONS):
         (plain,) = _noisy(found, setting, LAPLACE, epsilon)
         line = _noisy(found, setting, SEQUENTIAL, epsilon)
-        gains = [cell for cell in line if cell.is_below(plain)]
-        early = any((cell.k or 0) < root for cell in gains)
+        gains = [estimate for estimate in line if estimate.is_below(plain)]
+        early = any((estimate.k or 0) < root for estimate in gains)
         late, below = (
-            sum((cell.k or 0) >= CLEARLY * root for cell in cells) for cells in (line, gains)
+            sum((estimate.k or 0) >= CLEARLY * root for estimate in estimates)
+            for estimates in (line, gains)
         )
         yield Case(
             where=f"epsilon {epsilon:g}, {setting.title}",
@@ -277,5 +280,5 @@ def _less_at_every_size(found: Measured, less: str, more: str) -> Iterator[Case]
         )
 
 
-def _told(name: str) -> str:
+def _name_words(name: str) -> str:
     return name.replace(":partition=", ", ")

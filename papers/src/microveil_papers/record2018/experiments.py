@@ -81,7 +81,7 @@ SETTINGS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Measured:
-    """What came out; tables have a row for a cell, with ``setting`` and ``name``.
+    """What came out; tables have a row for a configuration, with ``setting`` and ``name``.
 
     Attributes
     ----------

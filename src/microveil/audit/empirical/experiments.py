@@ -34,7 +34,7 @@ BATCH = 1 << 18
 CERTAIN = 1e6
 # Scores that differ by rounding alone are made equal.
 DECIMALS = 9
-# Stands for a scale of 0: what has no noise tells all.
+# Stands for a scale of 0: what has no noise reveals all.
 SMALLEST_SCALE = 2.0**-40
 
 
@@ -171,7 +171,7 @@ def _ascending(clusters: Clustered) -> Clustered:
 
 
 def _concerned(table: Clustered, neighbour: Clustered) -> tuple[Clustered, Clustered]:
-    """Leave out the clusters that are the same in both: they tell nothing, and cost draws."""
+    """Leave out the clusters that are the same in both: they show nothing, and cost draws."""
     moved = table.labels != neighbour.labels
     differ = (table.sums != neighbour.sums) | (table.sizes != neighbour.sizes)
     kept = np.unique(

@@ -100,7 +100,7 @@ class Compared:
     Attributes
     ----------
     on_frontier : bool
-        Whether it is a risk that information loss is held against, on frontiers and maps.
+        Whether it is a risk that information loss is held against, on Pareto frontiers and maps.
     in_answer : bool
         Whether the answer says what does best by it.
     tabulated : bool

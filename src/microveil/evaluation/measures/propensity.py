@@ -39,7 +39,7 @@ MEASURES = (
     ),
     _measure(
         id="propensity_ratio",
-        label="propensity ratio",
+        label="pMSE ratio",
         short="ratio",
         explanation="pMSE over expected",
         figure=attrgetter("ratio"),

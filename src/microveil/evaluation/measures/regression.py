@@ -20,7 +20,7 @@ def _write(found: RegressionComparison, _: Sequence[str]) -> dict[str, Any]:
 MEASURES = (
     Measure(
         id="coefficient_overlap",
-        label="overlap of coefficients",
+        label="confidence-interval overlap",
         explanation="1 = equal, below 0 = disjoint",
         scale="mean overlap of 95 % intervals",
         function=compare_regressions,

@@ -1,4 +1,4 @@
-"""Interval disclosure: how closely a person's own released value tells the original one.
+"""Interval disclosure: how closely a person's own released value reveals the original one.
 
 The intruder knows which row is the person's, and takes the released value as a guess.
 Disclosed is an original value that lies in an interval around it: so many standard

@@ -23,7 +23,7 @@ def inference(setting: Setting, known: Sequence[str], secret: str) -> AttackOutc
     Parameters
     ----------
     setting : Setting
-        The records need not correspond. With its tolerance t a number counts as told when
+        The records need not correspond. With its tolerance t a number counts as right when
         the guess is within t standard deviations of the original; a category, when equal.
     known : sequence of str
         What the intruder knows of the people attacked, exactly.
@@ -107,7 +107,7 @@ class _Guesser:
         return np.column_stack([people[:, -1] - self._reach, people[:, -1] + self._reach])
 
     def by_nearest(self, people: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the share of the nearest rows that tell each person's secret."""
+        """Return the share of the nearest rows that show each person's secret."""
         if self._search is None:
             return np.empty(0)
         known = np.ascontiguousarray(people[:, :-1])

@@ -1,4 +1,4 @@
-"""Membership inference: tell from the release whether a person was in the original.
+"""Membership inference: infer from the release whether a person was in the original.
 
 The intruder knows all attributes of a person and asks how far the nearest released row is:
 people of the original should be nearer than others (Shokri, Stronati, Song and Shmatikov
@@ -84,14 +84,14 @@ def membership(setting: Setting, known: Sequence[str]) -> AttackOutcome:
     half = distances.shape[1] // 2
     threshold = _best_threshold(*distances[:, :half]) if half else np.nan
     members, others = (distances[:, half:] <= threshold).astype(np.float64)
-    n_told = len(members)
+    n_judged = len(members)
     return AttackOutcome(
         attack="membership inference",
         known=tuple(known),
         secret=None,
-        rule="a person is rightly told to have been in the original, or not to have been",
+        rule="a person is rightly said to have been in the original, or not to have been",
         n_left_out=original.n_records - len(complete),
-        success=success_rate(float(members.sum() + np.sum(1 - others)), 2 * n_told, confidence),
+        success=success_rate(float(members.sum() + np.sum(1 - others)), 2 * n_judged, confidence),
         baseline=Estimate.exact(0.5),
         baseline_is="tosses a coin",
         control=None,
@@ -99,8 +99,8 @@ def membership(setting: Setting, known: Sequence[str]) -> AttackOutcome:
         confidence=confidence,
         details={
             "area under the curve": area_under_curve(*distances, confidence=confidence),
-            "members found": success_rate(float(members.sum()), n_told, confidence),
-            "others taken for such": success_rate(float(others.sum()), n_told, confidence),
+            "members found": success_rate(float(members.sum()), n_judged, confidence),
+            "others taken for such": success_rate(float(others.sum()), n_judged, confidence),
         },
     )
 

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 __all__ = ["NO_CONTROL", "Records", "Setting"]
 
 NO_CONTROL = (
-    "no control group: success beyond the baseline includes what the population tells about anybody"
+    "no control group: success beyond the baseline includes what the population reveals about "
+    "anybody"
 )
 
 

@@ -1,4 +1,4 @@
-"""Cells of an experiment read by what sets them apart, and comparisons over k with their spread."""
+"""Means of an experiment with their intervals, by what sets them apart, and ratios over k."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,15 @@ from scipy.special import stdtrit
 
 from microveil.report.wording import number
 
-__all__ = ["SEVERAL_ORDERS", "Cell", "Ratio", "cells_of", "difference", "pooled", "ratio_of"]
+__all__ = [
+    "SEVERAL_ORDERS",
+    "Estimate",
+    "Ratio",
+    "difference",
+    "estimates_of",
+    "pooled",
+    "ratio_of",
+]
 
 CONFIDENCE = 0.95
 # What "several orders of magnitude" is taken for, as a factor.
@@ -20,7 +28,7 @@ SEVERAL_ORDERS = 100.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
+class Estimate:
     """The mean of a figure over runs, with its 95 % interval.
 
     Attributes
@@ -46,30 +54,30 @@ class Cell:
             return number(self.mean, 3)
         return f"{number(self.mean, 3)} [{number(self.low, 3)}, {number(self.high, 3)}]"
 
-    def is_below(self, other: "Cell") -> bool:
-        """Tell whether the whole interval is below another one; unknown ones never are."""
+    def is_below(self, other: "Estimate") -> bool:
+        """Say whether the whole interval is below another one; unknown ones never are."""
         return self.has_interval and other.has_interval and self.high < other.low
 
 
-def cells_of(table: polars.DataFrame, figure: str, **chosen: Any) -> list[Cell]:
-    """Return a figure of the cells that were chosen by columns, by k ascending.
+def estimates_of(table: polars.DataFrame, figure: str, **chosen: Any) -> list[Estimate]:
+    """Return a figure of the configurations that were chosen by columns, by k ascending.
 
     Examples
     --------
     >>> rows = {"name": ["a", "a"], "k": [5, 3], "e": [1.0, 2.0], "e_low": [0.5, 1.5]}
     >>> table = polars.DataFrame({**rows, "e_high": [1.5, 2.5]})
-    >>> [str(cell) for cell in cells_of(table, "e", name="a")]
+    >>> [str(estimate) for estimate in estimates_of(table, "e", name="a")]
     ['2 [1.5, 2.5]', '1 [0.5, 1.5]']
     """
     own = table.filter(*(polars.col(name) == value for name, value in chosen.items()))
     return list(_read(own.drop_nulls(figure).sort("k"), figure))
 
 
-def _read(table: polars.DataFrame, figure: str) -> Iterator[Cell]:
+def _read(table: polars.DataFrame, figure: str) -> Iterator[Estimate]:
     for row in table.iter_rows(named=True):
         mean = row[figure]
         low, high = row[f"{figure}_low"], row[f"{figure}_high"]
-        yield Cell(
+        yield Estimate(
             k=row["k"],
             mean=mean,
             low=mean if low is None else low,
@@ -78,36 +86,36 @@ def _read(table: polars.DataFrame, figure: str) -> Iterator[Cell]:
         )
 
 
-def pooled(cells: Sequence[Cell]) -> Cell:
-    """Return the mean over cells of independent runs, with its interval.
+def pooled(estimates: Sequence[Estimate]) -> Estimate:
+    """Return the mean over estimates of independent runs, with its interval.
 
-    The variances of the means are added; the quantile stays that of one cell's few runs, so that
-    the interval is a little wide.
+    The variances of the means are added; the quantile stays that of one estimate's few runs, so
+    that the interval is a little wide.
 
     Examples
     --------
-    >>> str(pooled([Cell(k=k, mean=k, low=k - 3.0, high=k + 3.0) for k in (1, 2, 3, 4)]))
+    >>> str(pooled([Estimate(k=k, mean=k, low=k - 3.0, high=k + 3.0) for k in (1, 2, 3, 4)]))
     '2.5 [1, 4]'
     """
-    mean = fmean(cell.mean for cell in cells)
-    reach = math.hypot(*(cell.high - cell.mean for cell in cells)) / len(cells)
-    known = all(cell.has_interval for cell in cells)
-    return Cell(k=None, mean=mean, low=mean - reach, high=mean + reach, has_interval=known)
+    mean = fmean(estimate.mean for estimate in estimates)
+    reach = math.hypot(*(estimate.high - estimate.mean for estimate in estimates)) / len(estimates)
+    known = all(estimate.has_interval for estimate in estimates)
+    return Estimate(k=None, mean=mean, low=mean - reach, high=mean + reach, has_interval=known)
 
 
-def difference(after: Cell, before: Cell) -> Cell:
+def difference(after: Estimate, before: Estimate) -> Estimate:
     """Return by how much one is above another one of other runs, with the interval.
 
     Examples
     --------
-    >>> one = Cell(k=None, mean=9.0, low=6.0, high=12.0)
-    >>> str(difference(one, Cell(k=None, mean=1.0, low=-3.0, high=5.0)))
+    >>> one = Estimate(k=None, mean=9.0, low=6.0, high=12.0)
+    >>> str(difference(one, Estimate(k=None, mean=1.0, low=-3.0, high=5.0)))
     '8 [3, 13]'
     """
     mean = after.mean - before.mean
     reach = math.hypot(after.high - after.mean, before.high - before.mean)
     known = after.has_interval and before.has_interval
-    return Cell(k=None, mean=mean, low=mean - reach, high=mean + reach, has_interval=known)
+    return Estimate(k=None, mean=mean, low=mean - reach, high=mean + reach, has_interval=known)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,19 +139,19 @@ class Ratio:
         return f"{number(self.mean, 3)} [{number(self.low, 3)}, {number(self.high, 3)}] over k"
 
 
-def ratio_of(above: Sequence[Cell], below: Sequence[Cell]) -> Ratio:
+def ratio_of(above: Sequence[Estimate], below: Sequence[Estimate]) -> Ratio:
     """Divide two methods k by k.
 
     Parameters
     ----------
-    above, below : sequence of Cell
-        Of the same k; one cell alone is held against all of the other's.
+    above, below : sequence of Estimate
+        Of the same k; one estimate alone is held against all of the other's.
 
     Examples
     --------
-    >>> cells = [Cell(k=k, mean=2.0 * k, low=0, high=0) for k in (3, 5, 10)]
-    >>> others = [Cell(k=k, mean=1.0 * k, low=0, high=0) for k in (3, 5, 10)]
-    >>> str(ratio_of(cells, others))
+    >>> estimates = [Estimate(k=k, mean=2.0 * k, low=0, high=0) for k in (3, 5, 10)]
+    >>> others = [Estimate(k=k, mean=1.0 * k, low=0, high=0) for k in (3, 5, 10)]
+    >>> str(ratio_of(estimates, others))
     '2 [2, 2] over k'
     """
     many = max(len(above), len(below))

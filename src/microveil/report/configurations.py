@@ -1,4 +1,4 @@
-"""The cells of a comparison, grouped by what they guarantee, and as tables."""
+"""The configurations of a comparison, grouped by what they guarantee, and as tables."""
 
 import json
 import math
@@ -23,8 +23,8 @@ __all__ = [
     "GROUP_WORDS",
     "MODEL_WORDS",
     "Group",
-    "cells_section",
     "compared_section",
+    "configurations_section",
     "groups_of",
     "marked_words",
     "method_words",
@@ -42,12 +42,12 @@ GROUP_WORDS = {
 }
 MODEL_WORDS = {"dp": "DP", "idp": "iDP", "k-anonymity": "k-anonymity", "none": "no model"}
 MOST_NAMED = 12
-# Behind a method whose guarantee hangs on more than its scope and epsilon.
+# Behind a method whose guarantee is conditional on more than its scope and epsilon.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """The cells of one guarantee: one scope, one epsilon.
+    """The configurations of one guarantee: one scope, one epsilon.
 
     Attributes
     ----------
@@ -63,13 +63,13 @@ class Group:
 
     @property
     def title(self) -> str:
-        """What the cells guarantee, as a heading."""
-        told = GROUP_WORDS[self.scope]
-        return told if self.epsilon is None else f"{told}, epsilon {self.epsilon:g}"
+        """What the configurations guarantee, as a heading."""
+        words = GROUP_WORDS[self.scope]
+        return words if self.epsilon is None else f"{words}, epsilon {self.epsilon:g}"
 
 
 def groups_of(comparison: Comparison) -> tuple[Group, ...]:
-    """Group the cells that were not refused, by scope and epsilon."""
+    """Group the configurations that were not refused, by scope and epsilon."""
     found: dict[tuple[int, float], list[Row]] = {}
     scopes = list(GROUP_WORDS)
     rows = comparison.summary.to_dicts()
@@ -97,16 +97,16 @@ def method_words(row: Row) -> str:
     >>> method_words({"method": "kanon-dp", "steps": "composition=parallel:isotonic=true"})
     'kanon-dp (parallel, isotonic)'
     """
-    told = []
+    steps = []
     for step in filter(None, row["steps"].split(":")):
         name, _, value = step.partition("=")
         if value in {"true", "false"}:
-            told.append(name if value == "true" else f"not {name}")
+            steps.append(name if value == "true" else f"not {name}")
         elif name in {"width", "exact_cells"}:
-            told.append(f"{name.replace('_', ' ')} {value}")
+            steps.append(f"{name.replace('_', ' ')} {value}")
         else:
-            told.append(value)
-    return f"{row['method']} ({', '.join(told)})" if told else str(row["method"])
+            steps.append(value)
+    return f"{row['method']} ({', '.join(steps)})" if steps else str(row["method"])
 
 
 def marked_words(row: Row, common: Sequence[Condition]) -> str:
@@ -128,7 +128,7 @@ def marked_words(row: Row, common: Sequence[Condition]) -> str:
 
 
 def spread_of(row: Row, measure: str) -> Spread | None:
-    """Return a cell's mean with its interval, which is the mean alone where there is none."""
+    """Return a mean with its interval, which is the mean alone where there is none."""
     value = row.get(measure)
     if value is None or not math.isfinite(value):
         return None
@@ -140,17 +140,17 @@ def spread_of(row: Row, measure: str) -> Spread | None:
 
 def compared_section(description: Mapping[str, Any]) -> Section:
     """Tabulate what was compared: table, methods, sizes, budgets, runs, seed, arguments."""
-    told: list[tuple[str, Child]] = [
+    shown: list[tuple[str, Child]] = [
         ("records", f"{description['n_records']:,}" if "n_records" in description else NOTHING),
         ("digest of the table, SHA-256", _code(description.get("table"))),
         ("attributes", ", ".join(description.get("attributes", ()))),
         ("methods", ", ".join(description.get("methods", ()))),
         ("k", ", ".join(map(str, description.get("k", ())))),
         ("epsilon", ", ".join(f"{float(Fraction(e)):g}" for e in description.get("epsilon", ()))),
-        ("runs of each cell", str(description.get("runs", NOTHING))),
+        ("runs of each configuration", str(description.get("runs", NOTHING))),
         ("seed", str(description.get("seed", NOTHING))),
         ("microveil", str(description.get("microveil", NOTHING))),
-        *_measures_told(description),
+        *_measures_shown(description),
         *(
             (_argument(name, description), _code(value))
             for name, value in description.get("arguments", {}).items()
@@ -161,22 +161,22 @@ def compared_section(description: Mapping[str, Any]) -> Section:
         title="What was compared",
         body=definitions(
             "The comparison: the same request on the same table gives the same figures",
-            ((name, value or NOTHING) for name, value in told),
+            ((name, value or NOTHING) for name, value in shown),
             heads=("what", "value"),
             identifier="compared-table",
         ),
     )
 
 
-def _measures_told(description: Mapping[str, Any]) -> list[tuple[str, Child]]:
+def _measures_shown(description: Mapping[str, Any]) -> list[tuple[str, Child]]:
     """Say what was measured, beside the loss of information."""
     asked = Measures.of(description)
-    told: list[tuple[str, Child]] = [
+    shown: list[tuple[str, Child]] = [
         ("record linkage", "measured" if asked.linkage else "not measured")
     ]
     if asked.classes is not None:
         cut = NOTHING if asked.threshold is None else f"{asked.threshold:g}"
-        told += [
+        shown += [
             ("class attribute", asked.classes),
             ("threshold of its classes", cut),
             ("classes", ", ".join(asked.labels)),
@@ -185,10 +185,10 @@ def _measures_told(description: Mapping[str, Any]) -> list[tuple[str, Child]]:
         ]
     if asked.formula is not None:
         kind = "logistic regression" if asked.logistic else "linear regression"
-        told.append((kind, _code(asked.formula)))
+        shown.append((kind, _code(asked.formula)))
     if asked.propensity:
-        told.append((MEASURES["propensity_ratio"].label, "measured"))
-    return told
+        shown.append((MEASURES["propensity_ratio"].label, "measured"))
+    return shown
 
 
 def _argument(name: str, description: Mapping[str, Any]) -> str:
@@ -197,16 +197,16 @@ def _argument(name: str, description: Mapping[str, Any]) -> str:
     return f"argument {name}" + (f", read from the data for {', '.join(read)}" if read else "")
 
 
-def cells_section(comparison: Comparison, groups: Sequence[Group]) -> Section:
-    """Tabulate every cell, by what it guarantees."""
+def configurations_section(comparison: Comparison, groups: Sequence[Group]) -> Section:
+    """Tabulate every configuration, by what it guarantees."""
     kept: dict[int, list[str]] = {}
-    for cell, risk in comparison.frontier.select("cell", "risk").iter_rows():
-        kept.setdefault(cell, []).append(MEASURES[risk].head)
+    for configuration, risk in comparison.frontier.select("configuration", "risk").iter_rows():
+        kept.setdefault(configuration, []).append(MEASURES[risk].head)
     measures = _measured(comparison.description, groups)
     chance = next((r[CHANCE] for g in groups for r in g.rows if r.get(CHANCE) is not None), None)
     return Section(
-        identifier="cells",
-        title="All cells",
+        identifier="configurations",
+        title="All configurations",
         body=fragment(
             element(
                 "p",
@@ -223,7 +223,7 @@ def cells_section(comparison: Comparison, groups: Sequence[Group]) -> Section:
 
 
 def _measured(description: Mapping[str, Any], groups: Sequence[Group]) -> dict[str, Column]:
-    """Return the figures that tables show and that some cell has, by the name of the column."""
+    """Return the figures that tables show and that some configuration has, by column."""
     return {
         column.name: column
         for column in sorted(Measures.of(description).all, key=lambda c: c.measure.by is By.CLASS)
@@ -237,28 +237,28 @@ def _group_table(
 ) -> Markup:
     risks = risks_of(measures)
     models = {row["model"] for row in group.rows}
-    told_apart = ["model"] if len(models) > 1 else []
-    heads = ["method", "k", *told_apart, *(c.title for c in measures.values()), "exact cells, %"]
-    heads += ["loss at vector scope", *(["on the frontier of means"] if risks else [])]
+    differing = ["model"] if len(models) > 1 else []
+    heads = ["method", "k", *differing, *(c.title for c in measures.values()), "exact cells, %"]
+    heads += ["loss at vector scope", *(["Pareto-optimal by means"] if risks else [])]
     rows = []
     for row in group.rows:
-        told = [row["named"], NOTHING if row["k"] is None else str(row["k"])]
-        told += [MODEL_WORDS[row["model"]] for _ in told_apart]
-        told += [_written(row, name) for name in measures]
-        told += [percent(row["exact_cells"] / row["n_cells"]) if row["n_cells"] else NOTHING]
-        told += [_vector_loss(row)]
+        shown = [row["named"], NOTHING if row["k"] is None else str(row["k"])]
+        shown += [MODEL_WORDS[row["model"]] for _ in differing]
+        shown += [_written(row, name) for name in measures]
+        shown += [percent(row["exact_cells"] / row["n_cells"]) if row["n_cells"] else NOTHING]
+        shown += [_vector_loss(row)]
         if risks:
-            told += [_frontier_words(kept.get(row["cell"], ()), len(risks))]
-        rows.append(told)
-    model = "" if told_apart else f" ({MODEL_WORDS[group.rows[0]['model']]})"
+            shown += [_frontier_words(kept.get(row["configuration"], ()), len(risks))]
+        rows.append(shown)
+    model = "" if differing else f" ({MODEL_WORDS[group.rows[0]['model']]})"
     return fragment(
         element("h3", group.title + model),
         table(
-            f"{group.title}: {plural(len(rows), 'cell')}",
+            f"{group.title}: {plural(len(rows), 'configuration')}",
             heads,
             rows,
-            identifier=f"cells-{place}",
-            class_="cells",
+            identifier=f"configurations-{place}",
+            class_="configurations",
             captioned=False,
         ),
     )
@@ -296,12 +296,12 @@ def refused_section(comparison: Comparison) -> Section | None:
         return None
     return Section(
         identifier="refused",
-        title="Refused cells",
+        title="Refused configurations",
         body=table(
-            "Cells that were refused, by reason",
-            ("why", "cells", "which"),
+            "Configurations that were refused, by reason",
+            ("why", "configurations", "which"),
             (
-                [reason, f"{len(rows):,}", _named(map(_cell_words, rows))]
+                [reason, f"{len(rows):,}", _named(map(_configuration_words, rows))]
                 for reason, rows in reasons.items()
             ),
             identifier="refused-table",
@@ -311,13 +311,13 @@ def refused_section(comparison: Comparison) -> Section | None:
     )
 
 
-def _cell_words(row: Row) -> str:
-    told = [method_words(row)]
+def _configuration_words(row: Row) -> str:
+    words = [method_words(row)]
     if row["k"] is not None:
-        told.append(f"k {row['k']}")
+        words.append(f"k {row['k']}")
     if row["epsilon"] is not None:
-        told.append(f"epsilon {row['epsilon']:g}")
-    return " ".join(told)
+        words.append(f"epsilon {row['epsilon']:g}")
+    return " ".join(words)
 
 
 def _named(names: Iterable[str]) -> str:
