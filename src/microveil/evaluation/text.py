@@ -63,7 +63,7 @@ def _category_lines(assessment: "Assessment") -> list[str]:
         return []
     rows = [("attribute", *(one.measure.head for one in found))]
     rows += [
-        (_label(name, 22), *(_shown(one.figures[name].value, 4) for one in found))
+        (_label(name, 22), *(f"{one.figures[name].value:.4g}" for one in found))
         for name in found[0].figures
     ]
     return [CATEGORIES.title, *aligned(rows, widths=(22, 14, 14), indent=INDENT)]
