@@ -9,13 +9,7 @@ import polars
 from microveil.audit.advice import Advice, advise
 from microveil.audit.empirical import EmpiricalAudit, empirical_audit
 from microveil.audit.exact import Audit, audit
-from microveil.commands.column_types import (
-    read_as_decimals,
-    read_as_text,
-    refuse_unbounded,
-    resolutions_seen,
-)
-from microveil.commands.named_values import with_named_values
+from microveil.commands.asking import apart, asked_of, resolve_names
 from microveil.compare import Comparison, compare
 from microveil.compare.store import opened, written_whole
 from microveil.engines import engine_of
@@ -26,13 +20,13 @@ from microveil.evaluation.assess import assess
 from microveil.evaluation.attack import attack
 from microveil.files import named_format
 from microveil.files.folders import check_absent
-from microveil.files.reading import SourceFile, open_file, read_file
+from microveil.files.reading import SourceFile, read_file
 from microveil.files.text import TextFormat
 from microveil.ledger import Totals, ledger_place, read_ledger
 from microveil.protect import Findings, draw, examined_plan, release_findings, released
 from microveil.release import Plan, Release
 from microveil.release.notes import REPORTED_RECORDS, file_notes
-from microveil.release.recipe import merged, propose_recipe, read_recipe
+from microveil.release.recipe import propose_recipe
 from microveil.report import (
     comparison_report,
     custodian_report,
@@ -42,7 +36,6 @@ from microveil.report import (
 )
 from microveil.risk.attacks import AttackReport
 from microveil.schema import Kind
-from microveil.table import bounds_from_data
 
 __all__ = [
     "advise_file",
@@ -53,11 +46,9 @@ __all__ = [
     "counted_releases",
     "inspect_file",
     "protect_file",
-    "resolve_names",
 ]
 
 Progress = Callable[[str], None]
-LISTS = ("attributes", "keep")
 
 
 @stands_alone
@@ -119,7 +110,7 @@ def protect_file(
         If anything breaks a rule; nothing is written then.
     """
     check_absent(Path(folder), overwrite=overwrite)
-    source, asked = _asked(
+    source, asked = asked_of(
         path,
         arguments,
         recipe=recipe,
@@ -209,7 +200,7 @@ def audit_file(
 
     With ``runs`` the empirical audit is made too, by so many runs.
     """
-    source, asked = _asked(path, progress=progress, **_apart(arguments))
+    source, asked = asked_of(path, progress=progress, **apart(arguments))
     progress("auditing")
     found = audit(source.frame, **asked)
     if runs is None:
@@ -223,7 +214,7 @@ def advise_file(
     path: str | Path, *, progress: Progress = lambda _step: None, **arguments: Any
 ) -> Advice:
     """Say what to expect of `protect_file`: the same arguments without the folder."""
-    source, asked = _asked(path, progress=progress, **_apart(arguments))
+    source, asked = asked_of(path, progress=progress, **apart(arguments))
     progress("weighing")
     return advise(source.frame, **asked)
 
@@ -250,11 +241,11 @@ def compare_file(
     lists, or text with ranges. ``analyses`` are those of `compare`, ``classes`` for example.
     """
     analysed = dict(analyses or {})
-    source, asked = _asked(
+    source, asked = asked_of(
         path,
         progress=lambda _step: None,
         calculated=Analyses.of(**analysed).columns,
-        **_apart(arguments),
+        **apart(arguments),
     )
     asked.pop("method", None)
     found = compare(
@@ -269,59 +260,6 @@ def compare_file(
     return found, report, drawn
 
 
-def _asked(
-    path: str | Path,
-    arguments: Mapping[str, Any],
-    *,
-    recipe: str | Path | Mapping[str, Any] | None = None,
-    bounds_alpha: float | None = None,
-    decimals_from_data: bool = False,
-    text: TextFormat | None = None,
-    calculated: Iterable[str] = (),
-    progress: Progress,
-) -> tuple[SourceFile, dict[str, Any]]:
-    """Read a file, and what is asked of it: recipe and arguments in one.
-
-    Arguments by column may be entries NAME=VALUES, see `with_named_values`. ``calculated`` names
-    columns that are calculated with though they are not protected.
-    """
-    of_recipe = {} if recipe is None else read_recipe(recipe)
-    progress("reading the table")
-    file = open_file(path, text=text)
-    asked = merged(of_recipe, with_named_values(arguments, file.names))
-    source = file.read(
-        decimals=read_as_decimals(asked),
-        as_text=read_as_text(asked, calculated),
-        of_one_kind=lambda name: name not in calculated,
-    )
-    for name in LISTS:
-        if name in asked:
-            asked[name] = resolve_names(asked[name], source.frame.columns)
-    if "blocks" in asked:
-        asked["blocks"] = [
-            resolve_names([block], source.frame.columns) if isinstance(block, str) else block
-            for block in asked["blocks"]
-        ]
-    if bounds_alpha is not None:
-        found = bounds_from_data(source.frame, bounds_alpha)
-        listed = asked.get("categories", {})
-        asked["bounds"] = {
-            **{name: pair for name, pair in found.items() if name not in listed},
-            **asked.get("bounds", {}),
-        }
-        refuse_unbounded(source.frame, asked)
-    if decimals_from_data:
-        asked["resolution"] = {**resolutions_seen(source, asked), **asked.get("resolution", {})}
-    return source, asked
-
-
-def _apart(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Divide what is said of the file from what is asked of its table."""
-    of_file = ("recipe", "bounds_alpha", "decimals_from_data", "text")
-    rest = {name: value for name, value in arguments.items() if name not in of_file}
-    return {"arguments": rest, **{n: arguments[n] for n in of_file if n in arguments}}
-
-
 def _written_whole(data: polars.DataFrame, planned: Plan) -> polars.DataFrame:
     """Write columns of a whole declared resolution as whole numbers: text has no types."""
     whole = [
@@ -330,18 +268,6 @@ def _written_whole(data: polars.DataFrame, planned: Plan) -> polars.DataFrame:
         if part.attribute.kind is Kind.DECIMAL and part.attribute.resolution.denominator == 1
     ]
     return data.with_columns(polars.col(whole).cast(polars.Int64)) if whole else data
-
-
-def resolve_names(given: Iterable[str], columns: Sequence[str]) -> list[str]:
-    """Split lists at their commas, but for names that hold commas.
-
-    >>> resolve_names(["AGE,TAX", "Net, monthly"], ["AGE", "TAX", "Net, monthly"])
-    ['AGE', 'TAX', 'Net, monthly']
-    """
-    names: list[str] = []
-    for entry in given:
-        names += [entry] if entry in columns else [part.strip() for part in entry.split(",")]
-    return names
 
 
 @stands_alone

@@ -1,0 +1,87 @@
+"""A file, and what is asked of it: recipe and flags in one, read once its columns are known."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from microveil.commands.column_types import (
+    read_as_decimals,
+    read_as_text,
+    refuse_unbounded,
+    resolutions_seen,
+)
+from microveil.commands.named_values import with_named_values
+from microveil.files.reading import SourceFile, open_file
+from microveil.files.text import TextFormat
+from microveil.release.recipe import merged, read_recipe
+from microveil.table import bounds_from_data
+
+__all__ = ["apart", "asked_of", "resolve_names"]
+
+Progress = Callable[[str], None]
+LISTS = ("attributes", "keep")
+
+
+def asked_of(
+    path: str | Path,
+    arguments: Mapping[str, Any],
+    *,
+    recipe: str | Path | Mapping[str, Any] | None = None,
+    bounds_alpha: float | None = None,
+    decimals_from_data: bool = False,
+    text: TextFormat | None = None,
+    calculated: Iterable[str] = (),
+    progress: Progress,
+) -> tuple[SourceFile, dict[str, Any]]:
+    """Read a file, and what is asked of it: recipe and arguments in one.
+
+    Arguments by column may be entries NAME=VALUES, see `with_named_values`. ``calculated`` names
+    columns that are calculated with though they are not protected.
+    """
+    of_recipe = {} if recipe is None else read_recipe(recipe)
+    progress("reading the table")
+    file = open_file(path, text=text)
+    asked = merged(of_recipe, with_named_values(arguments, file.names))
+    source = file.read(
+        decimals=read_as_decimals(asked),
+        as_text=read_as_text(asked, calculated),
+        of_one_kind=lambda name: name not in calculated,
+    )
+    for name in LISTS:
+        if name in asked:
+            asked[name] = resolve_names(asked[name], source.frame.columns)
+    if "blocks" in asked:
+        asked["blocks"] = [
+            resolve_names([block], source.frame.columns) if isinstance(block, str) else block
+            for block in asked["blocks"]
+        ]
+    if bounds_alpha is not None:
+        found = bounds_from_data(source.frame, bounds_alpha)
+        listed = asked.get("categories", {})
+        asked["bounds"] = {
+            **{name: pair for name, pair in found.items() if name not in listed},
+            **asked.get("bounds", {}),
+        }
+        refuse_unbounded(source.frame, asked)
+    if decimals_from_data:
+        asked["resolution"] = {**resolutions_seen(source, asked), **asked.get("resolution", {})}
+    return source, asked
+
+
+def apart(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Divide what is said of the file from what is asked of its table."""
+    of_file = ("recipe", "bounds_alpha", "decimals_from_data", "text")
+    rest = {name: value for name, value in arguments.items() if name not in of_file}
+    return {"arguments": rest, **{n: arguments[n] for n in of_file if n in arguments}}
+
+
+def resolve_names(given: Iterable[str], columns: Sequence[str]) -> list[str]:
+    """Split lists at their commas, but for names that hold commas.
+
+    >>> resolve_names(["AGE,TAX", "Net, monthly"], ["AGE", "TAX", "Net, monthly"])
+    ['AGE', 'TAX', 'Net, monthly']
+    """
+    names: list[str] = []
+    for entry in given:
+        names += [entry] if entry in columns else [part.strip() for part in entry.split(",")]
+    return names
