@@ -26,7 +26,8 @@ import os, shutil, signal, sys
 from itertools import count
 from pathlib import Path
 import polars as pl
-from microveil.files import folders
+# What writing would import is imported here, once and not in every child.
+from microveil.files import csv_format, folders, parquet_format
 from microveil.files.folders import write_folders
 from microveil.files.text import TextFormat
 from microveil.files.writing import write_data
