@@ -424,7 +424,7 @@ def test_demo_replaces_nothing_unasked_and_leaves_nothing_half_written(folder):
     assert run("demo", "-o", "shown", folder=folder).returncode == 2
     assert (shown / "report.html").read_text() == "mine"
     assert os.listdir(shown) == ["report.html"]
-    pl.DataFrame({"A": range(12)}).write_csv(folder / "few.csv")
+    pl.DataFrame({"A": [*range(30)] * 2}).write_csv(folder / "few.csv")
     done = run("demo", "--data", "few.csv", "-o", "/proc/microveil", folder=folder)
     assert done.returncode == 2
     assert "/proc/microveil" in done.stderr
