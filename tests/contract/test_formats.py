@@ -40,7 +40,7 @@ def test_a_format_from_outside_reaches_every_command(folder):
     manifest = json.loads((folder / "out-custodian" / "manifest.json").read_text())
     assert manifest["output"]["name"] == "data.jsonl"
     assert assess_files(people, released, None, text=None).guarantee == release.guarantee
-    _, (report,) = compare_file(
+    _, report, _ = compare_file(
         people, folder / "map", methods=["dp-um"], runs=1, jobs=1, linkage=False,
         progress=lambda *_: None, k=[5], epsilon=[1], attributes=["AGE"], bounds={"AGE": (0, 99)},
     )  # fmt: skip
