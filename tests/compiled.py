@@ -7,6 +7,7 @@ since, a stamp in the folder of the cache says so.
 
 import json
 import os
+import sys
 import tempfile
 from pathlib import Path
 
@@ -86,7 +87,7 @@ def compile_kernels() -> None:
     """Fill the cache of kernels, unless that was done since any of them last changed."""
     package = Path(_kernels.__file__).parent
     sources = [(path.name, path.stat().st_mtime_ns) for path in sorted(package.glob("*.py"))]
-    state = json.dumps([str(package), numba.__version__, sources])
+    state = json.dumps([str(package), sys.version, numba.__version__, sources])
     stamp = Path(os.environ.get("NUMBA_CACHE_DIR", package / "__pycache__"), "compiled.json")
     if stamp.exists() and stamp.read_text() == state:
         return

@@ -14,9 +14,10 @@ import pytest
 
 import made
 import microveil as mv
-from microveil.arguments import DECLARED, Argument, arguments, general
+from microveil.arguments import DECLARED, Argument, Flag, arguments, general
 from microveil.arguments.general import TYPES
 from microveil.arguments.steps import EVERY, STEPS, WIDTH
+from microveil.cli.shared_flags import declared
 from microveil.compare.grid import read_choice, read_grid
 from microveil.evaluation.assess import assess
 from microveil.methods import METHODS, register
@@ -272,3 +273,29 @@ def test_one_name_has_one_meaning():
     with pytest.raises(ValueError, match="no choice of pace is the default"):
         register(replace(TRIAL, arguments=(PACE,)))
     assert "trial-um" not in METHODS
+
+
+def test_what_a_method_may_not_declare_is_refused_whole():
+    """Names of commands and of others' flags, and ids of methods that there are: nothing stays."""
+    fine = Argument[int](name="fine", help="Fine.", takes="a number", flags=(Flag(kind=int),))
+    before = dict(DECLARED), dict(METHODS)
+    for name in ("runs", "format", "role", "shuffle_columns", "epsilon"):
+        taken = Argument[str](name=name, help="Taken.", takes="a word", flags=(Flag(),))
+        with pytest.raises(ValueError, match="another argument of the name"):
+            register(replace(TRIAL, id="other", arguments=(fine, taken)))
+        assert (dict(DECLARED), dict(METHODS)) == before
+    with pytest.raises(ValueError, match="another method of the id"):
+        register(replace(TRIAL, id="laplace"))
+    assert (dict(DECLARED), dict(METHODS)) == before
+
+
+def test_a_mark_that_is_not_given_is_no_argument():
+    """A recipe's own stays, and no method is said to have no use for it."""
+    flag = declared(Argument[bool](name="m", help="M.", flags=(Flag(kind=bool),)), Flag(kind=bool))
+    assert flag.default is None
+
+
+def test_a_step_of_a_comparison_may_be_below_0():
+    """As in Python."""
+    offset = Argument[int](name="offset", help="O.", takes="a number", flags=(Flag(kind=int),))
+    assert [offset.from_text(text) for text in ("-3", "12", "x")] == [-3, 12, "x"]

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -88,3 +89,20 @@ def test_the_command_line_writes_another_format(folder):
     done = run("protect", "people.csv", *flags, "--format", "xls", "-o", "new", folder=folder)
     assert done.returncode == 2
     assert "there is no such format" in done.stderr
+
+
+def test_a_suffix_may_have_two_parts_and_be_written_in_capitals(folder, monkeypatch):
+    """A release is written in the format that was asked for, whatever its file is called."""
+    packed = replace(LINES, name="packed", suffixes=(".jsonl.gz", ".jsonl"))
+    monkeypatch.setitem(FORMATS, "packed", packed)
+    protect_file(folder / "people.jsonl", folder / "out", **ASKED, format="packed")
+    assert json.loads((folder / "out" / "data.jsonl.gz").read_text().splitlines()[0])
+    (folder / "PEOPLE.JSONL").write_bytes((folder / "people.jsonl").read_bytes())
+    assert read_file(folder / "PEOPLE.JSONL").frame.height == 40
+
+
+@pytest.mark.parametrize("suffixes", [(), ("jsonl",), (".JSONL",)])
+def test_a_format_wants_a_suffix(suffixes):
+    """In small letters, behind a point."""
+    with pytest.raises(ValueError, match="wants a suffix"):
+        replace(LINES, suffixes=suffixes)

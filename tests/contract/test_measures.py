@@ -461,3 +461,12 @@ def test_columns_of_a_comparison_are_the_measures_that_are_asked_for():
     assert all(MEASURES[name].asked_by == "" for name in plain.names)
     learnt = Measures(classes="place", labels=("north",), propensity=True).names
     assert learnt[-2:] == ("f_measure_majority[north]", "propensity_ratio")
+
+
+def test_measures_of_one_function_with_other_arguments_are_measured_apart(monkeypatch):
+    """What one was given is not taken for the other."""
+    ours = replace(LOSS, id="own_k", compared=None, function=lambda _x, _y, k=0: float(k or 0))
+    for measure in (ours, replace(ours, id="own_k_given", arguments=("k",))):
+        monkeypatch.setitem(MEASURES, measure.id, measure)
+    found = mv.assess(people(), released().data, NAMES, k=3).to_dict()
+    assert (found["own_k"], found["own_k_given"]) == (0.0, 3.0)

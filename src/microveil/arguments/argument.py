@@ -1,5 +1,6 @@
 """An argument of a request, declared once: what it takes, and how it is written where."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
@@ -49,7 +50,7 @@ class Entry:
     type : type or None
         What TOML may hold there; None where the recipe's reader makes the argument of others.
     name : str
-        The key; by default the argument's name.
+        The key of an entry by column; by default the argument's name.
     by_column : bool
         Whether it stands in the tables of the attributes, and not at the top.
     needed : bool
@@ -157,7 +158,7 @@ class Argument(Generic[Value]):
         kind = self.flags[0].kind
         if kind is bool:
             return self.checked(TRUTH.get(text, text))
-        is_whole = kind is int and text.isascii() and text.isdigit()
+        is_whole = kind is int and re.fullmatch(r"-?[0-9]+", text) is not None
         return self.checked(int(text) if is_whole else text)
 
     def beside(self, value: Any) -> tuple[str, ...]:

@@ -173,8 +173,8 @@ def shuffled(given: Any) -> str | None:
     """Read what is put in random order: True means rows."""
     if isinstance(given, bool):
         return "rows" if given else None
-    if given in ("rows", "columns"):
-        return str(given)
+    if isinstance(given, str) and given in ("rows", "columns"):
+        return given
     raise RequestError(
         "shuffle", "it must be True, False, 'rows' or 'columns'", "pass shuffle='columns'"
     )

@@ -10,6 +10,13 @@ from microveil.arguments.steps import STEPS
 
 __all__ = ["DECLARED", "arguments", "declare", "general", "steps"]
 
+# What commands and recipes call something of their own.
+RESERVED = {
+    "data", "output", "overwrite", "public_report", "ledger", "format", "escape_formulas",
+    "linkage", "json", "request", "recipe", "bounds_from_data", "resolution_from_data",
+    "separator", "decimal", "encoding", "runs", "jobs", "methods", "analyses", "show_values",
+    "role", "type", "ordered", "microveil", "text", "progress",
+}  # fmt: skip
 # Those of methods, by name: the shared ones, and what registered methods declare besides.
 DECLARED: dict[str, Argument[Any]] = {argument.name: argument for argument in STEPS}
 
@@ -23,17 +30,23 @@ def declare(declared: Iterable[Argument[Any]]) -> None:
         If one has the name of another that is read, or written, in another way, or has choices
         and none of them for its default (see `Argument.of`).
     """
-    for argument in declared:
+    given = tuple(declared)
+    for argument in given:
         known = DECLARED.get(argument.name, argument)
         alike = (known.read, known.flags, known.entry) == (
             argument.read,
             argument.flags,
             argument.entry,
         )
-        if not alike or any(argument.name == other.name for other in general()):
+        taken = {other.name for other in general()} | RESERVED
+        taken |= {flag.name for other in arguments() if other is not known for flag in other.flags}
+        own = {argument.name, *(flag.name for flag in argument.flags if flag.name)}
+        if not alike or own & taken:
             raise ValueError(f"there is another argument of the name {argument.name}")
         if argument.choices and argument.default not in argument.choices:
             raise ValueError(f"no choice of {argument.name} is the default of the method")
+    for argument in given:
+        known = DECLARED.get(argument.name, argument)
         DECLARED[argument.name] = known
         choices = tuple(dict.fromkeys((*known.choices, *argument.choices)))
         if choices != known.choices:

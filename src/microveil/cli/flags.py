@@ -112,7 +112,7 @@ def _flags() -> Iterator[inspect.Parameter]:
 def _of_many(**given: Any) -> dict[str, Any]:
     """Read the flags; their signature is what the command line shows."""
     of_file = {name: given.pop(name) for name in OF_FILE}
-    shuffle = _shuffle(rows=given["shuffle"], columns=given.pop("shuffle_columns"))
+    shuffle = _shuffle(rows=given["shuffle"], columns=bool(given.pop("shuffle_columns")))
     # A flag that may be repeated is an empty list where it is not given.
     asked = {name: None if value == [] else value for name, value in given.items()}
     return {**asked, "shuffle": shuffle, **_of_file(**of_file)}

@@ -24,15 +24,14 @@ def declared(argument: Argument[Any], flag: Flag) -> inspect.Parameter:
     name = flag.name or argument.name
     written = f"--{name.replace('_', '-')}"
     kind: Any = list[flag.kind] if flag.repeated else flag.kind  # type: ignore[name-defined]
-    is_mark = flag.kind is bool and not flag.denied
     if flag.denied:
         written = f"{written}/--no-{written.removeprefix('--')}"
     option = typer.Option(written, help=flag.help or argument.help)
     return inspect.Parameter(
         name,
         inspect.Parameter.KEYWORD_ONLY,
-        default=False if is_mark else None,
-        annotation=Annotated[kind if is_mark else kind | None, option],
+        default=None,
+        annotation=Annotated[kind | None, option],
     )
 
 

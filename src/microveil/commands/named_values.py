@@ -25,7 +25,8 @@ def with_named_values(arguments: Mapping[str, Any], columns: Sequence[str]) -> d
     Raises
     ------
     RequestError
-        If an entry names no column, one twice, or has no values of the form it wants.
+        If an entry names no column or has no values of the form it wants. Of two entries for
+        one column the last counts.
 
     Examples
     --------

@@ -237,7 +237,7 @@ def _description(
 ) -> dict[str, Any]:
     _, reading = ready_of(tasks)
     description: dict[str, Any] = {
-        "schema": 1,
+        "schema": 2,
         "microveil": version("microveil"),
         **grid.to_dict(),
         "seed": seed,

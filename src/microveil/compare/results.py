@@ -81,7 +81,7 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """Return summary, frontier and answer as JSON knows them: no NaN, no infinity."""
         return {
-            "schema": 1,
+            "schema": 2,
             "description": dict(self.description),
             "summary": _plain_rows(self.summary),
             "frontier": _plain_rows(self.frontier),

@@ -100,12 +100,12 @@ def measured(
     >>> "sse" in found, found["mean"].figures["AGE"]
     (False, Figure(value=1.5, interval=None, beside=1.5))
     """
-    known: dict[tuple[Callable[..., Any], Takes], Any] = {}
+    known: dict[tuple[Callable[..., Any], Takes, tuple[str, ...]], Any] = {}
     found = {}
     for measure in MEASURES.values() if measures is None else measures:
         if not tables.takes_part(measure):
             continue
-        key = measure.function, measure.takes
+        key = measure.function, measure.takes, measure.arguments
         if key not in known:
             work = partial(tables.result_of, measure)
             known[key] = work() if attempt is None else attempt(measure, work)

@@ -82,6 +82,10 @@ class Format:
     is_text: bool
     module: str
 
+    def __post_init__(self) -> None:
+        if not self.suffixes or any(end != end.lower() or end[:1] != "." for end in self.suffixes):
+            raise ValueError(f"format {self.name} wants a suffix, in small letters behind a point")
+
     def load(self) -> FormatModule:
         """Import what reads and writes it."""
         return cast("FormatModule", importlib.import_module(self.module))
@@ -120,7 +124,7 @@ def format_of(path: Path) -> Format:
     'CSV'
     """
     for entry in FORMATS.values():
-        if path.suffix.lower() in entry.suffixes:
+        if path.name.lower().endswith(entry.suffixes):
             return entry
     suffixes = [suffix for entry in FORMATS.values() for suffix in entry.suffixes]
     raise FileError(
@@ -138,7 +142,7 @@ def named_format(name: str) -> Format:
     RequestError
         If there is none.
     """
-    if name not in FORMATS:
+    if not isinstance(name, str) or name not in FORMATS:
         raise RequestError("format", "there is no such format", f"choose from {', '.join(FORMATS)}")
     return FORMATS[name]
 

@@ -17,7 +17,15 @@ METHODS: dict[str, Method] = {}
 
 
 def register(method: Method) -> None:
-    """Add a method: flags, entries of recipes, checks and help follow from what it declares."""
+    """Add a method: flags, entries of recipes, checks and help follow from what it declares.
+
+    Raises
+    ------
+    ValueError
+        If there is another method of its id, or an argument of it is not its own to declare.
+    """
+    if METHODS.get(method.id, method) != method:
+        raise ValueError(f"there is another method of the id {method.id}")
     declare(method.arguments)
     METHODS[method.id] = method
 

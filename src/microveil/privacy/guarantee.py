@@ -9,7 +9,7 @@ from typing import Any
 from microveil.privacy.condition import Condition, in_short, seeded
 from microveil.privacy.model import Model
 from microveil.privacy.reading import guarantee_of, read_guarantee
-from microveil.privacy.scope import Scope, Scopes, rounded_up, six_digits
+from microveil.privacy.scope import Scopes, rounded_up, six_digits
 from microveil.privacy.statement import statement_of
 from microveil.privacy.terms import AttributeTerms, Unit
 
@@ -143,10 +143,6 @@ class Guarantee:
     def provisos(self) -> tuple[str, ...]:
         """What the scopes hang on and what they leave out, in a few words each."""
         return () if self.randomness == "seeded" else in_short(self.conditions)
-
-    def conditions_at(self, scope: Scope | None) -> tuple[Condition, ...]:
-        """Return the conditions that bear on a scope; all of them for None."""
-        return tuple(c for c in self.conditions if scope is None or scope in c.scopes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the guarantee as plain values, for JSON."""

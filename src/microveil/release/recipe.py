@@ -261,15 +261,15 @@ def _of_attributes(
     for argument in arguments():
         if not argument.by_column or argument.name in asked:
             continue
-        key = argument.name
+        key = (argument.entry and argument.entry.name) or argument.name
         values = {n: given[n][key] for n in chosen if given[n].get(key) is not None}
-        if key == "categories":
+        if argument.name == "categories":
             values = {
                 name: Ordered(tuple(listed)) if entries[name].get("ordered") else listed
                 for name, listed in values.items()
             }
         if values:
-            asked[key] = values
+            asked[argument.name] = values
     return asked
 
 

@@ -267,6 +267,7 @@ class Release:
                 public / name,
                 text=written,
                 escape_formulas=escape_formulas,
+                form=form,
             )
             _write_json(public / "guarantee.json", self.guarantee.to_dict())
             (public / "guarantee.md").write_text(self.guarantee.statement(), encoding="utf-8")

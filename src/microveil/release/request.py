@@ -6,6 +6,8 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any, Literal, TypedDict, TypeVar, cast
 
+import numpy as np
+
 from microveil.arguments import Argument, arguments, general, steps
 from microveil.arguments.general import K
 from microveil.errors import RequestError
@@ -190,6 +192,8 @@ def _plain(value: Any) -> Any:
         return {"ordered": _plain(value.values)}
     if isinstance(value, tuple | list):
         return [_plain(part) for part in value]
+    if isinstance(value, np.generic):
+        value = value.item()
     return value if isinstance(value, int | float) else str(value)
 
 
@@ -200,7 +204,7 @@ def _written(value: Any, argument: Argument[Any] | None = None) -> Any:
         return str(value)
     if isinstance(value, Mapping) or (argument is not None and argument.by_column):
         return {name: _plain(entry) for name, entry in (value or {}).items()}
-    return list(value) if isinstance(value, tuple) else value
+    return None if value is None else _plain(value)
 
 
 def _chosen(step: Argument[Any], value: Any, method: Method) -> Any:
