@@ -8,7 +8,7 @@ from microveil.commands import papers
 ASKED = ("reproduce", "a-paper", "--data", "a=a.csv", "--data", "b=b.csv", "-o", "out")
 PACKAGE = """
 def run(paper, data, folder, *, runs, quick, progress):
-    progress("drawing", 1, 2, None)
+    progress("drawing", 1, 2)
     return f"{paper} {data} {folder} {runs} {quick}\\nThe page: nowhere"
 """
 
