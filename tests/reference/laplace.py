@@ -17,6 +17,17 @@ def uniform_below(bound, words):
             return product // WORD
 
 
+def integer_below(bound, words):
+    """A uniform integer in [0, bound) of any size: enough bits, or try again."""
+    n_bits = (bound - 1).bit_length()
+    n_words = -(-n_bits // 64)
+    while True:
+        drawn = sum(next(words) << (64 * place) for place in range(n_words))
+        drawn >>= 64 * n_words - n_bits
+        if drawn < bound:
+            return drawn
+
+
 def exponential_of_fraction(numerator, denominator, words):
     """Bernoulli(exp(-numerator/denominator)), for a fraction in [0, 1] (Algorithm 1)."""
     trial = 1

@@ -146,6 +146,34 @@ def test_no_word_is_ever_given_twice():
     assert len(np.unique(words)) == len(words)
 
 
+@given(st.integers(1, 2**300), st.integers(0, 2**32))
+def test_integers_below_a_bound_are_those_of_the_plain_algorithm(bound, seed):
+    """From the same words comes the same integer, of whatever size."""
+    words = RandomSource.seeded(seed).words(2000)
+    expected = plain.integer_below(bound, iter(words.tolist()))
+    drawn = RandomSource.seeded(seed).integer_below(bound)
+    assert 0 <= drawn == expected < bound
+
+
+def test_integers_below_a_bound_are_uniform():
+    """Thirds of a bound of 64 bits come equally often; what a remainder makes of words does not."""
+    bound, source = 3 << 62, RandomSource.seeded(6)
+    thirds = [source.integer_below(bound) // (bound // 3) for _ in range(6000)]
+    assert chisquare(np.bincount(thirds)).pvalue > 1e-3
+    bent = [word % bound // (bound // 3) for word in source.words(6000).tolist()]
+    assert chisquare(np.bincount(bent)).pvalue < 1e-6
+    fifths = np.bincount([source.integer_below(5) for _ in range(6000)])
+    assert chisquare(fifths).pvalue > 1e-3
+    assert len(fifths) == 5
+
+
+@pytest.mark.parametrize("bound", [0, -1])
+def test_there_is_no_integer_below_a_bound_below_1(bound):
+    """It is refused, rather than sought for ever."""
+    with pytest.raises(ValueError, match="the bound must be at least 1"):
+        RandomSource.seeded(1).integer_below(bound)
+
+
 def test_permutations_are_uniform_and_those_of_the_plain_algorithm():
     """All 24 orders of four items come equally often."""
     source = RandomSource.seeded(3)

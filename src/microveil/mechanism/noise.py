@@ -98,6 +98,26 @@ class RandomSource:
         self._stream.update_into(fresh, fresh)
         return words
 
+    def integer_below(self, bound: int) -> int:
+        """Return a uniform whole number from 0 to below a bound of any size, exactly.
+
+        By rejection: of the next words as many bits as the bound needs, or those of the words
+        that follow. Below a power of 2 nothing is rejected.
+
+        >>> RandomSource.seeded(1).integer_below(1)
+        0
+        """
+        if bound < 1:
+            raise ValueError("the bound must be at least 1")
+        n_bits = (bound - 1).bit_length()
+        n_words = -(-n_bits // 64)
+        while True:
+            # A word's bytes in the order of the keystream, on machines of either byte order.
+            drawn = int.from_bytes(self.words(n_words).tobytes(), "little")
+            drawn >>= 64 * n_words - n_bits
+            if drawn < bound:
+                return drawn
+
     def spawn(self, count: int) -> list["RandomSource"]:
         """Return independent streams, keyed by this stream's next words: one per thread."""
         return [RandomSource(self.words(4).tobytes()) for _ in range(count)]
