@@ -20,6 +20,7 @@ from microveil.privacy.condition import (
     kept_columns,
     missing_cells,
     noise_scales,
+    outside_checked,
     parameters_chosen,
     rank_boundaries,
 )
@@ -68,6 +69,7 @@ EVERY = (
     parameters_chosen(),
     missing_cells(),
     exact_cells(),
+    outside_checked(),
     kept_columns(["place"]),
 )
 # Every method with every choice that bears on its conditions, and their ids.
@@ -104,6 +106,8 @@ CASES = [
     ("pram", {}, []),
     ("k-pram", {}, []),
     ("k-noise", {}, []),
+    ("dp-synthetic", {}, []),
+    ("dp-synthetic", {"outside": "error", "delta": 1e-9}, ["outside-checked"]),
     ("dp-um", {"keep": ["place"], "missing": "keep"}, ["missing-cells", "kept-columns"]),
     ("mdav", {"keep": ["place"]}, ["kept-columns"]),
     ("laplace", {"bounds": mv.bounds_from_data(people())}, ["bounds"]),
@@ -117,6 +121,8 @@ def request(method, **more):
     asked = {"k": 5, "epsilon": 1, "attributes": NAMES, "bounds": BOUNDS} | more
     if method == "pram":
         asked["resolution"] = {"x": 10, "y": 10}
+    if method == "dp-synthetic":
+        asked["epsilon"] = 100  # so few records need it
     return {"method": method, **asked}
 
 
@@ -154,11 +160,12 @@ def test_summary_statement_and_reports_show_the_conditions_of_the_plan(method, m
 def test_a_comparison_shows_the_conditions_of_each_plan(method, more, ids):
     """The rows of a comparison hold them; answer, frontier and report say each of them."""
     asked = request(method, **more)
-    del asked["method"], asked["k"], asked["epsilon"]
+    del asked["method"], asked["k"]
+    epsilon = asked.pop("epsilon")
     steps = [f"{name}={asked.pop(name)}" for name in ("partition", "composition", "sensitivity")
              if name in asked]  # fmt: skip
-    found = mv.compare(people(), methods=":".join([method, *steps]), k=[5], epsilon=[1], runs=2,
-                       seed=1, **asked)  # fmt: skip
+    found = mv.compare(people(), methods=":".join([method, *steps]), k=[5], epsilon=[epsilon],
+                       runs=2, seed=1, **asked)  # fmt: skip
     (row,) = found.summary.to_dicts()
     assert [entry["id"] for entry in row["conditions"]] == ids
     answer = " ".join(found.answer.split())

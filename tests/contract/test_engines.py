@@ -20,6 +20,7 @@ from microveil.engines.local import LocalEngine, RememberingEngine
 from microveil.errors import EngineError, RequestError
 from microveil.methods import METHODS, Method
 from microveil.plans import CentroidPlan, IntervalPlan, NoisePlan, TransitionPlan
+from microveil.plans.synthetic import CutsPlan, LevelsPlan
 from microveil.protect import draw
 from microveil.release.planning import plan_prepared
 from microveil.release.request import Request
@@ -48,6 +49,8 @@ ALIKE = [
     ("k-noise", {}),
     ("k-noise", {"every": "average"}),
     ("k-pram", {}),
+    ("dp-synthetic", {"epsilon": 300, "missing": "protect"}),
+    ("dp-synthetic", {"epsilon": 300, "missing": "protect", "delta": 0.001, "target": "y"}),
 ]
 OTHERS = [
     ("idp-cbls", {"exact_cells": "widen"}),
@@ -96,6 +99,8 @@ def figures(part):
         found |= {"law": part.law, "delta": part.delta}
     if isinstance(part, IntervalPlan):
         found |= {"labels": part.partition.labels.tolist(), "permute": part.permute}
+    if isinstance(part, CutsPlan | LevelsPlan):
+        found |= part.to_dict()
     if isinstance(part, TransitionPlan):
         found |= {"weights": part.weights.tolist(), "public": part.matrix_is_public}
     return found
@@ -104,6 +109,7 @@ def figures(part):
 def same_plans(one, other):
     assert one.guarantee == other.guarantee
     assert one.claim == other.claim
+    assert (one.synthetic and one.synthetic.tables) == (other.synthetic and other.synthetic.tables)
     for mine, theirs in zip(one.attributes, other.attributes, strict=True):
         assert figures(mine) == figures(theirs)
         assert mine.vector_loss == theirs.vector_loss
@@ -144,7 +150,7 @@ def test_a_plain_engine_makes_the_same_plans(method, more, table):
     (_, first), *others = plans
     for _, other in others:
         same_plans(first, other)
-    one, *rest = [draw(planned, engine) for engine, planned in plans]
+    one, *rest = [draw(planned, engine).data for engine, planned in plans]
     for data in rest:
         for name in BOUNDS:
             assert np.array_equal(data[name], one[name], equal_nan=True)

@@ -67,7 +67,7 @@ def squared_errors(table, planned, runs):
     names = [part.attribute.name for part in planned.attributes]
     errors = np.empty((runs, len(names)))
     for run in range(runs):
-        released = draw(replace(planned, seed=run), LocalEngine())
+        released = draw(replace(planned, seed=run), LocalEngine()).data
         for place, name in enumerate(names):
             change = released[name].astype(float) - table[name].astype(float)
             errors[run, place] = np.mean(change**2)

@@ -47,6 +47,27 @@ class PlainClusters:
         return len(self.members)
 
 
+@dataclass(frozen=True, kw_only=True)
+class PlainCodes:
+    """The code of each value, in a list."""
+
+    codes: list
+
+    def below(self, code):
+        return sum(own < code for own in self.codes)
+
+    def ranked(self, start, stop):
+        return np.array(sorted(self.codes)[start:stop], dtype=np.int64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlainBins:
+    """The bin of each record of the table, in a list."""
+
+    bins: list
+    n_bins: int
+
+
 class PlainEngine:
     """Every step as its definition says."""
 
@@ -121,6 +142,31 @@ class PlainEngine:
 
     def joint_shifts(self, columns, clusters):
         raise _refused("does not follow records through joint clusters", "dp-um")
+
+    def coded(self, column, candidates, source):
+        words = source.words(column.n_present)
+        codes = candidates.codes(np.array(column.values, dtype=np.int64), words)
+        return PlainCodes(codes=codes.tolist())
+
+    def binned(self, column, axis, codes):
+        lower, _ = column.attribute.grid_bounds or (0, 0)
+        if axis.groups is None:
+            own = [sum(edge <= code for edge in axis.edges.tolist()) for code in codes.codes]
+            absent = axis.n_bins - 1
+        else:
+            own = [int(axis.groups[value - lower]) for value in column.values]
+            absent = int(axis.groups[-1])
+        n_records = column.grid.n_present + column.grid.n_missing
+        bins = dict(zip(column.records, own, strict=True))
+        return PlainBins(
+            bins=[bins.get(record, absent) for record in range(n_records)], n_bins=axis.n_bins
+        )
+
+    def cross_counts(self, binned):
+        counts = np.zeros([handle.n_bins for handle in binned], dtype=np.int64)
+        for cell in zip(*(handle.bins for handle in binned), strict=True):
+            counts[cell] += 1
+        return counts
 
     def held(self, column):
         return column.grid

@@ -16,6 +16,7 @@ __all__ = [
     "BOUNDS",
     "BUDGET",
     "CATEGORIES",
+    "DELTA",
     "ENGINE",
     "EPSILON",
     "EXACT_CELLS",
@@ -58,6 +59,15 @@ EPSILON: Argument["Fraction"] = Argument(
     help="The budget, above 0.",
     read=reading.epsilon,
     takes="a number above 0",
+    flags=(Flag(),),
+    entry=Entry(type=Number),
+)
+DELTA: Argument["Fraction"] = Argument(
+    name="delta",
+    help="dp-synthetic: the chance left to what epsilon does not bound; 0 by default.",
+    read=reading.delta,
+    takes="a number from 0 to below 1",
+    default=0,
     flags=(Flag(),),
     entry=Entry(type=Number),
 )
@@ -130,8 +140,8 @@ OUTSIDE: Argument[str] = Argument(
 )
 MISSING: Argument[str] = Argument(
     name="missing",
-    help="error or keep.",
-    choices=("error", "keep"),
+    help="error, keep, or protect: missing is a value like another (dp-synthetic).",
+    choices=("error", "keep", "protect"),
     default="error",
     flags=(Flag(),),
     entry=Entry(type=str),
@@ -222,6 +232,7 @@ FIRST: tuple[Argument[Any], ...] = (
     METHOD,
     K,
     EPSILON,
+    DELTA,
     SCOPE,
     ATTRIBUTES,
     KEEP,

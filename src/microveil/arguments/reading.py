@@ -23,10 +23,13 @@ __all__ = [
     "cluster_size",
     "column_kinds",
     "column_names",
+    "delta",
     "epsilon",
     "population",
+    "record_count",
     "seed",
     "shuffled",
+    "target",
     "whole_number",
     "yes_or_no",
 ]
@@ -37,6 +40,7 @@ LARGEST_STEP = 10**18
 LARGEST_EPSILON = 10**100
 # Of a population's name.
 LONGEST_NAME = 200
+LARGEST_TABLE = 10**12
 
 
 def epsilon(given: Any) -> "Fraction":
@@ -83,6 +87,58 @@ def cluster_size(given: Any) -> int:
     if not whole_number(given) or given < 1:
         raise RequestError("k", "k must be a whole number of 1 or more", "pass for example k=10")
     return int(given)
+
+
+def delta(given: Any) -> "Fraction":
+    """Read the chance left to events that epsilon does not bound: 0, or a number below 1.
+
+    >>> delta(0), delta("1e-9")
+    (Fraction(0, 1), Fraction(1, 1000000000))
+    """
+    from fractions import Fraction
+
+    from microveil.privacy import as_fraction
+
+    rule, remedy = "delta must be a number from 0 to below 1", "pass for example delta=1e-9"
+    if whole_number(given) and given == 0:
+        return Fraction(0)
+    if isinstance(given, float) and given == 0:
+        return Fraction(0)
+    read = as_fraction(given, "delta", rule, remedy)
+    if read >= 1 or read * LARGEST_EPSILON < 1:
+        raise RequestError("delta", f"{rule}, and not below 1e-100", remedy)
+    return read
+
+
+def record_count(given: Any) -> int:
+    """Read how many records to draw."""
+    if not whole_number(given) or not 1 <= given <= LARGEST_TABLE:
+        raise RequestError(
+            "n_records",
+            f"it is a whole number of records, from 1 to {LARGEST_TABLE:,}",
+            "pass for example n_records=1000",
+        )
+    return int(given)
+
+
+def target(given: Any) -> tuple[str, Any]:
+    """Read the attribute that a release is to predict well, and where a number is cut in two.
+
+    >>> target("INCOME"), target({"INCOME": 50_000})
+    (('INCOME', None), ('INCOME', 50000))
+    """
+    if isinstance(given, str):
+        return given, None
+    if isinstance(given, Mapping) and len(given) == 1:
+        ((name, threshold),) = given.items()
+        is_number = isinstance(threshold, numbers.Real) and not isinstance(threshold, bool)
+        if isinstance(name, str) and (is_number or hasattr(threshold, "toordinal")):
+            return name, threshold
+    raise RequestError(
+        "target",
+        "it is the name of a column, or one name with the number at which it is cut in two",
+        "pass target='INCOME' or target={'INCOME': 50_000}",
+    )
 
 
 def seed(given: Any) -> int:

@@ -67,6 +67,6 @@ def arguments() -> tuple[Argument[Any], ...]:
     """Return every argument, in the order in which a person is shown them.
 
     >>> [argument.name for argument in arguments()][:4]
-    ['method', 'k', 'epsilon', 'scope']
+    ['method', 'k', 'epsilon', 'delta']
     """
     return (*FIRST, *steps(), *LAST)

@@ -1,5 +1,6 @@
 """The arguments that only some methods have a step for; which, and with which choices, they say."""
 
+import datetime
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,9 +17,12 @@ __all__ = [
     "EVERY",
     "MATRIX",
     "NOISE",
+    "N_RECORDS",
     "PARTITION",
     "SENSITIVITY",
     "STEPS",
+    "STRUCTURE",
+    "TARGET",
     "WIDTH",
 ]
 
@@ -48,6 +52,27 @@ def _fitting_matrices(given: Mapping[str, Any], names: Sequence[str]) -> Mapping
                 f"matrix of '{name}'", "it is no protected attribute", "leave it out"
             )
     return given
+
+
+def _fitting_target(
+    given: "tuple[str, Any] | None", names: Sequence[str]
+) -> "tuple[str, Any] | None":
+    """Find the target among the protected attributes; a threshold may be written behind it."""
+    if given is None or given[0] in names:
+        return given
+    cut = max((n for n in names if given[0].startswith(f"{n}=")), key=len, default=None)
+    text = "" if cut is None else given[0][len(cut) + 1 :]
+    try:
+        threshold = datetime.date.fromisoformat(text) if "-" in text[1:] else float(text)
+    except ValueError:
+        threshold = None
+    if cut is None or given[1] is not None or threshold is None:
+        raise RequestError(
+            f"target '{given[0]}'",
+            "it is no protected attribute",
+            f"name one of {', '.join(names)}",
+        )
+    return cut, threshold
 
 
 PARTITION: Argument[str] = Argument(
@@ -115,6 +140,31 @@ MATRIX: Argument[Mapping[str, Any]] = Argument(
     fit=_fitting_matrices,
 )
 
+TARGET: Argument["tuple[str, Any] | None"] = Argument(
+    name="target",
+    help="dp-synthetic: the column to be predicted from the others; NAME=50000 cuts it there.",
+    read=reading.target,
+    takes="the name of a column, or one with a number",
+    flags=(Flag(),),
+    entry=Entry(type=str | dict[str, Number | datetime.date]),
+    fit=_fitting_target,
+)
+STRUCTURE: Argument[str] = Argument(
+    name="structure",
+    help="dp-synthetic: graph, tree or independent.",
+    choices=("graph", "tree", "independent"),
+    flags=(Flag(),),
+    entry=Entry(type=str),
+)
+N_RECORDS: Argument["int | None"] = Argument(
+    name="n_records",
+    help="dp-synthetic: how many records to draw; by default as many as there are.",
+    read=reading.record_count,
+    takes="a whole number",
+    flags=(Flag(kind=int),),
+    entry=Entry(type=int),
+)
+
 STEPS: tuple[Argument[Any], ...] = (
     PARTITION,
     COMPOSITION,
@@ -124,4 +174,7 @@ STEPS: tuple[Argument[Any], ...] = (
     EVERY,
     NOISE,
     MATRIX,
+    TARGET,
+    STRUCTURE,
+    N_RECORDS,
 )

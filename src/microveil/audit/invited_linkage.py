@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from microveil.engines.base import Engine
 from microveil.engines.local import in_threads
 from microveil.mechanism.noise import RandomSource
-from microveil.plans import AttributePlan
+from microveil.plans import SinglePlan
 from microveil.release import Plan
 from microveil.risk.record_linkage import record_linkage_by_rank, record_linkage_standardised
 from microveil.table import numbers_of_attribute
@@ -76,7 +76,7 @@ def invited_linkage(planned: Plan, engine: Engine) -> InvitedLinkage:
     One draw each, so the figures vary with the noise. O(n log n) for up to about ten
     attributes, on 20,000 records at most.
     """
-    parts = planned.attributes
+    parts = planned.singles
     complete = ~np.logical_or.reduce(
         [np.zeros(planned.table.n_records, dtype=bool)]
         + [part.missing for part in parts if part.missing is not None]
@@ -105,17 +105,17 @@ def invited_linkage(planned: Plan, engine: Engine) -> InvitedLinkage:
     )
 
 
-def _values(planned: Plan, part: AttributePlan, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+def _values(planned: Plan, part: SinglePlan, rows: NDArray[np.int64]) -> NDArray[np.float64]:
     numbers = numbers_of_attribute(planned.table, part.attribute)
     return numbers.values[rows].astype(np.float64)
 
 
 def _trial(
-    parts: tuple[AttributePlan, ...], rows: NDArray[np.int64], engine: Engine, *, isotonic: bool
+    parts: tuple[SinglePlan, ...], rows: NDArray[np.int64], engine: Engine, *, isotonic: bool
 ) -> NDArray[np.float64]:
     streams = RandomSource.system().spawn(len(parts))
 
-    def drawn(task: tuple[AttributePlan, RandomSource]) -> NDArray[np.float64]:
+    def drawn(task: tuple[SinglePlan, RandomSource]) -> NDArray[np.float64]:
         part, stream = task
         numbers = part.draw(stream, engine, isotonic=isotonic)
         return numbers.values[rows].astype(np.float64)

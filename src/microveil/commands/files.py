@@ -1,6 +1,7 @@
 """A file in, two folders out: what the command line does, as functions."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -123,21 +124,21 @@ def protect_file(
     ledger_place(folder, asked.get("population"), ledger)  # what is wrong with it, before any work
     engine = engine_of(asked)
     planned, foreseen = examined_plan(source.frame, asked, engine, progress)
-    data = draw(planned, engine, progress)
+    drawn = draw(planned, engine, progress)
     if form.is_text:
-        data = _written_whole(data, planned)
+        drawn = replace(drawn, data=_written_whole(drawn.data, planned))
     compared = release_findings(
         source.frame,
-        data,
+        drawn.data,
         [part.attribute.name for part in planned.attributes],
-        paired=planned.shuffle is None,
+        paired=planned.guarantee.has_pairs,
         linkage=linkage,
         progress=progress,
     )
     is_reported = source.frame.height <= REPORTED_RECORDS
     release = released(
         planned,
-        data,
+        drawn,
         Findings(plan=foreseen, release=compared),
         notes=file_notes(
             is_reported=is_reported,

@@ -244,9 +244,12 @@ def _figures(plan: _Planned, analyst: Analyst, run: int, seed: int | None) -> Fi
 def _drawn(planned: Plan, seed: int | None, names: Sequence[str], engine: Engine) -> Matrix:
     """Draw the noise of a plan as `protect` does for this seed; the order of rows stays."""
     source = RandomSource.seeded(seed or 0)  # nothing is drawn from it without a seed
-    streams = source.spawn(len(planned.attributes))
+    if planned.synthetic is not None:
+        drawn = planned.synthetic.draw(source, engine)[1]
+        return matrix_of([drawn[name] for name in names])
+    streams = source.spawn(len(planned.singles))
     drawn = {
         part.attribute.name: part.draw(stream, engine, isotonic=planned.isotonic)
-        for part, stream in zip(planned.attributes, streams, strict=True)
+        for part, stream in zip(planned.singles, streams, strict=True)
     }
     return matrix_of([drawn[name] for name in names])

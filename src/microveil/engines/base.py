@@ -15,11 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.mechanism.joint_shifts import JointShifts
+from microveil.mechanism.noise import RandomSource
 from microveil.partition import Partition
+from microveil.partition.quantiles import Candidates, Codes
 from microveil.schema import Attribute, Cells
+from microveil.synthesis.axes import Axis
 from microveil.table import GridColumn
 
-__all__ = ["ClusterSummary", "Clusters", "Column", "Engine", "Ranked", "Widening"]
+__all__ = ["Binned", "ClusterSummary", "Clusters", "Column", "Engine", "Ranked", "Widening"]
 
 Whole = NDArray[np.int64]
 
@@ -49,6 +52,15 @@ class Clusters(Protocol):
     @property
     def n_clusters(self) -> int:
         """The number of clusters."""
+        ...
+
+
+class Binned(Protocol):
+    """The records' bins of an attribute as methods see them: how many, and never whose."""
+
+    @property
+    def n_bins(self) -> int:
+        """How many bins there are."""
         ...
 
 
@@ -188,6 +200,18 @@ class Engine(Protocol):
         self, columns: Sequence[Column], clusters: Clusters
     ) -> Callable[[], JointShifts]:
         """How far one record moves the sums of insensitive clusters; found when called."""
+        ...
+
+    def coded(self, column: Column, candidates: Candidates, source: RandomSource) -> Codes:
+        """Put each present value, with a secret jitter, on the candidates for cuts."""
+        ...
+
+    def binned(self, column: Column, axis: Axis, codes: Codes | None) -> Binned:
+        """Put every record into a bin: by its code where the axis has edges, else by its value."""
+        ...
+
+    def cross_counts(self, binned: Sequence[Binned]) -> Whole:
+        """Count the records by the bins of two or more attributes: (n_bins, n_bins, ...)."""
         ...
 
     def held(self, column: Column) -> GridColumn:

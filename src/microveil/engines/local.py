@@ -1,5 +1,6 @@
 """The engine of one machine: numpy arrays and compiled kernels."""
 
+import math
 import os
 import threading
 from collections.abc import Callable, Hashable, Sequence
@@ -11,8 +12,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil._kernels import counts as counting
 from microveil._kernels import ranking as kernel
 from microveil.engines.base import (
+    Binned,
     Clusters,
     ClusterSummary,
     Column,
@@ -21,6 +24,7 @@ from microveil.engines.base import (
     Widening,
 )
 from microveil.mechanism.joint_shifts import JointShifts, joint_shifts
+from microveil.mechanism.noise import RandomSource
 from microveil.partition import (
     Intervals,
     Partition,
@@ -34,7 +38,9 @@ from microveil.partition import (
     widened_sizes,
 )
 from microveil.partition.mdav import joint_partition
+from microveil.partition.quantiles import Candidates, Codes
 from microveil.schema import Attribute, Cells
+from microveil.synthesis.axes import Axis
 from microveil.table import GridColumn, spread
 
 __all__ = ["LocalColumn", "LocalEngine", "RememberingEngine", "in_threads"]
@@ -74,6 +80,30 @@ class LocalColumn:
     def extremes(self) -> tuple[int, int]:
         """The least and the greatest value."""
         return int(self.grid.values.min()), int(self.grid.values.max())
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LocalCodes:
+    """The codes of a column's values, as the records have them and in order."""
+
+    codes: Whole
+    in_order: Whole
+
+    def below(self, code: int) -> int:
+        """Search: O(log n)."""
+        return int(np.searchsorted(self.in_order, code))
+
+    def ranked(self, start: int, stop: int) -> Whole:
+        """Return a view."""
+        return self.in_order[start:stop]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LocalBins:
+    """The bin of every record of the table."""
+
+    bins: NDArray[Any]
+    n_bins: int
 
 
 class LocalEngine:
@@ -210,6 +240,41 @@ class LocalEngine:
         values = [_of(column).grid.values for column in columns]
         return partial(joint_shifts, values, partition.order, partition.sizes, _domains(columns))
 
+    def coded(self, column: Column, candidates: Candidates, source: RandomSource) -> "LocalCodes":
+        """Sort the codes: O(n log n), two columns of memory."""
+        values = _of(column).grid.values
+        codes = candidates.codes(values, source.words(len(values)))
+        return LocalCodes(codes=codes, in_order=np.sort(codes))
+
+    def binned(self, column: Column, axis: Axis, codes: Codes | None) -> "LocalBins":
+        """Look each record up: O(n), a byte or two for each."""
+        grid = _of(column).grid
+        kind = np.dtype(np.uint8 if axis.n_bins <= 1 << 8 else np.uint16)
+        if axis.groups is None:
+            assert isinstance(codes, LocalCodes)  # noqa: S101 -- handles stay with their engine
+            assert axis.edges is not None  # noqa: S101 -- an axis has edges or groups
+            present = np.searchsorted(axis.edges, codes.codes, side="right")
+        else:
+            lower, _ = grid.attribute.grid_bounds or (0, 0)
+            present = axis.groups[grid.values - lower]
+        if grid.missing is None:
+            return LocalBins(bins=present.astype(kind), n_bins=axis.n_bins)
+        absent = axis.n_bins - 1 if axis.groups is None else int(axis.groups[-1])
+        bins = np.full(len(grid.missing), absent, dtype=np.int64)
+        bins[~grid.missing] = present
+        return LocalBins(bins=bins.astype(kind), n_bins=axis.n_bins)
+
+    def cross_counts(self, binned: Sequence[Binned]) -> Whole:
+        """Count in one pass: O(n + cells)."""
+        *first, last = [_bins(handle) for handle in binned]
+        sizes = [handle.n_bins for handle in (*first, last)]
+        joint: NDArray[np.integer] = first[0].bins
+        for handle in first[1:]:
+            joint = joint.astype(np.uint32) * np.uint32(handle.n_bins) + handle.bins
+        counts = np.zeros((math.prod(sizes[:-1]), sizes[-1]), dtype=np.int64)
+        counting.cross_counts(joint, last.bins, counts)
+        return counts.reshape(sizes)
+
     def held(self, column: Column) -> GridColumn:
         """Return the column itself."""
         return _of(column).grid
@@ -303,6 +368,11 @@ class RememberingEngine(LocalEngine):
 def _of(column: Column) -> LocalColumn:
     assert isinstance(column, LocalColumn)  # noqa: S101 -- handles stay with their engine
     return column
+
+
+def _bins(binned: Binned) -> LocalBins:
+    assert isinstance(binned, LocalBins)  # noqa: S101 -- handles stay with their engine
+    return binned
 
 
 def _listed(clusters: Clusters) -> Partition:

@@ -7,12 +7,20 @@
 from typing import Any
 
 from microveil.arguments import declare
-from microveil.methods import idp2025, kanon2013, knoise, microaggregation, record2018, vector
+from microveil.methods import (
+    idp2025,
+    kanon2013,
+    knoise,
+    microaggregation,
+    record2018,
+    synthetic,
+    vector,
+)
 from microveil.methods.base import Choices, Method, Promise, Setting
 
 __all__ = ["METHODS", "Choices", "Method", "Promise", "Setting", "methods", "register"]
 
-_MODULES = (idp2025, vector, kanon2013, record2018, microaggregation, knoise)
+_MODULES = (idp2025, vector, kanon2013, record2018, microaggregation, knoise, synthetic)
 METHODS: dict[str, Method] = {}
 
 

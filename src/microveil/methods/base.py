@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar, cast
 from microveil.arguments import DECLARED, Argument
 from microveil.engines.base import Column, Engine
 from microveil.engines.local import in_threads
-from microveil.plans import AttributePlan
+from microveil.plans import SinglePlan, SyntheticPlan
 from microveil.privacy import Condition, Cover, Model, Scopes
 
 __all__ = ["Choices", "Method", "PlanStep", "Promise", "Setting", "each", "epsilon_scopes"]
@@ -34,6 +34,14 @@ class Choices:
     own : dict
         Values of the arguments that the method declares, by name: the default where none was
         given. The argument itself is the key to its value.
+    n_records : int
+        Of the table: public.
+    epsilon, delta : Fraction or None, Fraction
+        The budget of the whole.
+    budget : dict
+        Weights of attributes in it, 1 where not given.
+    protects_missing : bool
+        Whether being without a value is a value like another.
 
     Examples
     --------
@@ -46,6 +54,11 @@ class Choices:
     shares: Mapping[str, Fraction]
     exact_cells: str = "refuse"
     own: Mapping[str, Any] = field(default_factory=dict)
+    n_records: int = 0
+    epsilon: Fraction | None = None
+    delta: Fraction = Fraction(0)
+    budget: Mapping[str, Any] = field(default_factory=dict)
+    protects_missing: bool = False
 
     def __getitem__(self, argument: Argument[Value]) -> Value:
         return cast("Value", self.own[argument.name])
@@ -114,6 +127,9 @@ class Promise:
         What else is to be known of it, in sentences.
     title, source : str or None
         Of the method as chosen, where that is not its own.
+    delta : Fraction
+    rho : Fraction or None
+        The budget of zero-concentrated DP, where the method accounts in it.
     """
 
     model: Model
@@ -123,6 +139,8 @@ class Promise:
     caveats: tuple[str, ...] = ()
     title: str | None = None
     source: str | None = None
+    delta: Fraction = Fraction(0)
+    rho: Fraction | None = None
 
 
 class PlanStep(Protocol):
@@ -130,8 +148,8 @@ class PlanStep(Protocol):
 
     def __call__(
         self, columns: Sequence[Column], choices: Choices, engine: Engine
-    ) -> Sequence[AttributePlan]:
-        """Return a plan for each column."""
+    ) -> Sequence[SinglePlan] | SyntheticPlan:
+        """Return a plan for each column, or one of a new table."""
         ...
 
 
@@ -157,6 +175,12 @@ class Method:
         Whether its rule can call for no noise at all.
     takes_categories : bool
         Whether text with a declared list of categories can be protected.
+    takes_delta : bool
+        Whether it can leave a chance to what epsilon does not bound.
+    is_synthetic : bool
+        Whether it draws a new table, whose rows follow nobody.
+    defaults : dict
+        General arguments that have another default here.
     arguments : tuple of Argument
         Its own: those it has a step for and others need not, with the choices that it offers.
     """
@@ -175,6 +199,9 @@ class Method:
     orders_clusters: bool = False
     may_be_exact: bool = False
     takes_categories: bool = False
+    takes_delta: bool = False
+    is_synthetic: bool = False
+    defaults: Mapping[str, Any] = field(default_factory=dict)
     arguments: tuple[Argument[Any], ...] = ()
 
     @property
@@ -191,6 +218,7 @@ class Method:
             "seed": self.randomness is not None,
             "exact_cells": self.may_be_exact,
             "isotonic": self.orders_clusters,
+            "shuffle": not self.is_synthetic,
         }
         return by_need.get(name, name in self.offers or name not in DECLARED)
 
@@ -219,12 +247,10 @@ class Method:
         }
 
 
-def each(plan_one: Callable[[Column, Choices, Engine], AttributePlan]) -> PlanStep:
+def each(plan_one: Callable[[Column, Choices, Engine], SinglePlan]) -> PlanStep:
     """Make a step for a table of a step for one attribute: attributes side by side."""
 
-    def plan(
-        columns: Sequence[Column], choices: Choices, engine: Engine
-    ) -> Sequence[AttributePlan]:
+    def plan(columns: Sequence[Column], choices: Choices, engine: Engine) -> Sequence[SinglePlan]:
         if columns[0].n_present < FEW_RECORDS:
             return [plan_one(column, choices, engine) for column in columns]
         return in_threads(lambda column: plan_one(column, choices, engine), columns)

@@ -6,7 +6,7 @@ from microveil.arguments.steps import BLOCKS
 from microveil.engines.base import Clusters, Column, Engine
 from microveil.errors import DataError
 from microveil.methods.base import Choices
-from microveil.plans import AttributePlan, CentroidPlan
+from microveil.plans import CentroidPlan, SinglePlan
 
 __all__ = ["plan_blocks"]
 
@@ -19,7 +19,7 @@ def plan_blocks(
     engine: Engine,
     name: str,
     represent: Represent,
-) -> list[AttributePlan]:
+) -> list[SinglePlan]:
     """Partition each block of attributes jointly and represent its clusters.
 
     Parameters
@@ -34,11 +34,11 @@ def plan_blocks(
 
     Returns
     -------
-    list of AttributePlan
+    list of SinglePlan
         In the order of the columns.
     """
     by_name = {column.attribute.name: column for column in columns}
-    plans: dict[str, AttributePlan] = {}
+    plans: dict[str, SinglePlan] = {}
     for block in choices[BLOCKS]:
         together = _complete([by_name[member] for member in block], choices.k, engine)
         clusters = engine.cluster_jointly(name, together, choices.k)

@@ -41,7 +41,7 @@ from microveil.methods.centroids import (
     scaled_centroids,
 )
 from microveil.methods.idp2025 import SIZES_BY_RANK
-from microveil.plans import AttributePlan, CentroidPlan
+from microveil.plans import CentroidPlan, SinglePlan
 from microveil.privacy import Model
 from microveil.privacy.condition import noise_scales
 
@@ -51,9 +51,7 @@ __all__ = ["METHODS"]
 ROOM = 4
 
 
-def kanon_dp(
-    columns: Sequence[Column], choices: Choices, engine: Engine
-) -> Sequence[AttributePlan]:
+def kanon_dp(columns: Sequence[Column], choices: Choices, engine: Engine) -> Sequence[SinglePlan]:
     """Plan Algorithm 1: insensitive microaggregation, then noise on every cluster's mean."""
     return plan_blocks(columns, choices, engine, "mdav-insensitive", _noisy)
 

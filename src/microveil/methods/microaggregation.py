@@ -14,7 +14,7 @@ from microveil.engines.base import Clusters, Column, Engine
 from microveil.methods.base import Choices, Method, PlanStep, Promise, Setting, each, epsilon_scopes
 from microveil.methods.blocks import plan_blocks
 from microveil.methods.centroids import joint_means, plain_centroids, plain_means
-from microveil.plans import AttributePlan, CentroidPlan
+from microveil.plans import CentroidPlan, SinglePlan
 from microveil.privacy import Model
 
 __all__ = ["METHODS"]
@@ -35,9 +35,7 @@ def optimal(column: Column, choices: Choices, engine: Engine) -> CentroidPlan:
 def jointly(name: str) -> PlanStep:
     """Make the step that microaggregates blocks of attributes by a partition."""
 
-    def plan(
-        columns: Sequence[Column], choices: Choices, engine: Engine
-    ) -> Sequence[AttributePlan]:
+    def plan(columns: Sequence[Column], choices: Choices, engine: Engine) -> Sequence[SinglePlan]:
         return plan_blocks(columns, choices, engine, name, _means)
 
     return plan

@@ -20,16 +20,14 @@ from microveil.methods.base import Choices, Method, Promise, Setting, epsilon_sc
 from microveil.methods.blocks import plan_blocks
 from microveil.methods.centroids import domain, joint_means, noisy_centroids
 from microveil.methods.idp2025 import dp_um, globally_noisy, promise_dp_um
-from microveil.plans import AttributePlan, CentroidPlan
+from microveil.plans import CentroidPlan, SinglePlan
 from microveil.privacy import Model
 from microveil.privacy.condition import cluster_sizes, noise_scales, rank_boundaries
 
 __all__ = ["METHODS"]
 
 
-def record_dp(
-    columns: Sequence[Column], choices: Choices, engine: Engine
-) -> Sequence[AttributePlan]:
+def record_dp(columns: Sequence[Column], choices: Choices, engine: Engine) -> Sequence[SinglePlan]:
     """Plan a partition of the user's choice, then noise by the global sensitivity."""
     if choices[PARTITION] == "mdav":
         return plan_blocks(columns, choices, engine, "mdav", _noisy)

@@ -1,13 +1,14 @@
 """What is decided for one attribute, and how its release is drawn from that.
 
-Four kinds of plan, one for each way of perturbing: noise on the centroids of clusters (none
-of it, for plain microaggregation), noise on every value, a draw inside the value's interval,
-and a draw by a transition matrix.
+Four kinds of plan for one attribute, one for each way of perturbing: noise on the centroids of
+clusters (none of it, for plain microaggregation), noise on every value, a draw inside the value's
+interval, and a draw by a transition matrix; and one for a whole new table.
 """
 
-from microveil.plans.base import AttributePlan
+from microveil.plans.base import AttributePlan, SinglePlan
 from microveil.plans.centroids import CentroidPlan, Shifts
 from microveil.plans.randomised import IntervalPlan, NoisePlan, TransitionPlan
+from microveil.plans.synthetic import SyntheticPlan
 
 __all__ = [
     "AttributePlan",
@@ -15,5 +16,7 @@ __all__ = [
     "IntervalPlan",
     "NoisePlan",
     "Shifts",
+    "SinglePlan",
+    "SyntheticPlan",
     "TransitionPlan",
 ]

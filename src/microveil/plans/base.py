@@ -15,6 +15,7 @@ from microveil.table import Numbers
 __all__ = [
     "AttributePlan",
     "Mask",
+    "SinglePlan",
     "common_figures",
     "released_numbers",
     "squares_about_rounded",
@@ -78,12 +79,16 @@ class AttributePlan(Protocol):
         """
         ...
 
-    def draw(self, source: RandomSource, engine: Engine, *, isotonic: bool) -> Numbers:
-        """Perturb, once."""
-        ...
-
     def to_dict(self) -> dict[str, Any]:
         """Return the custodian's figures: they depend on the data."""
+        ...
+
+
+class SinglePlan(AttributePlan, Protocol):
+    """A plan by which an attribute is drawn by itself."""
+
+    def draw(self, source: RandomSource, engine: Engine, *, isotonic: bool) -> Numbers:
+        """Perturb, once."""
         ...
 
 

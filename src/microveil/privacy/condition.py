@@ -25,6 +25,7 @@ __all__ = [
     "kept_columns",
     "missing_cells",
     "noise_scales",
+    "outside_checked",
     "parameters_chosen",
     "rank_boundaries",
     "resolution",
@@ -252,6 +253,17 @@ def kept_columns(names: Sequence[str]) -> Condition:
     )
 
 
+def outside_checked() -> Condition:
+    """Say that a table with values outside the bounds would have been refused."""
+    return Condition(
+        id="outside-checked",
+        short="the check that every value lies inside its bounds",
+        text="It was asked that a table with values outside the declared bounds be refused. That "
+        "this one was not tells that it has none; the claims take it as given. Without the check "
+        "such values are moved to the nearer bound, and the condition is gone.",
+    )
+
+
 SEEDED = "seeded"
 
 
@@ -275,6 +287,7 @@ OF_REQUESTS = frozenset(
         "columns-chosen",
         "parameters-chosen",
         "missing-cells",
+        "outside-checked",
         "exact-cells",
         "kept-columns",
         SEEDED,

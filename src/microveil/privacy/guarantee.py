@@ -45,6 +45,8 @@ class Guarantee:
         Columns released unprotected.
     shuffle : {"rows", "columns"} or None
         What was put in random order; of columns each by itself.
+    is_synthetic : bool
+        Whether rows were drawn anew, and follow nobody.
     remarks : tuple of str
         What else is to be known, a sentence or two each.
     """
@@ -66,6 +68,7 @@ class Guarantee:
     randomness: str
     kept: tuple[str, ...]
     shuffle: str | None = None
+    is_synthetic: bool = False
     remarks: tuple[str, ...]
 
     @classmethod
@@ -131,7 +134,12 @@ class Guarantee:
     @property
     def follows_individuals(self) -> bool:
         """Whether, beside that, each row follows one person."""
-        return self.leaves_rows_out and self.shuffle != "columns"
+        return self.leaves_rows_out and self.shuffle != "columns" and not self.is_synthetic
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether rows stand where the original's do."""
+        return self.shuffle is None and not self.is_synthetic
 
     @property
     def model_in_words(self) -> str:
@@ -167,6 +175,7 @@ class Guarantee:
             "kept": list(self.kept),
             "notes": list(self.notes),
             "shuffle": self.shuffle,
+            **({"synthetic": True} if self.is_synthetic else {}),
             "exact": self._exact(),
             "kinds": {terms.name: terms.kind.value for terms in self.attributes},
         }

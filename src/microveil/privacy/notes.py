@@ -14,7 +14,10 @@ class Circumstances:
 
     Attributes
     ----------
-    seeded, isotonic, keeps_missing, clamps : bool
+    seeded, isotonic, clamps : bool
+    missing : {"error", "keep", "protect"}
+    is_synthetic : bool
+        Whether rows are nobody's.
     model : Model
     shuffle : {"rows", "columns"} or None
     chosen_from_data : bool
@@ -22,7 +25,7 @@ class Circumstances:
     exact_cells : str or None
         "refuse", "allow" or "widen"; None where the method never publishes a cell exactly.
     randomness : str or None
-        "laplace", "other", or None where the method draws nothing.
+        "laplace", "counts", "other", or None where the method draws nothing.
     spends_epsilon : bool
     advised_publicly : bool
         Whether k or the method was chosen by public figures alone.
@@ -32,7 +35,8 @@ class Circumstances:
     model: Model
     shuffle: str | None
     isotonic: bool
-    keeps_missing: bool
+    missing: str
+    is_synthetic: bool
     clamps: bool
     chosen_from_data: bool
     exact_cells: str | None
@@ -81,10 +85,9 @@ def remarks(method: str, given: Circumstances, caveats: Sequence[str]) -> tuple[
         "One record is taken to be one person: a person with several records is protected less."
     )
     if given.randomness and not given.seeded:
-        law = "Noise is exact discrete Laplace noise in integer arithmetic, from"
         notes.append(
-            f"{law if given.randomness == 'laplace' else 'Randomness comes from'} an AES-256 "
-            "stream keyed by the operating system's randomness."
+            f"{_LAWS[given.randomness]} an AES-256 stream keyed by the operating system's "
+            "randomness."
         )
     return tuple(notes)
 
@@ -93,8 +96,8 @@ def _handling(given: Circumstances) -> list[str]:
     notes = []
     if given.isotonic:
         notes.append(_ISOTONIC + ("." if given.shuffle == "columns" else _ISOTONIC_IN_ROWS))
-    if not given.keeps_missing:
-        notes.append("No cell of a protected attribute may be missing: such a table is refused.")
+    if given.missing != "keep":
+        notes.append(_MISSING[given.missing])
     if given.clamps:
         notes.append("Values outside the declared bounds were moved to the nearer bound.")
     if given.exact_cells == "widen":
@@ -104,7 +107,7 @@ def _handling(given: Circumstances) -> list[str]:
         )
     if given.exact_cells == "refuse":
         notes.append("A release in which a cluster would come out exactly is refused.")
-    return [*notes, _ORDER[given.shuffle]]
+    return [*notes, _DRAWN if given.is_synthetic else _ORDER[given.shuffle]]
 
 
 def _advised(given: Circumstances) -> str:
@@ -125,6 +128,17 @@ _ISOTONIC_IN_ROWS = (
     ", but in rows that follow individuals it publishes the rank block of every record and invites "
     "linkage: an intruder who knows people's values can link far more rows to them than without it."
 )
+_LAWS = {
+    "laplace": "Noise is exact discrete Laplace noise in integer arithmetic, from",
+    "counts": "Cuts and noise on counts are drawn exactly, in integer arithmetic, from",
+    "other": "Randomness comes from",
+}
+_MISSING = {
+    "error": "No cell of a protected attribute may be missing: such a table is refused.",
+    "protect": "Being without a value is protected like any value: which cells are missing here "
+    "says of nobody that theirs was.",
+}
+_DRAWN = "Rows were drawn in random order: none follows a person."
 _ORDER = {
     None: "Rows are in the order of the original table: whoever knows a person's place in it "
     "knows their row.",

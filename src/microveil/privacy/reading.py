@@ -134,6 +134,7 @@ def _of_schema_2(made: "type[Guarantee]", contents: Mapping[str, Any]) -> "Guara
         randomness={"os": "os", "seeded": "seeded"}[contents["randomness"]],
         kept=tuple(_words(name) for name in contents["kept"]),
         shuffle={None: None, "rows": "rows", "columns": "columns"}[contents["shuffle"]],
+        is_synthetic=contents.get("synthetic", False) is True,
         remarks=tuple(_words(note) for note in contents["notes"][len(contents["conditions"]) :]),
     )
 

@@ -1,6 +1,7 @@
 """The main verb: a table in, a protected table and its guarantee out."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -9,7 +10,7 @@ from microveil.engines.base import Engine
 from microveil.engines.local import in_threads
 from microveil.errors import stands_alone
 from microveil.mechanism.noise import RandomSource, permutation
-from microveil.plans import AttributePlan
+from microveil.plans import SinglePlan
 from microveil.protect.findings import Findings, PlanFindings
 from microveil.protect.notes import custodian_notes
 from microveil.protect.plan_findings import plan_findings
@@ -18,9 +19,10 @@ from microveil.release.planning import plan_prepared, refuse_exact
 from microveil.release.recipe import merged, read_recipe
 from microveil.release.request import Arguments
 from microveil.release.selection import AUTO, settle
+from microveil.synthesis.measurements import Measurements
 from microveil.table import Numbers
 
-__all__ = ["draw", "examined_plan", "plan", "protect", "released"]
+__all__ = ["Drawn", "draw", "examined_plan", "plan", "protect", "released"]
 
 
 @stands_alone
@@ -46,6 +48,10 @@ def protect(
     epsilon : float
         The budget over all attributes, above 0; 0.1 is taken as exactly 1/10. Needed where
         the method draws noise for it.
+    delta : float, optional
+        The chance left to events that epsilon does not bound, 0 by default; for "dp-synthetic"
+        alone, where a little of it makes the budget go far further. Well below 1 over the number
+        of records: 1e-9, say.
     scope : {"cluster", "vector", "row"}, optional
         What epsilon must cover; a request whose guarantee does not is refused.
     attributes : sequence of str, optional
@@ -77,9 +83,9 @@ def protect(
         Weights by which epsilon is split over attributes, 1 where not given.
     isotonic : bool
         Put noisy means back in order: less error, and far more linkage of rows.
-    missing : {"error", "keep"}
+    missing : {"error", "keep", "protect"}
         "keep" leaves missing (and infinite) cells out of every cluster and releases them as
-        missing.
+        missing; "protect", for "dp-synthetic", takes being missing as a value like another.
     shuffle : bool or {"rows", "columns"}
         Release the rows in random order (True means "rows"), or each attribute in a random order
         of its own, drawn in secret: no row is then a person's, vector scope is row scope, and
@@ -108,6 +114,13 @@ def protect(
         "draw" or "permutation".
     matrix : dict, optional
         For "pram": by attribute a transition matrix, or "invariant".
+    target : str or dict, optional
+        For "dp-synthetic": the attribute that the others are to predict, and of numbers where it
+        is cut in two: "INCOME", {"INCOME": 50_000}.
+    structure : {"graph", "tree", "independent"}, optional
+        For "dp-synthetic": which pairs of attributes are measured.
+    n_records : int, optional
+        For "dp-synthetic": how many records to draw; by default as many as there are.
     sensitivity : {"global", "vector"}, optional
         For "kanon-dp". Choices that a method has no step for are accepted, and the manifest
         and the notes say that they were unused.
@@ -204,10 +217,30 @@ def examined_plan(
     return planned, plan_findings(planned, asked, request, prepared, engine, progress)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Drawn:
+    """What was drawn of a plan.
+
+    Attributes
+    ----------
+    data : data frame
+        The protected table, of the same kind of frame as the original.
+    measurements : Measurements or None
+        What a new table was drawn from.
+    """
+
+    data: Any
+    measurements: Measurements | None = None
+
+
 def draw(
-    planned: Plan, engine: Engine, progress: Callable[[str], None] = lambda _step: None
-) -> Any:
-    """Draw the noise of a plan: the protected table, of the same kind of frame as the original.
+    planned: Plan,
+    engine: Engine,
+    progress: Callable[[str], None] = lambda _step: None,
+    *,
+    source: RandomSource | None = None,
+) -> Drawn:
+    """Draw the noise of a plan, or a new table.
 
     Parameters
     ----------
@@ -216,16 +249,24 @@ def draw(
         The one that made the plan, or another of its kind.
     progress : callable
         Gets the name of each step.
+    source : RandomSource, optional
+        By default the operating system's randomness, or the seed's where the plan has one.
     """
-    source = RandomSource.system() if planned.seed is None else RandomSource.seeded(planned.seed)
-    streams = source.spawn(len(planned.attributes))
+    if source is None:
+        source = (
+            RandomSource.system() if planned.seed is None else RandomSource.seeded(planned.seed)
+        )
+    if planned.synthetic is not None:
+        measurements, new = planned.synthetic.draw(source, engine, progress)
+        return Drawn(data=planned.table.rebuild(new, (), None), measurements=measurements)
+    streams = source.spawn(len(planned.singles))
 
-    def drawn(task: tuple[AttributePlan, RandomSource]) -> tuple[str, Numbers]:
+    def drawn(task: tuple[SinglePlan, RandomSource]) -> tuple[str, Numbers]:
         part, stream = task
         progress(f"randomising {part.attribute.name}")
         return part.attribute.name, part.draw(stream, engine, isotonic=planned.isotonic)
 
-    tasks = list(zip(planned.attributes, streams, strict=True))
+    tasks = list(zip(planned.singles, streams, strict=True))
     columns = dict(in_threads(drawn, tasks))
     n_records, order = planned.table.n_records, None
     if planned.shuffle == "rows":
@@ -237,19 +278,19 @@ def draw(
             name: numbers.in_order(permutation(n_records, stream))
             for (name, numbers), stream in zip(columns.items(), orders, strict=True)
         }
-    return planned.table.rebuild(columns, planned.guarantee.kept, order)
+    return Drawn(data=planned.table.rebuild(columns, planned.guarantee.kept, order))
 
 
 def released(
-    planned: Plan, data: Any, found: Findings, *, notes: Sequence[str] = (), **entries: Any
+    planned: Plan, drawn: Drawn, found: Findings, *, notes: Sequence[str] = (), **entries: Any
 ) -> Release:
     """Make the release of a plan, of what was drawn of it and of what was found out.
 
     Parameters
     ----------
     planned : Plan
-    data : data frame
-        Drawn of the plan.
+    drawn : Drawn
+        Of the plan.
     found : Findings
     notes : sequence of str
         What is to be known of its files.
@@ -259,7 +300,8 @@ def released(
     if found.release is not None:
         entries["findings"] = found.release.to_dict()
     return Release(
-        data=data,
+        data=drawn.data,
+        measurements=drawn.measurements,
         guarantee=planned.guarantee,
         notes=(*planned.notes, *notes),
         manifest=Manifest.of(

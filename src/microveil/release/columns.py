@@ -251,12 +251,17 @@ def _refuse_moments(table: Table, name: str) -> None:
 
 
 def _column(table: Table, attribute: Attribute, request: Request) -> GridColumn:
+    is_protected = request.missing == "protect"
     column = on_grid(
         numbers_of_attribute(table, attribute),
         attribute,
-        keep_missing=request.missing == "keep",
+        keep_missing=request.missing != "error",
         clamp=request.outside == "clamp",
+        may_be_empty=is_protected,
     )
+    if request.method.is_synthetic:
+        # How many values there are is for the noise to hide, few ones too.
+        return column
     check_enough([column], request.k)
     # One value alone would also decide the type of a column that is read from text.
     if column.n_present == 1:

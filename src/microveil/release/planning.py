@@ -9,7 +9,7 @@ from microveil.arguments.steps import MATRIX
 from microveil.engines.base import Engine
 from microveil.errors import ExactCellsError, RequestError
 from microveil.methods import Choices, Promise, Setting
-from microveil.plans import AttributePlan
+from microveil.plans import AttributePlan, SyntheticPlan
 from microveil.privacy import (
     EVERY_SCOPE,
     AttributeTerms,
@@ -39,25 +39,30 @@ def plan_prepared(
 ) -> Plan:
     """Plan a request on columns that are on their grids, whatever cells come out exactly."""
     opened = prepared.table
-    if request.scope == Scope.ROW:
+    if request.scope == Scope.ROW or request.method.is_synthetic:
         refuse_unnamed(request, prepared.names)
-    choices = _choices(prepared.names, request)
+    choices = _choices(prepared, request)
     progress("partitioning")
     columns = [engine.column(column) for column in prepared.columns]
-    parts = tuple(request.method.plan(columns, choices, engine))
+    made = request.method.plan(columns, choices, engine)
+    synthetic = made if isinstance(made, SyntheticPlan) else None
+    parts: tuple[AttributePlan, ...] = (
+        made.attributes if isinstance(made, SyntheticPlan) else tuple(made)
+    )
     promise = _promise(opened, request, parts, choices)
     _check_scope(promise, request)
     claim = _guarantee(opened, request, parts, promise)
     return Plan(
         table=opened,
         attributes=parts,
+        synthetic=synthetic,
         guarantee=_in_force(claim, request, parts, promise),
         claim=claim,
         notes=plan_notes(request, parts, prepared),
         parameters=request.parameters(),
         unused=request.unused,
         isotonic=request.isotonic,
-        shuffle=request.shuffle,
+        shuffle=_shuffled(request),
         seed=request.seed,
     )
 
@@ -84,7 +89,7 @@ def _check_scope(promise: Promise, request: Request) -> None:
         return
     # A matrix of the user's own spends what it spends, without a budget.
     budget = request.epsilon or promise.epsilon
-    if budget is None or not promise.scopes[request.scope].keeps(budget):
+    if budget is None or not promise.scopes[request.scope].keeps(budget, request.delta):
         raise RequestError(
             "scope",
             f"{request.method.id} does not keep this epsilon at {request.scope} scope as asked",
@@ -92,7 +97,12 @@ def _check_scope(promise: Promise, request: Request) -> None:
         )
 
 
-def _choices(names: list[str], request: Request) -> Choices:
+def _shuffled(request: Request) -> str | None:
+    return request.shuffle if request.method.uses("shuffle") else None
+
+
+def _choices(prepared: Prepared, request: Request) -> Choices:
+    names = prepared.names
     own: dict[str, Any] = {}
     for argument in request.method.arguments:
         value = argument.default if argument.name in request.unused else request[argument]
@@ -102,6 +112,11 @@ def _choices(names: list[str], request: Request) -> Choices:
         shares=_shares(names, request),
         exact_cells=request.exact_cells,
         own=own,
+        n_records=prepared.table.n_records,
+        epsilon=request.epsilon,
+        delta=request.delta,
+        budget=request.budget,
+        protects_missing=request.missing == "protect",
     )
 
 
@@ -196,6 +211,8 @@ def _guarantee(
         deed=method.deed.format(k=request.k),
         model=promise.model,
         epsilon=promise.epsilon,
+        delta=promise.delta,
+        rho=promise.rho,
         k=request.k if method.needs_k and "k" not in request.unused else None,
         n_records=table.n_records,
         scopes=promise.scopes,
@@ -203,7 +220,8 @@ def _guarantee(
         attributes=tuple(AttributeTerms.of(p.attribute, p.share, method.id) for p in parts),
         randomness="os",
         kept=kept,
-        shuffle=request.shuffle,
+        shuffle=_shuffled(request),
+        is_synthetic=method.is_synthetic,
         remarks=_remarks(request, parts, promise, seeded=False),
     )
 
@@ -240,6 +258,8 @@ def _conditions(
         yield conditions.parameters_chosen().at(scopes)
     if request.missing == "keep":
         yield conditions.missing_cells().at(scopes)
+    if request.method.is_synthetic and request.outside == "error":
+        yield conditions.outside_checked().at(scopes)
     if request.method.may_be_exact and request.exact_cells == "allow":
         yield conditions.exact_cells().at(scopes)
     if kept:
@@ -256,9 +276,10 @@ def _remarks(
         Circumstances(
             seeded=seeded,
             model=promise.model,
-            shuffle=request.shuffle,
+            shuffle=_shuffled(request),
+            is_synthetic=method.is_synthetic,
             isotonic=request.isotonic,
-            keeps_missing=request.missing == "keep",
+            missing=request.missing,
             clamps=request.outside == "clamp" and bounded,
             chosen_from_data=request.attributes is None,
             exact_cells=request.exact_cells if method.may_be_exact else None,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import polars
 
@@ -23,8 +23,9 @@ from microveil.files.folders import write_folders
 from microveil.files.text import TextFormat
 from microveil.files.writing import write_data
 from microveil.ledger import Recording, ledger_place, recorded
-from microveil.plans import AttributePlan
+from microveil.plans import AttributePlan, SinglePlan, SyntheticPlan
 from microveil.privacy import Guarantee, Scopes
+from microveil.synthesis.measurements import Measurements
 from microveil.table import Table
 
 __all__ = ["Manifest", "Plan", "Release"]
@@ -43,6 +44,8 @@ class Plan:
     ----------
     table : Table
     attributes : tuple of AttributePlan
+    synthetic : SyntheticPlan or None
+        Of a new table, whose attributes are drawn together.
     guarantee : Guarantee
     claim : Guarantee
         What holds with the operating system's randomness: with a seed nothing is covered.
@@ -60,6 +63,7 @@ class Plan:
 
     table: Table
     attributes: tuple[AttributePlan, ...]
+    synthetic: SyntheticPlan | None
     guarantee: Guarantee
     claim: Guarantee
     notes: tuple[str, ...]
@@ -68,6 +72,11 @@ class Plan:
     isotonic: bool
     shuffle: str | None
     seed: int | None
+
+    @property
+    def singles(self) -> tuple[SinglePlan, ...]:
+        """The attributes that are drawn each by itself: all, or of a new table none."""
+        return () if self.synthetic is not None else cast("tuple[SinglePlan, ...]", self.attributes)
 
     @property
     def promised(self) -> Scopes:
@@ -166,12 +175,15 @@ class Release:
         the data is in the manifest, `Manifest.custodian_notes`.
     manifest : Manifest
         For the custodian.
+    measurements : Measurements or None
+        What a new table was drawn from: noisy, and as publishable as the table.
     """
 
     data: Any
     guarantee: Guarantee
     notes: tuple[str, ...]
     manifest: Manifest
+    measurements: Measurements | None = None
 
     def __repr__(self) -> str:
         """Name the release without the custodian's figures: notebooks print it."""
@@ -185,7 +197,7 @@ class Release:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle all but the manifest."""
-        return _handed_on, (self.data, self.guarantee, self.notes)
+        return _handed_on, (self.data, self.guarantee, self.notes, self.measurements)
 
     def __copy__(self) -> "Release":
         """Copy the release with its manifest: it does not leave the process."""
@@ -208,6 +220,7 @@ class Release:
         overwrite: bool = False,
         ledger: str | Path | None = None,
         escape_formulas: bool = False,
+        with_measurements: bool = False,
         progress: Callable[[str], None] = lambda _step: None,
     ) -> tuple[Path, Path]:
         """Write the release: what may be published to ``folder``, the rest beside it.
@@ -237,6 +250,9 @@ class Release:
         escape_formulas : bool
             Put an apostrophe before names and text of data.csv that a spreadsheet would run as
             formulas; numbers stay. A format with types has no use for it.
+        with_measurements : bool
+            Write what a new table was drawn from as measurements.json beside it: noisy counts and
+            cuts, under the same guarantee. Refused where a seed drew them.
         progress : callable
             Gets the name of each step.
 
@@ -256,6 +272,7 @@ class Release:
         """
         form = named_format(format)
         self.manifest.to_dict()  # before any file
+        measurements = self._publishable_measurements() if with_measurements else None
         recording = self._recording(Path(folder), ledger)
 
         def fill(public: Path, custodian: Path) -> None:
@@ -278,6 +295,8 @@ class Release:
                 output=output,
                 ledger=None if recording is None else recording.expected().to_dict(),
             )
+            if measurements is not None:
+                _write_json(public / "measurements.json", measurements)
             _write_json(custodian / "manifest.json", manifest.to_dict())
             pages = {
                 public: public_report,
@@ -289,6 +308,30 @@ class Release:
 
         with recorded(recording) as announce:
             return write_folders(Path(folder), fill, overwrite=overwrite, announce=announce)
+
+    def _publishable_measurements(self) -> dict[str, Any]:
+        """Return the measurements with what their guarantee takes as given."""
+        if self.measurements is None:
+            raise RequestError(
+                "with_measurements",
+                f"{self.guarantee.method} draws its release from the table, not from measurements",
+                "leave it out, or choose dp-synthetic",
+            )
+        if self.guarantee.randomness == "seeded":
+            raise RequestError(
+                "with_measurements",
+                "a seed drew the noise: whoever knows it takes the noise off again",
+                "leave out the seed",
+            )
+        return {
+            "schema": 1,
+            "method": self.guarantee.method,
+            "epsilon": self.guarantee.to_dict()["epsilon"],
+            "delta": self.guarantee.to_dict()["delta"],
+            "rho": self.guarantee.to_dict()["rho"],
+            "conditions": [condition.to_dict() for condition in self.guarantee.conditions],
+            **self.measurements.to_dict(),
+        }
 
     def _recording(self, folder: Path, ledger: str | Path | None) -> Recording | None:
         place = ledger_place(folder, self.population, ledger)
@@ -303,9 +346,20 @@ class Release:
         )
 
 
-def _handed_on(data: Any, guarantee: Guarantee, notes: tuple[str, ...]) -> Release:
+def _handed_on(
+    data: Any,
+    guarantee: Guarantee,
+    notes: tuple[str, ...],
+    measurements: Measurements | None = None,
+) -> Release:
     """Make a pickled release again, whose manifest stayed behind."""
-    return Release(data=data, guarantee=guarantee, notes=notes, manifest=Manifest(contents=None))
+    return Release(
+        data=data,
+        guarantee=guarantee,
+        notes=notes,
+        manifest=Manifest(contents=None),
+        measurements=measurements,
+    )
 
 
 @functools.cache

@@ -32,6 +32,10 @@ class Arguments(TypedDict, total=False):
     method: str
     k: int | Literal["auto"] | None
     epsilon: float | Fraction | None
+    delta: float | Fraction
+    target: str | Mapping[str, Any] | None
+    structure: Literal["graph", "tree", "independent"] | None
+    n_records: int | None
     attributes: Iterable[str] | None
     keep: Iterable[str]
     bounds: Mapping[str, tuple[Any, Any]] | None
@@ -49,7 +53,7 @@ class Arguments(TypedDict, total=False):
     exact_cells: Literal["refuse", "allow", "widen"]
     budget: Mapping[str, float] | None
     isotonic: bool
-    missing: Literal["error", "keep"]
+    missing: Literal["error", "keep", "protect"]
     shuffle: bool | Literal["rows", "columns"]
     seed: int | None
     types: Mapping[str, str]
@@ -75,6 +79,7 @@ class Request:
 
     method: Method
     epsilon: Fraction | None
+    delta: Fraction
     k: int
     attributes: tuple[str, ...] | None
     keep: tuple[str, ...]
@@ -126,17 +131,22 @@ class Request:
         aside = method.set_aside(own)
         needs_k = method.needs_k and "k" not in aside
         values = {
-            argument.name: read.get(argument.name, argument.default) for argument in general()
+            argument.name: read.get(
+                argument.name, method.defaults.get(argument.name, argument.default)
+            )
+            for argument in general()
         }
         values |= {
             "method": method,
             "epsilon": _epsilon(read.get("epsilon"), method),
+            "delta": Fraction(values["delta"]),
             "k": _k(given.get("k"), method) if needs_k else 1,
         }
         unused = _unused(given, method, own, aside)
         request = cls(**values, own=own, unused=unused)
         request._check_together()
         request._check_shuffle()
+        request._check_synthetic()
         return request
 
     def _check_together(self) -> None:
@@ -165,6 +175,37 @@ class Request:
                 "columns that are kept would stand beside values of other people once each "
                 "attribute is shuffled by itself",
                 "leave out keep, or shuffle the rows",
+            )
+
+    def _check_synthetic(self) -> None:
+        """Refuse what only a new table can have, and what it cannot."""
+        new = [method.id for method in METHODS.values() if method.is_synthetic]
+        if self.delta and not self.method.takes_delta:
+            able = ", ".join(method.id for method in METHODS.values() if method.takes_delta)
+            raise RequestError(
+                "delta",
+                f"{self.method.id} keeps its epsilon without a delta",
+                f"leave it out, or choose {able}",
+            )
+        if self.missing == "protect" and not self.method.is_synthetic:
+            raise RequestError(
+                "missing",
+                f"{self.method.id} cannot hide which cells are missing",
+                f"choose {', '.join(new)}, or pass missing='keep' (--missing keep)",
+            )
+        if not self.method.is_synthetic:
+            return
+        if self.missing == "keep":
+            raise RequestError(
+                "missing",
+                f"rows of {self.method.id} are nobody's: no cell of theirs could be kept missing",
+                "pass missing='protect' (--missing protect)",
+            )
+        if self.keep:
+            raise RequestError(
+                f"column '{self.keep[0]}'",
+                f"rows of {self.method.id} are nobody's: no column can be kept beside them",
+                "name it among the attributes, or leave it out",
             )
 
     @property
@@ -233,7 +274,7 @@ def _unused(
 ) -> tuple[str, ...]:
     """Arguments that were given and that the method has no step for, or no use beside others."""
     without = [step.name for step in steps() if step.name in given and not method.uses(step.name)]
-    idle = {*aside, *(name for name in ("k", "seed") if not method.uses(name))}
+    idle = {*aside, *(name for name in ("k", "seed", "shuffle") if not method.uses(name))}
     # A choice that only another method offers was passed over.
     idle |= {
         step.name for step in steps() if step.choices and own[step.name] != given.get(step.name)

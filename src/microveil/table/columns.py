@@ -106,7 +106,12 @@ def numbers_of_attribute(table: Table, attribute: Attribute) -> Numbers:
 
 
 def on_grid(
-    numbers: Numbers, attribute: Attribute, *, keep_missing: bool, clamp: bool
+    numbers: Numbers,
+    attribute: Attribute,
+    *,
+    keep_missing: bool,
+    clamp: bool,
+    may_be_empty: bool = False,
 ) -> GridColumn:
     """Round a column to its grid and hold it against its declared bounds.
 
@@ -118,6 +123,8 @@ def on_grid(
         Leave missing and infinite values out instead of refusing them.
     clamp : bool
         Move values outside the bounds to the nearer bound instead of refusing them.
+    may_be_empty : bool
+        Take a column without any value instead of refusing it.
 
     Raises
     ------
@@ -136,10 +143,10 @@ def on_grid(
     absent = _either(missing, infinite)
     if absent is not None:
         values = values[~absent]
-    if not len(values):
+    if not len(values) and not may_be_empty:
         raise DataError(attribute.place, "every value is missing", "leave the attribute out")
     bounds = attribute.grid_bounds
-    if bounds is not None:
+    if bounds is not None and len(values):
         lower, upper = bounds
         if clamp and attribute.categories is None:
             values = np.clip(values, lower, upper)

@@ -59,7 +59,7 @@ def shares_of(
             usual_sums = np.zeros(len(attributes))
             printed_sums = np.zeros(len(attributes))
             for seed in range(runs):
-                data = draw(replace(planned, seed=seed), LocalEngine())
+                data = draw(replace(planned, seed=seed), LocalEngine()).data
                 errors = data.select(attributes).to_numpy().astype(np.float64) - original
                 usual_sums += (errors**2).mean(axis=0) / variances / runs
                 printed_sums += (errors**2).mean(axis=0) / variances**2 / runs

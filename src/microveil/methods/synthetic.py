@@ -1,0 +1,349 @@
+"""dp-synthetic: a new table, drawn from noisy counts, that holds whatever is looked at.
+
+Select, measure, generate (McKenna, Miklau and Sheldon, "Winning the NIST Contest", 2021: MST),
+with recursive private medians for numbers (Kaplan, Schnapp and Stemmer 2022), tables of pairs
+chosen by the exponential mechanism (a tree first, then against what the model says so far), and
+for a declared target a tree-augmented naive Bayes (Friedman, Geiger and Goldszmidt 1997).
+
+Departures: bins are parts of equal mass between private medians instead of equal widths; numbers
+inside them follow a quantile function on the scale of standard scores; noisy tables are shrunk
+towards a copula; records are drawn by systematic sampling. Budgets add up in epsilon, or, where a
+delta is given, in the rho of zero-concentrated differential privacy, converted as Canonne, Kamath
+and Steinke (2020) have it. See docs/methods.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from microveil.arguments.steps import N_RECORDS, STRUCTURE, TARGET
+from microveil.engines.base import Column, Engine
+from microveil.errors import RequestError
+from microveil.mechanism.counts import CountNoise, gaussian_noise, laplace_noise
+from microveil.methods.base import Choices, Method, Promise, Setting
+from microveil.partition.quantiles import Candidates
+from microveil.plans.synthetic import CutsPlan, LevelsPlan, SyntheticPlan, TablesPlan
+from microveil.privacy import Cover, Model, Scopes, split
+from microveil.privacy.concentrated import concentrated_budget, root
+
+__all__ = ["METHODS"]
+
+# Shares of the budget: each attribute's own distribution, the choice of tables, the tables.
+OWN, CHOICE, TABLES = Fraction(6, 10), Fraction(1, 10), Fraction(3, 10)
+WITH_TARGET = Fraction(5, 10), Fraction(1, 10), Fraction(4, 10)
+# Numbers of no more values than this are counted instead of cut.
+FEW_VALUES = 32
+CANDIDATES = 1 << 40
+# The budget grows by this factor from one level of cuts to the next.
+GROWTH = Fraction(8, 5)
+LEAST_DEPTH, MOST_DEPTH = 2, 7
+# rate x n / 2**depth, at the last level: what a depth needs, and what the least one does.
+DEEP_ENOUGH, WORTH_IT = Fraction(11), Fraction(769, 100)
+# Parts of equal mass in tables: at most so many, and of n / sigma no more than this lets stand out.
+MOST_PARTS, SHARE_OF_NOISE = 16, Fraction(4, 10)
+TARGET_NOISE = Fraction(14, 10)
+# The delta that a refusal proposes.
+RELAXED = Fraction(1, 10**9)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Budget:
+    """What is spent, in epsilon or in rho, and what a part of it buys.
+
+    Attributes
+    ----------
+    total : Fraction
+    is_concentrated : bool
+        Whether it is a rho.
+    """
+
+    total: Fraction
+    is_concentrated: bool
+
+    @classmethod
+    def of(cls, epsilon: Fraction, delta: Fraction) -> "_Budget":
+        if delta == 0:
+            return cls(total=epsilon, is_concentrated=False)
+        return cls(total=concentrated_budget(epsilon, delta), is_concentrated=True)
+
+    def rates(self, share: Fraction, depth: int) -> tuple[Fraction, ...]:
+        """Split a share over levels of cuts: 2 rate of epsilon each, or rate**2 / 2 in rho."""
+        growths = [GROWTH**level for level in range(depth)]
+        if not self.is_concentrated:
+            return tuple(share / 2 * growth / sum(growths) for growth in growths)
+        squares = sum(growth**2 for growth in growths)
+        return tuple(root(2 * share * growth**2 / squares) for growth in growths)
+
+    def choice_rate(self, share: Fraction) -> Fraction:
+        """Return the epsilon of one choice: it costs itself, or its square over 8 in rho."""
+        return root(8 * share) if self.is_concentrated else share
+
+    def noise(self, share: Fraction) -> CountNoise:
+        """Return the noise on a table of counts of which one record changes two."""
+        return gaussian_noise(share) if self.is_concentrated else laplace_noise(share)
+
+
+def dp_synthetic(columns: Sequence[Column], choices: Choices, engine: Engine) -> SyntheticPlan:
+    """Plan METHODS section 7: budgets, depths and scales; the data are counted in the draw."""
+    del engine  # it counts in the draw
+    assert choices.epsilon is not None  # noqa: S101 -- a request without one is refused
+    budget = _Budget.of(choices.epsilon, choices.delta)
+    names = [column.attribute.name for column in columns]
+    given = choices[TARGET]
+    target = None if given is None else names.index(given[0])
+    structure = choices[STRUCTURE] if len(names) > 1 else "independent"
+    if target is not None and len(names) > 1:
+        structure = "target"
+    own, choosing, tables = _parts(structure)
+    weights = {name: Fraction(weight) for name, weight in _weights(columns, choices).items()}
+    total = sum(weights.values())
+    parts = []
+    for column in columns:
+        name = column.attribute.name
+        nominal = split(choices.epsilon, names, choices.budget)[name]
+        share = budget.total * own * weights[name] / total
+        parts.append(_own(column, choices, budget, share, nominal, len(names)))
+    planned = None
+    if structure != "independent":
+        planned = _tables(columns, choices, budget, (choosing, tables), structure, target)
+    return SyntheticPlan(
+        attributes=tuple(parts),
+        tables=planned,
+        n_records=choices.n_records,
+        n_drawn=choices[N_RECORDS] or choices.n_records,
+    )
+
+
+def _parts(structure: str) -> tuple[Fraction, Fraction, Fraction]:
+    if structure == "independent":
+        return Fraction(1), Fraction(0), Fraction(0)
+    return WITH_TARGET if structure == "target" else (OWN, CHOICE, TABLES)
+
+
+def _is_cut(column: Column) -> bool:
+    """Whether an attribute is one of numbers with so many values that cuts serve better."""
+    lower, upper = column.attribute.grid_bounds or (0, 0)
+    return column.attribute.categories is None and upper - lower >= FEW_VALUES
+
+
+def _weights(columns: Sequence[Column], choices: Choices) -> dict[str, Fraction]:
+    """Weigh attributes; one with cuts that may be missing is measured twice."""
+    names = [column.attribute.name for column in columns]
+    given = split(Fraction(1), names, choices.budget)
+    return {
+        column.attribute.name: given[column.attribute.name]
+        * (2 if choices.protects_missing and _is_cut(column) else 1)
+        for column in columns
+    }
+
+
+def _own(
+    column: Column,
+    choices: Choices,
+    budget: _Budget,
+    share: Fraction,
+    nominal: Fraction,
+    n_columns: int,
+) -> CutsPlan | LevelsPlan:
+    """Plan what is asked of one attribute by itself."""
+    n_records, missing = choices.n_records, choices.protects_missing
+    if not _is_cut(column):
+        return LevelsPlan(
+            column=column,
+            n_records=n_records,
+            share=nominal,
+            noise=budget.noise(share),
+            has_missing=missing,
+        )
+    lower, upper = column.attribute.grid_bounds or (0, 0)
+    present = share / 2 if missing else Fraction(0)
+    return CutsPlan(
+        column=column,
+        n_records=n_records,
+        share=nominal,
+        candidates=Candidates(lower=lower, upper=upper, count=CANDIDATES),
+        rates=_levels(column, choices, budget, share - present, n_columns),
+        present=budget.noise(present) if missing else None,
+    )
+
+
+def _levels(
+    column: Column, choices: Choices, budget: _Budget, share: Fraction, n_columns: int
+) -> tuple[Fraction, ...]:
+    """Choose the depth by public figures: the deepest whose last cuts are worth their budget.
+
+    Raises
+    ------
+    RequestError
+        Where even the least depth is not: the cuts would be worse than none.
+    """
+    n_records = choices.n_records
+
+    def worth(depth: int) -> Fraction:
+        return budget.rates(share, depth)[-1] * n_records / (1 << depth)
+
+    for depth in range(MOST_DEPTH, LEAST_DEPTH, -1):
+        if worth(depth) >= DEEP_ENOUGH:
+            return budget.rates(share, depth)
+    if worth(LEAST_DEPTH) >= WORTH_IT:
+        return budget.rates(share, LEAST_DEPTH)
+    factor = float(WORTH_IT / worth(LEAST_DEPTH))
+    raise RequestError(
+        column.attribute.place,
+        "its share of the budget is too small for a distribution: what came out would be worse "
+        "than nothing",
+        _would_do(choices, budget, n_columns, factor),
+    )
+
+
+def _would_do(choices: Choices, budget: _Budget, n_columns: int, factor: float) -> str:
+    """Name what would do instead, by the public figures of the request.
+
+    Parameters
+    ----------
+    factor : float
+        How many times the rates must be what they are: they grow with epsilon, with the root of
+        rho, and with one over the number of attributes or its root.
+    """
+    epsilon, fewer = choices.epsilon or Fraction(1), 1 / factor
+    needed = epsilon * Fraction(factor)
+    if budget.is_concentrated:
+        fewer, needed = fewer**2, epsilon
+        while concentrated_budget(needed, choices.delta) < budget.total * Fraction(factor) ** 2:
+            needed *= Fraction(102, 100)
+    remedies = [
+        f"pass epsilon={_upwards(float(needed))} or more",
+        f"protect a table of {math.ceil(choices.n_records * factor):,} records or more",
+    ]
+    if n_columns * fewer >= 1:
+        remedies.append(f"name {math.floor(n_columns * fewer)} attributes at most")
+    rates = budget.rates(budget.total, LEAST_DEPTH)[-1]
+    if not budget.is_concentrated and _relaxed(epsilon, n_columns) > rates / n_columns:
+        remedies.append(f"allow a delta (delta={float(RELAXED):g}): the budget goes further")
+    return ", or ".join(remedies)
+
+
+def _relaxed(epsilon: Fraction, n_columns: int) -> Fraction:
+    """Return the last rate of each of so many attributes with a small delta."""
+    budget = _Budget.of(epsilon, RELAXED)
+    return budget.rates(budget.total / n_columns, LEAST_DEPTH)[-1]
+
+
+def _upwards(number: float) -> str:
+    """Write a number with two digits, rounded up."""
+    digits = 1 - math.floor(math.log10(number))
+    return f"{math.ceil(number * 10**digits) / 10**digits:.{max(digits, 0)}f}"
+
+
+def _tables(
+    columns: Sequence[Column],
+    choices: Choices,
+    budget: _Budget,
+    parts: tuple[Fraction, Fraction],
+    structure: str,
+    target: int | None,
+) -> TablesPlan:
+    """Plan which tables may be chosen, and the noise on each."""
+    n_columns = len(columns)
+    edges = n_columns - 1
+    tables = edges if structure == "tree" else min(2 * edges, n_columns * edges // 2)
+    if structure == "target":
+        edges = tables = max(1, n_columns - 2)
+    choosing, measuring = (budget.total * part / tables for part in parts)
+    noise = budget.noise(measuring)
+    deviation = Fraction(math.sqrt(noise.variance))
+    if structure == "target":
+        deviation *= TARGET_NOISE
+    room = SHARE_OF_NOISE * choices.n_records / deviation
+    sizes = (size for size in (2, 4, 8, 16) if size <= MOST_PARTS and size**2 <= room)
+    halves: dict[int, int | None] = {}
+    if target is not None and _is_cut(columns[target]):
+        halves[target] = _threshold(columns[target], choices)
+    return TablesPlan(
+        n_tables=tables,
+        n_edges=edges,
+        rate=budget.choice_rate(choosing),
+        noise=noise,
+        parts=max(sizes, default=2),
+        target=target if structure == "target" else None,
+        halves=halves,
+    )
+
+
+def _threshold(column: Column, choices: Choices) -> int | None:
+    """Return the grid value at which the target is cut, if one was given."""
+    given = choices[TARGET]
+    attribute = column.attribute
+    if given is None or given[1] is None:
+        return None
+    lower, upper = attribute.grid_bounds or (0, 0)
+    at = math.ceil(Fraction(given[1]) / attribute.resolution)
+    if not lower < at <= upper:
+        raise RequestError(
+            f"target '{attribute.name}'",
+            "its threshold must lie inside the declared bounds",
+            "pass one between them, or none for the median",
+        )
+    return at
+
+
+_NOBODY = (
+    "Every record was drawn anew from noisy counts: no row is a person, and none follows one. A "
+    "row that looks like somebody is a coincidence."
+)
+_MEASURED = (
+    "Distributions, and tables of those pairs of attributes that were measured, follow the "
+    "original as closely as the noise allows. Everything else follows from these: rare "
+    "combinations are noise, and rules between columns (a tax that is never above the income) are "
+    "not kept."
+)
+_CONCENTRATED = (
+    "Budgets added up in the rho of zero-concentrated differential privacy, and were converted to "
+    "epsilon and delta (Canonne, Kamath and Steinke 2020)."
+)
+_FROM_DATA = (
+    "Domains, categories or resolutions were read from the data: the epsilon holds for tables with "
+    "the same ones."
+)
+
+
+def _promise(setting: Setting) -> Promise:
+    """Promise the whole budget, whatever is looked at: nothing is held."""
+    epsilon, delta = setting.choices.epsilon, setting.choices.delta
+    assert epsilon is not None  # noqa: S101 -- a request without one is refused
+    from_data = setting.read_from_data
+    cover = Cover.of(epsilon, delta)
+    return Promise(
+        model=Model.INDIVIDUAL if from_data else Model.DIFFERENTIAL_PRIVACY,
+        epsilon=epsilon,
+        delta=delta,
+        rho=concentrated_budget(epsilon, delta) if delta else None,
+        scopes=Scopes(cluster=cover, vector=cover, row=Cover.none() if from_data else cover),
+        caveats=(
+            _NOBODY,
+            _MEASURED,
+            *([_CONCENTRATED] if delta else []),
+            *([_FROM_DATA] if from_data else []),
+        ),
+    )
+
+
+METHODS = (
+    Method(
+        id="dp-synthetic",
+        title="a new table drawn from noisy counts",
+        source="select, measure, generate: after McKenna, Miklau and Sheldon 2021, and Kaplan, "
+        "Schnapp and Stemmer 2022",
+        deed="A new table was drawn from noisy counts of the original: its rows are nobody's.",
+        randomness="counts",
+        plan=dp_synthetic,
+        promise=_promise,
+        needs_k=False,
+        takes_categories=True,
+        takes_delta=True,
+        is_synthetic=True,
+        defaults={"outside": "clamp"},
+        arguments=(TARGET, STRUCTURE.of("graph", "tree", "independent"), N_RECORDS),
+    ),
+)

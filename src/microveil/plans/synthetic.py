@@ -1,0 +1,435 @@
+"""The plan of a new table: public figures only, until the data are counted in the draw."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import partial
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.engines.base import Binned, Column, Engine
+from microveil.engines.local import in_threads
+from microveil.mechanism.counts import CountNoise
+from microveil.mechanism.exponential import draw_run, draw_weighted, median_weights
+from microveil.mechanism.noise import RandomSource
+from microveil.partition.quantiles import Candidates, Codes, recursive_medians
+from microveil.plans.base import Mask, common_figures, released_numbers
+from microveil.schema import Attribute
+from microveil.synthesis.axes import Axis
+from microveil.synthesis.fitting import FEW, Fitting
+from microveil.synthesis.junction_tree import junction_tree
+from microveil.synthesis.measurements import (
+    AttributeMeasured,
+    CountsMeasured,
+    CutsMeasured,
+    Measurements,
+    NoisyCounts,
+)
+from microveil.synthesis.synthesis import axes_of, synthesised
+from microveil.table import Numbers
+
+__all__ = ["CutsPlan", "LevelsPlan", "SyntheticPlan", "TablesPlan"]
+
+Whole = NDArray[np.int64]
+Scope = tuple[int, ...]
+# Scores are whole numbers of such parts of a record.
+SCORE_BITS = 16
+# Cells of the junction tree's tables, all together: what a machine fits in seconds.
+MOST_CELLS = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _AttributePlan:
+    """What is public of an attribute's plan: all of it, but for the column itself.
+
+    Attributes
+    ----------
+    column : Column
+        The engine's handle.
+    n_records : int
+    share : Fraction or None
+        Of epsilon, for its own distribution; None where the budget is one of rho.
+    """
+
+    column: Column
+    n_records: int
+    share: Fraction | None
+
+    @property
+    def attribute(self) -> Attribute:
+        """The attribute."""
+        return self.column.attribute
+
+    @property
+    def missing(self) -> Mask | None:
+        """Nothing of the original's missing cells shows."""
+        return None
+
+    @property
+    def n_clusters(self) -> int:
+        """No record is in a cluster."""
+        return 0
+
+    @property
+    def exact_cells(self) -> int:
+        """No cell is anybody's."""
+        return 0
+
+    @property
+    def n_cells(self) -> int:
+        """Cells with a value, as far as the public number of records says."""
+        return self.n_records
+
+    @property
+    def vector_loss(self) -> float | None:
+        """What it spends on its own distribution, whatever the table."""
+        return None if self.share is None else float(self.share)
+
+    @property
+    def total_squares(self) -> float:
+        """Nothing is known of the values before the draw."""
+        return 0.0
+
+    @property
+    def squares_about_published_mean(self) -> float:
+        """Nothing is known of the values before the draw."""
+        return 0.0
+
+    def expected_error(self, *, isotonic: bool) -> float | None:
+        """No record has a counterpart whose distance could be expected."""
+        del isotonic
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CutsPlan(_AttributePlan):
+    """Private medians of a numeric attribute.
+
+    Attributes
+    ----------
+    candidates : Candidates
+    rates : tuple of Fraction
+        By level.
+    present : CountNoise or None
+        On the number of records with a value, where missing is protected.
+    """
+
+    candidates: Candidates
+    rates: tuple[Fraction, ...]
+    present: CountNoise | None
+
+    def measured(self, engine: Engine, source: RandomSource) -> tuple[CutsMeasured, Codes]:
+        """Draw the cuts; return the codes too, whose jitter stays secret."""
+        codes = engine.coded(self.column, self.candidates, source.spawn(1)[0])
+        cuts = recursive_medians(
+            codes,
+            self.candidates,
+            [median_weights(rate, self.n_records) for rate in self.rates],
+            partial(draw_weighted, source=source),
+            source.integer_below,
+        )
+        present = None
+        if self.present is not None:
+            counts = np.array([self.column.n_present, self.n_records - self.column.n_present])
+            present = _noisy(counts, self.present, source)
+        return CutsMeasured(
+            attribute=self.attribute,
+            candidates=self.candidates,
+            cuts=cuts,
+            rates=tuple(float(rate) for rate in self.rates),
+            present=present,
+        ), codes
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the public figures of the plan."""
+        return {
+            **common_figures(self),
+            "depth": len(self.rates),
+            "rates": [float(rate) for rate in self.rates],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelsPlan(_AttributePlan):
+    """A noisy histogram over a whole domain.
+
+    Attributes
+    ----------
+    noise : CountNoise
+    has_missing : bool
+        Whether being without a value is a value like another.
+    """
+
+    noise: CountNoise
+    has_missing: bool
+
+    def measured(self, engine: Engine, source: RandomSource) -> tuple[CountsMeasured, None]:
+        """Count every value and add noise."""
+        counts = engine.counts(self.column)
+        if self.has_missing:
+            counts = np.append(counts, self.n_records - self.column.n_present)
+        return CountsMeasured(
+            attribute=self.attribute,
+            levels=_noisy(counts, self.noise, source),
+            has_missing=self.has_missing,
+        ), None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the public figures of the plan."""
+        return {**common_figures(self), "standard_deviation": self.noise.variance**0.5}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TablesPlan:
+    """Which tables may be chosen, how, and with which noise they are measured.
+
+    Attributes
+    ----------
+    n_tables : int
+        How many, at most.
+    n_edges : int
+        So many of them, the first, join what is not yet joined: a tree.
+    rate : Fraction
+        Of the exponential mechanism that chooses each.
+    noise : CountNoise
+    parts : int
+        So many parts an attribute with cuts has, at most.
+    target : int or None
+        The position of the attribute that every table has.
+    halves : dict of int or None
+        See `Measurements`.
+    """
+
+    n_tables: int
+    n_edges: int
+    rate: Fraction
+    noise: CountNoise
+    parts: int
+    target: int | None = None
+    halves: dict[int, int | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyntheticPlan:
+    """Everything about a synthetic table that is decided before the data are counted.
+
+    Attributes
+    ----------
+    attributes : tuple of CutsPlan or LevelsPlan
+    tables : TablesPlan or None
+        None where attributes are drawn independently of each other.
+    n_records : int
+        Of the original.
+    n_drawn : int
+        Of the release.
+    """
+
+    attributes: tuple[CutsPlan | LevelsPlan, ...]
+    tables: TablesPlan | None
+    n_records: int
+    n_drawn: int
+
+    def measured(
+        self,
+        source: RandomSource,
+        engine: Engine,
+        progress: Callable[[str], None] = lambda _step: None,
+    ) -> Measurements:
+        """Ask the data, and spend the budget: what comes back may be published."""
+        *own, choice = source.spawn(len(self.attributes) + 1)
+
+        def one_way(
+            task: tuple[CutsPlan | LevelsPlan, RandomSource],
+        ) -> tuple[AttributeMeasured, Codes | None]:
+            part, stream = task
+            progress(f"measuring {part.attribute.name}")
+            return part.measured(engine, stream)
+
+        tasks = list(zip(self.attributes, own, strict=True))
+        found = in_threads(one_way, tasks)
+        attributes = tuple(measured for measured, _ in found)
+        parts, tables, halves = 1, dict[Scope, NoisyCounts](), dict[int, int | None]()
+        if self.tables is not None:
+            parts, halves = self.tables.parts, self.tables.halves
+            axes = axes_of(attributes, parts, halves)
+            progress("counting pairs")
+            binned = in_threads(
+                lambda number: engine.binned(
+                    self.attributes[number].column, axes[number], found[number][1]
+                ),
+                range(len(axes)),
+            )
+            choosing = _Choosing(
+                plan=self.tables,
+                engine=engine,
+                binned=binned,
+                axes=axes,
+                fitting=Fitting(n_records=self.n_records, attributes=attributes, axes=axes),
+                source=choice,
+                progress=progress,
+            )
+            tables = choosing.measured()
+        return Measurements(
+            n_records=self.n_records,
+            attributes=attributes,
+            tables=tables,
+            parts=parts,
+            halves=halves,
+        )
+
+    def draw(
+        self,
+        source: RandomSource,
+        engine: Engine,
+        progress: Callable[[str], None] = lambda _step: None,
+    ) -> tuple[Measurements, dict[str, Numbers]]:
+        """Ask the data, then draw records of the answers, by a stream that they never saw."""
+        asking, drawing = source.spawn(2)
+        measurements = self.measured(asking, engine, progress)
+        return measurements, self.drawn(measurements, drawing, progress)
+
+    def drawn(
+        self,
+        measurements: Measurements,
+        source: RandomSource,
+        progress: Callable[[str], None] = lambda _step: None,
+    ) -> dict[str, Numbers]:
+        """Draw the table's columns of measurements: nothing of the data is looked at."""
+        progress("drawing records")
+        # Post-processing needs no cryptographic stream, only one of its own.
+        seed = int.from_bytes(source.words(4).tobytes(), "little")
+        generator = np.random.Generator(np.random.PCG64(seed))
+        values = synthesised(measurements, self.n_drawn, generator)
+        return {
+            part.attribute.name: released_numbers(
+                part.attribute, part.attribute.from_grid(units), missing
+            )
+            for part, (units, missing) in zip(self.attributes, values, strict=True)
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Choosing:
+    """Tables chosen and measured one after the other."""
+
+    plan: TablesPlan
+    engine: Engine
+    binned: Sequence[Binned]
+    axes: Sequence[Axis]
+    fitting: Fitting
+    source: RandomSource
+    progress: Callable[[str], None]
+
+    def measured(self) -> dict[Scope, NoisyCounts]:
+        """Choose and measure all tables that the plan has a budget for."""
+        scopes = self._scopes()
+        counts = dict(
+            zip(
+                scopes,
+                in_threads(
+                    lambda scope: self.engine.cross_counts([self.binned[one] for one in scope]),
+                    scopes,
+                ),
+                strict=True,
+            )
+        )
+        found: dict[Scope, NoisyCounts] = {}
+        joined = {one: one for one in range(len(self.axes))}
+        for number in range(self.plan.n_tables):
+            self.progress(f"choosing pair {number + 1} of {self.plan.n_tables}")
+            expected = (
+                self._independent(scopes, joined)
+                if number < self.plan.n_edges
+                else self._fitted(scopes, found)
+            )
+            if not expected:
+                break
+            scope = self._chosen(counts, expected)
+            found[scope] = _noisy(counts[scope], self.plan.noise, self.source)
+            first, second = (joined[one] for one in scope[-2:])
+            joined = {one: first if group == second else group for one, group in joined.items()}
+        return found
+
+    def _scopes(self) -> list[Scope]:
+        """List what may be measured: every pair, each with the target where there is one."""
+        target = self.plan.target
+        others = [one for one in range(len(self.axes)) if one != target]
+        if target is None:
+            return list(combinations(others, 2))
+        if len(others) == 1:
+            return [(target, others[0])]
+        return [(target, *pair) for pair in combinations(others, 2)]
+
+    def _independent(
+        self, scopes: Sequence[Scope], joined: dict[int, int]
+    ) -> dict[Scope, NDArray[np.float64]]:
+        """Expect independence of the pairs that join two parts of the tree."""
+        masses = self.fitting.masses({})
+        return {
+            scope: np.outer(masses[scope[-2]], masses[scope[-1]])
+            for scope in scopes
+            if joined[scope[-2]] != joined[scope[-1]]
+        }
+
+    def _fitted(
+        self, scopes: Sequence[Scope], found: dict[Scope, NoisyCounts]
+    ) -> dict[Scope, NDArray[np.float64]]:
+        """Expect what the model of the tables so far says, of pairs that it can still take."""
+        sizes = [axis.n_bins for axis in self.axes]
+        open_scopes = {
+            scope
+            for scope in scopes
+            if scope not in found and junction_tree(sizes, [*found, scope]).n_cells <= MOST_CELLS
+        }
+        if not open_scopes:
+            return {}
+        model = self.fitting.fit(found, steps=FEW).model
+        return {
+            (one, other): table
+            for one in range(len(sizes))
+            for other, table in model.pairs_with(one).items()
+            if (one, other) in open_scopes
+        }
+
+    def _chosen(
+        self,
+        counts: dict[Scope, Whole],
+        expected: dict[Scope, NDArray[np.float64]],
+    ) -> Scope:
+        """Choose the table that is farthest from what is expected, by the exponential mechanism.
+
+        The score is the sum of |counts - expected| in parts of a record, less what noise alone
+        would add: one record replaced moves it by 2 at most, whatever the expectation is.
+        """
+        scopes = list(expected)
+        losses = []
+        for scope in scopes:
+            public = np.rint(
+                expected[scope] * float(self.fitting.n_records) * (1 << SCORE_BITS)
+            ).astype(np.int64)
+            score = _score(counts[scope], public)
+            # Of a table with a target the noise of its slices adds up in squares.
+            slices = counts[scope].size / public.size
+            noise = public.size * math.sqrt(slices) * self.plan.noise.magnitude
+            bias = round(noise * (1 << SCORE_BITS))
+            losses.append(Fraction(bias - score, 4 << SCORE_BITS))
+        least = min(losses)
+        chosen = draw_run(
+            [loss - least for loss in losses], [1] * len(losses), self.plan.rate, self.source
+        )
+        return scopes[chosen]
+
+
+def _score(counts: Whole, public: Whole) -> int:
+    """Sum |counts - public| over a pair's cells; over a target's too, what is public spread."""
+    if counts.ndim == public.ndim:
+        return int(np.abs((counts << SCORE_BITS) - public).sum())
+    return int(np.abs((counts << SCORE_BITS).sum(axis=0) - public).sum())
+
+
+def _noisy(counts: Whole, noise: CountNoise, source: RandomSource) -> NoisyCounts:
+    return NoisyCounts(steps=noise.added(counts, source), bits=noise.bits, variance=noise.variance)

@@ -1,0 +1,197 @@
+"""The bins that an attribute has in tables, made of its own measurement."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.schema import Kind
+from microveil.synthesis.measurements import (
+    AttributeMeasured,
+    CountsMeasured,
+    CutsMeasured,
+    NoisyCounts,
+)
+from microveil.synthesis.quantile_function import quantile_function
+
+__all__ = ["Axis", "axis_of", "bin_masses", "two_parts"]
+
+Whole = NDArray[np.int64]
+Real = NDArray[np.float64]
+Scope = tuple[int, ...]
+# A count is told from nothing where it is so many standard deviations of its noise.
+STANDS_OUT = 3.0
+# Records that a bin is taken to have at least: no distribution has a mass of 0 or less.
+LEAST = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Axis:
+    """The bins of an attribute.
+
+    Attributes
+    ----------
+    edges : int64 array or None
+        Codes at which bins of an attribute with cuts begin, but the first; None for one whose
+        values were counted.
+    ends : float64 array
+        The shares of values below the ends of such bins, from 0 to 1.
+    groups : int64 array or None
+        The bin of each value that was counted.
+    n_bins : int
+        With the last for records without a value, where ``has_missing``.
+    has_missing : bool
+        Whether the last bin is that of records without a value; of a counted attribute they
+        are a value like another.
+    is_ordered : bool
+        Whether bins lie in an order.
+    is_known : bool
+        Whether the masses of bins are known from the cuts; else tables alone say them.
+    """
+
+    edges: Whole | None
+    ends: Real
+    groups: Whole | None
+    n_bins: int
+    has_missing: bool
+    is_ordered: bool
+    is_known: bool = True
+
+
+def axis_of(measured: AttributeMeasured, parts: int) -> Axis:
+    """Make the bins of an attribute: parts of equal mass, or values whose counts stand out."""
+    if isinstance(measured, CutsMeasured):
+        return _of_cuts(measured, parts)
+    groups = _groups(measured)
+    return Axis(
+        edges=None,
+        ends=np.array([0.0, 1.0]),
+        groups=groups,
+        n_bins=int(groups.max()) + 1,
+        has_missing=False,
+        is_ordered=measured.attribute.kind is not Kind.NOMINAL and not measured.has_missing,
+    )
+
+
+def two_parts(measured: CutsMeasured, at: int | None) -> Axis:
+    """Make two bins of an attribute with cuts: below its median, or a grid value, and from it on.
+
+    Parameters
+    ----------
+    measured : CutsMeasured
+    at : int or None
+        The grid value; None takes the private median.
+    """
+    cuts, candidates = measured.cuts, measured.candidates
+    if at is None:
+        return _of_cuts(measured, 2)
+    at_start = np.zeros(1, dtype=np.uint64)
+    code = int(candidates.codes(np.array([at], dtype=np.int64), at_start)[0])
+    share = quantile_function(cuts, candidates).share_below(at)
+    return Axis(
+        edges=np.array([code], dtype=np.int64),
+        ends=np.array([0.0, share, 1.0]),
+        groups=None,
+        n_bins=2 + (measured.present is not None),
+        has_missing=measured.present is not None,
+        is_ordered=True,
+        is_known=False,
+    )
+
+
+def _of_cuts(measured: CutsMeasured, parts: int) -> Axis:
+    cuts = measured.cuts.every(min(parts, 1 << measured.cuts.depth))
+    # Of two cuts in one grid value the lower stays.
+    values = np.floor(measured.candidates.positions(cuts.codes))
+    kept = np.diff(values, prepend=-np.inf) > 0
+    return Axis(
+        edges=cuts.codes[kept],
+        ends=np.concatenate(([0.0], cuts.shares[kept], [1.0])),
+        groups=None,
+        n_bins=int(kept.sum()) + 1 + (measured.present is not None),
+        has_missing=measured.present is not None,
+        is_ordered=True,
+    )
+
+
+def _groups(measured: CountsMeasured) -> Whole:
+    """Give values whose counts do not stand out of the noise a bin with others."""
+    counts, deviation = measured.levels.counts, np.sqrt(measured.levels.variance)
+    n_values = len(counts) - measured.has_missing
+    if measured.attribute.kind is not Kind.NOMINAL:
+        return _neighbours(counts, float(deviation), n_values)
+    weak = counts < STANDS_OUT * deviation
+    groups = np.zeros(len(counts), dtype=np.int64)
+    groups[~weak] = np.arange(np.count_nonzero(~weak))
+    groups[weak] = np.count_nonzero(~weak)
+    return groups
+
+
+def _neighbours(counts: Real, deviation: float, n_values: int) -> Whole:
+    """Join each value to those before it until the sum of their counts stands out."""
+    groups = np.zeros(len(counts), dtype=np.int64)
+    group, total, members = 0, 0.0, 0
+    for value in range(n_values):
+        groups[value] = group
+        total, members = total + counts[value], members + 1
+        if total >= STANDS_OUT * deviation * np.sqrt(members):
+            group, total, members = group + 1, 0.0, 0
+    if members and group:
+        groups[n_values - members : n_values] = group - 1
+    elif members:
+        group = 1
+    groups[n_values:] = group
+    return groups
+
+
+def bin_masses(
+    number: int,
+    axis: Axis,
+    measured: AttributeMeasured,
+    tables: Mapping[Scope, NoisyCounts],
+) -> Real:
+    """Estimate the share of records in each bin, from all that was measured of it.
+
+    Parts of equal mass are known; other counts are the mean of all measurements of them, each
+    weighted by the inverse of its variance.
+
+    Returns
+    -------
+    float64 array (n_bins,)
+        Above 0; they sum to 1.
+    """
+    if axis.groups is not None:
+        assert isinstance(measured, CountsMeasured)  # noqa: S101 -- its groups were made of it
+        sizes = np.bincount(axis.groups, minlength=axis.n_bins)
+        weight = 1 / (measured.levels.variance * sizes)
+        total = np.bincount(axis.groups, weights=measured.levels.counts) * weight
+        return _positive(*_with_tables(number, tables, total, weight))
+    parts = np.diff(axis.ends)
+    if not axis.is_known and any(number in scope for scope in tables):
+        nothing = np.zeros(axis.n_bins)
+        return _positive(*_with_tables(number, tables, nothing, nothing))
+    if not axis.has_missing:
+        return parts
+    assert isinstance(measured, CutsMeasured) and measured.present is not None  # noqa: S101, PT018
+    counts, weight = measured.present.counts, np.full(2, 1 / measured.present.variance)
+    present = _positive(counts * weight, weight)
+    return np.append(parts * present[0], present[1])
+
+
+def _with_tables(
+    number: int, tables: Mapping[Scope, NoisyCounts], total: Real, weight: Real
+) -> tuple[Real, Real]:
+    for scope, table in tables.items():
+        if number in scope:
+            away = tuple(axis for axis, one in enumerate(scope) if one != number)
+            cells = table.steps.size / table.steps.shape[scope.index(number)]
+            own = 1 / (table.variance * cells)
+            total = total + table.counts.sum(axis=away) * own
+            weight = weight + own
+    return total, weight
+
+
+def _positive(total: Real, weight: Real) -> Real:
+    counts = np.maximum(total / weight, LEAST)
+    return np.asarray(counts / counts.sum())

@@ -1,0 +1,137 @@
+"""From noisy tables to one distribution over all attributes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.synthesis.axes import Axis, bin_masses
+from microveil.synthesis.copula import copula_table, fitted_correlation
+from microveil.synthesis.descent import nearest_model
+from microveil.synthesis.measurements import AttributeMeasured, NoisyCounts
+from microveil.synthesis.model import Model, Scope
+from microveil.synthesis.pair_tables import nearest_table, shrunk
+
+__all__ = ["Fit", "Fitting"]
+
+Real = NDArray[np.float64]
+# Steps of descent: so few while tables are still being chosen, so many at the end.
+FEW, MANY = 60, 300
+TINY = 1e-12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Fit:
+    """A distribution that agrees with all measurements as far as these agree.
+
+    Attributes
+    ----------
+    model : Model
+    correlations : dict of float
+        By pair of attributes with cuts that have a table the correlation of its copula.
+    """
+
+    model: Model
+    correlations: Mapping[tuple[int, int], float]
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Fitting:
+    """Fits models to more and more tables, each beginning where the last one ended.
+
+    Attributes
+    ----------
+    n_records : int
+    attributes : sequence of CutsMeasured or CountsMeasured
+    axes : sequence of Axis
+    """
+
+    n_records: int
+    attributes: Sequence[AttributeMeasured]
+    axes: Sequence[Axis]
+    _factors: dict[Scope, Real] = field(default_factory=dict)
+
+    def fit(self, tables: Mapping[Scope, NoisyCounts], *, steps: int = MANY) -> Fit:
+        """Fit a model to tables.
+
+        Parameters
+        ----------
+        tables : mapping of NoisyCounts
+            By the positions of their attributes.
+        steps : int
+            Of descent, at most.
+        """
+        masses = self.masses(tables)
+        correlations: dict[tuple[int, int], float] = {}
+        targets: dict[Scope, Real] = {(one,): mass for one, mass in enumerate(masses)}
+        for scope, table in tables.items():
+            targets[scope] = self._target(scope, table, masses, correlations)
+        self._begin(targets)
+        model, self._factors = nearest_model(
+            [axis.n_bins for axis in self.axes], targets, self._factors, steps
+        )
+        return Fit(model=model, correlations=correlations)
+
+    def masses(self, tables: Mapping[Scope, NoisyCounts]) -> list[Real]:
+        """Estimate the share of records in each bin of each attribute."""
+        return [
+            bin_masses(number, axis, measured, tables)
+            for number, (axis, measured) in enumerate(zip(self.axes, self.attributes, strict=True))
+        ]
+
+    def _target(
+        self,
+        scope: Scope,
+        table: NoisyCounts,
+        masses: Sequence[Real],
+        correlations: dict[tuple[int, int], float],
+    ) -> Real:
+        """Take off a table what is expected to be noise, and give it the margins known."""
+        shares = table.counts / self.n_records
+        variance = table.variance / self.n_records**2
+        if len(scope) != 2:
+            return _of_three(shares, variance, [masses[one] for one in scope])
+        rows, columns = (masses[one] for one in scope)
+        plain = np.outer(rows, columns)
+        if all(self.axes[one].edges is not None for one in scope):
+            correlation, plain = self._copula(scope, shares, rows, columns)
+            correlations[scope[0], scope[1]] = correlation
+        return nearest_table(shrunk(shares, plain, variance), rows, columns)
+
+    def _copula(self, scope: Scope, shares: Real, rows: Real, columns: Real) -> tuple[float, Real]:
+        """Fit a copula among the records that have both values; the rest are independent."""
+        table = nearest_table(shares, rows, columns, steps=30)
+        inner = tuple(slice(0, len(self.axes[one].ends) - 1) for one in scope)
+        own, across = (np.diff(self.axes[one].ends) for one in scope)
+        both = table[inner]
+        correlation = fitted_correlation(both / max(both.sum(), TINY), own, across)
+        plain = np.outer(rows, columns)
+        plain[inner] = copula_table(own, across, correlation) * plain[inner].sum()
+        return correlation, plain
+
+    def _begin(self, targets: Mapping[Scope, Real]) -> None:
+        """Begin where the tables of a tree are right, and new ones where the last fit was."""
+        is_first = not self._factors
+        known: dict[Scope, Real] = {}
+        for scope, target in targets.items():
+            if scope in self._factors:
+                known[scope] = self._factors[scope]
+            elif len(scope) == 1:
+                known[scope] = np.log(target + TINY)
+            elif is_first and len(scope) == 2:
+                apart = np.log(target.sum(axis=1, keepdims=True) + TINY)
+                known[scope] = np.log(target + TINY) - apart - np.log(target.sum(axis=0) + TINY)
+            else:
+                known[scope] = np.zeros_like(target)
+        self._factors = known
+
+
+def _of_three(shares: Real, variance: float, masses: Sequence[Real]) -> Real:
+    """Shrink a table of three attributes towards independence given the first."""
+    first, second, third = masses
+    with_second = nearest_table(shares.sum(axis=2), first, second)
+    with_third = nearest_table(shares.sum(axis=1), first, third)
+    plain = with_second[:, :, None] * with_third[:, None, :] / first[:, None, None]
+    table = np.maximum(shrunk(shares, plain, variance), 0.0)
+    return np.asarray(table / table.sum())

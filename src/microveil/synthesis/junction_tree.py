@@ -1,0 +1,109 @@
+"""A tree of cliques that hold every measured table, and the cost of one more."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import prod
+
+__all__ = ["JunctionTree", "junction_tree"]
+
+Clique = frozenset[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JunctionTree:
+    """Cliques in an order in which each meets those before it in one of them alone.
+
+    Attributes
+    ----------
+    cliques : tuple of sorted tuples of int
+    parents : tuple of int
+        The earlier clique that holds what a clique shares with all before it; -1 at a root.
+    n_cells : int
+        Of all cliques' tables together.
+    """
+
+    cliques: tuple[tuple[int, ...], ...]
+    parents: tuple[int, ...]
+    n_cells: int
+
+    def separator(self, clique: int) -> tuple[int, ...]:
+        """Return what a clique shares with its parent, sorted."""
+        parent = self.parents[clique]
+        if parent < 0:
+            return ()
+        return tuple(sorted(set(self.cliques[clique]) & set(self.cliques[parent])))
+
+    def host(self, attributes: Iterable[int]) -> int:
+        """Find a clique that holds these attributes, the smallest there is."""
+        wanted = set(attributes)
+        return min(
+            (number for number, clique in enumerate(self.cliques) if wanted <= set(clique)),
+            key=lambda number: len(self.cliques[number]),
+        )
+
+
+def junction_tree(sizes: Sequence[int], scopes: Iterable[Iterable[int]]) -> JunctionTree:
+    """Triangulate the graph of measured tables: the node whose clique adds least fill goes first.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Each attribute's number of bins.
+    scopes : iterable of iterables of int
+        The attributes of each measured table.
+
+    Examples
+    --------
+    >>> tree = junction_tree([2, 3, 4], [(0, 1), (1, 2)])
+    >>> tree.cliques, tree.n_cells
+    (((0, 1), (1, 2)), 18)
+    """
+    neighbours: list[set[int]] = [set() for _ in sizes]
+    for scope in scopes:
+        for a, b in combinations(scope, 2):
+            neighbours[a].add(b)
+            neighbours[b].add(a)
+    return _ordered(sizes, _eliminated(sizes, neighbours))
+
+
+def _eliminated(sizes: Sequence[int], neighbours: list[set[int]]) -> list[Clique]:
+    left, found = set(range(len(sizes))), list[Clique]()
+    while left:
+        costs = {node: _fill(node, neighbours, sizes) for node in left}
+        node = min(left, key=lambda one: (costs[one], one))
+        around = neighbours[node]
+        clique = frozenset(around | {node})
+        if not any(clique <= other for other in found):
+            found.append(clique)
+        for one in around:
+            neighbours[one] |= around - {one}
+            neighbours[one].discard(node)
+        left.discard(node)
+        neighbours[node] = set()
+    return found
+
+
+def _fill(node: int, neighbours: list[set[int]], sizes: Sequence[int]) -> tuple[int, int]:
+    around = neighbours[node]
+    missing = sum(len(around - neighbours[one]) - 1 for one in around)
+    return missing, prod(sizes[one] for one in around) * sizes[node]
+
+
+def _ordered(sizes: Sequence[int], cliques: list[Clique]) -> JunctionTree:
+    """Join cliques by their largest separators (Prim), so that each meets earlier ones in one."""
+    rest = list(range(len(cliques)))
+    order, parents = list[int](), list[int]()
+    best = dict.fromkeys(rest, (0, -1))
+    while rest:
+        number = max(rest, key=lambda one: (best[one][0], -one))
+        rest.remove(number)
+        order.append(number)
+        parents.append(order.index(best[number][1]) if best[number][0] else -1)
+        for other in rest:
+            shared = len(cliques[number] & cliques[other])
+            if shared > best[other][0]:
+                best[other] = shared, number
+    chosen = tuple(tuple(sorted(cliques[number])) for number in order)
+    cells = sum(prod(sizes[one] for one in clique) for clique in chosen)
+    return JunctionTree(cliques=chosen, parents=tuple(parents), n_cells=cells)

@@ -1,0 +1,157 @@
+"""What was asked of the data, as it came out of the noise: exact integers, and public scales.
+
+Everything here may be published: it is what differential privacy bounds, and every release by
+`dp-synthetic` is a function of it and of fresh randomness.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.partition.quantiles import Candidates, Cuts
+from microveil.schema import Attribute
+
+__all__ = ["AttributeMeasured", "CountsMeasured", "CutsMeasured", "Measurements", "NoisyCounts"]
+
+Whole = NDArray[np.int64]
+Real = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class NoisyCounts:
+    """Counts with noise, as whole numbers of steps.
+
+    Attributes
+    ----------
+    steps : int64 array
+    bits : int
+        A record is 2**bits steps.
+    variance : float
+        Of the noise on each count, in squared records.
+    """
+
+    steps: Whole
+    bits: int
+    variance: float
+
+    @property
+    def counts(self) -> Real:
+        """The counts in records."""
+        return np.asarray(self.steps / (1 << self.bits))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts as plain values."""
+        return {
+            "steps": self.steps.tolist(),
+            "steps_per_record": 1 << self.bits,
+            "standard_deviation": float(np.sqrt(self.variance)),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CutsMeasured:
+    """The private medians of a numeric attribute.
+
+    Attributes
+    ----------
+    attribute : Attribute
+    candidates : Candidates
+    cuts : Cuts
+    rates : tuple of float
+        By level the rate of the exponential mechanism.
+    present : NoisyCounts or None
+        Records with and without a value, where missing is protected.
+    """
+
+    attribute: Attribute
+    candidates: Candidates
+    cuts: Cuts
+    rates: tuple[float, ...]
+    present: NoisyCounts | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the cuts as plain values; positions in grid units of the attribute."""
+        positions = self.candidates.positions(self.cuts.codes)
+        return {
+            "kind": "cuts",
+            "candidates": self.candidates.count,
+            "depth": self.cuts.depth,
+            "cuts": [
+                {"number": int(number), "candidate": int(code), "position": float(position)}
+                for number, code, position in zip(
+                    self.cuts.numbers, self.cuts.codes, positions, strict=True
+                )
+            ],
+            "rates": list(self.rates),
+            "present": None if self.present is None else self.present.to_dict(),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CountsMeasured:
+    """The noisy histogram of an attribute over its whole domain.
+
+    Attributes
+    ----------
+    attribute : Attribute
+    levels : NoisyCounts
+        One count for each value of the domain, and behind these the records without a value,
+        where missing is protected.
+    has_missing : bool
+    """
+
+    attribute: Attribute
+    levels: NoisyCounts
+    has_missing: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the histogram as plain values."""
+        return {"kind": "counts", "has_missing": self.has_missing, **self.levels.to_dict()}
+
+
+AttributeMeasured = CutsMeasured | CountsMeasured
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Measurements:
+    """All that is known of a table once the budget is spent.
+
+    Attributes
+    ----------
+    n_records : int
+        Of the original: public.
+    attributes : tuple of CutsMeasured or CountsMeasured
+    tables : dict of NoisyCounts
+        By the positions of their attributes, in the order in which they were measured: the
+        bins of each are those that `axes.axis_of` makes of the attribute's own measurement.
+    parts : int
+        So many parts of equal mass an attribute's cuts make in tables, at most.
+    halves : dict of int or None
+        By position the attributes with cuts that have two bins in tables instead, and the grid
+        value at which the second begins: None is the private median.
+    """
+
+    n_records: int
+    attributes: tuple[AttributeMeasured, ...]
+    tables: Mapping[tuple[int, ...], NoisyCounts]
+    parts: int
+    halves: Mapping[int, int | None] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the measurements as plain values."""
+        names = [measured.attribute.name for measured in self.attributes]
+        return {
+            "n_records": self.n_records,
+            "attributes": {
+                measured.attribute.name: measured.to_dict() for measured in self.attributes
+            },
+            "tables": [
+                {"attributes": [names[one] for one in scope], **table.to_dict()}
+                for scope, table in self.tables.items()
+            ],
+            "parts": self.parts,
+            "halves": {names[one]: at for one, at in self.halves.items()},
+        }

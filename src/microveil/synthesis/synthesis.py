@@ -1,0 +1,61 @@
+"""A new table from measurements: what is computed here sees nothing else."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.synthesis.axes import Axis, axis_of, two_parts
+from microveil.synthesis.fitting import Fitting
+from microveil.synthesis.generation import drawn_values
+from microveil.synthesis.measurements import AttributeMeasured, CutsMeasured, Measurements
+
+__all__ = ["axes_of", "synthesised"]
+
+Values = tuple[NDArray[np.int64], NDArray[np.bool_] | None]
+
+
+def axes_of(
+    attributes: Sequence[AttributeMeasured], parts: int, halves: Mapping[int, int | None]
+) -> list[Axis]:
+    """Make the bins that each attribute has in tables.
+
+    Parameters
+    ----------
+    attributes : sequence of CutsMeasured or CountsMeasured
+    parts : int
+        So many parts of equal mass attributes with cuts have, at most.
+    halves : mapping of int or None
+        By position those with cuts that have two bins instead, and where: see `two_parts`.
+    """
+    return [
+        two_parts(measured, halves[number])
+        if number in halves and isinstance(measured, CutsMeasured)
+        else axis_of(measured, parts)
+        for number, measured in enumerate(attributes)
+    ]
+
+
+def synthesised(
+    measurements: Measurements, n_records: int, generator: np.random.Generator
+) -> list[Values]:
+    """Draw a table of records that are nobody's.
+
+    Parameters
+    ----------
+    measurements : Measurements
+    n_records : int
+        How many records to draw.
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    list of (int64 array (n_records,), bool array (n_records,) or None)
+        By attribute values in grid units, and which are missing.
+    """
+    axes = axes_of(measurements.attributes, measurements.parts, measurements.halves)
+    fitting = Fitting(
+        n_records=measurements.n_records, attributes=measurements.attributes, axes=axes
+    )
+    fit = fitting.fit(measurements.tables)
+    return drawn_values(measurements.attributes, axes, fit, n_records, generator)
