@@ -39,7 +39,7 @@ Scope = tuple[int, ...]
 # Scores are whole numbers of such parts of a record.
 SCORE_BITS = 16
 # Cells of the junction tree's tables, all together: what a machine fits in seconds.
-MOST_CELLS = 1 << 20
+MOST_CELLS = 1 << 17
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
