@@ -9,6 +9,8 @@ def readable(text: str) -> str:
     >>> readable("AGE\u202e\x00\n")
     'AGE�� '
     """
+    if text.isprintable():
+        return text
     return "".join(
         letter if letter.isprintable() else " " if letter.isspace() else "\ufffd" for letter in text
     )
