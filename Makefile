@@ -4,8 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 REPRODUCE := $(BIN)/microveil reproduce $(FLAGS) -o build/reproduce
-# A container may see all cores of its host: no more processes than pay off.
-PYTEST := $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal
+# A container may see all cores of its host: no more processes than pay off. Each is one worker:
+# threads of libraries would but wait for each other. Bytecode is kept, or each rewrites all tests.
+PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1 \
+  $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal
 
 KERNEL_TESTS := $(addprefix tests/unit/test_,files.py noise.py record_linkage.py intervals.py \
   neighbourhoods.py attacks_against_oracle.py goodness_of_fit.py columns.py)
