@@ -6,6 +6,7 @@ from fixtures import (
     pytest_pyfunc_call,
     pytest_terminal_summary,
     reference_data,
+    unweighed,
 )
 
 __all__ = [
@@ -14,4 +15,5 @@ __all__ = [
     "pytest_pyfunc_call",
     "pytest_terminal_summary",
     "reference_data",
+    "unweighed",
 ]

@@ -1,5 +1,6 @@
 """Fixtures and the two markers, here and for the papers: long runs, reference data, by name."""
 
+import importlib
 import os
 from pathlib import Path
 
@@ -49,6 +50,16 @@ def pytest_terminal_summary(terminalreporter):
         terminalreporter.write_line(
             "tests on reference data left out: set MICROVEIL_DATA to their folder"
         )
+
+
+@pytest.fixture(scope="module")
+def unweighed():
+    """Weigh no other methods where a request is hopeless: a module that does not test advice."""
+    # By its path: the package's name for it is the function.
+    plan_findings = importlib.import_module("microveil.protect.plan_findings")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plan_findings, "WEIGHED_CELLS", 0)
+        yield
 
 
 @pytest.fixture(scope="session")

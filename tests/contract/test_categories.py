@@ -9,6 +9,8 @@ import pytest
 import microveil as mv
 from microveil.methods import METHODS
 
+pytestmark = pytest.mark.usefixtures("unweighed")
+
 LEVELS = ("none", "school", "degree", "doctorate")
 ORDERED = {"E": mv.ordered(*LEVELS)}
 N = 120

@@ -14,6 +14,8 @@ from microveil.errors import RequestError
 from microveil.release.recipe import merged, propose_recipe, read_recipe
 from microveil.schema import Ordered
 
+pytestmark = pytest.mark.usefixtures("unweighed")
+
 LEVELS = ["none", "school", "degree"]
 INCOME = ["<=50K", ">50K"]
 RANDOM = np.random.Generator(np.random.PCG64(3))

@@ -9,6 +9,8 @@ import pytest
 import microveil as mv
 from command import run
 
+pytestmark = pytest.mark.usefixtures("unweighed")
+
 REQUEST = [
     "--method", "dp-um", "--k", "5", "--attributes", "AGE", "--bounds", "AGE=0:120",
 ]  # fmt: skip
