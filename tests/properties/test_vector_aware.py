@@ -6,7 +6,7 @@ import statistics
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from microveil._kernels import vector_aware as kernel
@@ -59,6 +59,16 @@ def measured(values, sizes, share):
     return totals[0] + 2 / share**2 * totals[1] * max(totals[2], totals[3]) ** 2
 
 
+def scale_limits_down(monkeypatch, n):
+    """Search a table of n records as one a little above the limits of a search of all pairs."""
+    part = n / (vector_search._ALL_PAIRS + 100)
+    for name, power in (("_COARSE", 1), ("_PAIRS", 2), ("_MOST_REACH", 1)):
+        limit = getattr(vector_search, name)
+        monkeypatch.setattr(vector_search, name, int(limit * part**power))
+    monkeypatch.setattr(vector_search, "_ALL_PAIRS", n - 1)
+
+
+@settings(max_examples=40)
 @given(tables(60), st.integers(3, 6), shares, st.booleans())
 def test_never_worse_than_a_fixed_size_or_one_cluster(values, k, share, exact_allowed):
     """Sizes are k or more, and no allowed ranking by a fixed size has a smaller objective."""
@@ -77,9 +87,10 @@ def test_never_worse_than_a_fixed_size_or_one_cluster(values, k, share, exact_al
 @pytest.mark.parametrize("exact_allowed", [True, False])
 @pytest.mark.parametrize("share", [0.1, 10, 1000])
 @pytest.mark.parametrize("name", data_sets(3))
-def test_never_worse_than_a_fixed_size_among_many_records(name, share, exact_allowed):
+def test_never_worse_than_a_fixed_size_among_many_records(name, share, exact_allowed, monkeypatch):
     """Nor where only some of the positions are candidates."""
-    values = data_sets(3000)[name]
+    scale_limits_down(monkeypatch, 1000)
+    values = data_sets(1000)[name]
     sizes = vector_aware_sizes(values, 3, share, exact_allowed=exact_allowed)
     assert sizes.sum() == len(values)
     assert sizes.min() >= 3
@@ -122,14 +133,15 @@ def test_hardly_worse_than_the_best_of_all_partitions():
 @pytest.mark.parametrize("name", data_sets(3))
 def test_few_candidates_find_nearly_what_all_find(name, share, exact_allowed, monkeypatch):
     """The search of large tables stays within 2 % of that over all pairs."""
-    values = data_sets(2500)[name]
-    monkeypatch.setattr(vector_search, "_ALL_PAIRS", 2499)
+    values = data_sets(1000)[name]
+    scale_limits_down(monkeypatch, 1000)
     few = vector_aware_sizes(values, 3, share, exact_allowed=exact_allowed)
-    monkeypatch.setattr(vector_search, "_ALL_PAIRS", 2500)
+    monkeypatch.setattr(vector_search, "_ALL_PAIRS", 1000)
     every = vector_aware_sizes(values, 3, share, exact_allowed=exact_allowed)
     assert measured(values, few, share) <= 1.02 * measured(values, every, share)
 
 
+@settings(max_examples=40)
 @given(tables(40), shares, st.integers(-FAR, FAR), st.integers(2, 2**41), st.booleans())
 def test_neither_origin_nor_unit_matters(values, share, shift, factor, exact_allowed):
     """A constant added, or a whole number multiplied by, leaves the sizes as they are."""
@@ -159,6 +171,7 @@ def test_unit_and_origin_do_not_matter_among_many_records(name):
     assert vector_aware_sizes(values * 7 - FAR, 3, 5.0).tolist() == sizes
 
 
+@settings(max_examples=40)
 @given(st.lists(st.integers(-FAR, FAR), min_size=3, max_size=40), shares, st.booleans())
 def test_values_up_to_two_to_the_61_do_not_overflow(values, share, exact_allowed):
     """Sizes are valid, whatever the distances; nothing warns."""
@@ -167,6 +180,7 @@ def test_values_up_to_two_to_the_61_do_not_overflow(values, share, exact_allowed
     assert sizes.min() >= 3
 
 
+@settings(max_examples=40)
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=3, max_size=20))
 @example([0.0, 0.0, 1.0, 6.6e231, 6.6e231, 6.6e231])
 def test_floats_of_any_magnitude(values):
@@ -208,6 +222,7 @@ def test_near_values_are_told_apart_beside_far_ones():
     assert vector_aware_sizes(values, 3, 1.0).tolist() == [3, 3, 3]
 
 
+@settings(max_examples=40)
 @given(tables(30), st.integers(3, 5), st.booleans(), st.data())
 def test_paths_are_the_shortest(values, k, exact_allowed, data):
     """The kernel's path costs what the plain dynamic programme finds, multiplier by multiplier."""
@@ -237,6 +252,7 @@ def test_paths_are_the_shortest(values, k, exact_allowed, data):
         assert totals @ [1, *three] == pytest.approx(least, rel=1e-11)
 
 
+@settings(max_examples=40)
 @given(tables(40), st.integers(3, 4), shares, st.booleans())
 def test_where_sweeps_end_no_single_change_helps(values, k, share, exact_allowed):
     """No split, joining or new cut has a smaller objective; no sweep ever has a larger one."""
@@ -277,6 +293,7 @@ parted = st.lists(st.integers(0, 10**5), min_size=12, max_size=12).map(
 )
 
 
+@settings(max_examples=40)
 @given(st.one_of(tables(60), parted), shares, st.booleans())
 def test_the_kernel_names_the_best_fixed_size(values, share, exact_allowed):
     """If it is below what is known, and told apart from it by a millionth."""
@@ -322,6 +339,7 @@ def test_multipliers_are_the_derivatives_of_the_noise():
     assert weights == pytest.approx([0.3 * 4**2, 0.3 * 5 * 2 * 4, 0])
 
 
+@settings(max_examples=40)
 @given(st.floats(1e-250, 1e250))
 def test_cube_roots(number):
     """Off by less than 1e-12 of the root."""
