@@ -1,4 +1,4 @@
-"""Advice before noise against what then happens: the mean error of 200 seeded releases."""
+"""Advice before noise against what then happens: the mean error of 100 seeded releases."""
 
 from dataclasses import replace
 
@@ -10,9 +10,9 @@ from microveil.audit.advice import expectations
 from microveil.engines.local import LocalEngine
 from microveil.protect import draw
 
-N, RUNS = 240, 200
+N, RUNS = 240, 100
 BOUNDS = {"wide": (0, 4000), "narrow": (0, 60), "yes": (0, 1), "same": (0, 50), "price": (0, 90)}
-# An error so small that 200 runs may well never see it.
+# An error so small that 100 runs may well never see it.
 RARE = 1e-3
 VARIED = ["wide", "narrow", "price"]
 CASES = [
@@ -75,7 +75,7 @@ def squared_errors(table, planned, runs):
 
 
 @pytest.mark.parametrize(("method", "steps"), CASES)
-def test_the_expected_error_is_that_of_200_releases(method, steps):
+def test_the_expected_error_is_that_of_100_releases(method, steps):
     """Within 10 percent of their mean, or four of its standard errors, for every attribute.
 
     Four, as 140 attributes are compared: the chance that one of them fails is under 1 percent.
