@@ -9,15 +9,19 @@ import shutil
 import stat
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
+from unittest.mock import patch
 
 import polars as pl
 import pytest
 
 import microveil as mv
 from command import run
-from microveil.commands import demo
+from microveil.commands import demo, files
 from microveil.errors import FileError
+
+pytestmark = pytest.mark.usefixtures("unweighed")
 
 REQUEST = [
     "--method", "dp-um", "--k", "5", "--epsilon", "1", "--attributes", "AGE,INCOME",
@@ -32,12 +36,16 @@ def folder(tmp_path):
     return tmp_path
 
 
+few_invented = patch.object(demo, "invented_people", partial(mv.invented_people, 300))
+
+
 @pytest.fixture(scope="module")
 def invented(tmp_path_factory):
-    """A demo of invented people, run once: what it prints, and its folder."""
+    """A demo of a few invented people, run once: what it prints, and its folder."""
     home = tmp_path_factory.mktemp("invented")
     (home / "shown").mkdir()
-    done = run("demo", "-o", "shown", "--overwrite", folder=home)
+    with few_invented:
+        done = run("demo", "-o", "shown", "--overwrite", folder=home)
     assert done.returncode == 0, done.stderr
     return done.stdout, home / "shown"
 
@@ -279,23 +287,20 @@ def test_a_process_ends_with_the_code_of_its_command(folder, columns, code):
     assert "Traceback" not in done.stderr
 
 
-def test_an_error_of_ours_shows_no_value(folder):
+def test_an_error_of_ours_shows_no_value(folder, monkeypatch):
     """Exit code 1; the message of an unforeseen error is not passed on."""
-    code = (
-        "import sys, microveil.commands.files as p, microveil.cli as c\n"
-        "def broken(*a, **k): raise RuntimeError('SECRET77')\n"
-        "p.protect_file = broken\n"
-        "sys.argv = ['microveil', 'protect', 'people.csv', '-o', 'out']\n"
-        "c.main()\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
-    )
+
+    def broken(*_arguments, **_named):
+        raise RuntimeError("SECRET77")
+
+    monkeypatch.setattr(files, "protect_file", broken)
+    done = run("protect", "people.csv", "-o", "out", folder=folder)
     assert done.returncode == 1
     assert "RuntimeError" in done.stderr
     assert "SECRET77" not in done.stderr
 
 
+@few_invented
 def test_demo_runs_twice_and_explains(invented, folder):
     """Releases of invented people, explained; the second run replaces the first."""
     shutil.copytree(invented[1], folder / "shown")

@@ -2,8 +2,6 @@
 
 import datetime
 import json
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 
+import command
 import microveil as mv
 from microveil.compare import Comparison, compare, risk_utility_map, running
 from microveil.compare.learnt import analysed_words, learnt_words
@@ -430,10 +429,7 @@ def test_the_command_ends_with_2_where_a_classifier_fails(tmp_path):
         "compare people.csv --methods mdav --k 5 --attributes AGE,TAX --classes PAY "
         "--threshold 100 --estimator sklearn.naive_bayes.CategoricalNB -o compared"
     )
-    done = subprocess.run(
-        [sys.executable, "-m", "microveil", *asked.split()],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = command.run(*asked.split(), folder=tmp_path)
     assert done.returncode == 2
     assert "the classifier cannot be trained on these records" in done.stderr
     assert "4711" not in done.stderr

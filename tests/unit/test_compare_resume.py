@@ -21,13 +21,10 @@ GRID = {"methods": "laplace,dp-um,idp-cbls", "k": [2, 3, 8], "epsilon": [0.5, 2]
 REQUEST = {"attributes": ["AGE"], "bounds": {"AGE": (0, 120)}, "exact_cells": "allow"}
 # Writes after every run, and says so.
 PROCESS = """
-import sys
-from pathlib import Path
-sys.path.insert(0, {tests!r})
-from test_compare_resume import GRID, REQUEST, people
+import numpy
 from microveil.compare import compare, store
 store.EVERY, store.PART_OF_TIME = 0.0, 1e9
-compare(people(), **GRID, **REQUEST, seed=4, jobs=2, folder={folder!r},
+compare({{"AGE": numpy.array({ages})}}, **{grid}, **{request}, seed=4, jobs=2, folder={folder!r},
         progress=lambda done, total: print(done, total, flush=True))
 """
 
@@ -43,7 +40,8 @@ def whole():
 
 
 def started(folder):
-    code = PROCESS.format(tests=str(Path(__file__).parent), folder=str(folder))
+    ages = people()["AGE"].tolist()
+    code = PROCESS.format(ages=ages, grid=GRID, request=REQUEST, folder=str(folder))
     return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
 
 

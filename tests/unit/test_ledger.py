@@ -19,6 +19,8 @@ from microveil.ledger import Entry, Ledger, Recording, Spent, announce, ledger_p
 from microveil.ledger import keeping as ledger_keeping
 from microveil.ledger.totals import Totals
 
+pytestmark = pytest.mark.usefixtures("unweighed")
+
 PEOPLE = {"AGE": np.array([23, 35, 31, 62, 58, 47]), "HOME": np.array(list("abcabc"))}
 BOUNDS = {"AGE": (0, 120)}
 NAME = "household-survey-QX"
@@ -35,7 +37,7 @@ recording = Recording(place=Path(sys.argv[1]), guarantee=release.guarantee, popu
                       folder=sys.argv[2], sha256=None)
 print("ready", flush=True)
 sys.stdin.readline()
-for _ in range(40):
+for _ in range(15):
     recording.announce()
 """
 # For N = 1, 2, ...: in a child, write a release and kill the process before the N-th call that
@@ -365,8 +367,8 @@ def test_processes_at_once_lose_no_line(tmp_path):
     ledger = read_ledger(place)
     assert [
         sum(line.folder == f"folder{number}" for line in ledger.entries) for number in range(3)
-    ] == [40] * 3
-    assert ledger.totals("all").sums["row"].spent.epsilon == 12
+    ] == [15] * 3
+    assert ledger.totals("all").sums["row"].spent.epsilon == 4.5
 
 
 def test_a_line_waits_for_the_lock_of_another_process(book):
