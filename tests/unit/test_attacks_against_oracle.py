@@ -23,7 +23,7 @@ from microveil.risk.attacks.singling_out import Predicates, singling_out
 from reference import attacks as oracle
 from reference.record_linkage import average_ranks, reciprocal_variances
 
-unhurried = settings(deadline=None, max_examples=150)
+unhurried = settings(deadline=None, max_examples=50)
 
 
 @st.composite

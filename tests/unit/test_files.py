@@ -448,7 +448,7 @@ def frames(draw):
     return pl.DataFrame(columns)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(frame=frames(), comma=st.booleans())
 def test_what_is_written_as_csv_is_read_as_it_was(tmp_path_factory, frame, comma):
     """Writing and reading a CSV file gives the same values and types."""

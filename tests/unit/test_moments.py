@@ -83,6 +83,7 @@ def test_a_covariance_uses_the_records_that_hold_both_values():
     assert result.variances[0] == pytest.approx(table[50:, 0].var(ddof=1))
 
 
+@settings(max_examples=40)
 @given(table_pairs())
 def test_correlations_lie_between_minus_one_and_one(pair):
     """A correlation is within bounds, 1 with itself, and NaN with a constant."""
