@@ -22,7 +22,7 @@ class Model(StrEnum):
     @property
     def strength(self) -> int:
         """Its place among the models: 0 promises nothing."""
-        return list(Model).index(self)
+        return _STRENGTHS[self]
 
     def at_most(self, other: "Model") -> "Model":
         """Return the weaker of two models."""
@@ -45,3 +45,7 @@ class Model(StrEnum):
             Model.DIFFERENTIAL_PRIVACY: "DP of the centroids",
             Model.INDIVIDUAL: "iDP of the centroids",
         }.get(self, self.in_words)
+
+
+# Looked up for every pair of a comparison's configurations.
+_STRENGTHS = {model: place for place, model in enumerate(Model)}
