@@ -35,8 +35,9 @@ WITH_TARGET = Fraction(5, 10), Fraction(1, 10), Fraction(4, 10)
 # Numbers of no more values than this are counted instead of cut.
 FEW_VALUES = 32
 CANDIDATES = 1 << 40
-# The budget grows by this factor from one level of cuts to the next.
-GROWTH = Fraction(8, 5)
+# The budget grows by this factor from one level of cuts to the next: where there are two alone,
+# and where there are more.
+GROWTH_OF_TWO, GROWTH = Fraction(8, 5), Fraction(7, 5)
 LEAST_DEPTH, MOST_DEPTH = 2, 7
 # rate x n / 2**depth, at the last level: what a depth needs, and what the least one does.
 DEEP_ENOUGH, WORTH_IT = Fraction(11), Fraction(769, 100)
@@ -69,7 +70,8 @@ class _Budget:
 
     def rates(self, share: Fraction, depth: int) -> tuple[Fraction, ...]:
         """Split a share over levels of cuts: 2 rate of epsilon each, or rate**2 / 2 in rho."""
-        growths = [GROWTH**level for level in range(depth)]
+        growth_of = GROWTH_OF_TWO if depth == LEAST_DEPTH else GROWTH
+        growths = [growth_of**level for level in range(depth)]
         if not self.is_concentrated:
             return tuple(share / 2 * growth / sum(growths) for growth in growths)
         squares = sum(growth**2 for growth in growths)

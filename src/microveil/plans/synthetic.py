@@ -432,4 +432,9 @@ def _score(counts: Whole, public: Whole) -> int:
 
 
 def _noisy(counts: Whole, noise: CountNoise, source: RandomSource) -> NoisyCounts:
-    return NoisyCounts(steps=noise.added(counts, source), bits=noise.bits, variance=noise.variance)
+    return NoisyCounts(
+        steps=noise.added(counts, source),
+        bits=noise.bits,
+        variance=noise.variance,
+        is_gaussian=noise.is_gaussian,
+    )

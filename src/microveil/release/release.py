@@ -25,6 +25,7 @@ from microveil.files.writing import write_data
 from microveil.ledger import Recording, ledger_place, recorded
 from microveil.plans import AttributePlan, SinglePlan, SyntheticPlan
 from microveil.privacy import Guarantee, Scopes
+from microveil.synthesis.margins import Margins, margins_of
 from microveil.synthesis.measurements import Measurements
 from microveil.table import Table
 
@@ -195,6 +196,40 @@ class Release:
         name: str | None = self.manifest.to_dict().get("parameters", {}).get("population")
         return name
 
+    @stands_alone
+    def margins(self, confidence: float = 0.95) -> Margins:
+        """Return how far figures of a new table can be off for the noise alone.
+
+        Parameters
+        ----------
+        confidence : float
+            Of each interval by itself, between 0 and 1.
+
+        Raises
+        ------
+        RequestError
+            If the release was not drawn from measurements, or confidence is out of range.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import microveil as mv
+        >>> ages = {"AGE": np.random.default_rng(1).integers(18, 95, 2000)}
+        >>> release = mv.protect(
+        ...     ages, method="dp-synthetic", epsilon=1, attributes="AGE", bounds={"AGE": (0, 120)}
+        ... )
+        >>> mean = release.margins().attributes["AGE"].mean
+        >>> mean.lower <= mean.estimate <= mean.upper
+        True
+        """
+        if self.measurements is None:
+            raise _without_measurements("margins", self.guarantee.method)
+        if not isinstance(confidence, float) or not 0 < confidence < 1:
+            raise RequestError(
+                "confidence", "it must be above 0 and below 1", "pass for example confidence=0.95"
+            )
+        return margins_of(self.measurements, confidence)
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle all but the manifest."""
         return _handed_on, (self.data, self.guarantee, self.notes, self.measurements)
@@ -251,8 +286,9 @@ class Release:
             Put an apostrophe before names and text of data.csv that a spreadsheet would run as
             formulas; numbers stay. A format with types has no use for it.
         with_measurements : bool
-            Write what a new table was drawn from as measurements.json beside it: noisy counts and
-            cuts, under the same guarantee. Refused where a seed drew them.
+            Write what a new table was drawn from as measurements.json beside it, noisy counts and
+            cuts, and as margins.json how far figures can be off for their noise: both under the
+            same guarantee. Refused where a seed drew them.
         progress : callable
             Gets the name of each step.
 
@@ -297,6 +333,7 @@ class Release:
             )
             if measurements is not None:
                 _write_json(public / "measurements.json", measurements)
+                _write_json(public / "margins.json", self.margins().to_dict())
             _write_json(custodian / "manifest.json", manifest.to_dict())
             pages = {
                 public: public_report,
@@ -312,11 +349,7 @@ class Release:
     def _publishable_measurements(self) -> dict[str, Any]:
         """Return the measurements with what their guarantee takes as given."""
         if self.measurements is None:
-            raise RequestError(
-                "with_measurements",
-                f"{self.guarantee.method} draws its release from the table, not from measurements",
-                "leave it out, or choose dp-synthetic",
-            )
+            raise _without_measurements("with_measurements", self.guarantee.method)
         if self.guarantee.randomness == "seeded":
             raise RequestError(
                 "with_measurements",
@@ -359,6 +392,14 @@ def _handed_on(
         notes=notes,
         manifest=Manifest(contents=None),
         measurements=measurements,
+    )
+
+
+def _without_measurements(place: str, method: str) -> RequestError:
+    return RequestError(
+        place,
+        f"{method} draws its release from the table, not from measurements",
+        "leave it out, or choose dp-synthetic",
     )
 
 

@@ -13,4 +13,5 @@
     fitting            from noisy tables to that model
     generation         records drawn from it
     synthesis          all of this: a table from measurements
+    margins            how far figures can be off for the noise alone
 """

@@ -31,11 +31,14 @@ class NoisyCounts:
         A record is 2**bits steps.
     variance : float
         Of the noise on each count, in squared records.
+    is_gaussian : bool
+        Whether the noise is discrete Gaussian; else it is discrete Laplace.
     """
 
     steps: Whole
     bits: int
     variance: float
+    is_gaussian: bool
 
     @property
     def counts(self) -> Real:
@@ -47,6 +50,7 @@ class NoisyCounts:
         return {
             "steps": self.steps.tolist(),
             "steps_per_record": 1 << self.bits,
+            "law": "discrete Gaussian" if self.is_gaussian else "discrete Laplace",
             "standard_deviation": float(np.sqrt(self.variance)),
         }
 
