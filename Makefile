@@ -10,7 +10,7 @@ PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLA
   $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal
 
 KERNEL_TESTS := $(addprefix tests/unit/test_,files.py noise.py record_linkage.py intervals.py \
-  neighbourhoods.py attacks_against_oracle.py goodness_of_fit.py columns.py)
+  neighbourhoods.py attacks_against_oracle.py goodness_of_fit.py distributions.py columns.py)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo reproduce test test-papers coverage test-slow test-record record record-papers \

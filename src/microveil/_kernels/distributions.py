@@ -1,4 +1,4 @@
-"""The largest distance of two empirical distribution functions, in one pass over both."""
+"""Distributions counted in one pass: of one attribute in order, of two attributes as codes."""
 
 import numba
 
@@ -19,3 +19,10 @@ def largest_distance(one, other):
             j += 1
         largest = max(largest, abs(i * m - j * n))
     return largest
+
+
+@numba.njit(cache=True, nogil=True)
+def count_pairs(one, other, counts):
+    """Add to counts[a, b] how many records have code a in one and b in the other."""
+    for i in range(len(one)):
+        counts[one[i], other[i]] += 1

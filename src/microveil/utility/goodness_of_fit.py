@@ -32,6 +32,7 @@ __all__ = [
     "FitTest",
     "GoodnessOfFit",
     "decile_bins",
+    "decile_ends",
     "goodness_of_fit",
     "kolmogorov_smirnov_distance",
 ]
@@ -219,10 +220,9 @@ def kolmogorov_smirnov_distance(
 def decile_bins(original: ArrayLike, n_protected: int) -> DecileBins:
     """Divide the line at the original's deciles, with five or more expected in every bin.
 
-    Decile d, for d = 1 to 9, is the least original value with at least d tenths of the
-    original values at or below it. Equal deciles make one end, so ten bins are the most.
-    From the lowest on, a bin with fewer than five expected is merged with the next; what
-    is left at the top joins the last bin that has five.
+    The ends are those of `decile_ends`, so ten bins are the most. From the lowest on, a bin with
+    fewer than five expected is merged with the next; what is left at the top joins the last bin
+    that has five.
 
     Parameters
     ----------
@@ -251,9 +251,7 @@ def decile_bins(original: ArrayLike, n_protected: int) -> DecileBins:
     n_records = len(in_order)
     if n_records == 0:
         return DecileBins(upper=np.empty(0), expected=np.array([float(n_protected)]))
-    # In whole numbers, so that no rounding of d/10 moves a decile: ceil(d n / 10) values
-    # lie at or below decile d.
-    ends = np.unique(in_order[[(d * n_records + 9) // 10 - 1 for d in range(1, 10)]])
+    ends = decile_ends(in_order)
     up_to = np.append(np.searchsorted(in_order, ends, side="right"), n_records)
     kept, start = [], 0
     for end in up_to:
@@ -267,6 +265,35 @@ def decile_bins(original: ArrayLike, n_protected: int) -> DecileBins:
     upper.setflags(write=False)
     expected.setflags(write=False)
     return DecileBins(upper=upper, expected=expected)
+
+
+def decile_ends(in_order: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the different deciles of an attribute, ascending.
+
+    Decile d, for d = 1 to 9, is the least value with at least d tenths of the values at or below
+    it. Equal deciles make one end.
+
+    Parameters
+    ----------
+    in_order : ndarray of float64, shape (n_values,)
+        In ascending order, none missing.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_ends,)
+        Nine at most; none of no values.
+
+    Examples
+    --------
+    >>> decile_ends(np.array([1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 3.0, 9.0]))
+    array([1., 2., 3.])
+    """
+    n_values = len(in_order)
+    if not n_values:
+        return np.empty(0)
+    # In whole numbers, so that no rounding of d/10 moves a decile: ceil(d n / 10) values
+    # lie at or below decile d.
+    return np.unique(in_order[[(d * n_values + 9) // 10 - 1 for d in range(1, 10)]])
 
 
 def _present(values: ArrayLike, place: str) -> NDArray[np.float64]:

@@ -1,0 +1,104 @@
+"""How far the values of an attribute moved, whichever record they belong to.
+
+Values are compared quantile by quantile. With as many values before as after, these are the values
+in ascending order; else both quantile functions are evaluated at the same probabilities, all of
+them: between two neighbouring ones at which either jumps, neither changes.
+"""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.utility.moments import constant_attributes
+
+__all__ = ["QuantileDistances", "quantile_distances"]
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class QuantileDistances:
+    """Distances of quantile functions F^-1 before and G^-1 after, in read-only arrays.
+
+    NaN where an attribute does not vary in the original, or has no value on one side.
+
+    Parameters
+    ----------
+    wasserstein : ndarray of float64, shape (n_attributes,)
+        The integral of |F^-1 - G^-1|, Wasserstein's distance, over the original's standard
+        deviation.
+    squared : ndarray of float64, shape (n_attributes,)
+        The integral of (F^-1 - G^-1)^2 over the original's variance: with as many values on both
+        sides the mean squared difference of the sorted values.
+    """
+
+    wasserstein: Float
+    squared: Float
+
+    @property
+    def sorted_error(self) -> float:
+        """The mean of ``squared`` over the attributes that have it; NaN where none has."""
+        found = self.squared[~np.isnan(self.squared)]
+        return float(found.mean()) if len(found) else float("nan")
+
+
+def quantile_distances(original: Float, protected: Float) -> QuantileDistances:
+    """Compare the quantiles of every attribute.
+
+    Parameters
+    ----------
+    original, protected : ndarray of float64, shape (n_records, n_attributes)
+        Not necessarily of as many records; NaN is a missing cell.
+
+    Returns
+    -------
+    QuantileDistances
+        In the order of the attributes.
+
+    Raises
+    ------
+    DataError
+        If the original is empty or holds an infinite value.
+
+    Notes
+    -----
+    O(n log n) time for each attribute, attributes side by side.
+
+    Examples
+    --------
+    >>> before, after = np.array([[1.0], [3.0]]), np.array([[5.0], [5.0], [1.0], [1.0]])
+    >>> found = quantile_distances(before, after)
+    >>> round(float(found.wasserstein[0]), 4), found.sorted_error
+    (0.7071, 1.0)
+    """
+    varies = ~constant_attributes(original)
+    distances = np.full((original.shape[1], 2), np.nan)
+
+    def compare(a: int) -> None:
+        before, after = (np.sort(side[~np.isnan(side[:, a]), a]) for side in (original, protected))
+        if varies[a] and len(before) and len(after):
+            apart, widths = _apart(before, after)
+            variance = before.var(ddof=1)
+            distances[a, 0] = np.sum(np.abs(apart) * widths) / np.sqrt(variance)
+            distances[a, 1] = np.sum(apart * apart * widths) / variance
+
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        list(threads.map(compare, range(original.shape[1])))
+    distances.setflags(write=False)
+    return QuantileDistances(wasserstein=distances[:, 0], squared=distances[:, 1])
+
+
+def _apart(before: Float, after: Float) -> tuple[Float, Float]:
+    """Return differences of quantiles, and over how much probability each holds."""
+    n, m = len(before), len(after)
+    if n == m:
+        return after - before, np.full(n, 1 / n)
+    # Probabilities in whole multiples of 1/(n m), where one function or the other jumps: two
+    # ascending runs, which a stable sort merges.
+    jumps = np.arange(1, n + 1) * m, np.arange(1, m + 1) * n
+    ends = np.sort(np.concatenate(jumps), kind="stable")
+    last = ends - 1
+    return after[last // n] - before[last // m], np.diff(ends, prepend=0) / (n * m)
