@@ -15,13 +15,14 @@ from microveil.risk.attacks import Records
 from microveil.risk.attacks.membership import membership
 from microveil.risk.attacks.records import Setting
 
+CLOSEST = "distance to the closest record"
 PAIRED = {
     "record linkage by distance", "record linkage by rank",
     "interval disclosure by value", "interval disclosure by rank",
 }  # fmt: skip
 UNPAIRED = {
     "singling out by one attribute", "singling out by all attributes", "linkability",
-    "inference", "membership inference",
+    "inference", "membership inference", CLOSEST,
 }  # fmt: skip
 # Each tells people apart.
 PARTS = ["AGE", "CHILDREN"], ["INCOME", "WEIGHT", "REGION"]
@@ -100,7 +101,7 @@ def test_no_attack_finds_anything_in_an_independent_table(n_control):
         for outcome in report.outcomes:
             name = outcome.attack, outcome.secret
             false[name] = false.get(name, 0) + (outcome.risk.interval[0] > 0)
-    assert len(false) == 2 + 2 * 4 + 2 + 1 + 5 + 1
+    assert len(false) == 2 + 2 * 4 + 2 + 1 + 5 + 2
     assert max(false.values()) <= 3
 
 
@@ -139,6 +140,8 @@ def test_a_release_that_keeps_some_people_is_found_out():
     for outcome in found["inference"]:
         assert outcome.risk.interval[0] > 0.03
     assert found["membership inference"][0].risk.interval[0] > 0.05
+    low, high = found[CLOSEST][0].risk.interval
+    assert 0.05 < low < 0.2 < high < 0.35
     assert found["singling out by one attribute"][0].risk.interval[0] > 0.1
 
 
@@ -165,12 +168,13 @@ def test_what_the_population_tells_is_no_risk_beyond_control():
     assert "what the population reveals" in told.control_is
 
 
-def test_membership_needs_a_control_group_and_says_so():
-    """Without one the report names the attack and the reason."""
+def test_what_needs_a_control_group_says_so():
+    """Without one the report names the attacks and the reason."""
     table = people(np.random.default_rng(1), 30)
     report = attack(table, table)
-    assert "membership inference" not in by_attack(report)
-    assert "control" in report.to_dict()["not_carried_out"]["membership inference"]
+    for name in ("membership inference", "distance to the closest record"):
+        assert name not in by_attack(report)
+        assert "control" in report.to_dict()["not_carried_out"][name]
 
 
 def test_unpaired_tables_get_what_needs_no_pairing():
@@ -183,7 +187,7 @@ def test_unpaired_tables_get_what_needs_no_pairing():
 
 
 def test_the_order_of_rows_matters_only_to_what_is_paired():
-    """A shuffled copy gives the same inference, linkability and membership as the copy."""
+    """A shuffled copy gives the same inference, linkability and so on as the copy."""
     generator = np.random.default_rng(5)
     table, control = people(generator, 80), people(generator, 80)
     order = generator.permutation(80)
@@ -192,7 +196,7 @@ def test_the_order_of_rows_matters_only_to_what_is_paired():
         by_attack(attack(table, release, control=control, paired=False))
         for release in (table, shuffled)
     )
-    for name in ("inference", "linkability", "membership inference"):
+    for name in ("inference", "linkability", "membership inference", CLOSEST):
         assert [o.to_dict() for o in copied[name]] == [o.to_dict() for o in moved[name]]
 
 

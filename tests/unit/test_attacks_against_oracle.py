@@ -11,10 +11,12 @@ from hypothesis.extra import numpy as hnp
 from microveil.risk.attacks import (
     Records,
     Setting,
+    closest_record,
     inference,
     interval_disclosure,
     linkability,
     linkage,
+    success_rate,
 )
 from microveil.risk.attacks.combinatorics import chance_of_one, chance_of_sharing
 from microveil.risk.attacks.membership import area_under_curve
@@ -150,6 +152,42 @@ def test_linkability_is_the_chance_over_all_ways_to_break_ties(tables, data):
 
 
 @unhurried
+@given(pairs_of_tables(), st.integers(1, 8))
+def test_the_closest_person_is_that_of_comparing_a_row_with_everybody(tables, n_control):
+    """Of the people closest to a row success is the share that is of the original."""
+    original, protected, is_category = tables
+    control, names = protected[::-1][:n_control] + 1.0, tuple("ABCDEFGHIJ"[: original.shape[1]])
+    weights = weights_of(original, is_category)
+    everybody = [*original.tolist(), *control.tolist()]
+    shares, persons = [], []
+    for row in protected.tolist():
+        near = oracle.nearest_rows(row, everybody, weights, is_category)
+        shares.append(Fraction(sum(i < len(original) for i in near), len(near)))
+        persons.append([everybody[i] for i in near])
+    before, after, others = (
+        Records(names=names, values=values, is_category=is_category)
+        for values in (original, protected, control)
+    )
+    outcome = closest_record(Setting(original=before, protected=after, control=others), names)
+    assert outcome.success.value == pytest.approx(float(sum(shares) / len(shares)), rel=1e-12)
+    assert outcome.success.n == len(protected)
+    assert outcome.baseline.value == len(original) / len(everybody)
+    if all(near.count(near[0]) == len(near) for near in persons):  # equal people count as one
+        of_person = [persons.count(near) for near in {str(p[0]): p for p in persons}.values()]
+        if len({str(p[0]) for p in persons}) == len({str(p) for p in persons}):
+            effective = len(protected) ** 2 // sum(count * count for count in of_person)
+            assert outcome.success.interval == pytest.approx(
+                success_rate(outcome.success.value * effective, effective, 0.95).interval
+            )
+    for whose, table in (("released rows", protected), ("control group", control)):
+        to_original = sorted(
+            min(oracle.distances(row, original.tolist(), weights, is_category)) ** 0.5
+            for row in table.tolist()
+        )
+        assert outcome.distances[whose].value == pytest.approx(np.median(to_original), rel=1e-12)
+
+
+@unhurried
 @given(pairs_of_tables(most_attributes=1), st.sampled_from([0.0, 0.125, 0.25, 0.5]))
 def test_interval_disclosure_is_that_of_looking_at_every_pair(tables, tolerance):
     """Own rows give the success, all pairs of persons and rows the baseline."""
@@ -233,10 +271,16 @@ def test_many_leaves_hide_no_nearer_row(n_attributes, neighbours):
     search = Rows.arrange(rows, weights, is_category)
     found = search.distances(people, neighbours=neighbours)
     counts = search.count_at(people, found)
-    for person, distance, count in zip(people.tolist(), found, counts[:, 0], strict=True):
+    firsts = search.first_at(people, found)
+    for person, distance, count, first in zip(
+        people.tolist(), found, counts[:, 0], firsts, strict=True
+    ):
         to_rows = oracle.distances(person, rows.tolist(), weights, is_category)
         assert distance == sorted(to_rows)[neighbours - 1]
         assert count == to_rows.count(distance)
+        equal = search.members[search.starts[first] : search.starts[first + 1]]
+        assert {to_rows[row] for row in equal} == {distance}
+    assert (search.first_at(people, found + 0.5**40) == -1).any()
 
 
 def ages(*values):

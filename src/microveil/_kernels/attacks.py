@@ -176,6 +176,24 @@ def count_at_distance(tree, is_category, queries, radii, secrets, starts, interv
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
+def first_at_distance(tree, is_category, queries, radii):
+    """Return which distinct row of the tree is the first at exactly the radius, -1 for none."""
+    leaf_starts = tree[2]
+    distances = np.empty(np.max(leaf_starts[1:] - leaf_starts[:-1]))
+    stack = np.empty(72, np.int64)
+    leaves = np.empty(leaf_starts.shape[0], np.int64)
+    found = np.full(queries.shape[0], -1)
+    for q in range(queries.shape[0]):
+        n_leaves = _leaves_within(tree, is_category, queries[q], radii[q], stack, leaves)
+        for leaf in leaves[:n_leaves]:
+            size = _measure_leaf(tree, is_category, leaf, queries[q], distances)
+            for p in range(size):
+                if distances[p] == radii[q] and found[q] < 0:
+                    found[q] = leaf_starts[leaf] + p
+    return found
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
 def _mark(search, query, radius, work, marks):
     """Mark the rows within a radius: 1 inside, 2 at it; return how many were listed."""
     tree, is_category, rows, starts = search

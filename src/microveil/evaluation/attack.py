@@ -7,11 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import DataError, RequestError, stands_alone
+from microveil.evaluation.promised import has_pairs
+from microveil.release import Release
 from microveil.risk.attacks import (
     AttackOutcome,
     AttackReport,
     Records,
     Setting,
+    closest_record,
     inference,
     interval_disclosure,
     linkability,
@@ -47,12 +50,13 @@ def attack(
 ) -> AttackReport:
     """Attack a release as an intruder with partial knowledge would, and say what came of it.
 
-    Works on any two tables of the same people, also another tool's output.
+    Works on any two tables of the same people, also another tool's output, and on a synthetic one.
 
     Parameters
     ----------
     original, protected : pandas.DataFrame, polars.DataFrame, pyarrow.Table or dict of arrays
-        The table before and after.
+        The table before and after. The protected one may be a `Release`: whether its records
+        stand in the order of the original's is then known.
     known : sequence of str, optional
         What the intruder knows of people, exactly; by default all attributes but the secret.
     secret : str or sequence of str, optional
@@ -69,8 +73,8 @@ def attack(
         The attributes that take part; by default all numeric ones that the tables have in
         common, and text of at most 1000 categories.
     paired : bool
-        False where the records are not in the same order: record linkage and interval
-        disclosure are then left out.
+        False where the records are not in the same order, or are nobody's: record linkage and
+        interval disclosure are then left out.
     n_attacks : int
         How many people, at most, are attacked where it is not everybody.
     tolerance : float
@@ -107,6 +111,8 @@ def attack(
     ('record linkage by distance', 0.5, 0.25)
     """
     _check_numbers(n_attacks, tolerance, neighbours, confidence, seed)
+    if isinstance(protected, Release):
+        paired, protected = paired and has_pairs(protected.guarantee), protected.data
     tables = {"original": open_table(original), "protected": open_table(protected)}
     if control is not None:
         tables["control"] = open_table(control)
@@ -114,7 +120,7 @@ def attack(
         raise DataError(
             "original and protected tables",
             "paired records must be as many in both",
-            "pass the same people in the same order, or paired=False",
+            "pass the same people in the same order, or paired=False (--shuffled)",
         )
     records = _records(tables, None if attributes is None else _named(attributes))
     names = list(records["original"].names)
@@ -204,9 +210,10 @@ def _carried_out(
         reasons["linkability"] = "it takes two known attributes or more"
     _infer(setting, roles, outcomes, reasons)
     if setting.control is None:
-        reasons["membership inference"] = "it needs people who were not in the original: control"
+        for name in ("membership inference", "distance to the closest record"):
+            reasons[name] = "it needs people who were not in the original: control"
     else:
-        outcomes.append(membership(setting, roles.names))
+        outcomes += [membership(setting, roles.names), closest_record(setting, roles.names)]
     return outcomes, reasons
 
 

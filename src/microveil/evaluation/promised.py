@@ -1,4 +1,4 @@
-"""What a release promises, read from the guarantee that was written with it."""
+"""What a release promises and whom its rows follow, by the guarantee that was written with it."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -7,7 +7,10 @@ from microveil.errors import FileError
 from microveil.files import FORMATS
 from microveil.privacy import Guarantee, Model
 
-__all__ = ["guarantee_beside", "promised"]
+__all__ = ["guarantee_beside", "has_pairs", "promised"]
+
+# Methods that draw a new table, whose records are nobody's.
+SYNTHETIC = frozenset({"dp-synthetic"})
 
 
 def guarantee_beside(table: Path, columns: Collection[str]) -> Guarantee | None:
@@ -35,6 +38,25 @@ def guarantee_beside(table: Path, columns: Collection[str]) -> Guarantee | None:
         return None  # it is not one of ours
     promised_columns = {*(terms.name for terms in found.attributes), *found.kept}
     return found if promised_columns == {*columns} else None
+
+
+def has_pairs(guarantee: Guarantee | None) -> bool:
+    """Whether the records of a release may stand in the order of the original's.
+
+    They do not where a guarantee says that they were shuffled, or are nobody's.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import microveil as mv
+    >>> ages = {"AGE": np.array([23, 35, 31, 62, 58, 47])}
+    >>> shuffled = mv.plan(ages, method="mdav", k=3, attributes="AGE", shuffle=True)
+    >>> has_pairs(shuffled.guarantee), has_pairs(None)
+    (False, True)
+    """
+    if guarantee is None:
+        return True
+    return guarantee.shuffle is None and guarantee.method not in SYNTHETIC
 
 
 def promised(guarantee: Guarantee | None) -> str | None:

@@ -4,6 +4,7 @@ Each attack is a function from the tables and what the intruder knows to an `Att
 a success rate that never stands without its baseline, its control and its interval.
 """
 
+from microveil.risk.attacks.closest import closest_record
 from microveil.risk.attacks.disclosure import interval_disclosure
 from microveil.risk.attacks.inference import inference
 from microveil.risk.attacks.linkability import linkability
@@ -20,6 +21,7 @@ __all__ = [
     "Estimate",
     "Records",
     "Setting",
+    "closest_record",
     "excess",
     "inference",
     "interval_disclosure",

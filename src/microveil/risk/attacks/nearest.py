@@ -138,6 +138,31 @@ class Rows:
             len(known),
         )
 
+    def first_at(
+        self, known: NDArray[np.float64], distances: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """Return for each person one distinct row at exactly a distance, equal rows being one.
+
+        Parameters
+        ----------
+        known : ndarray of float64, shape (n_people, n_attributes)
+            What the intruder knows.
+        distances : ndarray of float64, shape (n_people,)
+            Squared, as computed.
+
+        Returns
+        -------
+        ndarray of int64, shape (n_people,)
+            The same number for the same row; -1 where there is none.
+        """
+        known = np.ascontiguousarray(known)
+        return in_threads(
+            lambda task: kernel.first_at_distance(
+                self.tree, self.is_category, known[task], distances[task]
+            ),
+            len(known),
+        )
+
     def count_at(
         self,
         known: NDArray[np.float64],

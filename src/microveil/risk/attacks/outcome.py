@@ -15,6 +15,7 @@ from typing import Any
 
 from scipy.special import betaincinv
 
+from microveil.risk.medians import Median
 from microveil.text import aligned
 
 __all__ = ["AttackOutcome", "Estimate", "excess", "success_rate"]
@@ -187,6 +188,9 @@ class AttackOutcome:
         Of every interval.
     details : Mapping[str, Estimate]
         Further figures of the attack, by name.
+    distances : Mapping[str, Median]
+        Median distances to the closest record of the original in standard deviations, by whose
+        they are.
     """
 
     attack: str
@@ -201,6 +205,7 @@ class AttackOutcome:
     control_is: str
     confidence: float
     details: Mapping[str, Estimate] = field(default_factory=dict)
+    distances: Mapping[str, Median] = field(default_factory=dict)
 
     @property
     def n_attacks(self) -> int:
@@ -257,6 +262,7 @@ class AttackOutcome:
             "beats_baseline": self.beats_baseline,
             "confidence": self.confidence,
             "details": {name: estimate.to_dict() for name, estimate in self.details.items()},
+            "distances": {name: median.to_dict() for name, median in self.distances.items()},
         }
 
     def to_text(self) -> str:
@@ -276,10 +282,14 @@ class AttackOutcome:
             **self.details,
         }
         title = f"{self.attack}{about}: {self.n_attacks} attacks"
-        rows = (
+        rows = [
             (name, self.control_is if estimate is None else percent(estimate))
             for name, estimate in figures.items()
-        )
+        ]
+        rows += [
+            (f"distance, {whose}", f"{median} standard deviations, the median")
+            for whose, median in self.distances.items()
+        ]
         table = aligned(rows, widths=(21,), left=(0, 1), indent="  ")
         return "\n".join([f"{title}, percent with {100 * self.confidence:g} % intervals", *table])
 

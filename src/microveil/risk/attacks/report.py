@@ -142,4 +142,8 @@ def _outcome_lines(outcome: AttackOutcome, figures: str) -> list[str]:
     lines += [
         f"          {label}: {percent(estimate)}" for label, estimate in outcome.details.items()
     ]
+    lines += [
+        f"          median distance, {whose}: {median} standard deviations"
+        for whose, median in outcome.distances.items()
+    ]
     return lines
