@@ -1,6 +1,7 @@
 """A classification task: which classifier is trained on which records, and tested on which.
 
-Classes always come from the original, and so do the records to test on. Any classifier of
+The records to test on come from the original, and their classes. So do the classes to train with,
+but for a table without pairs, which has classes of its own. Any classifier of
 scikit-learn will do; without one it is a random forest of 100 trees.
 """
 
@@ -81,6 +82,10 @@ class ClassificationTask:
         A classifier of scikit-learn, cloned for every training.
     labels : tuple of str
         Names of the classes.
+    values : ndarray
+        What the classes are in the data, in the order of their labels.
+    train_share : float
+        Of the records without a missing cell, those to train on.
     classes : ndarray of int64, shape (n_records,)
         Of every record of the original, counted from 0; -1 for a record that takes no part.
     train : ndarray of int64, shape (n_train,)
@@ -95,13 +100,17 @@ class ClassificationTask:
 
     estimator: Any
     labels: tuple[str, ...]
+    values: NDArray[Any]
+    train_share: float
     classes: NDArray[np.int64]
     train: NDArray[np.int64]
     test: NDArray[np.int64]
     original: Attributes
     categories: Mapping[str, NDArray[np.str_]]
 
-    def predicted(self, table: Mapping[str, ArrayLike], seed: int) -> NDArray[np.int64]:
+    def predicted(
+        self, table: Mapping[str, ArrayLike], seed: int, classes: ArrayLike | None = None
+    ) -> NDArray[np.int64]:
         """Train on the first records of a table, and predict the others of the original.
 
         Parameters
@@ -111,6 +120,10 @@ class ClassificationTask:
             that has a missing cell is left out.
         seed : int
             For every ``random_state`` that the classifier has.
+        classes : array_like, shape (n_records,), optional
+            The table's own classes, where its records are not those of the original: its first
+            records without a missing cell are trained on, as large a share as of the original.
+            A class that the original does not have takes no part.
 
         Returns
         -------
@@ -120,13 +133,19 @@ class ClassificationTask:
         Raises
         ------
         DataError
-            If the table does not have the attributes or the length of the original, or no
-            complete record to train on.
+            If the table does not have the attributes of the original, nor its length where it
+            has no classes of its own, or no complete record to train on.
         RequestError
             If the classifier cannot be trained.
         """
-        columns = self._columns(table)
-        train = self.train[complete_records(columns)[self.train]]
+        columns = self._columns(table, as_long=classes is None)
+        complete = complete_records(columns)
+        if classes is None:
+            own, train = self.classes, self.train[complete[self.train]]
+        else:
+            own = self._own_classes(classes, len(complete))
+            usable = np.flatnonzero(complete & (own >= 0))
+            train = usable[: _n_train(self.train_share, len(usable))]
         if not len(train):
             raise DataError(
                 "protected data",
@@ -135,9 +154,21 @@ class ClassificationTask:
             )
         return self._learnt(
             seed,
-            (self._matrix(columns, train), self.classes[train]),
+            (self._matrix(columns, train), own[train]),
             self._matrix(self.original, self.test),
         )
+
+    def _own_classes(self, classes: ArrayLike, n_records: int) -> NDArray[np.int64]:
+        """Return the classes of another table as those of the original, -1 for what is none."""
+        (column,) = checked_attributes({"class": classes}, "protected data").values()
+        if (column.dtype.kind, len(column)) != (self.values.dtype.kind, n_records):
+            raise DataError(
+                "protected data, class attribute",
+                "every record must have a class, as text or as a number as in the original",
+                "write it the same way in both tables",
+            )
+        place = np.minimum(np.searchsorted(self.values, column), len(self.values) - 1)
+        return np.where(self.values[place] == column, place, -1).astype(np.int64)
 
     def majority(self) -> NDArray[np.int64]:
         """Return the most frequent class of training as the guess for every record to test on.
@@ -185,13 +216,19 @@ class ClassificationTask:
     def _are_classes(self, predicted: NDArray[np.int64]) -> bool:
         return bool(np.all((predicted >= 0) & (predicted < len(self.labels))))
 
-    def _columns(self, table: Mapping[str, ArrayLike]) -> Attributes:
+    def _columns(self, table: Mapping[str, ArrayLike], *, as_long: bool) -> Attributes:
         columns = checked_attributes(
             {name: table[name] for name in self.original if name in table}, "protected data"
         )
         for name, column in self.original.items():
             found = columns.get(name)
-            if found is None or (found.dtype.kind, len(found)) != (column.dtype.kind, len(column)):
+            if found is None or found.dtype.kind != column.dtype.kind:
+                raise DataError(
+                    f"protected data, '{name}'",
+                    "it must be there as in the original, as numbers or as text",
+                    "pass the same attributes, numbers as numbers",
+                )
+            if as_long and len(found) != len(column):
                 raise DataError(
                     f"protected data, '{name}'",
                     "it must be there as in the original, record by record",
@@ -261,8 +298,7 @@ def classification_task(
         )
     taking_part = np.flatnonzero(complete_records(columns) & complete_records(wanted))
     labels, codes = np.unique(wanted["class attribute"][taking_part], return_inverse=True)
-    # As a fraction: 0.66 x 150 in floating point can fall just short of 99.
-    n_train = math.floor(Fraction(str(train_share)) * len(taking_part))
+    n_train = _n_train(train_share, len(taking_part))
     if len(np.unique(codes[:n_train])) < 2 or n_train == len(taking_part):
         raise DataError(
             "classes",
@@ -274,6 +310,8 @@ def classification_task(
     return ClassificationTask(
         estimator=_classifier(estimator),
         labels=_labels(labels.tolist()),
+        values=labels,
+        train_share=train_share,
         classes=all_codes,
         train=taking_part[:n_train],
         test=taking_part[n_train:],
@@ -282,6 +320,11 @@ def classification_task(
             name: np.unique(column) for name, column in columns.items() if column.dtype.kind == "U"
         },
     )
+
+
+def _n_train(share: float, n_records: int) -> int:
+    # As a fraction: 0.66 x 150 in floating point can fall just short of 99.
+    return math.floor(Fraction(str(share)) * n_records)
 
 
 def _scikit_learn(module: str) -> Any:
