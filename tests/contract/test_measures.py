@@ -185,7 +185,7 @@ def test_what_needs_pairs_is_left_out_where_there_are_none(shuffle):
     unpaired = {
         measure.id
         for measure in MEASURES.values()
-        if not measure.needs_pairs and measure.asked_by in {"", "k"}
+        if not measure.needs_pairs and measure.asked_by in {"", "k", "unpaired"}
     }
     assert set(found.measured) == unpaired
     assert {SHIFT.id, HELD.id} <= unpaired
@@ -206,24 +206,17 @@ def test_pairs_go_by_the_declaration_alone(monkeypatch):
 
 
 def test_what_is_asked_for_and_needs_pairs_is_refused_without_them(monkeypatch):
-    """Also where a measure that an argument asks for has come to need them."""
+    """Where a measure that an argument asks for has come to need them."""
     table = people()
-    with pytest.raises(RequestError, match="F-measure, needs records in the same order"):
-        mv.assess(table, table, paired=False, classes="place")
     assert mv.assess(table, table, paired=False, propensity=True).propensity is not None
     monkeypatch.setitem(MEASURES, "pmse", replace(MEASURES["pmse"], needs_pairs=True))
     with pytest.raises(RequestError, match="pMSE, needs records in the same order"):
         mv.assess(table, table, paired=False, propensity=True)
 
 
-def test_text_is_compared_where_some_measure_of_it_can_be_taken(monkeypatch):
-    """One that needs no pairs has columns of text compared in any order."""
+def test_a_registered_measure_of_text_is_taken_in_any_order(monkeypatch):
+    """Where it needs no pairs: columns of text are compared with them and without."""
     table = people()
-    assert mv.assess(table, table, paired=False).to_dict()["left_out"] == ["place"]
-    for name in ("share_kept", "posterior_odds"):  # as if they were not of text; in their places
-        other = replace(MEASURES[name], takes=Takes.COLUMNS, asked_by="propensity")
-        monkeypatch.setitem(MEASURES, name, other)
-    assert mv.assess(table, table).to_dict()["left_out"] == ["place"]
     north = Measure(
         id="first_share",
         label="change of the first category",
@@ -234,8 +227,9 @@ def test_text_is_compared_where_some_measure_of_it_can_be_taken(monkeypatch):
         by=By.ATTRIBUTE,
     )
     monkeypatch.setitem(MEASURES, north.id, north)
-    found = mv.assess(table, table, paired=False).to_dict()
-    assert (found["left_out"], found["first_share"]) == ([], {"place": 0.0})
+    for paired in (True, False):
+        found = mv.assess(table, table, paired=paired).to_dict()
+        assert (found["left_out"], found["first_share"]) == ([], {"place": 0.0})
 
 
 @pytest.mark.usefixtures("registered")
@@ -400,11 +394,16 @@ def test_figures_of_ours_keep_to_their_declared_ranges():
     """None is beyond them, before and after noise that changes everything."""
     table = people()
     noisy = {name: table[name] * 3 - 40 for name in NAMES} | {"place": table["place"][::-1]}
-    found = mv.assess(
-        table, noisy, k=5, classes="place", estimator=GaussianNB(), formula="y ~ x", propensity=True
-    )
-    assert set(found.measured) == set(MEASURES)
-    for one in found.measured.values():
+    asked = {"k": 5, "classes": "place", "estimator": GaussianNB(), "formula": "y ~ x",
+             "propensity": True, "by": ["place"], "rules": ["x <= y"]}  # fmt: skip
+    found = mv.assess(table, noisy, **asked)
+    apart = mv.assess(table, noisy, paired=False, **asked)
+    measured = dict(apart.measured) | dict(found.measured)
+    assert set(measured) == set(MEASURES)
+    assert set(apart.measured) == {
+        measure.id for measure in MEASURES.values() if not measure.needs_pairs
+    }
+    for one in (*measured.values(), *apart.measured.values()):
         if one.measure.by is By.PAIR:
             continue
         figures = [one.figure] if one.measure.by is By.TABLE else list(one.figures.values())

@@ -83,7 +83,7 @@ def test_the_class_attribute_is_not_learnt_from(tables):
 
 
 def test_shuffled_releases_have_what_needs_no_pairing(tables):
-    """A regression and the propensity are the same in any order; classes are refused."""
+    """A regression and the propensity are the same in any order, and records are not linked."""
     before, after = tables
     asked = {"formula": "TAX ~ INCOME", "propensity": True, "paired": False}
     shuffled = mv.assess(before, after.sample(fraction=1.0, shuffle=True, seed=1), **asked)
@@ -91,8 +91,8 @@ def test_shuffled_releases_have_what_needs_no_pairing(tables):
     assert shuffled.regression.mean_overlap == pytest.approx(ordered.regression.mean_overlap)
     assert shuffled.propensity.pmse == pytest.approx(ordered.propensity.pmse)
     assert shuffled.attributes == NUMBERS
-    with pytest.raises(RequestError, match="records in the same order"):
-        mv.assess(before, after, paired=False, classes="REGION")
+    assert not shuffled.of(RECORD_LINKAGE)
+    assert ordered.to_dict()["total_variation"] == shuffled.to_dict()["total_variation"]
 
 
 def test_missing_cells_and_classes_take_no_part(tables):
@@ -206,12 +206,22 @@ def test_the_text_begins_with_the_four_figures_that_matter(tables):
 
 
 def test_without_pairs_the_text_begins_with_what_needs_none(tables):
-    """The worst attribute stands where loss and linkage cannot be measured."""
+    """How far pairs of attributes moved stands for loss, the closest record for linkage."""
     found = mv.assess(*tables, NUMBERS, paired=False)
-    told = beginning(found.to_text())
-    assert "information loss not measured" in told
-    assert "records found again not measured" in told
-    assert f"worst attribute {found.worst_attribute[0]}: distribution moved by" in told
+    figures, told = found.to_dict(), beginning(found.to_text())
+    assert "information loss" not in told
+    assert "records found again" not in told
+    places = [
+        told.index(words)
+        for words in (
+            "promised not known",
+            f"two-way total variation {figures['total_variation']['two_way']:.3g} (",
+            f"worst attribute {found.worst_attribute.attribute}: distribution moved by",
+            f"closest record {figures['closest_records']['released']['median']:.3g} standard dev",
+            f"of a person left out {figures['closest_records']['left_out']['median']:.3g}",
+        )
+    ]
+    assert places == sorted(places)
     assert found.kept == ()
 
 

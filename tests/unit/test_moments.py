@@ -27,10 +27,13 @@ PAIRED_KEYS = {
     "record_linkage_intervals",
     "errors",
 }
-UNPAIRED_KEYS = {
+# Of releases with pairs and without.
+COMMON_KEYS = {
     "schema",
     "n_records",
+    "n_protected",
     "attributes",
+    "text_attributes",
     "paired",
     "left_out",
     "categories",
@@ -42,8 +45,13 @@ UNPAIRED_KEYS = {
     "kept",
     "promised",
     "kolmogorov_smirnov",
+    "rank_correlations",
+    "sorted_error",
+    "total_variation",
+    "wasserstein",
     "worst_attribute",
 }
+UNPAIRED_KEYS = {"closest_records"}
 
 
 @st.composite
@@ -156,7 +164,7 @@ def test_an_assessment_names_what_it_measured():
     """The dictionary has the keys of the contract, and the linkage of identical data is 100."""
     table = normal_table()
     figures = assess_matrices(table, table, ["a", "b", "c", "d"]).to_dict()
-    assert set(figures) == PAIRED_KEYS | UNPAIRED_KEYS
+    assert set(figures) == PAIRED_KEYS | COMMON_KEYS
     assert figures["schema"] == 1
     assert figures["attributes"] == ["a", "b", "c", "d"]
     assert figures["sse"] == figures["mean_sse"] == figures["information_loss"] == 0.0
@@ -170,7 +178,7 @@ def test_a_shuffled_release_gets_only_what_needs_no_pairing():
     """Without pairing there is no linkage and no squared error, and the text says why."""
     table = normal_table(2)
     assessment = assess_matrices(table, table[::-1], ["a", "b"], paired=False)
-    assert set(assessment.to_dict()) == UNPAIRED_KEYS
+    assert set(assessment.to_dict()) == UNPAIRED_KEYS | COMMON_KEYS
     assert "shuffled" in assessment.to_text()
     assert "linkage," not in assessment.to_text()
 
@@ -212,7 +220,12 @@ def test_every_attribute_needs_a_name_of_its_own(names):
         assess_matrices(normal_table(2), normal_table(2), names)
 
 
-def test_tables_of_different_lengths_are_refused():
-    """Tables are compared record by record, so both have as many."""
-    with pytest.raises(DataError, match="same records"):
-        assess_matrices(normal_table(2), normal_table(2)[:-1], ["a", "b"], paired=False)
+def test_tables_of_different_lengths_have_no_pairs():
+    """Compared record by record, both have as many; without pairs they need not."""
+    tables = normal_table(2), normal_table(2)[:-1]
+    with pytest.raises(DataError, match="same records if they are paired"):
+        assess_matrices(*tables, ["a", "b"])
+    found = assess_matrices(*tables, ["a", "b"], paired=False)
+    assert (found.n_records, found.n_protected) == (200, 199)
+    with pytest.raises(DataError, match="same attributes"):
+        assess_matrices(tables[0], tables[1][:, :1], ["a", "b"], paired=False)

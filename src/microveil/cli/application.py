@@ -26,6 +26,7 @@ from microveil.cli.flags import (
     OutputFormat,
     Population,
     Separator,
+    Shuffled,
     takes_request,
     takes_requests,
     text_format,
@@ -247,7 +248,7 @@ def audit(
 @takes_analyses
 def assess(
     original: Annotated[Path, typer.Argument(help="The table before.")],
-    protected: Annotated[Path, typer.Argument(help="The table after, record by record.")],
+    protected: Annotated[Path, typer.Argument(help="The table after.")],
     attributes: Names = None,
     separator: Separator = ",",
     decimal: Decimal = ".",
@@ -256,9 +257,18 @@ def assess(
     k: Annotated[
         int | None, typer.Option("--k", help="Count neighbours within intervals of k records.")
     ] = None,
-    shuffled: Annotated[
-        bool, typer.Option("--shuffled", help="Rows of the two do not correspond.")
-    ] = False,
+    by: Annotated[
+        list[str] | None,
+        typer.Option("--by", help="Counts and means in subgroups: columns, with commas."),
+    ] = None,
+    rule: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--rule",
+            help="Who breaks it before and after: 'TAX <= INCOME', 'AGE >= 18'; repeated.",
+        ),
+    ] = None,
+    shuffled: Shuffled = False,
     as_json: Json = False,
     analyses: dict[str, Any],
 ) -> None:
@@ -274,6 +284,8 @@ def assess(
             text=text,
             paired=not shuffled,
             k=k,
+            by=by,
+            rules=rule,
             **analyses,
         )
     if as_json:
@@ -357,7 +369,7 @@ def reproduce(
 @app.command()
 def attack(
     original: Annotated[Path, typer.Argument(help="The table before.")],
-    protected: Annotated[Path, typer.Argument(help="The table after, record by record.")],
+    protected: Annotated[Path, typer.Argument(help="The table after.")],
     attributes: Names = None,
     known: Annotated[
         list[str] | None, typer.Option(help="Columns the intruder knows of people.")
@@ -376,9 +388,7 @@ def attack(
     decimal: Decimal = ".",
     encoding: Encoding = "utf-8",
     *,
-    shuffled: Annotated[
-        bool, typer.Option("--shuffled", help="Rows of the two do not correspond.")
-    ] = False,
+    shuffled: Shuffled = False,
     as_json: Json = False,
 ) -> None:
     """Attack a release as an intruder with partial knowledge would.

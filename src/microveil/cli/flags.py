@@ -27,6 +27,7 @@ __all__ = [
     "OutputFormat",
     "Population",
     "Separator",
+    "Shuffled",
     "takes_request",
     "takes_requests",
     "text_format",
@@ -53,6 +54,12 @@ LedgerFile = Annotated[
     ),
 ]
 Names = Annotated[list[str] | None, typer.Option(help="Columns, with commas or repeated.")]
+Shuffled = Annotated[
+    bool,
+    typer.Option(
+        "--shuffled", help="Rows of the two do not correspond: a shuffled or synthetic release."
+    ),
+]
 Separator = Annotated[str, typer.Option(help="What separates the fields of a CSV file.")]
 Decimal = Annotated[str, typer.Option(help="The decimal mark of a CSV file: . or ,")]
 Encoding = Annotated[str, typer.Option(help="The encoding of a CSV file.")]

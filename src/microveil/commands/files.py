@@ -15,7 +15,7 @@ from microveil.compare import Comparison, compare
 from microveil.compare.store import opened, written_whole
 from microveil.engines import engine_of
 from microveil.errors import FileError, stands_alone
-from microveil.evaluation import Assessment, guarantee_beside
+from microveil.evaluation import Assessment, guarantee_beside, has_pairs
 from microveil.evaluation.analyses import Analyses
 from microveil.evaluation.assess import assess
 from microveil.evaluation.attack import attack
@@ -305,10 +305,14 @@ def attack_files(
     control: str | Path | None = None,
     names: Mapping[str, Iterable[str] | None],
     text: TextFormat | None = None,
+    paired: bool = True,
     progress: Progress = lambda _step: None,
     **arguments: Any,
 ) -> AttackReport:
-    """Attack a protected file as `attack` does; ``names`` are lists of columns by argument."""
+    """Attack a protected file as `attack` does; ``names`` are lists of columns by argument.
+
+    That a release was shuffled, or is synthetic, is read from the guarantee that lies beside it.
+    """
     progress("reading the tables")
     before = read_file(original, text=text).frame
     after = read_file(protected, text=text).frame
@@ -318,8 +322,9 @@ def attack_files(
         for argument, given in names.items()
         if given is not None
     }
+    paired = paired and has_pairs(guarantee_beside(Path(protected), after.columns))
     progress("attacking")
-    return attack(before, after, control=others, **listed, **arguments)
+    return attack(before, after, control=others, paired=paired, **listed, **arguments)
 
 
 def assess_files(
@@ -330,14 +335,30 @@ def assess_files(
     text: TextFormat | None,
     paired: bool = True,
     k: int | None = None,
+    by: Iterable[str] | None = None,
+    rules: Iterable[str] | None = None,
     **analyses: Any,
 ) -> Assessment:
     """Measure a protected file against its original; see `assess`.
 
-    What is promised is read from the guarantee that lies beside a release.
+    What is promised is read from the guarantee that lies beside a release. Names in ``attributes``
+    and ``by`` may be lists with commas.
     """
     before = read_file(original, text=text).frame
     after = read_file(protected, text=text).frame
-    names = None if attributes is None else resolve_names(attributes, before.columns)
+    names, groups = (
+        None if given is None else resolve_names(given, before.columns)
+        for given in (attributes, by)
+    )
     guarantee = guarantee_beside(Path(protected), after.columns)
-    return assess(before, after, names, paired=paired, k=k, guarantee=guarantee, **analyses)
+    return assess(
+        before,
+        after,
+        names,
+        paired=paired,
+        k=k,
+        by=groups,
+        rules=rules,
+        guarantee=guarantee,
+        **analyses,
+    )

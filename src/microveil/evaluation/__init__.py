@@ -4,12 +4,13 @@ Works on any two tables with the same attributes, whichever tool protected them.
 
 ::
 
-    promised    what a guarantee that lies beside the table promises
+    promised    what a guarantee that lies beside the table promises, and whether there are pairs
     measures    the registry: what is measured, each declared once
     tables      two tables, as measures are given them
     measuring   measures taken of them
     assessment  what was found, as values and as JSON
-    text        the same for a terminal
+    text        the same for a terminal, with text_of_distributions and text_of_subgroups
+    layout      names and figures as a terminal has room for them
     matrices    two matrices, assessed
     analyses    classification, regression and propensity, as asked for
     assess      the verb: two tables, opened and measured
@@ -19,6 +20,13 @@ Works on any two tables with the same attributes, whichever tool protected them.
 from microveil.evaluation.assessment import Assessment
 from microveil.evaluation.matrices import assess_matrices
 from microveil.evaluation.measures import MEASURES, Measure
-from microveil.evaluation.promised import guarantee_beside
+from microveil.evaluation.promised import guarantee_beside, has_pairs
 
-__all__ = ["MEASURES", "Assessment", "Measure", "assess_matrices", "guarantee_beside"]
+__all__ = [
+    "MEASURES",
+    "Assessment",
+    "Measure",
+    "assess_matrices",
+    "guarantee_beside",
+    "has_pairs",
+]

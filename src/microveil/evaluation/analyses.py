@@ -20,7 +20,7 @@ from microveil.table import Column, Table, check_columns, column_of, numbers_of
 from microveil.utility.learning import threshold_classes
 from microveil.utility.regression import parse_formula
 
-__all__ = ["Analyses", "named_classifier"]
+__all__ = ["Analyses", "categories_of", "named_classifier"]
 
 # A class attribute of more is a slip: a number that wants a threshold, or a name.
 MOST_CLASSES = 50
@@ -115,7 +115,7 @@ class Analyses:
         Parameters
         ----------
         table : Table
-            The original.
+            The original, or a release with classes of its own.
 
         Returns
         -------
@@ -135,7 +135,7 @@ class Analyses:
         if self.threshold is not None:
             values = column_of(table, self.classes)
             return threshold_classes(values, self.threshold, named=_named(self.threshold, kind))
-        values = _categories(table, self.classes, kind)
+        values = categories_of(table, self.classes)
         missing = values == "" if values.dtype.kind == "U" else np.isnan(values)
         if len(np.unique(values[~missing])) > MOST_CLASSES:
             raise DataError(
@@ -146,17 +146,33 @@ class Analyses:
         return values
 
 
-def _categories(table: Table, name: str, kind: Kind) -> Column:
-    """Return a column of which every value is a class."""
+def categories_of(table: Table, name: str) -> Column:
+    """Return a column of which every value is a category: text, or numbers where they are.
+
+    Dates are their ISO form, yes/no "false" and "true"; NaN and "" are missing.
+
+    Raises
+    ------
+    DataError
+        If it holds whole numbers beyond 2**53 that 64-bit floats would not tell apart, or is
+        neither numbers nor text.
+
+    Examples
+    --------
+    >>> from microveil.table import open_table
+    >>> categories_of(open_table({"EMPLOYED": np.array([True, False])}), "EMPLOYED")
+    array(['true', 'false'], dtype='<U5')
+    """
+    kind = table.kind(name)
     if not kind.is_numeric:
         return table.words(name)
     numbers = table.numbers(name)
     values, different = np.unique(numbers.values, return_inverse=True)
     if kind is Kind.WHOLE and len(np.unique(values.astype(np.float64))) < len(values):
         raise DataError(
-            "classes",
-            "the classes are whole numbers that are too large to be told apart",
-            f"write the column '{name}' as text, or pass a threshold",
+            f"column '{name}'",
+            "its whole numbers are too large to be told apart as categories",
+            "write the column as text, or for classes pass a threshold",
         )
     if kind not in {Kind.DATE, Kind.BOOLEAN}:
         return numbers_of(table, name)

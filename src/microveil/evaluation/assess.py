@@ -6,16 +6,20 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from microveil.errors import DataError, RequestError, stands_alone
-from microveil.evaluation.analyses import Analyses
+from microveil.evaluation.analyses import Analyses, categories_of
 from microveil.evaluation.assessment import Assessment
 from microveil.evaluation.matrices import assess_matrices
-from microveil.evaluation.measures import MEASURES, Takes
+from microveil.evaluation.measures import MEASURES
+from microveil.evaluation.promised import has_pairs
 from microveil.evaluation.tables import Codes
 from microveil.privacy import Guarantee
 from microveil.release import Release
+from microveil.schema import Kind
 from microveil.table import Column, Table, check_columns, column_of, numbers_of, open_table
+from microveil.utility.rules import Rule, comparable, parse_rule
 
 __all__ = ["assess"]
 
@@ -36,28 +40,33 @@ def assess(
     formula: str | None = None,
     logistic: bool = False,
     propensity: bool = False,
+    by: Iterable[str] | None = None,
+    rules: Iterable[str] | None = None,
     guarantee: Guarantee | None = None,
 ) -> Assessment:
     """Measure what protecting a table cost and what an intruder could still link.
 
-    Works on any two tables of the same people, also another tool's output.
+    Works on any two tables of the same people, also another tool's output, and on a synthetic
+    table, whose records are nobody's.
 
     Parameters
     ----------
     original, protected : pandas.DataFrame, polars.DataFrame, pyarrow.Table or dict of arrays
-        The table before and after, record by record. The protected one may be a `Release`: its
-        guarantee is then known, and whether it is shuffled.
+        The table before and after, record by record if paired. The protected one may be a
+        `Release`: its guarantee is then known, and whether there are pairs.
     attributes : sequence of str, optional
         By default every numeric attribute that both tables have, and every text attribute
-        of at most 1000 categories where the records correspond.
+        of at most 1000 categories.
     paired : bool
-        False for a shuffled release: only what needs no pairing is measured. Where a guarantee
-        says that it was shuffled, it is not taken as paired whatever is passed.
+        False for a shuffled or a synthetic release: only what needs no pairing is measured, and
+        there may be more records, or fewer. Where a guarantee says that it is such a release, it
+        is not taken as paired whatever is passed.
     k : int, optional
         Count neighbours too, within the intervals that hold k originals (KNOISE).
     classes : str, optional
-        A column of the original, released or not: the classes that a classifier is to learn from
-        the other attributes compared, as in IDP-2025, section 4.2. Needs paired records.
+        A column of the original: the classes that a classifier is to learn from the other
+        attributes compared, as in IDP-2025, section 4.2. Without pairs the release must have it
+        too, and is learnt from with its own.
     threshold : float, optional
         Makes two classes of a number, the lower one with the threshold in it.
     estimator : object, optional
@@ -68,6 +77,12 @@ def assess(
         Fit log odds of an outcome of 0 and 1.
     propensity : bool
         Measure how well a logistic regression tells the two tables apart.
+    by : sequence of str, optional
+        Columns of both tables, of at most 100 different values each: counts and means in the
+        subgroups that they make, before and after.
+    rules : sequence of str, optional
+        Rules between columns of both tables, such as "TAX <= INCOME" or "AGE >= 18": how many
+        records break them, before and after; see `parse_rule`.
     guarantee : Guarantee, optional
         What the release promises: to be shown beside.
 
@@ -79,13 +94,13 @@ def assess(
     Raises
     ------
     MicroveilError
-        If the tables have different lengths, an attribute is missing or not numeric, or an
+        If paired tables have different lengths, an attribute is missing or not of one kind, or an
         analysis that is asked for cannot be made of them.
 
     Notes
     -----
-    O(n log n) time for up to ten or so attributes, O(n) memory. With ``classes`` twenty
-    trainings, ten of them on the original.
+    O(n log n) time for up to ten or so attributes, O(n) memory; of pairs of attributes counts and
+    correlations alone, O(n) each. With ``classes`` twenty trainings, ten of them on the original.
 
     Examples
     --------
@@ -95,8 +110,7 @@ def assess(
     """
     if isinstance(protected, Release):
         guarantee, protected = guarantee or protected.guarantee, protected.data
-    if guarantee is not None and guarantee.shuffle is not None:
-        paired = False
+    paired = paired and has_pairs(guarantee)
     analyses = Analyses.of(
         classes=classes,
         threshold=threshold,
@@ -105,22 +119,22 @@ def assess(
         logistic=logistic,
         propensity=propensity,
     )
-    asked = analyses.to_dict() | {"k": k}
-    _check_pairs(asked, paired=paired)
     before, after = open_table(original), open_table(protected)
-    numeric, words = _attributes(before, after, attributes, paired=paired)
+    _check_lengths(before, after, paired=paired)
+    asked = analyses.to_dict() | {"k": k, "rules": _rules(before, after, rules)}
+    asked["by"] = _groups(before, after, by)
+    _check_pairs(asked, paired=paired)
+    numeric, words = _attributes(before, after, attributes)
     texts = {name: found for name in words if (found := _codes(before, after, name)) is not None}
-    one, other = (
-        np.column_stack([numbers_of(table, name) for name in numeric]) for table in (before, after)
-    )
     if classes is not None:
-        asked |= {"classes": analyses.class_column(before), "class_attribute": classes}
+        asked |= _classes(before, after, analyses, paired=paired)
     assessed = assess_matrices(
-        one,
-        other,
+        _matrix(before, numeric),
+        _matrix(after, numeric),
         numeric,
         paired=paired,
         texts=texts,
+        ranks=_ranks(texts, guarantee),
         columns=partial(_columns, before, after),
         asked=asked,
     )
@@ -130,6 +144,16 @@ def assess(
         kept=tuple(_kept(before, after, guarantee, paired=paired)),
         guarantee=guarantee,
     )
+
+
+def _check_lengths(original: Table, protected: Table, *, paired: bool) -> None:
+    if paired and original.n_records != protected.n_records:
+        raise DataError(
+            "original and protected tables",
+            "paired records must be as many in both",
+            "pass the same people in the same order, or paired=False (--shuffled) for a shuffled "
+            "or synthetic release",
+        )
 
 
 def _check_pairs(asked: Mapping[str, Any], *, paired: bool) -> None:
@@ -143,26 +167,78 @@ def _check_pairs(asked: Mapping[str, Any], *, paired: bool) -> None:
             )
 
 
-def _attributes(
-    original: Table, protected: Table, wanted: Iterable[str] | None, *, paired: bool
-) -> tuple[list[str], list[str]]:
-    """Return the attributes of numbers and of text; without a measure of text all are numbers."""
-    texts = any(
-        measure.takes is Takes.TEXT and (paired or not measure.needs_pairs)
-        for measure in MEASURES.values()
-    )
-    names = _common(original, protected, texts=texts) if wanted is None else _named(wanted)
+def _rules(
+    original: Table, protected: Table, rules: Iterable[str] | None
+) -> tuple[Rule, ...] | None:
+    """Read rules between columns that both tables have; None where none is given."""
+    kinds = {} if rules is None else {name: original.kind(name) for name in original.names}
+    found = tuple(parse_rule(rule, kinds) for rule in _named(rules or ()))
+    for name in {name: None for rule in found for name in rule.columns}:
+        check_columns(protected, [name], "protected")
+        if not comparable(kinds[name], protected.kind(name)):
+            raise DataError(
+                f"column '{name}'",
+                f"it must hold values of one kind in both tables, not {kinds[name]} and "
+                f"{protected.kind(name)}",
+                "write it the same way in both",
+            )
+    return found or None
+
+
+def _groups(
+    original: Table, protected: Table, by: Iterable[str] | None
+) -> dict[str, tuple[Column, Column]] | None:
+    """Read the columns of the subgroups; None where none is given."""
+    names = [] if by is None else list(dict.fromkeys(_named(by)))
     for table, side in ((original, "original"), (protected, "protected")):
         check_columns(table, names, side)
-    words = [name for name in names if not original.kind(name).is_numeric] if texts else []
-    numeric = [name for name in names if name not in words]
-    if not numeric:
-        raise DataError(
-            "tables",
-            "they have no numeric attribute in common to compare",
-            "pass a table and its release, or keep a number to go with the categories",
-        )
-    return numeric, words
+    found = {
+        name: (categories_of(original, name), categories_of(protected, name)) for name in names
+    }
+    return found or None
+
+
+def _classes(
+    original: Table, protected: Table, analyses: Analyses, *, paired: bool
+) -> dict[str, Any]:
+    """Read the class attribute of the original, and without pairs of the release."""
+    assert analyses.classes is not None  # noqa: S101 -- asked for by nobody else
+    classes, own = analyses.class_column(original), None
+    if not paired:
+        check_columns(protected, [analyses.classes], "protected")
+        own = analyses.class_column(protected)
+    return {"classes": classes, "protected_classes": own, "class_attribute": analyses.classes}
+
+
+def _attributes(
+    original: Table, protected: Table, wanted: Iterable[str] | None
+) -> tuple[list[str], list[str]]:
+    """Return the attributes of numbers and of text."""
+    names = _common(original, protected) if wanted is None else _named(wanted)
+    for table, side in ((original, "original"), (protected, "protected")):
+        check_columns(table, names, side)
+    words = [name for name in names if not original.kind(name).is_numeric]
+    return [name for name in names if name not in words], words
+
+
+def _matrix(table: Table, names: list[str]) -> NDArray[np.float64]:
+    if not names:
+        return np.empty((table.n_records, 0))
+    return np.column_stack([numbers_of(table, name) for name in names])
+
+
+def _ranks(
+    texts: Mapping[str, Codes], guarantee: Guarantee | None
+) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Return the ranks of text whose order a guarantee declares; NaN of what it does not list."""
+    found = {}
+    for terms in () if guarantee is None else guarantee.attributes:
+        if terms.kind is Kind.ORDINAL and terms.domain and terms.name in texts:
+            before, after, categories = texts[terms.name]
+            order = {category: rank for rank, category in enumerate(terms.domain)}
+            ranks = np.array([order.get(category, np.nan) for category in categories])
+            found[terms.name] = (ranks[before], ranks[after])
+    return found
 
 
 def _columns(
@@ -208,8 +284,6 @@ def _codes(original: Table, protected: Table, name: str) -> Codes | None:
         words = [table.words(name) for table in (original, protected)]
     except DataError:
         return None
-    if len(words[0]) != len(words[1]):
-        return None  # shown by the measures of the numeric attributes
     categories = sorted({*words[0].tolist(), *words[1].tolist()})
     if len(categories) > MOST_CATEGORIES:
         return None
@@ -217,14 +291,13 @@ def _codes(original: Table, protected: Table, name: str) -> Codes | None:
     return codes[0], codes[1], tuple(categories)
 
 
-def _common(original: Table, protected: Table, *, texts: bool) -> list[str]:
-    """Return the columns that both have, as numbers in both or, where wanted, as text in both."""
+def _common(original: Table, protected: Table) -> list[str]:
+    """Return the columns that both have, as numbers in both or as text in both."""
     return [
         name
         for name in original.names
         if name in protected.names
         and original.kind(name).is_numeric == protected.kind(name).is_numeric
-        and (texts or original.kind(name).is_numeric)
     ]
 
 

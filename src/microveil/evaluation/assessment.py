@@ -1,11 +1,13 @@
 """What was found of a protected table, as values and as JSON."""
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from microveil.evaluation.measures import Group
-from microveil.evaluation.measures.goodness_of_fit import DISTANCE, FIT
+from microveil.evaluation.measures import Group, Measure
+from microveil.evaluation.measures.distributions import DISTRIBUTIONS, TOTAL_VARIATION
+from microveil.evaluation.measures.goodness_of_fit import DISTANCE
 from microveil.evaluation.measures.information_loss import INFORMATION_LOSS
 from microveil.evaluation.measures.learning import Learnt
 from microveil.evaluation.measures.linkage import RECORD_LINKAGE
@@ -17,11 +19,36 @@ from microveil.utility.learning import ClassificationComparison
 from microveil.utility.moments import MomentComparison
 from microveil.utility.propensity import Propensity
 from microveil.utility.regression import RegressionComparison
+from microveil.utility.rules import RuleOutcome
+from microveil.utility.subgroups import Subgroups
 
-__all__ = ["Assessment"]
+__all__ = ["Assessment", "WorstAttribute"]
 
 # Their entries stand before what they leave out.
 FIRST = (INFORMATION_LOSS, RECORD_LINKAGE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorstAttribute:
+    """The attribute whose distribution moved most.
+
+    Attributes
+    ----------
+    attribute : str
+    distance : float
+        0, alike, to 1, apart.
+    measure : Measure
+        What the distance is: of the distribution functions, or of text that has no order, and
+        where there is no value on one side, of the shares.
+    """
+
+    attribute: str
+    distance: float
+    measure: Measure
+
+    def __repr__(self) -> str:
+        """Name the attribute without its figure: notebooks print it."""
+        return f"WorstAttribute({self.attribute})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -32,12 +59,14 @@ class Assessment:
 
     Parameters
     ----------
-    n_records : int
-        Number of records of either table.
+    n_records, n_protected : int
+        Number of records of the original and of the release: the same, if they are paired.
     attributes : tuple[str, ...]
         Names of the attributes of numbers that were compared.
+    text_attributes : tuple[str, ...]
+        Names of those of text.
     constant_attributes : tuple[str, ...]
-        Those that do not vary in the original: no part of the measures that divide by a
+        Those of numbers that do not vary in the original: no part of the measures that divide by a
         variance.
     paired : bool
         Whether the records of both tables were taken to be in the same order. Without that,
@@ -57,7 +86,9 @@ class Assessment:
     """
 
     n_records: int
+    n_protected: int
     attributes: tuple[str, ...]
+    text_attributes: tuple[str, ...]
     constant_attributes: tuple[str, ...]
     paired: bool
     n_cells_compared: int
@@ -81,9 +112,9 @@ class Assessment:
         return None if found is None else found.result
 
     @property
-    def moments(self) -> MomentComparison:
-        """Means, variances, covariances and correlations, before and after."""
-        found: MomentComparison = self.result("mean")
+    def moments(self) -> MomentComparison | None:
+        """Means, variances, covariances and correlations; None without an attribute of numbers."""
+        found: MomentComparison | None = self.result("mean")
         return found
 
     @property
@@ -111,15 +142,34 @@ class Assessment:
         return max(found, key=lambda linked: linked.value or 0.0, default=None)
 
     @property
-    def worst_attribute(self) -> tuple[str, float] | None:
+    def subgroups(self) -> Subgroups | None:
+        """Counts and means in subgroups, where they were asked for."""
+        found: Subgroups | None = self.result("largest_share_change")
+        return found
+
+    @property
+    def rules(self) -> tuple[RuleOutcome, ...]:
+        """Who breaks the rules that were asked for."""
+        found: tuple[RuleOutcome, ...] | None = self.result("rule_violations")
+        return found or ()
+
+    @property
+    def worst_attribute(self) -> WorstAttribute | None:
         """The attribute whose distribution moved most, and how far."""
-        distances: Mapping[str, float | None] = self.measured[DISTANCE.id].written()
-        found = [(name, moved) for name, moved in distances.items() if moved is not None]
-        return max(found, key=lambda entry: entry[1], default=None)
+        known: dict[str, WorstAttribute] = {}
+        for measure in (TOTAL_VARIATION, DISTANCE):  # the second stands, where it is defined
+            taken = self.measured.get(measure.id)
+            for name, figure in ({} if taken is None else taken.figures).items():
+                if math.isfinite(figure.value):
+                    known[name] = WorstAttribute(
+                        attribute=name, distance=figure.value, measure=measure
+                    )
+        return max(known.values(), key=lambda worst: worst.distance, default=None)
 
     def __repr__(self) -> str:
         """Name the assessment without its figures: notebooks print it."""
-        return f"Assessment({self.n_records} records, {', '.join(self.attributes)})"
+        names = ", ".join((*self.attributes, *self.text_attributes))
+        return f"Assessment({self.n_records} records, {names})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the assessment as JSON knows it: no NaN, no infinity, None instead.
@@ -139,7 +189,9 @@ class Assessment:
         return {
             "schema": 1,
             "n_records": self.n_records,
+            "n_protected": self.n_protected,
             "attributes": list(self.attributes),
+            "text_attributes": list(self.text_attributes),
             "left_out": list(self.left_out),
             "kept": list(self.kept),
             "promised": promised(self.guarantee),
@@ -153,7 +205,7 @@ class Assessment:
 
     def _entries(self, groups: Iterable[Group]) -> dict[str, Any]:
         """Write what was measured, group by group, and what follows from a group."""
-        following = {RECORD_LINKAGE: self._intervals, FIT: self._worst}
+        following = {RECORD_LINKAGE: self._intervals, DISTRIBUTIONS: self._worst}
         contents: dict[str, Any] = {}
         for group in groups:
             for found in self.measured.values():
@@ -177,10 +229,11 @@ class Assessment:
 
     def _worst(self) -> dict[str, Any]:
         """Write the attribute whose distribution moved most."""
-        if self.worst_attribute is None:
+        worst = self.worst_attribute
+        if worst is None:
             return {"worst_attribute": None}
-        name, distance = self.worst_attribute
-        return {"worst_attribute": {"attribute": name, DISTANCE.id: distance}}
+        found = {"attribute": worst.attribute, worst.measure.id: worst.distance}
+        return {"worst_attribute": found}
 
     def to_text(self) -> str:
         """Write the assessment as an aligned table of at most 100 columns.

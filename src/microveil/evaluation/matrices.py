@@ -1,4 +1,4 @@
-"""Two matrices of the same people, assessed."""
+"""Two matrices, before and after, assessed."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,12 +28,13 @@ def assess_matrices(
     Parameters
     ----------
     original, protected : array_like, shape (n_records, n_attributes)
-        The two tables; NaN is a missing cell.
+        The two tables; NaN is a missing cell. Without pairs they may differ in their records'
+        number; without attributes there must be some of text among ``more``.
     names : sequence of str
         Names of the attributes, in the order of the columns.
     paired : bool, default True
         Whether a record is in the same position in both. Where it is not, as in a
-        shuffled release, what needs that is left out.
+        shuffled or synthetic release, what needs that is left out.
     **more
         What else there is of the tables, as `Tables` takes it; record linkage is always asked
         for.
@@ -59,12 +60,20 @@ def assess_matrices(
     >>> figures["information_loss"], figures["record_linkage"]
     (20.0, 50.0)
     """
-    before = checked_matrix(original, "original data")
-    after = checked_matrix(protected, "protected data")
-    if before.shape != after.shape:
+    if not names and not more.get("texts"):
+        raise DataError(
+            "tables",
+            "they have no attribute in common to compare",
+            "pass a table and its release, whose columns have the same names",
+        )
+    before, after = (
+        checked_matrix(matrix, place) if names else np.asarray(matrix, dtype=np.float64)
+        for matrix, place in ((original, "original data"), (protected, "protected data"))
+    )
+    if before.shape[1] != after.shape[1] or (paired and len(before) != len(after)):
         raise DataError(
             "original and protected data",
-            "both must have the same records and attributes",
+            "both must have the same attributes, and the same records if they are paired",
             "pass tables of the same shape",
         )
     if len(names) != before.shape[1] or len(set(names)) != len(names):
@@ -73,15 +82,18 @@ def assess_matrices(
             "every attribute must have one name of its own",
             "pass as many different names as the data have columns",
         )
-    more["asked"] = {"linkage": True, **more.get("asked", {})}
+    more["asked"] = {"linkage": True, "unpaired": not paired, **more.get("asked", {})}
     tables = Tables(names=tuple(names), original=before, protected=after, paired=paired, **more)
-    present = ~(np.isnan(before) | np.isnan(after))
+    present = ~(np.isnan(before) | np.isnan(after)) if paired else np.empty((0, 0), dtype=np.bool_)
+    constant = constant_attributes(before) if names else np.empty(0, dtype=np.bool_)
     return Assessment(
-        n_records=before.shape[0],
+        n_records=len(before),
+        n_protected=len(after),
         attributes=tuple(names),
-        constant_attributes=tuple(np.asarray(names, dtype=object)[constant_attributes(before)]),
+        text_attributes=tuple(more.get("texts", ())),
+        constant_attributes=tuple(np.asarray(names, dtype=object)[constant]),
         paired=paired,
-        n_cells_compared=int(present.sum()) if paired else 0,
-        n_records_complete=int(present.all(axis=1).sum()) if paired else 0,
+        n_cells_compared=int(present.sum()),
+        n_records_complete=int(present.all(axis=1).sum()),
         measured=measured(tables),
     )

@@ -1,4 +1,4 @@
-"""Two tables of the same people, as measures are given them."""
+"""Two tables, as measures are given them."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -8,14 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil.engines.local import in_threads
 from microveil.evaluation.measures import Measure, Takes
 from microveil.table import Column
 from microveil.utility.formula import parse_formula
+from microveil.utility.total_variation import Levels, decile_levels
 
 __all__ = ["Codes", "Tables"]
 
 Matrix = NDArray[np.float64]
 Columns = dict[str, Column]
+# Of these two nothing is left without an attribute of numbers.
+OF_NUMBERS = (Takes.NUMBERS, Takes.COMPLETE)
 # Of an attribute of text: the codes before and after, and the categories they stand for.
 Codes = tuple[NDArray[np.intp], NDArray[np.intp], tuple[str, ...]]
 
@@ -33,11 +37,14 @@ class Tables:
     names : tuple of str
         The attributes of numbers.
     original, protected : float64 arrays (n_records, n_attributes)
-        Their values, NaN where missing.
+        Their values, NaN where missing; as many records in both only where they are paired.
     paired : bool
         Whether the records are in the same order.
     texts : dict of (codes, codes, categories)
-        The attributes of text that are compared.
+        The attributes of text that are compared; a missing cell is a category of its own.
+    ranks : dict of (array, array)
+        Of those of them whose categories have an order, the rank of each record's category; NaN
+        where it has none.
     columns : callable
         Reads columns of both tables by their names.
     asked : dict
@@ -49,6 +56,7 @@ class Tables:
     protected: Matrix
     paired: bool = True
     texts: Mapping[str, Codes] = field(default_factory=dict)
+    ranks: Mapping[str, tuple[Matrix, Matrix]] = field(default_factory=dict)
     columns: Callable[[Iterable[str]], tuple[Columns, Columns]] = _no_columns
     asked: Mapping[str, Any] = field(default_factory=dict)
 
@@ -65,20 +73,37 @@ class Tables:
             return self.original, self.protected
         return self.original[~missing], self.protected[~missing]
 
+    @cached_property
+    def levels(self) -> tuple[dict[str, Levels], dict[str, Levels]]:
+        """Deciles of numbers and codes of text, by attribute."""
+        sides = list(zip(self.original.T, self.protected.T, strict=True))
+        of_numbers = in_threads(lambda both: decile_levels(*both), sides)
+        found = dict(zip(self.names, of_numbers, strict=True))
+        found |= {
+            name: (before.astype(np.uint16), after.astype(np.uint16))
+            for name, (before, after, _) in self.texts.items()
+        }
+        before, after = ({name: both[side] for name, both in found.items()} for side in (0, 1))
+        return before, after
+
     def takes_part(self, measure: Measure) -> bool:
-        """Whether a measure is asked for, and has the pairs that it needs."""
+        """Whether a measure is asked for, and has the pairs and the numbers that it needs."""
         if measure.asked_by:
             given = self.asked.get(measure.asked_by)
             if given is None or given is False:
                 return False
+        if measure.takes in OF_NUMBERS and not self.names:
+            return False
         return self.paired or not measure.needs_pairs
 
     def result_of(self, measure: Measure) -> Any:
         """Call a measure's function with what it takes; None where there is nothing of it."""
         more = {name: self.asked[name] for name in measure.arguments}
-        if measure.takes is Takes.NUMBER:
-            sides = zip(self.names, self.original.T, self.protected.T, strict=True)
-            found = {name: measure.function(x, y, **more) for name, x, y in sides}
+        if measure.takes in {Takes.NUMBER, Takes.RANKED}:
+            sides = zip(self.original.T, self.protected.T, strict=True)
+            of_each = dict(zip(self.names, sides, strict=True))
+            of_each |= self.ranks if measure.takes is Takes.RANKED else {}
+            found = {name: measure.function(*both, **more) for name, both in of_each.items()}
             return {name: result for name, result in found.items() if result is not None}
         if measure.takes is Takes.TEXT:
             return {name: measure.function(*codes, **more) for name, codes in self.texts.items()}
@@ -86,14 +111,28 @@ class Tables:
         return None if given is None else measure.function(*given, **more)
 
     def _given(self, takes: Takes) -> tuple[Any, ...] | None:
-        if takes is Takes.NUMBERS:
+        if takes in {Takes.NUMBERS, Takes.SUBGROUPS}:
             return self.original, self.protected
         if takes is Takes.COMPLETE:
             return self.complete if len(self.complete[0]) else None
-        if takes is Takes.VARIABLES:
-            return self.columns(parse_formula(self.asked["formula"]).attributes)
-        if takes is Takes.PREDICTORS:
-            classes = self.asked["class_attribute"]
-            return self.columns([name for name in self.compared if name != classes])
-        both = self.columns(self.compared)
+        if takes is Takes.LEVELS:
+            return self.levels
+        if takes is Takes.RECORDS:
+            return self._records()
+        both = self.columns(self._columns_of(takes))
         return both[1:] if takes is Takes.RELEASE else both
+
+    def _columns_of(self, takes: Takes) -> Iterable[str]:
+        """Name the columns that a measure takes: those compared, or that were asked for."""
+        if takes is Takes.VARIABLES:
+            return parse_formula(self.asked["formula"]).attributes
+        if takes is Takes.RULES:
+            return dict.fromkeys(name for rule in self.asked["rules"] for name in rule.columns)
+        left_out = {self.asked["class_attribute"]} if takes is Takes.PREDICTORS else set()
+        return [name for name in self.compared if name not in left_out]
+
+    def _records(self) -> tuple[list[Column], list[Column], NDArray[np.bool_]]:
+        """Return the columns of numbers, and codes of text, and which are codes."""
+        codes = [[both[side] for both in self.texts.values()] for side in (0, 1)]
+        before, after = [*self.original.T, *codes[0]], [*self.protected.T, *codes[1]]
+        return before, after, np.repeat([False, True], [len(self.names), len(self.texts)])

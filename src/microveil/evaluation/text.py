@@ -1,40 +1,50 @@
 """An assessment for a terminal."""
 
-import math
 import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from microveil.evaluation.layout import INDENT, TEXT_WIDTH, label, share, shown
 from microveil.evaluation.measures import By
 from microveil.evaluation.measures.categories import CATEGORIES
-from microveil.evaluation.measures.goodness_of_fit import DISTANCE, FIT
+from microveil.evaluation.measures.closest_records import CLOSEST, CLOSEST_RECORDS
+from microveil.evaluation.measures.distributions import DISTRIBUTIONS, ONE_WAY, TWO_WAY
+from microveil.evaluation.measures.goodness_of_fit import FIT
 from microveil.evaluation.measures.information_loss import INFORMATION_LOSS, LOSS
 from microveil.evaluation.measures.learning import LEARNING, Learnt
 from microveil.evaluation.measures.linkage import RECORD_LINKAGE
 from microveil.evaluation.measures.mean_errors import ERRORS
 from microveil.evaluation.measures.moments import CORRELATIONS, MOMENTS
 from microveil.evaluation.measures.propensity import PROPENSITY
+from microveil.evaluation.measures.rank_correlations import RANK_CORRELATIONS
 from microveil.evaluation.measures.regression import REGRESSION
+from microveil.evaluation.measures.rules import RULES
+from microveil.evaluation.measures.subgroups import SUBGROUPS
 from microveil.evaluation.measuring import Measured
 from microveil.evaluation.promised import promised
-from microveil.text import aligned, one_line
+from microveil.evaluation.text_of_distributions import closest_lines, distribution_lines
+from microveil.evaluation.text_of_subgroups import rule_lines, subgroup_lines
+from microveil.text import aligned
 
 if TYPE_CHECKING:
     from microveil.evaluation.assessment import Assessment
 
 __all__ = ["text_of"]
 
-TEXT_WIDTH = 100
-INDENT = "  "
 # What has lines of its own form; what belongs to no such group has a section under its title.
 LAID_OUT = (
     INFORMATION_LOSS,
     RECORD_LINKAGE,
+    CLOSEST_RECORDS,
     ERRORS,
     FIT,
+    DISTRIBUTIONS,
     MOMENTS,
     CORRELATIONS,
+    RANK_CORRELATIONS,
     CATEGORIES,
+    SUBGROUPS,
+    RULES,
     LEARNING,
     REGRESSION,
     PROPENSITY,
@@ -47,9 +57,14 @@ def text_of(assessment: "Assessment") -> str:
         _title_lines(assessment),
         _loss_lines(assessment),
         _linkage_lines(assessment),
+        closest_lines(assessment),
         _error_lines(assessment),
+        distribution_lines(assessment),
         _moment_lines(assessment),
-        _closing_lines(assessment),
+        subgroup_lines(assessment),
+        rule_lines(assessment),
+        _correlation_lines(assessment),
+        *_closing_lines(assessment),
         _category_lines(assessment),
         *_analyses_lines(assessment),
         *_further_lines(assessment),
@@ -63,23 +78,29 @@ def _category_lines(assessment: "Assessment") -> list[str]:
         return []
     rows = [("attribute", *(one.measure.head for one in found))]
     rows += [
-        (_label(name, 22), *(f"{one.figures[name].value:.4g}" for one in found))
+        (label(name, 22), *(f"{one.figures[name].value:.4g}" for one in found))
         for name in found[0].figures
     ]
     return [CATEGORIES.title, *aligned(rows, widths=(22, 14, 14), indent=INDENT)]
 
 
 def _title_lines(assessment: "Assessment") -> list[str]:
-    count = len(assessment.attributes)
+    count, of_text = len(assessment.attributes), len(assessment.text_attributes)
     attributes = "1 attribute" if count == 1 else f"{count} attributes"
-    lines = [f"Assessment of {assessment.n_records} records, {attributes}"]
+    if of_text:
+        attributes += f" of numbers, {of_text} of text"
+    records = f"{assessment.n_records} records"
+    if assessment.n_protected != assessment.n_records:
+        records = f"{assessment.n_protected} released records against {records} of the original"
+    title = f"Assessment of {records}, {attributes} (for the custodian, not for logs)"
+    lines = textwrap.wrap(title, TEXT_WIDTH, subsequent_indent=INDENT)
     lines += _key_lines(assessment)
     for title, columns in (
         ("Released as they are", assessment.kept),
         ("Not compared", assessment.left_out),
     ):
         if columns:
-            names = ", ".join(_label(name, 24) for name in columns)
+            names = ", ".join(label(name, 24) for name in columns)
             lines += textwrap.wrap(
                 f"  {title}: {names}", TEXT_WIDTH, subsequent_indent="  ", break_on_hyphens=False
             )
@@ -88,33 +109,65 @@ def _title_lines(assessment: "Assessment") -> list[str]:
 
 def _key_lines(assessment: "Assessment") -> list[str]:
     """Write the four figures that matter."""
-    lost = found = "not measured: it needs records in the order of the original"
+    moved, worst = "not measured: there are no values to compare", assessment.worst_attribute
+    if worst is not None:
+        moved = (
+            f"{label(worst.attribute, 24)}: distribution moved by {worst.distance:.3g} "
+            f"({worst.measure.head}: {worst.measure.explanation})"
+        )
+    lost, found = (_lost if assessment.paired else _lost_without_pairs)(assessment)
+    figures = [
+        ("promised", promised(assessment.guarantee) or "not known"),
+        lost,
+        ("worst attribute", moved),
+        found,
+    ]
+    width = max(22, *(len(name) + 2 for name, _ in figures))
+    return [
+        line
+        for name, figure in figures
+        for line in textwrap.wrap(
+            f"  {name:<{width}}{figure}",
+            TEXT_WIDTH,
+            subsequent_indent=" " * (width + 2),
+            drop_whitespace=True,
+        )
+    ]
+
+
+def _lost(assessment: "Assessment") -> tuple[tuple[str, str], tuple[str, str]]:
+    """Say what was lost, and how many records are found again."""
+    lost = "not measured: there are no numbers to compare"
+    found = "not measured: it needs attributes of numbers"
     if LOSS.id in assessment.measured:
         loss = assessment.measured[LOSS.id].value
-        lost = f"{_shown(loss)} {LOSS.unit} ({LOSS.explanation})"
+        lost = f"{shown(loss)} {LOSS.unit} ({LOSS.explanation})"
         if loss is None:
             lost = "not measured: there is nothing that varies to compare"
     if assessment.of(RECORD_LINKAGE):
         found = _strongest_words(assessment)
-    moved, worst = "not measured: there are no values to compare", assessment.worst_attribute
-    if worst is not None:
-        moved = (
-            f"{_label(worst[0], 24)}: distribution moved by {worst[1]:.3g} "
-            f"({DISTANCE.head}: {DISTANCE.explanation})"
+    return (LOSS.label, lost), ("records found again", found)
+
+
+def _lost_without_pairs(assessment: "Assessment") -> tuple[tuple[str, str], tuple[str, str]]:
+    """Say how far pairs of attributes moved, or single ones, and how near rows come to records."""
+    taken = (assessment.measured.get(measure.id) for measure in (TWO_WAY, ONE_WAY))
+    variation = next((one for one in taken if one is not None and one.value is not None), None)
+    lost = (TWO_WAY.label, "not measured: there are no values to compare")
+    if variation is not None:
+        lost = (
+            variation.measure.label,
+            f"{shown(variation.value, 3)} ({variation.measure.meaning})",
         )
-    figures = {
-        "promised": promised(assessment.guarantee) or "not known",
-        LOSS.label: lost,
-        "worst attribute": moved,
-        "records found again": found,
-    }
-    return [
-        line
-        for name, figure in figures.items()
-        for line in textwrap.wrap(
-            f"  {name:<22}{figure}", TEXT_WIDTH, subsequent_indent=" " * 24, drop_whitespace=True
+    near = assessment.measured.get(CLOSEST.id)
+    figure = None if near is None else near.figure
+    found = "not measured: no record is complete"
+    if figure is not None:
+        found = (
+            f"{shown(figure.value, 3)} standard deviations away in the median; "
+            f"of a person left out {shown(figure.beside, 3)}"
         )
-    ]
+    return lost, (CLOSEST.head, found)
 
 
 def _strongest_words(assessment: "Assessment") -> str:
@@ -127,26 +180,15 @@ def _strongest_words(assessment: "Assessment") -> str:
 
 
 def _error_lines(assessment: "Assessment") -> list[str]:
-    """Errors of single values, and how well each distribution is kept."""
-    errors, fits = assessment.of(ERRORS), assessment.of(FIT)
+    """Errors of single values."""
+    errors = assessment.of(ERRORS)
     if not errors:
         return []
-    rows = [("attribute", *(one.measure.head for one in (*errors, *fits)))]
+    rows = [("attribute", *(one.measure.head for one in errors))]
     for name in assessment.attributes:
-        of_values = (_shown(one.figures[name].value) for one in errors)
-        of_fits = (_shown(one.figures[name].value, 4) for one in fits)
-        rows.append((_label(name, 22), *of_values, *of_fits))
-    return [ERRORS.title, *aligned(rows, widths=(22, 14, 12, 10), indent=INDENT)]
-
-
-def _shown(value: float | None, digits: int = 6) -> str:
-    """Write a number in so many significant digits, or that there is none."""
-    return "-" if value is None or not math.isfinite(value) else f"{value:.{digits}g}"
-
-
-def _share(value: float) -> str:
-    """Write a number between 0 and 1, or that there is none."""
-    return "-" if not math.isfinite(value) else f"{value:.4f}"
+        of_values = (shown(one.figures[name].value) for one in errors)
+        rows.append((label(name, 22), *of_values))
+    return [ERRORS.title, *aligned(rows, widths=(22, 14, 12), indent=INDENT)]
 
 
 def _loss_lines(assessment: "Assessment") -> list[str]:
@@ -157,7 +199,7 @@ def _loss_lines(assessment: "Assessment") -> list[str]:
 
 def _table_figures(found: Sequence[Measured]) -> list[str]:
     """Write figures of the whole table, a line to each with what it means."""
-    rows = [(one.measure.label, _shown(one.value), one.measure.meaning) for one in found]
+    rows = [(one.measure.label, shown(one.value), one.measure.meaning) for one in found]
     return aligned(rows, widths=(21, 12), left=(0, 2), indent=INDENT)
 
 
@@ -171,7 +213,7 @@ def _further_lines(assessment: "Assessment") -> list[list[str]]:
         for one in found:
             if one.measure.by is not By.TABLE:
                 lines += [f"  {one.measure.label} ({one.measure.meaning})"]
-                rows = ((_label(n, 30), _shown(figure.value)) for n, figure in one.figures.items())
+                rows = ((label(n, 30), shown(figure.value)) for n, figure in one.figures.items())
                 lines += aligned(rows, widths=(31, 12), indent=2 * INDENT)
         sections += [[group.title, *lines]] if lines else []
     return sections
@@ -188,8 +230,8 @@ def _linkage_lines(assessment: "Assessment") -> list[str]:
         figure = linked.figure
         chance = None if figure is None else figure.beside
         ends = None if figure is None else figure.interval
-        interval = "-" if ends is None else " to ".join(map(_shown, ends))
-        rows.append((linked.measure.head, _shown(linked.value), _shown(chance), interval))
+        interval = "-" if ends is None else " to ".join(map(shown, ends))
+        rows.append((linked.measure.head, shown(linked.value), shown(chance), interval))
     return [
         RECORD_LINKAGE.title,
         f"  ({complete}; {found[0].measure.explanation})",
@@ -199,35 +241,45 @@ def _linkage_lines(assessment: "Assessment") -> list[str]:
 
 def _moment_lines(assessment: "Assessment") -> list[str]:
     """Write means and variances before and after, a line to an attribute."""
-    before, after = assessment.moments.original, assessment.moments.protected
+    moments = assessment.moments
+    if moments is None:
+        return []
+    before, after = moments.original, moments.protected
     rows: list[tuple[str, ...]] = [
         ("attribute", "mean before", "after", "variance before", "after")
     ]
     for a, name in enumerate(assessment.attributes):
         found = (before.means[a], after.means[a], before.variances[a], after.variances[a])
-        rows.append((_label(name, 21), *map(_shown, found)))
+        rows.append((label(name, 21), *map(shown, found)))
     return [MOMENTS.title, *aligned(rows, widths=(22, 11, 11, 16, 11), indent=INDENT)]
 
 
-def _closing_lines(assessment: "Assessment") -> list[str]:
-    """Write how far the correlations moved, and what was left out."""
-    found = assessment.of(CORRELATIONS)
-    lines = [
+def _correlation_lines(assessment: "Assessment") -> list[str]:
+    """Write how far the correlations moved."""
+    found = (*assessment.of(CORRELATIONS), *assessment.of(RANK_CORRELATIONS))
+    if not found:
+        return []
+    rows = ((one.measure.head, shown(one.value)) for one in found)
+    return [
         f"{CORRELATIONS.title} ({found[0].measure.explanation})",
-        *aligned(
-            ((one.measure.head, _shown(one.value)) for one in found), widths=(25, 8), indent=INDENT
-        ),
+        *aligned(rows, widths=(25, 8), indent=INDENT),
     ]
+
+
+def _closing_lines(assessment: "Assessment") -> list[list[str]]:
+    """Write what was left out, a section each."""
+    sentences = []
     if assessment.constant_attributes:
-        listed = ", ".join(_label(name, 60) for name in assessment.constant_attributes)
-        text = f"Constant in the original, left out of what divides by a variance: {listed}"
-        lines += ["", *textwrap.wrap(text, TEXT_WIDTH, subsequent_indent="  ")]
+        listed = ", ".join(label(name, 60) for name in assessment.constant_attributes)
+        sentences.append(
+            f"Constant in the original, left out of what divides by a variance: {listed}"
+        )
     if not assessment.paired:
-        lines += [
-            "",
-            "The release is shuffled: information loss and record linkage need records in order.",
-        ]
-    return lines
+        sentences.append(
+            "The release is shuffled or synthetic: information loss and record linkage need "
+            "records in the order of the original."
+        )
+    return [textwrap.wrap(text, TEXT_WIDTH, subsequent_indent="  ") for text in sentences]
 
 
 def _analyses_lines(assessment: "Assessment") -> list[list[str]]:
@@ -253,12 +305,12 @@ def _learnt_lines(assessment: "Assessment") -> list[str]:
     measure, *baselines = assessment.of(LEARNING)
     heads = (one.measure.head for one in baselines)
     rows = [("class", measure.measure.head, "95 % interval", *heads)]
-    for label, figure in measure.figures.items():
-        interval = " to ".join(_share(end) for end in figure.interval or ())
-        others = (_share(one.figures[label].value) for one in baselines)
-        rows.append((_label(label, 21), _share(figure.value), interval, *others))
+    for name, figure in measure.figures.items():
+        interval = " to ".join(share(end) for end in figure.interval or ())
+        others = (share(one.figures[name].value) for one in baselines)
+        rows.append((label(name, 21), share(figure.value), interval, *others))
     return [
-        f"Classification by {_label(learnt.attribute, 40)}: F-measure, 0 to 1, higher keeps more",
+        f"Classification by {label(learnt.attribute, 40)}: F-measure, 0 to 1, higher keeps more",
         f"  ({found.n_train} records trained on, {found.n_test} tested, mean over {seeds})",
         *aligned(rows, widths=(21, 12, 20, 11, 11), indent=INDENT),
     ]
@@ -272,14 +324,14 @@ def _regression_lines(assessment: "Assessment") -> list[str]:
     rows: list[tuple[str, ...]] = [("coefficient", "before", "after", "overlap")]
     for one in found.coefficients:
         figures = (one.original.value, one.protected.value, one.overlap)
-        rows.append((_label(one.term, 31), *map(_shown, figures)))
+        rows.append((label(one.term, 31), *map(shown, figures)))
     rows += [
-        ("mean overlap", "", "", _shown(found.mean_overlap)),
-        ("disjoint counted as 0", "", "", _shown(found.mean_overlap_from_zero)),
+        ("mean overlap", "", "", shown(found.mean_overlap)),
+        ("disjoint counted as 0", "", "", shown(found.mean_overlap_from_zero)),
     ]
     meaning = assessment.of(REGRESSION)[0].measure.explanation
     return [
-        f"{REGRESSION.title} {_label(str(found.formula), 80)}",
+        f"{REGRESSION.title} {label(str(found.formula), 80)}",
         f"  (confidence-interval overlap, 95 %: {meaning})",
         *aligned(rows, widths=(31, 11, 11, 11), indent=INDENT),
     ]
@@ -292,14 +344,8 @@ def _propensity_lines(assessment: "Assessment") -> list[str]:
         return []
     null = "of independent records of one law: a yardstick, no test"
     pmse, *further = (
-        (one.measure.head, _shown(one.value), one.measure.explanation)
+        (one.measure.head, shown(one.value), one.measure.explanation)
         for one in assessment.of(PROPENSITY)
     )
-    rows = [pmse, ("expected under the null", _shown(found.expected), null), *further]
+    rows = [pmse, ("expected under the null", shown(found.expected), null), *further]
     return [PROPENSITY.title, *aligned(rows, widths=(25, 12), left=(0, 2), indent=INDENT)]
-
-
-def _label(name: str, width: int) -> str:
-    """Shorten a name to a width."""
-    shown = one_line(name)
-    return shown if len(shown) <= width else shown[: width - 1] + "…"

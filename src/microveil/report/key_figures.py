@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from microveil.evaluation import Assessment
-from microveil.evaluation.measures.goodness_of_fit import DISTANCE
 from microveil.evaluation.measures.information_loss import LOSS
 from microveil.privacy import Guarantee, Model, Scope, Scopes
 from microveil.release import Release
@@ -120,11 +119,10 @@ def _moved(assessment: Assessment | None) -> KeyFigure:
     worst = None if assessment is None else assessment.worst_attribute
     if worst is None:
         return KeyFigure(name=name, value="not measured", meaning="needs numbers")
-    attribute, distance = worst
     return KeyFigure(
         name=name,
-        value=f"{named(one_line(attribute))}, moved by {number(distance, 3)}",
-        meaning=f"{DISTANCE.label}; {DISTANCE.explanation}",
+        value=f"{named(one_line(worst.attribute))}, moved by {number(worst.distance, 3)}",
+        meaning=f"{worst.measure.label}; {worst.measure.explanation}",
     )
 
 

@@ -1,7 +1,7 @@
 """Correlations before and after, what was lost, and what else was measured."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,10 +51,11 @@ def correlations_section(subject: Subject) -> Section:
     """Set the correlations before and after side by side, and list what moved most."""
     assessment = subject.assessment
     identifier, title = subject.identify("correlations"), "Correlations before and after"
-    if assessment is None or len(assessment.attributes) < 2:
+    moments = None if assessment is None else assessment.moments
+    if assessment is None or moments is None or len(assessment.attributes) < 2:
         body = element("p", "There are no two attributes of numbers to correlate.")
         return Section(identifier=identifier, title=title, body=body)
-    moments, changes = assessment.moments, assessment.of(CORRELATIONS)
+    changes = assessment.of(CORRELATIONS)
     changed = ", ".join(f"{one.measure.head} {number(one.value, 3)}" for one in changes)
     intro = (
         f"Pearson's correlations: {changed} ({changes[0].measure.explanation}). "
@@ -67,7 +68,7 @@ def correlations_section(subject: Subject) -> Section:
         title=title,
         body=fragment(
             element("p", intro),
-            _most_changed(subject, assessment),
+            _most_changed(subject, assessment.attributes, *matrices),
             (
                 _matrix(subject, assessment, side, matrix)
                 for side, matrix in zip(("original", "release"), matrices, strict=True)
@@ -78,15 +79,17 @@ def correlations_section(subject: Subject) -> Section:
     )
 
 
-def _most_changed(subject: Subject, assessment: Assessment) -> Markup:
-    before = assessment.moments.original.correlations
-    after = assessment.moments.protected.correlations
+def _most_changed(
+    subject: Subject,
+    names: Sequence[str],
+    before: NDArray[np.float64],
+    after: NDArray[np.float64],
+) -> Markup:
     rows, columns = np.triu_indices(len(before), k=1)
     changes = np.nan_to_num(np.abs(after - before)[rows, columns], nan=-1.0)
     order = [
         pair for pair in np.argsort(-changes, kind="stable")[:MOST_PAIRS] if changes[pair] >= 0
     ]
-    names = assessment.attributes
     return table(
         f"The {len(order)} pairs whose correlation changed most"
         if len(order) < len(changes)
@@ -142,7 +145,8 @@ def loss_section(subject: Subject) -> Section:
         why = (
             "No attribute of numbers was protected."
             if subject.assessment is None
-            else "The release is in random order; these measures need the order of the original."
+            else "The release is in random order, or of records that are nobody's; these measures "
+            "need the order of the original."
         )
         body = element("p", why)
     else:
@@ -153,12 +157,23 @@ def loss_section(subject: Subject) -> Section:
     return Section(identifier=identifier, title=INFORMATION_LOSS.title, body=body)
 
 
-def _figures_table(caption: str, found: Iterable[Measured], identifier: str) -> Markup:
-    """Tabulate figures of the whole table, each with what it means."""
+def _figures_table(caption: str, found: Sequence[Measured], identifier: str) -> Markup:
+    """Tabulate figures of the whole table, each with what it means and what it is held against."""
+    held = [None if one.figure is None else one.figure.beside for one in found]
+    is_held = any(beside is not None for beside in held)
+    rows = [
+        (
+            one.measure.label,
+            _with_interval(one.figure),
+            *((number(beside, 4),) if is_held else ()),
+            one.measure.meaning,
+        )
+        for one, beside in zip(found, held, strict=True)
+    ]
     return table(
         caption,
-        ("measure", "value", "what it means"),
-        [(one.measure.label, _with_interval(one.figure), one.measure.meaning) for one in found],
+        ("measure", "value", *(("held against",) if is_held else ()), "what it means"),
+        rows,
         identifier=identifier,
         words=True,
     )

@@ -265,11 +265,7 @@ def _assessed(release: Release, original: Any) -> Assessment | None:
     attributes = release.guarantee.attributes
     if not any(attribute.kind.is_numeric for attribute in attributes):
         return None
-    shuffled = bool(release.manifest.to_dict().get("parameters", {}).get("shuffle"))
-    names = [
-        attribute.name for attribute in attributes if attribute.kind.is_numeric or not shuffled
-    ]
-    return assess(original, release.data, names, paired=not shuffled)
+    return assess(original, release, [attribute.name for attribute in attributes])
 
 
 def _sections(subject: Subject) -> tuple[Section, ...]:

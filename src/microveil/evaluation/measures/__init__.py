@@ -9,6 +9,8 @@ the functions are those of `microveil.utility` and `microveil.risk`.
 
 from microveil.evaluation.measures import (
     categories,
+    closest_records,
+    distributions,
     goodness_of_fit,
     information_loss,
     learning,
@@ -17,7 +19,10 @@ from microveil.evaluation.measures import (
     moments,
     neighbourhoods,
     propensity,
+    rank_correlations,
     regression,
+    rules,
+    subgroups,
 )
 from microveil.evaluation.measures.base import (
     FURTHER,
@@ -48,12 +53,17 @@ __all__ = [
 _DECLARED = (
     *information_loss.MEASURES,
     *linkage.MEASURES,
+    *closest_records.MEASURES,
     *categories.MEASURES,
     *moments.OF_ATTRIBUTES,
     *mean_errors.MEASURES,
     *goodness_of_fit.MEASURES,
+    *distributions.MEASURES,
     *neighbourhoods.MEASURES,
     *moments.OF_PAIRS,
+    *rank_correlations.MEASURES,
+    *subgroups.MEASURES,
+    *rules.MEASURES,
     *learning.MEASURES,
     *regression.MEASURES,
     *propensity.MEASURES,

@@ -19,10 +19,15 @@ class Takes(StrEnum):
     NUMBERS = "all numbers"  # two matrices (n_records, n_attributes)
     COMPLETE = "all numbers of complete records"  # two matrices without NaN
     NUMBER = "each attribute of numbers"  # two arrays (n_records,)
+    RANKED = "each attribute of numbers or ranks"  # two arrays (n_records,)
     TEXT = "each attribute of text"  # two arrays of codes, and the categories they stand for
+    LEVELS = "deciles of numbers and categories"  # two dicts of codes by name, none missing
+    RECORDS = "records of numbers and text"  # two lists of columns, and which of them are codes
     COLUMNS = "numbers and text"  # two dicts of columns by name: those compared
     PREDICTORS = "numbers and text but for the classes"
     VARIABLES = "columns of the formula"
+    SUBGROUPS = "all numbers, and columns of the subgroups"  # two matrices, also without attributes
+    RULES = "columns of the rules"
     RELEASE = "numbers and text of the release"  # one dict: nothing of the original
 
 
@@ -42,6 +47,7 @@ class By(StrEnum):
     ATTRIBUTE = "attribute"
     PAIR = "pair of attributes"
     CLASS = "class"
+    RULE = "rule"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +176,7 @@ class Measure:
         What there is a figure of.
     figure : callable
         Of what the function returned, a number or a `Figure`; where it returns those of several
-        attributes, an array; of several classes, a dict.
+        attributes of numbers, an array; of several classes, rules or other attributes, a dict.
     group : Group
     tabulated : bool
         Whether tables of the assessment show it.

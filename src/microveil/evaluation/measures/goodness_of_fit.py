@@ -10,7 +10,7 @@ from microveil.utility.goodness_of_fit import GoodnessOfFit, goodness_of_fit
 
 __all__ = ["DISTANCE", "FIT", "MEASURES"]
 
-FIT = Group(title="Fit of distributions (statistic, 0 = alike)")
+FIT = Group(title="Fit of distributions")
 
 
 def _statistic(test: str) -> Callable[[GoodnessOfFit], float]:
@@ -28,7 +28,7 @@ def _write(found: Mapping[str, GoodnessOfFit], _: Sequence[str]) -> dict[str, An
 _measure = partial(
     Measure,
     function=goodness_of_fit,
-    takes=Takes.NUMBER,
+    takes=Takes.RANKED,
     needs_pairs=False,
     by=By.ATTRIBUTE,
     group=FIT,

@@ -42,6 +42,7 @@ def _learnt(
     protected: dict[str, Any],
     *,
     classes: Any,
+    protected_classes: Any,
     class_attribute: str,
     estimator: Any,
 ) -> Learnt:
@@ -51,7 +52,9 @@ def _learnt(
             "there is nothing to learn from beside the class attribute",
             "compare other attributes too",
         )
-    found = compare_classification(original, protected, classes, estimator=estimator)
+    found = compare_classification(
+        original, protected, classes, protected_classes=protected_classes, estimator=estimator
+    )
     return Learnt(attribute=class_attribute, comparison=found)
 
 
@@ -82,14 +85,14 @@ _measure = partial(
     Measure,
     function=_learnt,
     takes=Takes.PREDICTORS,
-    needs_pairs=True,
+    needs_pairs=False,  # without pairs a release is learnt from with classes of its own
     by=By.CLASS,
     highest=1.0,
     better=Better.HIGHER,
     group=LEARNING,
     entry=Entry(name="classification", write=_write),
     asked_by="classes",
-    arguments=("classes", "class_attribute", "estimator"),
+    arguments=("classes", "protected_classes", "class_attribute", "estimator"),
 )
 
 F_MEASURE = _measure(

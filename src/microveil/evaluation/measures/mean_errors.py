@@ -12,9 +12,7 @@ from microveil.utility.undefined import none_if_undefined
 
 __all__ = ["ERRORS", "MEASURES"]
 
-ERRORS = Group(
-    title="Errors of values (0 = unchanged) and fit of distributions (statistic, 0 = alike)"
-)
+ERRORS = Group(title="Errors of values (0 = unchanged)")
 
 
 def _write(found: MeanErrors, names: Sequence[str]) -> dict[str, Any]:
