@@ -9,9 +9,6 @@ from microveil.privacy import Guarantee, Model
 
 __all__ = ["guarantee_beside", "has_pairs", "promised"]
 
-# Methods that draw a new table, whose records are nobody's.
-SYNTHETIC = frozenset({"dp-synthetic"})
-
 
 def guarantee_beside(table: Path, columns: Collection[str]) -> Guarantee | None:
     """Read the guarantee that was written with a table.
@@ -56,7 +53,7 @@ def has_pairs(guarantee: Guarantee | None) -> bool:
     """
     if guarantee is None:
         return True
-    return guarantee.shuffle is None and guarantee.method not in SYNTHETIC
+    return guarantee.has_pairs
 
 
 def promised(guarantee: Guarantee | None) -> str | None:

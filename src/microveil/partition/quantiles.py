@@ -151,12 +151,6 @@ class Cuts:
         """The share of records below each cut."""
         return np.asarray(self.numbers / (1 << self.depth))
 
-    def every(self, parts: int) -> "Cuts":
-        """Return those cuts that bound equal parts of the records, ``parts`` a power of 2."""
-        step = (1 << self.depth) // parts
-        kept = self.numbers % step == 0
-        return Cuts(depth=self.depth, numbers=self.numbers[kept], codes=self.codes[kept])
-
 
 def recursive_medians(
     codes: Codes,

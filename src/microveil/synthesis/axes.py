@@ -101,15 +101,24 @@ def two_parts(measured: CutsMeasured, at: int | None) -> Axis:
 
 
 def _of_cuts(measured: CutsMeasured, parts: int) -> Axis:
-    cuts = measured.cuts.every(min(parts, 1 << measured.cuts.depth))
-    # Of two cuts in one grid value the lower stays.
-    values = np.floor(measured.candidates.positions(cuts.codes))
-    kept = np.diff(values, prepend=-np.inf) > 0
+    """Join the stretches between cuts until there are few, those that hold least together first.
+
+    Of cuts in one grid value the lower stays, and none in the lowest value of the domain: so a
+    value that many records share has a bin, however few there are.
+    """
+    cuts, candidates = measured.cuts, measured.candidates
+    values = np.floor(candidates.positions(cuts.codes))
+    kept = np.diff(values, prepend=float(candidates.lower)) > 0
+    edges, ends = cuts.codes[kept].tolist(), [0.0, *cuts.shares[kept].tolist(), 1.0]
+    while len(edges) + 1 > parts:
+        joined = [above - below for below, above in zip(ends, ends[2:], strict=False)]
+        place = joined.index(min(joined))
+        del edges[place], ends[place + 1]
     return Axis(
-        edges=cuts.codes[kept],
-        ends=np.concatenate(([0.0], cuts.shares[kept], [1.0])),
+        edges=np.array(edges, dtype=np.int64),
+        ends=np.array(ends),
         groups=None,
-        n_bins=int(kept.sum()) + 1 + (measured.present is not None),
+        n_bins=len(edges) + 1 + (measured.present is not None),
         has_missing=measured.present is not None,
         is_ordered=True,
     )
