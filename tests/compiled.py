@@ -68,7 +68,8 @@ def call_kernels() -> None:
         asked = BOTH | request
         released = mv.protect(gaps if "missing" in asked else whole, **asked).data
     mv.assess(whole, released, ["A", "B"], k=3)
-    mv.attack(whole, released, known=["A"], secret=["B"], parts=(["A"], ["B"]), n_attacks=20)
+    mv.attack(whole, released, control=whole, known=["A"], secret=["B"], parts=(["A"], ["B"]),
+              n_attacks=20)  # fmt: skip
     for law in ("uniform", "laplace"):
         neighbourhoods(
             whole["B"], delta=2.0, k=3, protected=released["B"], law=law, generator=random, runs=2

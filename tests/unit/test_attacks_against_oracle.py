@@ -1,5 +1,6 @@
 """Every attack gives what comparing everybody with every row gives."""
 
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -172,13 +173,12 @@ def test_the_closest_person_is_that_of_comparing_a_row_with_everybody(tables, n_
     assert outcome.success.value == pytest.approx(float(sum(shares) / len(shares)), rel=1e-12)
     assert outcome.success.n == len(protected)
     assert outcome.baseline.value == len(original) / len(everybody)
-    if all(near.count(near[0]) == len(near) for near in persons):  # equal people count as one
-        of_person = [persons.count(near) for near in {str(p[0]): p for p in persons}.values()]
-        if len({str(p[0]) for p in persons}) == len({str(p) for p in persons}):
-            effective = len(protected) ** 2 // sum(count * count for count in of_person)
-            assert outcome.success.interval == pytest.approx(
-                success_rate(outcome.success.value * effective, effective, 0.95).interval
-            )
+    closest = [{tuple(person) for person in near} for near in persons]
+    if all(len(near) == 1 for near in closest):
+        of_person = Counter(person for near in closest for person in near)
+        effective = len(protected) ** 2 // sum(count**2 for count in of_person.values())
+        interval = success_rate(outcome.success.value * effective, effective, 0.95).interval
+        assert outcome.success.interval == pytest.approx(interval)
     for whose, table in (("released rows", protected), ("control group", control)):
         to_original = sorted(
             min(oracle.distances(row, original.tolist(), weights, is_category)) ** 0.5
@@ -287,6 +287,19 @@ def ages(*values):
     return Records(
         names=("AGE",), values=np.array([values], float).T, is_category=np.array([False])
     )
+
+
+def test_rows_with_one_closest_person_speak_of_one_person():
+    """A hundred rows beside one of three people are one toss; beside as many, a hundred."""
+    original, control = ages(10, 20, *range(1000, 1098)), ages(30)
+    together, apart = (
+        closest_record(Setting(original=original, protected=rows, control=control), ["AGE"])
+        for rows in (ages(*[9] * 100), original)
+    )
+    assert together.success.value == apart.success.value == 1.0
+    assert together.success.interval[0] == pytest.approx(0.025)
+    assert apart.success.interval[0] > 0.96
+    assert together.baseline.value == apart.baseline.value == 100 / 101
 
 
 def test_the_rate_of_a_small_control_group_is_scaled_to_the_size_of_the_original():
