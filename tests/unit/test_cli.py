@@ -36,7 +36,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-few_invented = patch.object(demo, "invented_people", partial(mv.invented_people, 300))
+few_invented = patch.object(demo, "invented_people", partial(mv.invented_people, 900))
 
 
 @pytest.fixture(scope="module")
@@ -308,6 +308,8 @@ def test_demo_runs_twice_and_explains(invented, folder):
     assert done.returncode == 0, done.stderr
     assert "invented people" in done.stdout
     assert {
+        "dp-synthetic",
+        "dp-synthetic-custodian",
         "laplace",
         "laplace-custodian",
         "idp-vector",
@@ -318,7 +320,7 @@ def test_demo_runs_twice_and_explains(invented, folder):
         "report.html",
     } == set(os.listdir(folder / "shown"))
     # What is told of a release is told of all of it.
-    for method in ("laplace", "idp-vector", "idp-cbls"):
+    for method in ("dp-synthetic", "laplace", "idp-vector", "idp-cbls"):
         guarantee = json.loads((folder / "shown" / method / "guarantee.json").read_text())
         assert guarantee["kept"] == []
     assert "(with the noise scales and the cluster sizes of this table held" in done.stdout
@@ -367,8 +369,10 @@ def test_demo_leaves_out_columns_that_say_nothing(folder):
 def test_demo_shows_one_figure_for_records_found_again(invented):
     """The share in the table above is that of the key figures below."""
     told, _ = invented
-    (above,) = re.findall(r"% of rows found.*\)((?: +\S+){3})\n", told)
-    assert above.split() == re.findall(r"records found again: (\S+) %", told)
+    (above,) = re.findall(r"% of rows found.*\)((?: +\S+){4})\n", told)
+    new, *others = above.split()
+    assert new == "-"  # nobody's rows
+    assert others == re.findall(r"records found again: (\S+) %", told)
 
 
 def test_demo_tells_of_each_release_what_its_files_hold(invented):
@@ -376,16 +380,16 @@ def test_demo_tells_of_each_release_what_its_files_hold(invented):
     told, shown = invented
 
     def row(title):
-        (found,) = re.findall(rf"^{re.escape(title)}.*? +(\S+) +(\S+) +(\S+)$", told, re.MULTILINE)
-        return found
+        (found,) = re.findall(rf"^{re.escape(title)}.*?((?: +\S+){{4}})$", told, re.MULTILINE)
+        return found.split()
 
     scopes = {
         "cluster": row("epsilon while everybody stays in their cluster"),
         "vector": row("epsilon when the clusters are formed anew"),
-        "row": row("epsilon when it is also seen who shares a cluster"),
+        "row": row("epsilon whatever is looked at"),
     }
     original = pl.read_csv(shown / "original.csv")
-    methods = ("laplace", "idp-vector", "idp-cbls")
+    methods = ("dp-synthetic", "laplace", "idp-vector", "idp-cbls")
     assert [*methods] in [line.split() for line in told.splitlines()]
     for place, method in enumerate(methods):
         guarantee = json.loads((shown / method / "guarantee.json").read_text())
@@ -394,9 +398,14 @@ def test_demo_tells_of_each_release_what_its_files_hold(invented):
             assert scopes[scope][place] == (f"{held['epsilon']:g}" if held["covered"] else "none")
         released = pl.read_csv(shown / method / "data.csv")
         names = list(guarantee["attributes"])
-        error = mv.assess(original, released, names).to_dict()["mean_sse"]
-        assert float(row("error (0: unchanged")[place]) == pytest.approx(error, rel=0.01)
-        exact = sum(part["exact_cells"] for part in manifest["attributes"].values())
+        paired = method != "dp-synthetic"
+        found = mv.assess(original, released, names, paired=paired).to_dict()
+        spread = float(row("distributions (sorted")[place])
+        assert spread == pytest.approx(found["sorted_error"], rel=0.01)
+        if paired:
+            error = float(row("each row's values")[place])
+            assert error == pytest.approx(found["mean_sse"], rel=0.01)
+        exact = sum(part.get("exact_cells", 0) for part in manifest["attributes"].values())
         share = 100 * exact / (original.height * len(names))
         assert row("% of cells published as they are")[place] == f"{share:.3g}"
     assert f"(chance {100 / original.height:.2g})" in told
@@ -406,7 +415,7 @@ def test_each_custodians_folder_of_the_demo_has_its_report(invented):
     """Every release of the demo comes with a custodian's report that names its table."""
     _, shown = invented
     releases = [path for path in shown.iterdir() if (path / "data.csv").exists()]
-    assert len(releases) == 3
+    assert len(releases) == 4
     for release in releases:
         page = (shown / f"{release.name}-custodian" / "report.html").read_text()
         assert hashlib.sha256((release / "data.csv").read_bytes()).hexdigest() in page

@@ -200,5 +200,5 @@ def kept_scope(planned: Plan) -> str | None:
     epsilon = planned.guarantee.epsilon
     if epsilon is None:
         return None
-    scope = planned.promised.strongest_at(epsilon)
+    scope = planned.promised.strongest_at(epsilon, planned.guarantee.delta)
     return None if scope is None else scope.value

@@ -1,4 +1,4 @@
-"""The main job on a table, by the strongest, a middle and the weakest promise, explained."""
+"""The main job on a table: a new table, and three ways to protect each row, explained."""
 
 import os
 from collections.abc import Callable
@@ -11,8 +11,8 @@ from typing import Any
 import polars
 
 from microveil.compare.store import written_whole
-from microveil.datasets import DOMAINS, RESOLUTIONS, invented_people
-from microveil.errors import DataError, FileError
+from microveil.datasets import DOMAINS, REGIONS, RESOLUTIONS, invented_people
+from microveil.errors import DataError, FileError, RequestError
 from microveil.evaluation import Assessment
 from microveil.evaluation.assess import assess
 from microveil.files import FORMATS
@@ -23,15 +23,18 @@ from microveil.files.writing import write_data
 from microveil.protect import protect
 from microveil.release import Release
 from microveil.report import custodian_report, demonstration_report, key_figures
-from microveil.table import bounds_from_data, resolution_from_data
+from microveil.table import bounds_from_data, categories_from_data, resolution_from_data
 from microveil.text import aligned
 
 __all__ = ["run_demo"]
 
-METHODS = ("laplace", "idp-vector", "idp-cbls")
+METHODS = ("dp-synthetic", "laplace", "idp-vector", "idp-cbls")
 # Clusters formed so that what they lose and their noise are least together.
 STEPS: dict[str, dict[str, Any]] = {"idp-vector": {"partition": "noise-aware"}}
 EPSILON = 1
+# Of a new table: a chance so small that it means nothing, and the budget goes further.
+DELTA = 1e-9
+INVENTED = 5000
 K = 10
 # What a page on a file's people goes to, in a folder that only its owner can open.
 CUSTODIANS = "report-custodian"
@@ -42,6 +45,7 @@ ORIGINAL, PAGE = "original.csv", "report.html"
 class Outcome:
     """One way of protecting the table, and what it came to."""
 
+    method: str
     release: Release
     assessment: Assessment
     exact_percent: float
@@ -55,7 +59,7 @@ def run_demo(
     overwrite: bool = False,
     progress: Callable[[str], None] = lambda _step: None,
 ) -> str:
-    """Protect invented people, or a file's, with three methods, and explain.
+    """Protect invented people, or a file's, in several ways, and explain.
 
     Parameters
     ----------
@@ -85,22 +89,28 @@ def run_demo(
     page = folder / PAGE if data is None else folder / CUSTODIANS / PAGE
     original = folder / ORIGINAL
     _check_free(folder, [page, *([original] if data is None else [])], overwrite=overwrite)
-    people, asked, left_out = (*_invented(), []) if data is None else _given(data, text)
-    outcomes = []
+    given = _invented() if data is None else _given(data, text)
+    people, outcomes, refused = given.people, list[Outcome](), ""
     for method in METHODS:
         progress(f"protecting with {method}")
-        outcomes.append(_outcome(people, method, asked))
+        try:
+            outcomes.append(_outcome(people, method, given))
+        except RequestError as error:
+            # A table may be too small for it; the other ways are to be seen all the same.
+            if method != METHODS[0]:
+                raise
+            refused = str(error)
     progress("writing the report")
     contents = demonstration_report(
-        {method: (o.release, o.assessment) for method, o in zip(METHODS, outcomes, strict=True)},
+        {outcome.method: (outcome.release, outcome.assessment) for outcome in outcomes},
         people,
-        lead=f"{people.height} {_who(invented=data is None)}, protected in three ways.",
+        lead=f"{people.height} {_who(invented=data is None)}, protected in {len(outcomes)} ways.",
         invented=data is None,
     )
     _make(folder)
-    for method, outcome in zip(METHODS, outcomes, strict=True):
+    for outcome in outcomes:
         outcome.release.write(
-            folder / method,
+            folder / outcome.method,
             overwrite=overwrite,
             text=text,
             report=partial(custodian_report, original=people, assessment=outcome.assessment),
@@ -114,7 +124,7 @@ def run_demo(
     _appear(
         page, lambda part: part.write_text(contents, encoding="utf-8"), private=data is not None
     )
-    return "\n".join(_words(people, outcomes, folder, page, left_out, invented=data is None))
+    return "\n".join(_words(given, outcomes, folder, page, refused, invented=data is None))
 
 
 def _check_free(folder: Path, files: list[Path], *, overwrite: bool) -> None:
@@ -141,7 +151,8 @@ def _check_demo(folder: Path) -> None:
         raise FileError(f"{folder}", "it cannot be read", "name another folder") from None
     releases = {name for method in METHODS for name in (method, f"{method}-custodian")}
     # They are written when the releases are there: without these they are somebody else's.
-    pages = {ORIGINAL, PAGE, CUSTODIANS} if releases <= held else set()
+    always = {name for method in METHODS[1:] for name in (method, f"{method}-custodian")}
+    pages = {ORIGINAL, PAGE, CUSTODIANS} if always <= held else set()
     others = sorted(held - releases - pages)
     if others:
         raise FileError(
@@ -175,38 +186,62 @@ def _appear(path: Path, write: Callable[[Path], Any], *, private: bool = False) 
             part.unlink()
 
 
-def _outcome(people: polars.DataFrame, method: str, asked: dict[str, Any]) -> Outcome:
-    release = protect(
-        people,
-        method=method,
-        k=K,
-        epsilon=EPSILON,
-        exact_cells="allow",
-        **STEPS.get(method, {}),
-        **asked,
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Given:
+    """A table, and what is asked of each way: a new table takes categories too.
+
+    Attributes
+    ----------
+    people : polars.DataFrame
+    numbers, table : dict
+        Arguments of the ways that follow individuals, and of a new table.
+    left_out : list of str
+    """
+
+    people: polars.DataFrame
+    numbers: dict[str, Any]
+    table: dict[str, Any]
+    left_out: list[str]
+
+
+def _outcome(people: polars.DataFrame, method: str, given: _Given) -> Outcome:
+    if method == METHODS[0]:
+        release = protect(people, method=method, epsilon=EPSILON, delta=DELTA, **given.table)
+    else:
+        release = protect(
+            people,
+            method=method,
+            k=K,
+            epsilon=EPSILON,
+            exact_cells="allow",
+            **STEPS.get(method, {}),
+            **given.numbers,
+        )
     names = [terms.name for terms in release.guarantee.attributes]
     return Outcome(
+        method=method,
         release=release,
-        assessment=assess(people, release.data, names),
+        assessment=assess(people, release.data, names, guarantee=release.guarantee),
         exact_percent=_exact_percent(release),
     )
 
 
-def _invented() -> tuple[polars.DataFrame, dict[str, Any]]:
-    people = invented_people()
-    asked = {
-        "attributes": [*DOMAINS],
-        "bounds": DOMAINS,
-        "resolution": RESOLUTIONS,
-    }
-    return people, asked
+def _invented() -> _Given:
+    domains = {"bounds": DOMAINS, "resolution": RESOLUTIONS}
+    return _Given(
+        people=invented_people(INVENTED),
+        numbers={"attributes": [*DOMAINS], **domains},
+        table={
+            "attributes": ["REGION", "EMPLOYED", *DOMAINS],
+            "categories": {"REGION": [*REGIONS]},
+            **domains,
+        },
+        left_out=[],
+    )
 
 
-def _given(
-    data: Path, text: TextFormat | None
-) -> tuple[polars.DataFrame, dict[str, Any], list[str]]:
-    """Read a file, with bounds and decimals off the data, and name the columns left out.
+def _given(data: Path, text: TextFormat | None) -> _Given:
+    """Read a file, with bounds, decimals and categories off the data; name the columns left out.
 
     Where all values are 0 no bounds can be read, and there is nothing to protect.
     """
@@ -226,10 +261,26 @@ def _given(
         and people[name].drop_nulls().n_unique() < 2
     ]
     people = people.drop(left_out)
-    return people, {"bounds": bounds, "resolution": resolution_from_data(people)}, left_out
+    domains = {"bounds": bounds, "resolution": resolution_from_data(people)}
+    categories = {
+        name: seen for name, seen in categories_from_data(people).items() if name not in bounds
+    }
+    return _Given(
+        people=people,
+        numbers=domains,
+        table={
+            "attributes": [*bounds, *categories],
+            "categories": categories,
+            "missing": "protect",
+            **domains,
+        },
+        left_out=left_out,
+    )
 
 
 def _exact_percent(release: Release) -> float:
+    if not release.guarantee.has_pairs:
+        return 0.0
     figures = release.manifest.to_dict()["attributes"].values()
     cells = sum(release.guarantee.n_records - part["missing_cells"] for part in figures)
     exact = sum(part["exact_cells"] for part in figures)
@@ -237,41 +288,38 @@ def _exact_percent(release: Release) -> float:
 
 
 def _words(
-    people: polars.DataFrame,
+    given: _Given,
     outcomes: list[Outcome],
     folder: Path,
     page: Path,
-    left_out: list[str],
+    refused: str,
     *,
     invented: bool,
 ) -> list[str]:
-    names = [terms.name for terms in outcomes[0].release.guarantee.attributes]
-    who = _who(invented=invented)
+    people = given.people
     lines = [
         (
-            f"{people.height} {who}. {len(names)} attributes protected in three ways, each with a "
-            f"budget (epsilon) of {EPSILON}:"
+            f"{people.height} {_who(invented=invented)}. Protected in {len(outcomes)} ways, each "
+            f"with a budget (epsilon) of {EPSILON}:"
         ),
         "",
     ]
     if invented:
-        lines += [*_one_person(people, outcomes, names), ""]
+        lines += [*_one_person(people, outcomes), ""]
     else:
-        lines += [
-            (
-                "Bounds and decimals were read from the data, which a release should not do: this "
-                "is to look at, not to publish."
-            ),
-            *(
-                [f"Left out, since all their values are alike: {', '.join(left_out)}."]
-                if left_out
-                else []
-            ),
-            "",
-        ]
-    lines += [*_figures(outcomes), "", *_lesson(folder, invented=invented), ""]
-    for method, outcome in zip(METHODS, outcomes, strict=True):
-        lines.append(f"{method}, the four figures that matter:")
+        lines.append(
+            "Bounds, decimals and categories were read from the data, which a release should not "
+            "do: this is to look at, not to publish."
+        )
+        if given.left_out:
+            named = ", ".join(given.left_out)
+            lines.append(f"Left out, since all their values are alike: {named}.")
+        lines.append("")
+    if refused:
+        lines += [f"{METHODS[0]} was refused. {refused}", ""]
+    lines += [*_figures(outcomes), "", *_lesson(outcomes, folder, invented=invented), ""]
+    for outcome in outcomes:
+        lines.append(f"{outcome.method}, the four figures that matter:")
         figures = key_figures(outcome.release, outcome.assessment)
         lines += [f"  {figure}" for figure in figures]
     return [*lines, "", f"The report: {page}"]
@@ -281,48 +329,60 @@ def _who(*, invented: bool) -> str:
     return "invented people; none of them exists" if invented else "records of your file"
 
 
-def _one_person(people: polars.DataFrame, outcomes: list[Outcome], names: list[str]) -> list[str]:
-    frames = {
-        "the first person": people,
-        **dict(zip(METHODS, (o.release.data for o in outcomes), strict=True)),
-    }
+def _one_person(people: polars.DataFrame, outcomes: list[Outcome]) -> list[str]:
+    frames = {"the first person": people}
+    for outcome in outcomes:
+        whose = "" if outcome.release.guarantee.has_pairs else ", nobody's row"
+        frames[f"{outcome.method}{whose}"] = outcome.release.data
+    names = [terms.name for terms in outcomes[0].release.guarantee.attributes]
     rows = [["", *names]]
     for title, frame in frames.items():
         first = frame.row(0, named=True)
-        rows.append([title, *(str(first[name]) for name in names)])
-    return aligned(rows, widths=(18, *[11] * len(names)))
+        rows.append([title, *(str(first.get(name, "-")) for name in names)])
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    return aligned(rows, widths=tuple(widths))
 
 
 def _figures(outcomes: list[Outcome]) -> list[str]:
     measured = [outcome.assessment.to_dict() for outcome in outcomes]
     scopes = [outcome.release.guarantee.scopes.to_dict() for outcome in outcomes]
-    chance = measured[0]["record_linkage_by_chance"]
+    chance = next(m["record_linkage_by_chance"] for m in measured if m.get("paired"))
 
     def scope(name: str) -> list[str]:
         return [f"{s[name]['epsilon']:g}" if s[name]["covered"] else "none" for s in scopes]
 
-    rows = {
-        "": METHODS,
-        "error (0: unchanged; 1: as if only means were published)": _short(measured, "mean_sse"),
+    rows: dict[str, list[str]] = {
+        "": [outcome.method for outcome in outcomes],
+        "epsilon whatever is looked at (row scope)": scope("row"),
+        "epsilon when the clusters are formed anew, of the same sizes": scope("vector"),
+        "epsilon while everybody stays in their cluster": scope("cluster"),
+        "distributions (sorted values; 0: unchanged; 1: means alone)": _short(
+            measured, "sorted_error"
+        ),
+        "pairs of attributes (0: unchanged; 1: nothing in common)": [
+            f"{m['total_variation']['two_way']:.3g}" for m in measured
+        ],
+        "each row's values (0: unchanged; 1: means alone)": _short(measured, "mean_sse"),
         f"% of rows found by who knows all these values (chance {chance:.2g})": [
             _most_linked(outcome.assessment) for outcome in outcomes
         ],
         "% of cells published as they are": [f"{o.exact_percent:.3g}" for o in outcomes],
-        "epsilon while everybody stays in their cluster": scope("cluster"),
-        "epsilon when the clusters are formed anew, of the same sizes": scope("vector"),
-        "epsilon when it is also seen who shares a cluster": scope("row"),
     }
-    table = aligned(((title, *cells) for title, cells in rows.items()), widths=(62, 9, 9, 9))
+    widths = (62, *[max(10, len(outcome.method)) for outcome in outcomes])
+    table = aligned(((title, *cells) for title, cells in rows.items()), widths=widths)
     return [*table, *_conditions(outcomes)]
 
 
 def _conditions(outcomes: list[Outcome]) -> list[str]:
     """Say below the epsilons what they are conditional on and leave out."""
-    provisos = {
-        method: outcome.release.guarantee.provisos
-        for method, outcome in zip(METHODS, outcomes, strict=True)
-    }
-    return [f"{method}: {'; '.join(found)}" for method, found in provisos.items() if found]
+    said = {}
+    for outcome in outcomes:
+        guarantee = outcome.release.guarantee
+        left = (
+            [f"but for events of probability {DELTA:g} in all (delta)"] if guarantee.delta else []
+        )
+        said[outcome.method] = [*left, *guarantee.provisos]
+    return [f"{method}: {'; '.join(found)}" for method, found in said.items() if found]
 
 
 def _short(measured: list[dict[str, Any]], key: str) -> list[str]:
@@ -335,26 +395,24 @@ def _most_linked(assessment: Assessment) -> str:
     return "-" if found is None else f"{found.value:.3g}"
 
 
-def _lesson(folder: Path, *, invented: bool) -> list[str]:
-    whatever = (
-        "laplace keeps that promise whatever is"
-        if invented
-        else "With declared bounds laplace keeps it whatever is"
-    )
+def _lesson(outcomes: list[Outcome], folder: Path, *, invented: bool) -> list[str]:
+    declared = "" if invented else "With declared domains: "
     return [
         "An epsilon bounds what one person's data can change in what is published: any",
-        f"probability by a factor of at most e^epsilon. {whatever}",
-        "looked at, and pays with noise as wide as each attribute's bounds. The other two publish",
-        f"means of {K} or more people who are alike, and fit their noise to this very table: what",
-        "they promise is conditional on that, and nothing is promised where it is fitted anew.",
-        "idp-cbls adds little noise and keeps its epsilon only while everybody stays in their",
-        "cluster. idp-vector shares its epsilon out over clusters that it forms so as to lose",
-        "least, and keeps it when they are formed anew, as long as they keep their sizes, but for",
-        "who shares a cluster. Values of both are useful, and rows of both can be found again by",
-        "those who know them.",
+        "probability by a factor of at most e^epsilon. What is looked at is the scope.",
+        f"{declared}dp-synthetic keeps it whatever is looked at, and is useful: its",
+        "rows are nobody's, drawn anew from noisy counts of single columns and of pairs of them.",
+        "Distributions, groups and relations are as they were but for noise, and nobody's row is",
+        "there to be found. laplace keeps it too, in rows that follow individuals, and pays with",
+        "noise as wide as each attribute's bounds. The other two publish means of",
+        f"{K} or more people who are alike, and fit their noise to this very table: what they",
+        "promise is conditional on that, and rows of both can be found again by those who know",
+        "them. idp-cbls adds little noise and keeps its epsilon only while everybody stays in",
+        "their cluster. idp-vector keeps it when clusters are formed anew, as long as they keep",
+        "their sizes, but for who shares a cluster.",
         "What each release guarantees, in words for whoever must answer for it:",
         "",
-        *(f"  {folder / method / 'guarantee.md'}" for method in METHODS),
+        *(f"  {folder / outcome.method / 'guarantee.md'}" for outcome in outcomes),
         "",
         "The folders named -custodian hold what must not be published.",
     ]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from microveil.evaluation import Assessment
 from microveil.evaluation.measures.information_loss import LOSS
 from microveil.privacy import Guarantee, Model, Scope, Scopes
+from microveil.privacy.scope import six_digits
 from microveil.release import Release
 from microveil.report.wording import named, number, rounded_up
 from microveil.text import one_line
@@ -80,11 +81,12 @@ def _promised(guarantee: Guarantee) -> KeyFigure:
                 ),
             )
         return KeyFigure(name=name, value="nothing formal", meaning="no epsilon, no k-anonymity")
-    widest = guarantee.scopes.strongest_at(guarantee.epsilon)
+    widest = guarantee.scopes.strongest_at(guarantee.epsilon, guarantee.delta)
     rest = _rest(guarantee.scopes, widest)
     if widest is None:
         return KeyFigure(name=name, value="no scope at the epsilon asked for", meaning=rest)
-    epsilon = rounded_up(float(guarantee.epsilon))
+    delta = f", delta {six_digits(guarantee.delta)}," if guarantee.delta else ""
+    epsilon = f"{rounded_up(float(guarantee.epsilon))}{delta}"
     return KeyFigure(
         name=name,
         value=f"epsilon {epsilon} at {widest} scope",
