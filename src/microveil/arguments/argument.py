@@ -90,6 +90,8 @@ class Argument(Generic[Value]):
         Arguments that have no use beside it.
     passes_over : bool
         Whether a choice that another method offers is passed over, and not refused.
+    write : callable or None
+        From its value to what stands for it in a manifest, where that is not the value itself.
 
     Examples
     --------
@@ -112,6 +114,7 @@ class Argument(Generic[Value]):
     fit: Callable[[Any, Sequence[str]], Value] | None = None
     sets_aside: tuple[str, ...] | Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     passes_over: bool = False
+    write: Callable[[Value], Any] | None = None
 
     @property
     def by_column(self) -> bool:

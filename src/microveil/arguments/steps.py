@@ -1,6 +1,7 @@
 """The arguments that only some methods have a step for; which, and with which choices, they say."""
 
 import datetime
+import numbers
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -73,6 +74,16 @@ def _fitting_target(
             f"name one of {', '.join(names)}",
         )
     return cut, threshold
+
+
+def _written_target(given: "tuple[str, Any] | None") -> Any:
+    """Write a target as a recipe has it: a name, or one with the number or date of its cut."""
+    if given is None or given[1] is None:
+        return None if given is None else given[0]
+    name, cut = given
+    if isinstance(cut, datetime.date):
+        return {name: f"{cut:%Y-%m-%d}"}
+    return {name: int(cut) if isinstance(cut, numbers.Integral) else float(cut)}
 
 
 PARTITION: Argument[str] = Argument(
@@ -148,6 +159,7 @@ TARGET: Argument["tuple[str, Any] | None"] = Argument(
     flags=(Flag(),),
     entry=Entry(type=str | dict[str, Number | datetime.date]),
     fit=_fitting_target,
+    write=_written_target,
 )
 STRUCTURE: Argument[str] = Argument(
     name="structure",

@@ -392,7 +392,7 @@ def _sizes_of(
 
 def _epsilons_of(choice: Choice, epsilons: tuple[Fraction, ...]) -> tuple[Fraction | None, ...]:
     method = choice.method
-    if not method.needs_epsilon or (method.takes_categories and not epsilons):
+    if not method.needs_epsilon or (method.may_lack_epsilon and not epsilons):
         return (None,)
     if not epsilons:
         raise RequestError(

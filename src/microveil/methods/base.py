@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any, Protocol, TypeVar, cast
 
 from microveil.arguments import DECLARED, Argument
+from microveil.arguments.steps import MATRIX
 from microveil.engines.base import Column, Engine
 from microveil.engines.local import in_threads
 from microveil.plans import SinglePlan, SyntheticPlan
@@ -208,6 +209,11 @@ class Method:
     def offers(self) -> dict[str, tuple[str, ...]]:
         """Its own arguments, with the values they may take (any where empty), the default first."""
         return {argument.name: argument.choices for argument in self.arguments}
+
+    @property
+    def may_lack_epsilon(self) -> bool:
+        """Whether matrices of the user's own may say what is spent, in place of a budget."""
+        return MATRIX.name in self.offers
 
     def uses(self, name: str) -> bool:
         """Say whether it has a step for an argument."""

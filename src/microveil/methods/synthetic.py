@@ -12,10 +12,12 @@ delta is given, in the rho of zero-concentrated differential privacy, converted 
 and Steinke (2020) have it. See docs/methods.
 """
 
+import datetime
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from microveil.arguments.steps import N_RECORDS, STRUCTURE, TARGET
 from microveil.engines.base import Column, Engine
@@ -24,8 +26,9 @@ from microveil.mechanism.counts import CountNoise, gaussian_noise, laplace_noise
 from microveil.methods.base import Choices, Method, Promise, Setting
 from microveil.partition.quantiles import Candidates
 from microveil.plans.synthetic import CutsPlan, LevelsPlan, SyntheticPlan, TablesPlan
-from microveil.privacy import Cover, Model, Scopes, split
+from microveil.privacy import Cover, Model, Scopes, exact_number, split
 from microveil.privacy.concentrated import concentrated_budget, root
+from microveil.schema import EPOCH, Kind
 
 __all__ = ["METHODS"]
 
@@ -262,6 +265,12 @@ def _tables(
     halves: dict[int, int | None] = {}
     if target is not None and _is_cut(columns[target]):
         halves[target] = _threshold(columns[target], choices)
+    elif target is not None and (choices[TARGET] or ("", None))[1] is not None:
+        raise RequestError(
+            f"target '{columns[target].attribute.name}'",
+            "its values are counted one by one: none of them is cut in two",
+            "name it without a threshold",
+        )
     return TablesPlan(
         n_tables=tables,
         n_edges=edges,
@@ -280,14 +289,27 @@ def _threshold(column: Column, choices: Choices) -> int | None:
     if given is None or given[1] is None:
         return None
     lower, upper = attribute.grid_bounds or (0, 0)
-    at = math.ceil(Fraction(given[1]) / attribute.resolution)
+    cut = _position(given[1], attribute.kind)
+    at = lower if cut is None else math.ceil(cut / attribute.resolution)
     if not lower < at <= upper:
+        kind = "a date" if attribute.kind is Kind.DATE else "a number"
         raise RequestError(
             f"target '{attribute.name}'",
-            "its threshold must lie inside the declared bounds",
+            f"its threshold must be {kind} inside the declared bounds",
             "pass one between them, or none for the median",
         )
     return at
+
+
+def _position(given: Any, kind: Kind) -> Fraction | None:
+    """Return where an attribute is cut, in its own units; None where that is no value of it."""
+    if isinstance(given, datetime.date) or kind is Kind.DATE:
+        if not isinstance(given, datetime.date) or kind is not Kind.DATE:
+            return None
+        return Fraction(given.toordinal() - EPOCH.toordinal())
+    if isinstance(given, Fraction):
+        return given
+    return exact_number(given) if math.isfinite(given) else None
 
 
 _NOBODY = (

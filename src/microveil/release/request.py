@@ -241,6 +241,8 @@ def _plain(value: Any) -> Any:
 def _written(value: Any, argument: Argument[Any] | None = None) -> Any:
     if isinstance(value, Method):
         return value.id
+    if value is not None and argument is not None and argument.write is not None:
+        return argument.write(value)
     if isinstance(value, Fraction):
         return str(value)
     if isinstance(value, Mapping) or (argument is not None and argument.by_column):
@@ -294,7 +296,7 @@ def _method(name: Any) -> Method:
 
 
 def _epsilon(value: Fraction | None, method: Method) -> Fraction | None:
-    if value is None and method.needs_epsilon and not method.takes_categories:
+    if value is None and method.needs_epsilon and not method.may_lack_epsilon:
         raise RequestError(
             "epsilon", "this method draws noise and needs a budget", "pass epsilon=1"
         )

@@ -1,0 +1,67 @@
+"""What may be asked of dp-synthetic, and how it is written down."""
+
+import datetime
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import microveil as mv
+
+RANDOM = np.random.default_rng(5)
+PEOPLE = {
+    "AGE": RANDOM.integers(0, 90, 1000),
+    "BORN": np.datetime64("1950-01-01") + RANDOM.integers(0, 20_000, 1000),
+    "CARS": RANDOM.integers(0, 5, 1000),
+}
+ASKED = {
+    "method": "dp-synthetic",
+    "epsilon": 1,
+    "delta": 1e-9,
+    "attributes": list(PEOPLE),
+    "bounds": {"AGE": (0, 120), "BORN": ("1940-01-01", "2020-01-01"), "CARS": (0, 9)},
+}
+MIDDLE = datetime.date(1970, 5, 6)
+
+
+@pytest.mark.parametrize(
+    ("given", "written", "cut"),
+    [
+        ("AGE", "AGE", None),
+        ({"AGE": 50}, {"AGE": 50}, 50),
+        ({"AGE": 49.5}, {"AGE": 49.5}, 50),
+        ({"AGE": np.int64(50)}, {"AGE": 50}, 50),
+        ({"AGE": Fraction(99, 2)}, {"AGE": 49.5}, 50),
+        ({"BORN": MIDDLE}, {"BORN": "1970-05-06"}, 125),
+        (
+            {"BORN": datetime.datetime(1970, 5, 6, 12, tzinfo=datetime.UTC)},
+            {"BORN": "1970-05-06"},
+            125,
+        ),
+        ("BORN=1970-05-06", "BORN=1970-05-06", 125),
+    ],
+)
+def test_a_target_is_cut_where_it_is_said_and_written_as_it_was(given, written, cut):
+    """The threshold is the first value of the upper half; the manifest has it as a recipe does."""
+    planned = mv.plan(PEOPLE, **ASKED, target=given)
+    assert planned.parameters["target"] == written
+    assert list(planned.synthetic.tables.halves.values()) == [cut]
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        {"BORN": 3}, {"AGE": MIDDLE}, {"AGE": float("nan")}, "AGE=inf", {"AGE": 0}, {"AGE": 121},
+        "BORN=1930-01-01", {"CARS": 3},
+    ],
+)  # fmt: skip
+def test_a_threshold_that_cuts_nothing_is_refused(target):
+    """Outside the bounds, of another kind, or of values that are counted one by one."""
+    with pytest.raises(mv.RequestError, match="target '"):
+        mv.plan(PEOPLE, **ASKED, target=target)
+
+
+def test_a_request_without_a_budget_is_refused():
+    """As of every method that draws for one."""
+    with pytest.raises(mv.RequestError, match="needs a budget"):
+        mv.plan(PEOPLE, **{**ASKED, "epsilon": None})
