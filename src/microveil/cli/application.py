@@ -151,6 +151,14 @@ def protect(
             help="Write a page that may be published with the release, FOLDER/report.html.",
         ),
     ] = False,
+    with_measurements: Annotated[
+        bool,
+        typer.Option(
+            "--with-measurements",
+            help="dp-synthetic: publish the noisy counts and their margins too, "
+            "FOLDER/measurements.json and margins.json.",
+        ),
+    ] = False,
     population: Population = None,
     ledger: LedgerFile = None,
     format: OutputFormat = None,  # noqa: A002 -- the plain word for it
@@ -188,6 +196,7 @@ def protect(
             population=population,
             ledger=ledger,
             escape_formulas=escape_formulas,
+            with_measurements=with_measurements,
             format=format,
             progress=progress,
         )
@@ -204,7 +213,8 @@ def protect(
         )
         return
     page = ", report.html" if public_report else ""
-    print_text(f"Released to {output}: the table{page}, guarantee.json and guarantee.md.")
+    counts = ", measurements.json, margins.json" if with_measurements else ""
+    print_text(f"Released to {output}: the table{page}{counts}, guarantee.json and guarantee.md.")
     print_text(f"For the custodian only: {output}-custodian.")
     print_text(release.guarantee.summary())
     counted = counted_releases(release, output, ledger)

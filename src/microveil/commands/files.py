@@ -24,10 +24,12 @@ from microveil.files.folders import check_absent
 from microveil.files.reading import SourceFile, read_file
 from microveil.files.text import TextFormat
 from microveil.ledger import Totals, ledger_place, read_ledger
+from microveil.methods import METHODS
 from microveil.protect import Findings, draw, examined_plan, release_findings, released
 from microveil.release import Plan, Release
 from microveil.release.notes import REPORTED_RECORDS, file_notes
 from microveil.release.recipe import propose_recipe
+from microveil.release.release import refuse_measurements
 from microveil.report import (
     comparison_report,
     custodian_report,
@@ -66,6 +68,7 @@ def protect_file(
     overwrite: bool = False,
     ledger: str | Path | None = None,
     escape_formulas: bool = False,
+    with_measurements: bool = False,
     format: str | None = None,  # noqa: A002 -- the plain word for it
     progress: Progress = lambda _step: None,
     **arguments: Any,
@@ -94,6 +97,9 @@ def protect_file(
         The file that counts the releases of ``population``; by default beside ``folder``.
     escape_formulas : bool
         Put an apostrophe before text of a CSV file that a spreadsheet would run as a formula.
+    with_measurements : bool
+        Whether what a new table was drawn from goes with it, measurements.json and margins.json in
+        ``folder``.
     format : str, optional
         Of the release, one of `files.FORMATS`; by default that of the file.
     progress : callable
@@ -122,8 +128,21 @@ def protect_file(
     )
     form = source.format if format is None else named_format(format)
     ledger_place(folder, asked.get("population"), ledger)  # what is wrong with it, before any work
+    method = METHODS.get(str(asked.get("method")))
+    if with_measurements and method is not None:
+        refuse_measurements(
+            method.id,
+            is_synthetic=method.is_synthetic,
+            is_seeded=asked.get("seed") is not None,
+        )
     engine = engine_of(asked)
     planned, foreseen = examined_plan(source.frame, asked, engine, progress)
+    if with_measurements:  # the method may have been left to advice
+        refuse_measurements(
+            planned.guarantee.method,
+            is_synthetic=planned.guarantee.is_synthetic,
+            is_seeded=planned.seed is not None,
+        )
     drawn = draw(planned, engine, progress)
     if form.is_text:
         drawn = replace(drawn, data=_written_whole(drawn.data, planned))
@@ -160,6 +179,7 @@ def protect_file(
         overwrite=overwrite,
         ledger=ledger,
         escape_formulas=escape_formulas,
+        with_measurements=with_measurements,
         progress=progress,
     )
     return release

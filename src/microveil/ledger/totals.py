@@ -149,9 +149,11 @@ class Totals:
     def _sums_in_words(self) -> tuple[str, ...]:
         if not self.n_differential_privacy:
             return ()
+        deltas = any(found.spent.delta for found in self.sums.values())
+        added = "epsilons and deltas" if deltas else "epsilons"
         return (
             (
-                f"By differential privacy: {self.n_differential_privacy}. Their epsilons add up, "
+                f"By differential privacy: {self.n_differential_privacy}. Their {added} add up, "
                 "each under the conditions of its own guarantee:"
             ),
             *(self._sum_in_words(name, found) for name, found in self.sums.items()),

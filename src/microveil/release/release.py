@@ -29,7 +29,7 @@ from microveil.synthesis.margins import Margins, margins_of
 from microveil.synthesis.measurements import Measurements
 from microveil.table import Table
 
-__all__ = ["Manifest", "Plan", "Release"]
+__all__ = ["Manifest", "Plan", "Release", "refuse_measurements"]
 
 COMPONENTS = ("microveil", "numpy", "scipy", "numba", "polars", "narwhals", "cryptography")
 
@@ -348,14 +348,12 @@ class Release:
 
     def _publishable_measurements(self) -> dict[str, Any]:
         """Return the measurements with what their guarantee takes as given."""
-        if self.measurements is None:
-            raise _without_measurements("with_measurements", self.guarantee.method)
-        if self.guarantee.randomness == "seeded":
-            raise RequestError(
-                "with_measurements",
-                "a seed drew the noise: whoever knows it takes the noise off again",
-                "leave out the seed",
-            )
+        refuse_measurements(
+            self.guarantee.method,
+            is_synthetic=self.measurements is not None,
+            is_seeded=self.guarantee.randomness == "seeded",
+        )
+        assert self.measurements is not None  # noqa: S101 -- else it is refused
         return {
             "schema": 1,
             "method": self.guarantee.method,
@@ -376,6 +374,24 @@ class Release:
             population=self.population,
             folder=folder.name,
             sha256=(self.manifest.to_dict().get("input") or {}).get("sha256"),
+        )
+
+
+def refuse_measurements(method: str, *, is_synthetic: bool, is_seeded: bool) -> None:
+    """Refuse to publish what a release was drawn from, where that is not noisy measurements.
+
+    Raises
+    ------
+    RequestError
+        With the method that has some, or the seed.
+    """
+    if not is_synthetic:
+        raise _without_measurements("with_measurements", method)
+    if is_seeded:
+        raise RequestError(
+            "with_measurements",
+            "a seed draws the noise: whoever knows it takes the noise off again",
+            "leave out the seed",
         )
 
 

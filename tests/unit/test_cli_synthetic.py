@@ -1,0 +1,163 @@
+"""dp-synthetic from the command line: its flags, its recipe, its measurements and the ledger."""
+
+import json
+from unittest.mock import patch
+
+import polars as pl
+import pytest
+
+import microveil as mv
+from command import run
+from microveil.commands import files
+from microveil.release.recipe import read_recipe
+
+PLACES = ["North", "South", "East", "West"]
+OF_COLUMNS = [
+    "--attributes", "AGE,TAX,REGION", "--bounds", "AGE=0:120", "--bounds", "TAX=0:200000",
+    "--resolution", "TAX=0.01", "--categories", f"REGION={','.join(PLACES)}",
+]  # fmt: skip
+REQUEST = [*OF_COLUMNS, "--method", "dp-synthetic", "--epsilon", "3", "--delta", "1e-9"]
+RECIPE = """
+microveil = "0.2"
+method = "dp-synthetic"
+epsilon = 3
+delta = 1e-9
+structure = "tree"
+n_records = 250
+missing = "protect"
+target = {target}
+
+[attributes.AGE]
+role = "confidential"
+type = "whole number"
+bounds = [0, 120]
+
+[attributes.TAX]
+role = "confidential"
+type = "decimal"
+resolution = 0.01
+bounds = [0, 200000]
+
+[attributes.REGION]
+role = "quasi-identifier"
+type = "text"
+categories = ["North", "South", "East", "West"]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with people.csv."""
+    mv.invented_people(300, seed=1).write_csv(tmp_path / "people.csv")
+    return tmp_path
+
+
+@pytest.fixture
+def unreported():
+    """No custodian's page: these releases have other records than their original."""
+    with patch.object(files, "REPORTED_RECORDS", 0):
+        yield
+
+
+def manifest(folder, output):
+    return json.loads((folder / f"{output}-custodian" / "manifest.json").read_text())
+
+
+@pytest.mark.usefixtures("unreported")
+def test_every_argument_of_it_has_a_flag_that_works(folder):
+    """Delta, structure, number of records, missing cells and a target that is cut in two."""
+    flags = ["--structure", "tree", "--n-records", "250", "--missing", "protect"]
+    done = run(
+        "protect", "people.csv", *REQUEST, *flags, "--target", "TAX=20000", "-o", "out",
+        folder=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "epsilon 3, delta 1e-09" in done.stdout
+    table = pl.read_csv(folder / "out" / "data.csv")
+    assert table.height == 250
+    assert set(table["REGION"].drop_nulls()) <= set(PLACES)
+    asked = manifest(folder, "out")["parameters"]
+    assert (asked["delta"], asked["structure"], asked["n_records"]) == ("1/1000000000", "tree", 250)
+    assert (asked["missing"], asked["target"]) == ("protect", "TAX=20000")
+
+
+@pytest.mark.usefixtures("unreported")
+@pytest.mark.parametrize(
+    ("written", "read"), [('"TAX"', "TAX"), ("{ TAX = 20000 }", {"TAX": 20_000})]
+)
+def test_a_recipe_says_what_flags_say(folder, written, read):
+    """The target too, as a name or with the number that cuts it; the manifest repeats it so."""
+    (folder / "recipe.toml").write_text(RECIPE.replace("{target}", written))
+    assert read_recipe(folder / "recipe.toml")["target"] == read
+    done = run("protect", "people.csv", "--recipe", "recipe.toml", "-o", "out", folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert pl.read_csv(folder / "out" / "data.csv").height == 250
+    assert manifest(folder, "out")["parameters"]["target"] == read
+
+
+def test_measurements_go_with_a_release_where_they_are_asked_for(folder):
+    """What was drawn is published under the same guarantee, and only on request."""
+    for output, flags in (("plain", []), ("both", ["--with-measurements"])):
+        done = run("protect", "people.csv", *REQUEST, *flags, "-o", output, folder=folder)
+        assert done.returncode == 0, done.stderr
+        assert ("measurements.json" in done.stdout) == bool(flags)
+    assert not (folder / "plain" / "measurements.json").exists()
+    found = json.loads((folder / "both" / "measurements.json").read_text())
+    guarantee = json.loads((folder / "both" / "guarantee.json").read_text())
+    for name in ("method", "epsilon", "delta", "rho", "conditions"):
+        assert found[name] == guarantee[name]
+    assert set(found["attributes"]) == {"AGE", "TAX", "REGION"}
+    assert found["tables"]
+
+
+@pytest.mark.parametrize(
+    ("request_", "reason"),
+    [
+        ([*REQUEST, "--seed", "1"], "a seed draws the noise"),
+        (
+            ["--method", "laplace", "--epsilon", "1", "--attributes", "AGE", "--bounds", "AGE=0:9"],
+            "laplace draws its release from the table",
+        ),
+    ],
+)
+def test_measurements_are_refused_before_any_work(folder, request_, reason):
+    """From a seed noise can be taken off again, and other methods have none: nothing is planned."""
+    with patch.object(files, "examined_plan", side_effect=AssertionError):
+        done = run(
+            "protect", "people.csv", *request_, "--with-measurements", "-o", "out", folder=folder
+        )
+    assert done.returncode == 2
+    assert reason in done.stderr
+    assert not (folder / "out").exists()
+
+
+def test_measurements_are_refused_of_a_method_left_to_advice_that_has_none(folder):
+    """The method is known once it is chosen: nothing is drawn."""
+    asked = ["--method", "auto", "--scope", "cluster", "--epsilon", "1", "--attributes", "AGE"]
+    with patch.object(files, "draw", side_effect=AssertionError):
+        done = run(
+            "protect", "people.csv", *asked, "--bounds", "AGE=0:120", "--with-measurements",
+            "-o", "out", folder=folder,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert "from the table, not from measurements" in done.stderr
+
+
+def test_a_budget_is_asked_for(folder):
+    """Without an epsilon the request is refused, as that of any method that draws for one."""
+    flags = [*OF_COLUMNS, "--method", "dp-synthetic"]
+    done = run("protect", "people.csv", *flags, "-o", "out", folder=folder)
+    assert done.returncode == 2
+    assert "needs a budget" in done.stderr
+
+
+def test_the_ledger_adds_deltas_to_deltas(folder):
+    """Two releases come to twice the epsilon and twice the delta, at row scope too."""
+    for number in (1, 2):
+        done = run(
+            "protect", "people.csv", *REQUEST, "--population", "all", "-o", f"out{number}",
+            folder=folder,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    assert "Their epsilons and deltas add up" in done.stdout
+    assert "row scope: epsilon 6, delta 2e-09 in all, over 2 releases." in done.stdout
