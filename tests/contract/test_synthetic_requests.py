@@ -52,11 +52,11 @@ def test_a_target_is_cut_where_it_is_said_and_written_as_it_was(given, written, 
     "target",
     [
         {"BORN": 3}, {"AGE": MIDDLE}, {"AGE": float("nan")}, "AGE=inf", {"AGE": 0}, {"AGE": 121},
-        "BORN=1930-01-01", {"CARS": 3},
+        "BORN=1930-01-01", {"CARS": 30},
     ],
 )  # fmt: skip
 def test_a_threshold_that_cuts_nothing_is_refused(target):
-    """Outside the bounds, of another kind, or of values that are counted one by one."""
+    """Outside the bounds, or of another kind; values that are counted one by one are cut too."""
     with pytest.raises(mv.RequestError, match="target '"):
         mv.plan(PEOPLE, **ASKED, target=target)
 
@@ -65,3 +65,9 @@ def test_a_request_without_a_budget_is_refused():
     """As of every method that draws for one."""
     with pytest.raises(mv.RequestError, match="needs a budget"):
         mv.plan(PEOPLE, **{**ASKED, "epsilon": None})
+
+
+def test_a_counted_target_is_cut_in_two_where_it_is_said():
+    """Numbers of few values have two bins in tables as those with cuts have."""
+    planned = mv.plan(PEOPLE, **ASKED, target={"CARS": 3})
+    assert list(planned.synthetic.tables.halves.values()) == [3]

@@ -263,12 +263,12 @@ def _tables(
     room = SHARE_OF_NOISE * choices.n_records / deviation
     sizes = (size for size in (2, 4, 8, 16) if size <= MOST_PARTS and size**2 <= room)
     halves: dict[int, int | None] = {}
-    if target is not None and _is_cut(columns[target]):
+    if target is not None and columns[target].attribute.categories is None:
         halves[target] = _threshold(columns[target], choices)
     elif target is not None and (choices[TARGET] or ("", None))[1] is not None:
         raise RequestError(
             f"target '{columns[target].attribute.name}'",
-            "its values are counted one by one: none of them is cut in two",
+            "its values are categories: they are not cut in two",
             "name it without a threshold",
         )
     return TablesPlan(

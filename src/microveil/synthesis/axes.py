@@ -74,15 +74,17 @@ def axis_of(measured: AttributeMeasured, parts: int) -> Axis:
     )
 
 
-def two_parts(measured: CutsMeasured, at: int | None) -> Axis:
-    """Make two bins of an attribute with cuts: below its median, or a grid value, and from it on.
+def two_parts(measured: AttributeMeasured, at: int | None) -> Axis:
+    """Make two bins of a numeric attribute: below its median, or a grid value, and from it on.
 
     Parameters
     ----------
-    measured : CutsMeasured
+    measured : CutsMeasured or CountsMeasured
     at : int or None
-        The grid value; None takes the private median.
+        The grid value; None takes the private median, and keeps counted values as they are.
     """
+    if isinstance(measured, CountsMeasured):
+        return axis_of(measured, 2) if at is None else _split_values(measured, at)
     cuts, candidates = measured.cuts, measured.candidates
     if at is None:
         return _of_cuts(measured, 2)
@@ -97,6 +99,21 @@ def two_parts(measured: CutsMeasured, at: int | None) -> Axis:
         has_missing=measured.present is not None,
         is_ordered=True,
         is_known=False,
+    )
+
+
+def _split_values(measured: CountsMeasured, at: int) -> Axis:
+    lower, _ = measured.attribute.grid_bounds or (0, 0)
+    groups = (lower + np.arange(len(measured.levels.counts)) >= at).astype(np.int64)
+    if measured.has_missing:
+        groups[-1] = 2
+    return Axis(
+        edges=None,
+        ends=np.array([0.0, 1.0]),
+        groups=groups,
+        n_bins=int(groups.max()) + 1,
+        has_missing=False,
+        is_ordered=not measured.has_missing,
     )
 
 

@@ -134,7 +134,7 @@ class Measurements:
     parts : int
         So many parts of equal mass an attribute's cuts make in tables, at most.
     halves : dict of int or None
-        By position the attributes with cuts that have two bins in tables instead, and the grid
+        By position the attributes that have two bins in tables instead, and the grid
         value at which the second begins: None is the private median.
     """
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from microveil.synthesis.axes import Axis, axis_of, two_parts
 from microveil.synthesis.fitting import Fitting
 from microveil.synthesis.generation import drawn_values
-from microveil.synthesis.measurements import AttributeMeasured, CutsMeasured, Measurements
+from microveil.synthesis.measurements import AttributeMeasured, Measurements
 
 __all__ = ["axes_of", "synthesised"]
 
@@ -26,11 +26,11 @@ def axes_of(
     parts : int
         So many parts of equal mass attributes with cuts have, at most.
     halves : mapping of int or None
-        By position those with cuts that have two bins instead, and where: see `two_parts`.
+        By position those that have two bins instead, and where: see `two_parts`.
     """
     return [
         two_parts(measured, halves[number])
-        if number in halves and isinstance(measured, CutsMeasured)
+        if number in halves
         else axis_of(measured, parts)
         for number, measured in enumerate(attributes)
     ]
