@@ -2,7 +2,7 @@
 
 import sys
 
-from benchmarks import compare, partitions, protect, sampler, start, vector_aware
+from benchmarks import compare, partitions, protect, sampler, start, synthetic, vector_aware
 from benchmarks.measure import printed
 
 CASES = {
@@ -14,6 +14,7 @@ CASES = {
     "optimal": partitions.univariate,
     "vector-aware": vector_aware.vector_aware,
     "compare": compare.grid,
+    "synthetic": synthetic.tables,
 }
 
 names = sys.argv[1:] or list(CASES)

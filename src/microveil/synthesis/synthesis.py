@@ -29,9 +29,7 @@ def axes_of(
         By position those that have two bins instead, and where: see `two_parts`.
     """
     return [
-        two_parts(measured, halves[number])
-        if number in halves
-        else axis_of(measured, parts)
+        two_parts(measured, halves[number]) if number in halves else axis_of(measured, parts)
         for number, measured in enumerate(attributes)
     ]
 

@@ -148,10 +148,10 @@ def on_grid(
     bounds = attribute.grid_bounds
     if bounds is not None and len(values):
         lower, upper = bounds
-        if clamp and attribute.categories is None:
+        if int(values.min()) < lower or int(values.max()) > upper:
+            if not clamp or attribute.categories is not None:
+                _refuse_outside(values, absent, attribute, bounds)
             values = np.clip(values, lower, upper)
-        elif int(values.min()) < lower or int(values.max()) > upper:
-            _refuse_outside(values, absent, attribute, bounds)
     return GridColumn(attribute=attribute, values=values, missing=absent)
 
 

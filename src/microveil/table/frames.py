@@ -356,8 +356,15 @@ class _Frame:
             raise _not_text(name)
         column = column.cast(nw.String)
         missing = column.is_null().to_numpy() if column.null_count() else None
-        words = column.fill_null("").to_numpy().astype(np.str_)
-        return _coded(words, missing, categories)
+        import polars
+
+        listed = polars.Enum(categories)
+        found = column.to_polars().cast(listed, strict=False).to_physical().cast(polars.Int64)
+        return Numbers(
+            values=found.fill_null(-1).to_numpy(writable=True),
+            missing=missing,
+            categories=categories,
+        )
 
     def listed(self, name: str) -> tuple[str, ...] | None:
         # The categories of a pandas or pyarrow column are those seen; an Enum's stand in its type.

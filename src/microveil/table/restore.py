@@ -93,10 +93,11 @@ def restored_array(numbers: Numbers, dtype: np.dtype[Any]) -> NDArray[Any]:
 def _words(numbers: Numbers) -> list[str | None]:
     """Return the categories that the codes of a text column stand for."""
     categories = numbers.categories or ()
-    words: list[str | None] = [categories[code] for code in numbers.values.tolist()]
+    listed = np.array([*categories, None], dtype=object)
+    places = numbers.values
     if numbers.missing is not None:
-        for place in np.flatnonzero(numbers.missing):
-            words[place] = None
+        places = np.where(numbers.missing, len(categories), places)
+    words: list[str | None] = listed[places].tolist()
     return words
 
 
@@ -109,7 +110,12 @@ def _restore_polars(polars: Any, native: Any, numbers: Numbers) -> Any:
     if numbers.categories is not None:
         if isinstance(dtype, polars.Enum):
             dtype = polars.Enum(numbers.categories)
-        return polars.Series(native.name, _words(numbers), dtype=polars.String).cast(dtype)
+        listed = polars.Series(native.name, numbers.categories, dtype=polars.String)
+        words = listed.gather(polars.Series(numbers.values))
+        if numbers.missing is not None:
+            nothing = polars.Series([None], dtype=polars.String).new_from_index(0, len(words))
+            words = words.zip_with(polars.Series(~numbers.missing), nothing).alias(native.name)
+        return words.cast(dtype)
     values = numbers.values
     if dtype.is_integer():
         values = np.clip(values, int(polars.select(dtype.min()).item()), _polars_max(polars, dtype))
