@@ -92,7 +92,7 @@ def test_no_method_promises_differential_privacy_by_lists_that_were_read(method)
     setting = Setting(
         shares=((Fraction(1), 9), (Fraction(1), 9)),
         spends_epsilon=True,
-        choices=Choices(k=5, shares={}, own=own),
+        choices=Choices(k=5, shares={}, own=own, epsilon=Fraction(2)),
         bounds_from_data=False,
         categories_from_data=True,
         resolution_from_data=False,
