@@ -29,7 +29,7 @@ from microveil.synthesis.measurements import (
     Measurements,
     NoisyCounts,
 )
-from microveil.synthesis.synthesis import axes_of, synthesised
+from microveil.synthesis.synthesis import axis_at, synthesised
 from microveil.table import Numbers
 
 __all__ = ["CutsPlan", "LevelsPlan", "SyntheticPlan", "TablesPlan"]
@@ -241,38 +241,34 @@ class SyntheticPlan:
     ) -> Measurements:
         """Ask the data, and spend the budget: what comes back may be published."""
         *own, choice = source.spawn(len(self.attributes) + 1)
+        parts = 1 if self.tables is None else self.tables.parts
+        halves = {} if self.tables is None else self.tables.halves
 
-        def one_way(
-            task: tuple[CutsPlan | LevelsPlan, RandomSource],
-        ) -> tuple[AttributeMeasured, Codes | None]:
-            part, stream = task
+        def one_way(number: int) -> tuple[AttributeMeasured, Axis, Binned | None]:
+            part = self.attributes[number]
             progress(f"measuring {part.attribute.name}")
-            return part.measured(engine, stream)
+            measured, codes = part.measured(engine, own[number])
+            axis = axis_at(number, measured, parts, halves)
+            if self.tables is None:
+                return measured, axis, None
+            # Put into bins at once: the codes are needed no more.
+            return measured, axis, engine.binned(part.column, axis, codes)
 
-        tasks = list(zip(self.attributes, own, strict=True))
-        found = in_threads(one_way, tasks)
-        attributes = tuple(measured for measured, _ in found)
-        parts, tables, halves = 1, dict[Scope, NoisyCounts](), dict[int, int | None]()
+        found = in_threads(one_way, range(len(self.attributes)))
+        attributes = tuple(measured for measured, _, _ in found)
+        tables: dict[Scope, NoisyCounts] = {}
         if self.tables is not None:
-            parts, halves = self.tables.parts, self.tables.halves
-            axes = axes_of(attributes, parts, halves)
             progress("counting pairs")
-            binned = in_threads(
-                lambda number: engine.binned(
-                    self.attributes[number].column, axes[number], found[number][1]
-                ),
-                range(len(axes)),
-            )
-            choosing = _Choosing(
+            axes = [axis for _, axis, _ in found]
+            tables = _Choosing(
                 plan=self.tables,
                 engine=engine,
-                binned=binned,
+                binned=[binned for _, _, binned in found if binned is not None],
                 axes=axes,
                 fitting=Fitting(n_records=self.n_records, attributes=attributes, axes=axes),
                 source=choice,
                 progress=progress,
-            )
-            tables = choosing.measured()
+            ).measured()
         return Measurements(
             n_records=self.n_records,
             attributes=attributes,
@@ -380,10 +376,11 @@ class _Choosing:
     ) -> dict[Scope, NDArray[np.float64]]:
         """Expect what the model of the tables so far says, of pairs that it can still take."""
         sizes = [axis.n_bins for axis in self.axes]
+        tree = junction_tree(sizes, found)
         open_scopes = {
-            scope
-            for scope in scopes
-            if scope not in found and junction_tree(sizes, [*found, scope]).n_cells <= MOST_CELLS
+            (one, other)
+            for one, other in scopes
+            if (one, other) not in found and tree.cells_with(one, other, sizes) <= MOST_CELLS
         }
         if not open_scopes:
             return {}

@@ -17,7 +17,7 @@ __all__ = ["Fit", "Fitting"]
 
 Real = NDArray[np.float64]
 # Steps of descent: so few while tables are still being chosen, so many at the end.
-FEW, MANY = 60, 300
+FEW, MANY = 25, 300
 TINY = 1e-12
 
 

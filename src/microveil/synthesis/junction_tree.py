@@ -34,6 +34,46 @@ class JunctionTree:
             return ()
         return tuple(sorted(set(self.cliques[clique]) & set(self.cliques[parent])))
 
+    def cells_with(self, one: int, other: int, sizes: Sequence[int]) -> int:
+        """Bound the cells of a tree that holds a table of two more attributes.
+
+        Either is put into every clique on the way from its nearest one to the other's: a tree
+        that holds the pair, though not always the smallest.
+
+        Parameters
+        ----------
+        one, other : int
+        sizes : sequence of int
+            Each attribute's number of bins.
+        """
+        way = self._way(one, other)
+        if not way:
+            return self.n_cells + sizes[one] * sizes[other]
+        cells = [prod(sizes[member] for member in self.cliques[clique]) for clique in way]
+        return self.n_cells + min(
+            sum(cells[1:]) * (sizes[one] - 1), sum(cells[:-1]) * (sizes[other] - 1)
+        )
+
+    def _way(self, one: int, other: int) -> list[int]:
+        """Find the cliques from one that holds an attribute to one that holds another, fewest."""
+        came: dict[int, int] = {
+            clique: -1 for clique, members in enumerate(self.cliques) if one in members
+        }
+        waiting = list(came)
+        for clique in waiting:
+            if other in self.cliques[clique]:
+                way = [clique]
+                while came[way[-1]] >= 0:
+                    way.append(came[way[-1]])
+                return way[::-1]
+            parent = self.parents[clique]
+            near = [number for number, above in enumerate(self.parents) if above == clique]
+            for following in [*near, *([parent] if parent >= 0 else [])]:
+                if following not in came:
+                    came[following] = clique
+                    waiting.append(following)
+        return []
+
     def host(self, attributes: Iterable[int]) -> int:
         """Find a clique that holds these attributes, the smallest there is."""
         wanted = set(attributes)

@@ -1,6 +1,6 @@
 """A new table from measurements: what is computed here sees nothing else."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,28 +10,29 @@ from microveil.synthesis.fitting import Fitting
 from microveil.synthesis.generation import drawn_values
 from microveil.synthesis.measurements import AttributeMeasured, Measurements
 
-__all__ = ["axes_of", "synthesised"]
+__all__ = ["axis_at", "synthesised"]
 
 Values = tuple[NDArray[np.int64], NDArray[np.bool_] | None]
 
 
-def axes_of(
-    attributes: Sequence[AttributeMeasured], parts: int, halves: Mapping[int, int | None]
-) -> list[Axis]:
-    """Make the bins that each attribute has in tables.
+def axis_at(
+    number: int, measured: AttributeMeasured, parts: int, halves: Mapping[int, int | None]
+) -> Axis:
+    """Make the bins that an attribute has in tables.
 
     Parameters
     ----------
-    attributes : sequence of CutsMeasured or CountsMeasured
+    number : int
+        Its position.
+    measured : CutsMeasured or CountsMeasured
     parts : int
-        So many parts of equal mass attributes with cuts have, at most.
+        So many parts of equal mass one with cuts has, at most.
     halves : mapping of int or None
         By position those that have two bins instead, and where: see `two_parts`.
     """
-    return [
-        two_parts(measured, halves[number]) if number in halves else axis_of(measured, parts)
-        for number, measured in enumerate(attributes)
-    ]
+    if number in halves:
+        return two_parts(measured, halves[number])
+    return axis_of(measured, parts)
 
 
 def synthesised(
@@ -51,7 +52,10 @@ def synthesised(
     list of (int64 array (n_records,), bool array (n_records,) or None)
         By attribute values in grid units, and which are missing.
     """
-    axes = axes_of(measurements.attributes, measurements.parts, measurements.halves)
+    axes = [
+        axis_at(number, measured, measurements.parts, measurements.halves)
+        for number, measured in enumerate(measurements.attributes)
+    ]
     fitting = Fitting(
         n_records=measurements.n_records, attributes=measurements.attributes, axes=axes
     )
