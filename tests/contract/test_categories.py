@@ -137,7 +137,9 @@ def test_codes_are_taken_in_their_declared_order():
 @pytest.mark.parametrize("argument", ["categories", "bounds"])
 def test_categories_in_no_order_are_refused_where_values_are_ranked(method, argument):
     """With what would do: pram, or an order."""
-    with pytest.raises(mv.RequestError, match=r"no order; choose pram, dp-synthetic; or.*--ordered E="):
+    with pytest.raises(
+        mv.RequestError, match=r"no order; choose pram, dp-synthetic; or.*--ordered E="
+    ):
         mv.protect({"E": WORDS}, method=method, **ASKED, **{argument: {"E": list(LEVELS)}})
 
 

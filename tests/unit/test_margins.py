@@ -1,0 +1,114 @@
+"""Margins of a new table: what of a deviation is noise."""
+
+import json
+
+import numpy as np
+import pytest
+
+import microveil as mv
+from microveil.engines.local import LocalEngine
+from microveil.mechanism.noise import RandomSource
+from microveil.synthesis.margins import Interval, margins_of
+
+N = 2000
+RANDOM = np.random.Generator(np.random.PCG64(5))
+INCOMES = np.rint(np.exp(9 + RANDOM.normal(size=N))).astype(np.int64).clip(0, 10**6)
+PEOPLE = {
+    "INCOME": INCOMES,
+    "CARS": RANDOM.integers(0, 5, N),
+    "REGION": RANDOM.choice(["North", "South", "West"], N, p=[0.6, 0.3, 0.1]),
+}
+ASKED = {
+    "method": "dp-synthetic",
+    "attributes": list(PEOPLE),
+    "bounds": {"INCOME": (0, 10**6), "CARS": (0, 9)},
+    "categories": {"REGION": ["North", "South", "West"]},
+}
+
+
+def measured_anew(planned, confidence):
+    measurements = planned.synthetic.measured(RandomSource.system(), LocalEngine())
+    return margins_of(measurements, confidence)
+
+
+@pytest.mark.parametrize("budget", [{"epsilon": 3}, {"epsilon": 1, "delta": 1e-9}])
+def test_intervals_hold_what_is_true_as_often_as_they_say(budget):
+    """Of shares, quantiles and means at 90 %: over 40 releases in 82 % of cases or more."""
+    held: dict[str, list[bool]] = {"share": [], "quantile": [], "mean": []}
+
+    def look(kind: str, interval: Interval, truth: float) -> None:
+        held[kind].append(interval.lower <= truth <= interval.upper)
+
+    planned = mv.plan(PEOPLE, structure="independent", **budget, **ASKED)
+    for _ in range(40):
+        margins = measured_anew(planned, 0.9)
+        found = margins.attributes
+        for interval in found["REGION"].shares:
+            look("share", interval, float(np.mean(PEOPLE["REGION"] == interval.label)))
+        for interval in found["INCOME"].quantiles:
+            look("quantile", interval, float(np.quantile(INCOMES, float(interval.label))))
+        look("mean", found["CARS"].mean, float(PEOPLE["CARS"].mean()))
+    for kind, hits in held.items():
+        assert np.mean(hits) >= 0.82, kind
+    # Not by being wide: at half the width they would not.
+    assert np.mean(held["share"]) <= 0.99
+
+
+def test_narrower_intervals_would_not_hold():
+    """The test above can fail: at 30 % far fewer shares lie inside."""
+    inside = []
+    planned = mv.plan(PEOPLE, structure="independent", epsilon=3, **ASKED)
+    for _ in range(20):
+        margins = measured_anew(planned, 0.3)
+        inside += [
+            interval.lower <= np.mean(PEOPLE["REGION"] == interval.label) <= interval.upper
+            for interval in margins.attributes["REGION"].shares
+        ]
+    assert np.mean(inside) < 0.7
+
+
+def test_margins_are_of_measurements_alone_and_repeat():
+    """The same measurements have the same margins, and every interval its estimate inside."""
+    release = mv.protect(PEOPLE, epsilon=5, missing="protect", **ASKED)
+    one = release.margins()
+    assert one.to_dict() == margins_of(release.measurements).to_dict()
+    assert json.loads(json.dumps(one.to_dict())) == one.to_dict()
+    for margins in one.attributes.values():
+        mean = () if margins.mean is None else (margins.mean,)
+        for interval in (*margins.shares, *margins.quantiles, *mean):
+            assert interval.lower <= interval.estimate <= interval.upper
+    assert [entry.label for entry in one.attributes["INCOME"].shares] == ["with a value", "missing"]
+    assert one.attributes["REGION"].shares[-1].label == "missing"
+    assert set(one.pairs) == {
+        tuple(list(PEOPLE)[place] for place in scope) for scope in release.measurements.tables
+    }
+
+
+def test_margins_and_measurements_are_written_together(tmp_path):
+    """Both stand beside the table, with the conditions of the guarantee, and hold no true count."""
+    release = mv.protect(PEOPLE, epsilon=5, outside="error", **ASKED)
+    folder, _ = release.write(tmp_path / "release", with_measurements=True)
+    written = json.loads((folder / "measurements.json").read_text())
+    assert written["epsilon"] == 5
+    assert [entry["id"] for entry in written["conditions"]] == ["outside-checked"]
+    assert set(written["attributes"]) == set(PEOPLE)
+    margins = json.loads((folder / "margins.json").read_text())
+    assert margins == release.margins().to_dict()
+    steps = np.array(written["attributes"]["REGION"]["steps"])
+    assert np.any(steps % written["attributes"]["REGION"]["steps_per_record"])  # noisy to the step
+
+
+def test_margins_are_refused_where_nothing_was_measured(tmp_path):
+    """Other methods draw from the table itself; a seed's measurements are nobody's to publish."""
+    rows = mv.protect(PEOPLE, method="laplace", epsilon=1, attributes=["CARS"],
+                      bounds={"CARS": (0, 9)})  # fmt: skip
+    with pytest.raises(mv.RequestError, match="not from measurements"):
+        rows.margins()
+    with pytest.raises(mv.RequestError, match="not from measurements"):
+        rows.write(tmp_path / "rows", with_measurements=True)
+    seeded = mv.protect(PEOPLE, epsilon=5, seed=1, **ASKED)
+    with pytest.raises(mv.RequestError, match="takes the noise off"):
+        seeded.write(tmp_path / "seeded", with_measurements=True)
+    with pytest.raises(mv.RequestError, match="confidence"):
+        seeded.margins(95)
+    assert not list(tmp_path.iterdir())
