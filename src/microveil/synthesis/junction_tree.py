@@ -19,12 +19,15 @@ class JunctionTree:
     cliques : tuple of sorted tuples of int
     parents : tuple of int
         The earlier clique that holds what a clique shares with all before it; -1 at a root.
+    neighbours : tuple of tuples of int
+        Of each clique its parent and those whose parent it is.
     n_cells : int
         Of all cliques' tables together.
     """
 
     cliques: tuple[tuple[int, ...], ...]
     parents: tuple[int, ...]
+    neighbours: tuple[tuple[int, ...], ...]
     n_cells: int
 
     def separator(self, clique: int) -> tuple[int, ...]:
@@ -66,9 +69,7 @@ class JunctionTree:
                 while came[way[-1]] >= 0:
                     way.append(came[way[-1]])
                 return way[::-1]
-            parent = self.parents[clique]
-            near = [number for number, above in enumerate(self.parents) if above == clique]
-            for following in [*near, *([parent] if parent >= 0 else [])]:
+            for following in self.neighbours[clique]:
                 if following not in came:
                     came[following] = clique
                     waiting.append(following)
@@ -146,4 +147,14 @@ def _ordered(sizes: Sequence[int], cliques: list[Clique]) -> JunctionTree:
                 best[other] = shared, number
     chosen = tuple(tuple(sorted(cliques[number])) for number in order)
     cells = sum(prod(sizes[one] for one in clique) for clique in chosen)
-    return JunctionTree(cliques=chosen, parents=tuple(parents), n_cells=cells)
+    near: list[list[int]] = [[] for _ in chosen]
+    for clique, parent in enumerate(parents):
+        if parent >= 0:
+            near[clique].append(parent)
+            near[parent].append(clique)
+    return JunctionTree(
+        cliques=chosen,
+        parents=tuple(parents),
+        neighbours=tuple(map(tuple, near)),
+        n_cells=cells,
+    )

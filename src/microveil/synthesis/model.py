@@ -156,7 +156,7 @@ class Model:
             self._read_off(clique, joint, attribute, found)
             waiting += [
                 (other, clique, self._carried(clique, other, joint))
-                for other in self._near(clique)
+                for other in self.tree.neighbours[clique]
                 if other != origin
             ]
         own = self.margin((attribute,))
@@ -188,8 +188,3 @@ class Model:
         message = joint.sum(axis=tuple(1 + axis for axis in own.away))
         share = message / np.maximum(far.margin(self.beliefs[other]), TINY)
         return np.asarray(share.reshape(len(joint), *far.shape) * self.beliefs[other])
-
-    def _near(self, clique: int) -> list[int]:
-        parents = self.tree.parents
-        near = [number for number, parent in enumerate(parents) if parent == clique]
-        return near if parents[clique] < 0 else [parents[clique], *near]
