@@ -69,7 +69,9 @@ class AttributeMargins:
     quantiles : tuple of Interval
         In the attribute's units, at the shares of its cuts; none for a counted attribute.
     mean : Interval or None
-        In the attribute's units (dates: days since 1970-01-01); None for categories.
+        In the attribute's units (dates: days since 1970-01-01); None for categories. Of one with
+        cuts by the noise of their shares alone: how values lie between two cuts, and beyond the
+        outermost, no measurement says.
     """
 
     shares: tuple[Interval, ...] = ()
