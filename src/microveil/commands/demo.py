@@ -24,7 +24,7 @@ from microveil.protect import protect
 from microveil.release import Release
 from microveil.report import custodian_report, demonstration_report, key_figures
 from microveil.table import bounds_from_data, categories_from_data, resolution_from_data
-from microveil.text import aligned
+from microveil.text import aligned, one_line
 
 __all__ = ["run_demo"]
 
@@ -316,7 +316,7 @@ def _words(
             lines.append(f"Left out, since all their values are alike: {named}.")
         lines.append("")
     if refused:
-        lines += [f"{METHODS[0]} was refused. {refused}", ""]
+        lines += [f"{METHODS[0]} was refused. {one_line(refused)}", ""]
     lines += [*_figures(outcomes), "", *_lesson(outcomes, folder, invented=invented), ""]
     for outcome in outcomes:
         lines.append(f"{outcome.method}, the four figures that matter:")
