@@ -8,8 +8,9 @@ import pytest
 
 import microveil as mv
 from microveil.compare.frontier import frontier_of
-from microveil.compare.measures import LOSS, Measures
+from microveil.compare.measures import Measures
 from microveil.compare.rows import conditions_of
+from microveil.evaluation.measures.information_loss import LOSS
 from microveil.methods import METHODS
 from microveil.methods.idp2025 import METHODS as FIRST
 from microveil.privacy import Condition
@@ -198,7 +199,7 @@ def test_a_condition_of_a_registered_method_reaches_advice_and_frontier(of_the_w
     figures = [
         better.alias(name)
         for name in found.summary.columns
-        if name.startswith((LOSS, *Measures().risks))
+        if name.startswith((LOSS.id, *Measures().risks))
         and found.summary[name].dtype == polars.Float64
     ]
     summary = found.summary.with_columns(figures)

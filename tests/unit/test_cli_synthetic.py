@@ -161,3 +161,18 @@ def test_the_ledger_adds_deltas_to_deltas(folder):
         assert done.returncode == 0, done.stderr
     assert "Their epsilons and deltas add up" in done.stdout
     assert "row scope: epsilon 6, delta 2e-09 in all, over 2 releases." in done.stdout
+
+
+def test_compare_holds_it_against_others(folder):
+    """With a delta for those that take it, and a map whose row scope has inhabitants."""
+    done = run(
+        "compare", "people.csv", "--methods", "dp-synthetic,dp-synthetic:structure=tree,laplace",
+        "--attributes", "AGE,TAX", "--bounds", "AGE=0:120", "--bounds", "TAX=0:200000",
+        "--resolution", "TAX=0.01", "--outside", "clamp", "--epsilon", "3", "--delta", "1e-9",
+        "--runs", "2", "--seed", "1", "--jobs", "1", "-o", "found", folder=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "Rows of dp-synthetic follow nobody" in done.stdout
+    assert "Pareto-optimal" in done.stdout
+    assert "Refused" not in done.stdout
+    assert (folder / "found" / "map.svg").exists()

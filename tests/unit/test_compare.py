@@ -59,7 +59,8 @@ def test_every_run_measures_the_release_of_its_seed(found):
     """The release that is drawn with a run's seed has the very figures of the run."""
     for row in found.table.to_dicts():
         planned = mv.plan(people(), seed=row["seed"], **arguments_of(row), **REQUEST)
-        figures = mv.assess(people(), draw(planned, LocalEngine()), REQUEST["attributes"]).to_dict()
+        drawn = draw(planned, LocalEngine()).data
+        figures = mv.assess(people(), drawn, REQUEST["attributes"]).to_dict()
         for measure in Measures().names:
             assert row[measure] == figures[measure]
 

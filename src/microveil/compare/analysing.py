@@ -7,7 +7,7 @@ None in that run and says nothing of others.
 
 import math
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from importlib.metadata import version
 from typing import Any
@@ -15,21 +15,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.compare.measures import Measures, of_class
-from microveil.compare.measuring import Figures, Matrix, figures_of
+from microveil.compare.measures import UNPAIRED, Measures, of_class, without_pairs
+from microveil.compare.measuring import Figures, Matrix, Records, figures_of
 from microveil.compare.tasks import Reading
 from microveil.errors import DataError, MicroveilError, RequestError
 from microveil.evaluation.analyses import Analyses
-from microveil.evaluation.measures import Measure
+from microveil.evaluation.measures import Measure, Takes
 from microveil.evaluation.measures.learning import F_MAJORITY, F_MEASURE, F_ORIGINAL
-from microveil.evaluation.tables import Tables
-from microveil.table import check_columns, column_of
+from microveil.evaluation.tables import Codes, Tables
+from microveil.table import check_columns, column_of, open_table
 from microveil.utility.estimators import digest_of_estimator, text_of_estimator
 from microveil.utility.learning import ClassificationTask, classification_task
 
 __all__ = ["Analyst"]
 
 Columns = dict[str, NDArray[Any]]
+# By what measures are asked for that look for records in a release.
+SOUGHT = ("linkage", UNPAIRED)
 
 
 class Analyst:
@@ -46,6 +48,8 @@ class Analyst:
         Columns that a release holds as they are: a regression may take them.
     linkage : bool
         Whether linkage is measured beside.
+    unpaired : bool
+        Whether rows of some method follow nobody.
 
     Raises
     ------
@@ -54,12 +58,19 @@ class Analyst:
     """
 
     def __init__(
-        self, asked: Analyses, reading: Reading, kept: Iterable[str], *, linkage: bool
+        self,
+        asked: Analyses,
+        reading: Reading,
+        kept: Iterable[str],
+        *,
+        linkage: bool,
+        unpaired: bool = False,
     ) -> None:
         self._asked = asked
         self._names = reading.names
-        self._matrix = reading.original
-        self._original = self._columns(reading.original)
+        self._records, self._listed = reading.original, reading.listed
+        self._table = reading.prepared.table
+        self._original = self._columns(reading.original.numbers)
         self._kept = _variables(asked, reading, set(kept))
         self._classes = (
             None if asked.classes is None else asked.class_column(reading.prepared.table)
@@ -67,7 +78,7 @@ class Analyst:
         self._task = None if self._classes is None else self._set_up(self._classes)
         self._baselines: dict[int, Future[NDArray[np.float64]]] = {}
         self._lock = threading.Lock()
-        self.measures = self._measures(linkage=linkage)
+        self.measures = self._measures(linkage=linkage, unpaired=unpaired)
 
     @property
     def columns(self) -> Columns:
@@ -85,15 +96,15 @@ class Analyst:
         if self._task is not None:
             self._baseline(self._task, 0)
         analyses = [one for one in self.measures.measured if _may_fail(one)]
-        figures_of(self._tables(self._matrix), analyses)
+        figures_of(self._tables(self._records), analyses)
 
-    def measured(self, protected: Matrix) -> Figures:
+    def measured(self, protected: Records) -> Figures:
         """Compare one release with the original by what needs no seed.
 
         Parameters
         ----------
-        protected : float64 array (n_records, n_attributes)
-            NaN is a missing cell.
+        protected : Records
+            Without pairs what needs them is left out.
 
         Returns
         -------
@@ -109,15 +120,27 @@ class Analyst:
         -----
         Mostly that of record linkage: near O(n log n) for up to ten or so attributes.
         """
-        return figures_of(self._tables(protected), self.measures.measured, _attempted)
+        asked = self.measures.measured
+        figures = figures_of(
+            self._tables(protected), [one for one in asked if not without_pairs(one)], _attempted
+        )
+        unpaired = [one for one in asked if without_pairs(one)]
+        texts = {}
+        if unpaired and set(protected.codes) == set(self._listed):
+            texts = self._texts(protected)
+        elif unpaired:  # what leaves an attribute out is held against nothing that has it
+            unpaired = [one for one in unpaired if one.takes in {Takes.NUMBERS, Takes.COMPLETE}]
+        whole = self._tables(protected, texts)
+        return figures | figures_of(whole, unpaired, lambda _, work: _or_none(work))
 
-    def learnt(self, protected: Matrix, run: int) -> Figures:
+    def learnt(self, protected: Records, run: int) -> Figures:
         """Measure what a classifier learns from one release.
 
         Parameters
         ----------
-        protected : float64 array (n_records, n_attributes)
-            NaN is a missing cell.
+        protected : Records
+            Without pairs they are learnt from with classes of their own, where they have some;
+            else classes are the original's.
         run : int
             From 1; the classifier's seed is one less: 0 to 9 in IDP-2025.
 
@@ -133,10 +156,12 @@ class Analyst:
         """
         if self._task is None:
             return {}
-        task, released = self._task, self._columns(protected)
+        task, released = self._task, self._columns(protected.numbers)
         majority = task.f_measures(task.majority())
         undefined = np.full_like(majority, np.nan)
-        learnt = _or_none(lambda: task.f_measures(task.predicted(released, run - 1)))
+        learnt = _or_none(
+            lambda: task.f_measures(task.predicted(released, run - 1, self._own_classes(protected)))
+        )
         baseline = _or_none(lambda: self._baseline(task, run - 1))
         measured = (
             (F_MEASURE, undefined if learnt is None else learnt),
@@ -152,6 +177,22 @@ class Analyst:
     def _columns(self, matrix: Matrix) -> Columns:
         return dict(zip(self._names, matrix.T, strict=True))
 
+    def _own_classes(self, protected: Records) -> NDArray[Any] | None:
+        """Read the classes of records that follow nobody; None where the original's are theirs.
+
+        Raises
+        ------
+        DataError
+            If they have none.
+        """
+        if protected.has_pairs:
+            return None
+        name = str(self._asked.classes)
+        if name not in protected.columns:
+            raise DataError("classes", "a release without pairs must have them", "protect them too")
+        drawn = self._table.rebuild({name: protected.columns[name]}, (), None)
+        return self._asked.class_column(open_table(drawn))
+
     def _set_up(self, classes: NDArray[Any]) -> ClassificationTask:
         learnt = {n: column for n, column in self._original.items() if n != self._asked.classes}
         if not learnt:
@@ -162,10 +203,11 @@ class Analyst:
             )
         return classification_task(learnt, classes, estimator=self._asked.estimator)
 
-    def _measures(self, *, linkage: bool) -> Measures:
+    def _measures(self, *, linkage: bool, unpaired: bool) -> Measures:
         asked, task = self._asked, self._task
         return Measures(
             linkage=linkage,
+            unpaired=unpaired,
             classes=asked.classes,
             threshold=asked.threshold,
             labels=() if task is None else task.labels,
@@ -177,22 +219,33 @@ class Analyst:
             propensity=asked.propensity,
         )
 
-    def _tables(self, protected: Matrix) -> Tables:
+    def _tables(self, protected: Records, texts: Mapping[str, Codes] | None = None) -> Tables:
         """Set a release beside the original."""
-        released = self._columns(protected)
+        sides = [self._original | self._kept, self._columns(protected.numbers) | self._kept]
+        for name, (before, after, categories) in (texts or {}).items():
+            words = np.array(categories)
+            sides[0][name], sides[1][name] = words[before], words[after]
 
         def columns(names: Iterable[str]) -> tuple[Columns, Columns]:
-            sides = [table | self._kept for table in (self._original, released)]
             wanted = list(names)
             return {n: sides[0][n] for n in wanted}, {n: sides[1][n] for n in wanted}
 
         return Tables(
             names=self._names,
-            original=self._matrix,
-            protected=protected,
+            original=self._records.numbers,
+            protected=protected.numbers,
+            paired=protected.has_pairs,
+            texts=texts or {},
             columns=columns,
-            asked={**self._asked.to_dict(), "linkage": self.measures.linkage},
+            asked={**self._asked.to_dict(), **dict.fromkeys(SOUGHT, self.measures.linkage)},
         )
+
+    def _texts(self, protected: Records) -> dict[str, Codes]:
+        """Set the categories of a release beside the original's."""
+        return {
+            name: (self._records.codes[name], protected.codes[name], categories)
+            for name, categories in self._listed.items()
+        }
 
     def _baseline(self, task: ClassificationTask, seed: int) -> NDArray[np.float64]:
         """Return the F-measures of a classifier that is trained on the original."""

@@ -1,35 +1,27 @@
 """The answer in words: what does best under each guarantee, and how sure that is."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import polars
 
 from microveil.compare.learnt import analysed_words, learnt_words
-from microveil.compare.measures import LOSS, RISK, Measures, baseline_of
-from microveil.compare.rows import (
-    GROUPS,
-    NO_SCOPE,
-    conditions_in_common,
-    conditions_of,
-    own_conditions,
-)
-from microveil.evaluation.measures import MEASURES
-from microveil.privacy import Condition, Model
+from microveil.compare.measures import RISK, Measures, loss_of
+from microveil.compare.pareto import frontier_words
+from microveil.compare.rows import GROUP_WORDS, GROUPS, conditions_in_common, own_conditions
+from microveil.evaluation.measures import Measure
+from microveil.evaluation.measures.information_loss import LOSS
+from microveil.privacy import Condition
 from microveil.text.document import Block, Document, heading, items, paragraph
 
-__all__ = ["GROUP_WORDS", "answer_of", "configuration_words", "refusals_of", "why_no_loss"]
+__all__ = ["answer_of", "configuration_words", "refusals_of", "why_no_loss"]
 
+# The information loss of publishing the means alone.
+MEAN = 100.0
 # How many reasons, and how many k, are named one by one.
 MOST_NAMED = 4
 
-GROUP_WORDS = {
-    "row": "Row scope",
-    "vector": "Vector scope",
-    "cluster": "Cluster scope",
-    "none": "No epsilon",
-}
 GROUP_MEANS = {
     "row": "epsilon covers everything that is protected, also which rows go together",
     "vector": "epsilon covers all centroids of an attribute, the clusters formed anew",
@@ -41,6 +33,16 @@ CLOSING = (
     "{seed}. The figures are the custodian's, and choosing by them is a use of the data."
 )
 UNLINKED = "Record linkage was not measured: there is no frontier, and nothing is said of risk."
+OF_NOBODY = (
+    "Rows of {methods} follow nobody: row by row nothing of them can be lost or found again. Where "
+    "others are linked they stand at 0, by what linkage is and not by a measurement."
+)
+HELD_BY = (
+    "All methods are therefore held against each other by the {loss}, which needs no pairs and "
+    "does not see what rows keep of their own people; information loss stands beside it where it "
+    "can be measured."
+)
+NOT_RANKED = "Nothing that stands for information loss was measured: they are not ranked."
 
 Row = Mapping[str, Any]
 # What all claims of a comparison are conditional on, said once.
@@ -65,26 +67,28 @@ def answer_of(
     Document
         An item for each scope, then what there is to know of each epsilon.
     """
-    measures = Measures.of(description)
-    scopes = dict(_scopes(summary))
+    measures, loss = Measures.of(description), loss_of(summary)
+    scopes = dict(_scopes(summary, loss))
     common = conditions_in_common(summary.to_dicts())
     blocks: list[Block] = [heading(1, "What does best")]
     if scopes:
+        read = "100 % is as good as the means alone" if loss is LOSS else _read(loss)
         blocks += [
             paragraph(
-                f"Least mean information loss over {description.get('runs')} runs (100 % is as "
-                "good as the means alone); the same epsilon promises less at a weaker scope:"
+                f"Least mean {loss.label} over {description.get('runs')} runs ({read}); the same "
+                "epsilon promises less at a weaker scope:"
             ),
-            items(_headline(scope, ranked, common) for scope, ranked in scopes.items()),
+            items(_headline(scope, ranked, common, loss) for scope, ranked in scopes.items()),
         ]
     else:
         blocks.append(paragraph(f"No configuration can be ranked: {why_no_loss(summary)}."))
+    blocks += _of_nobody(summary, loss)
     blocks += [paragraph(condition.text) for condition in common]
     for scope, ranked in scopes.items():
         of_it = [
             item
             for configurations in ranked.values()
-            for item in _of_epsilon(configurations, measures, common)
+            for item in _of_epsilon(configurations, measures, common, loss)
         ]
         blocks += [heading(2, f"{GROUP_WORDS[scope]}: {GROUP_MEANS[scope]}"), items(of_it)]
     blocks += _conditions(summary.to_dicts(), common)
@@ -92,9 +96,19 @@ def answer_of(
         blocks.append(paragraph(UNLINKED))
     elif scopes:
         risk = RISK if RISK in measures.risks else measures.risks[0]
-        blocks.append(paragraph(_frontier_words(summary, frontier, scopes, risk)))
+        blocks.append(paragraph(frontier_words(summary, frontier, scopes, (loss, risk))))
     blocks.append(paragraph(CLOSING.format(seed=description.get("seed"))))
     return Document(tuple(blocks))
+
+
+def _of_nobody(summary: polars.DataFrame, loss: Measure) -> list[Block]:
+    """Say what is not measured where rows follow nobody, and by what all are ranked instead."""
+    rows = [row for row in summary.to_dicts() if row["is_synthetic"]]
+    if not rows:
+        return []
+    methods = ", ".join(dict.fromkeys(row["method"] for row in rows))
+    by = NOT_RANKED if loss is LOSS else HELD_BY.format(loss=loss.label)
+    return [paragraph(f"{OF_NOBODY.format(methods=methods)} {by}")]
 
 
 def _conditions(rows: Sequence[Row], common: Common) -> list[Block]:
@@ -122,10 +136,13 @@ def why_no_loss(summary: polars.DataFrame) -> str:
     summary : polars.DataFrame
         See `Comparison`.
     """
-    if summary[LOSS].count():
+    if summary[loss_of(summary).id].count():
         return ""
     if summary["refused"].null_count() == 0:
         return "every one was refused"
+    nobodys = summary["is_synthetic"].drop_nulls()
+    if len(nobodys) and nobodys.all():
+        return "rows of all that were not refused follow nobody, and no run could be measured"
     if summary["sse"].count():
         return "no protected attribute varies, so that there is no variance to hold a loss against"
     return "in every one that was not refused, some run could not be measured"
@@ -144,16 +161,17 @@ def _named(row: Row, common: Common) -> str:
 
 def _choice_words(row: Row) -> str:
     steps = [step.replace("=", " ") for step in row["steps"].split(":") if step]
-    return ", ".join([row["method"], *steps])
+    delta = [f"delta {row['delta']:g}"] if row.get("delta") else []
+    return ", ".join([row["method"], *steps, *delta])
 
 
-def _scopes(summary: polars.DataFrame) -> Iterator[tuple[str, Ranked]]:
+def _scopes(summary: polars.DataFrame, loss: Measure) -> Iterator[tuple[str, Ranked]]:
     """Yield each scope that has configurations, the most demanding first."""
-    rows = [row for row in summary.to_dicts() if row[LOSS] is not None]
+    rows = [row for row in summary.to_dicts() if row[loss.id] is not None]
     for scope in GROUPS:
         configurations = sorted(
             (row for row in rows if row["scope"] == scope),
-            key=lambda row: (row[LOSS], row["configuration"]),
+            key=lambda row: (row[loss.id], row["configuration"]),
         )
         epsilons = sorted({row["epsilon"] for row in configurations}, key=lambda e: e or 0.0)
         if configurations:
@@ -163,7 +181,7 @@ def _scopes(summary: polars.DataFrame) -> Iterator[tuple[str, Ranked]]:
             )
 
 
-def _headline(scope: str, ranked: Ranked, common: Common) -> str:
+def _headline(scope: str, ranked: Ranked, common: Common, loss: Measure) -> str:
     """Name the method of the least loss at each epsilon, with what it is conditional on."""
     chosen: dict[str, list[Row]] = {}
     for configurations in ranked.values():
@@ -172,7 +190,8 @@ def _headline(scope: str, ranked: Ranked, common: Common) -> str:
         name = _choice_words(configurations[0]) + (f" ({'; '.join(short)})" if short else "")
         chosen.setdefault(name, []).append(configurations[0])
     choices = [name + _at(bests) for name, bests in chosen.items()]
-    lost = [row for bests in chosen.values() for row in bests if row[LOSS] > 100]
+    mean = MEAN if loss is LOSS else math.inf
+    lost = [row for bests in chosen.values() for row in bests if row[loss.id] > mean]
     worse = f"; worse than publishing the mean in every row{_at(lost)}" if lost else ""
     return f"{GROUP_WORDS[scope]}: {'; '.join(choices)}{worse}."
 
@@ -182,14 +201,18 @@ def _at(rows: Sequence[Row]) -> str:
     return f" at epsilon {', '.join(epsilons)}" if epsilons else ""
 
 
-def _of_epsilon(ranked: Sequence[Row], measures: Measures, common: Common) -> list[str]:
+def _of_epsilon(
+    ranked: Sequence[Row], measures: Measures, common: Common, loss: Measure
+) -> list[str]:
     """Say of one epsilon what loses least, what it hides, and what cannot be told from it."""
     best = ranked[0]
     words = "No epsilon" if best["epsilon"] is None else f"Epsilon {best['epsilon']:g}"
-    first = f"{words}: {configuration_words(best)}, {_loss(best)}"
+    first = f"{words}: {configuration_words(best)}, {_loss(best, loss)}"
     if best.get(RISK) is not None:
         first += f", {best[RISK]:.2g} % linked"
-    sentences = [f"{first}.", _cautions(best), *_beside(best, ranked, common)]
+    elif best["is_synthetic"]:
+        first += ", whose rows follow nobody"
+    sentences = [f"{first}.", _cautions(best), *_beside(best, ranked, common, loss)]
     items = [" ".join(filter(None, sentences))]
     named = {row["configuration"]: _named(row, common) for row in ranked}
     learnt = learnt_words(ranked, measures.labels, named) if measures.labels else ""
@@ -197,13 +220,23 @@ def _of_epsilon(ranked: Sequence[Row], measures: Measures, common: Common) -> li
     return items
 
 
-def _loss(row: Row) -> str:
-    low, high = row[f"{LOSS}_low"], row[f"{LOSS}_high"]
+def _loss(row: Row, loss: Measure) -> str:
+    low, high = row[f"{loss.id}_low"], row[f"{loss.id}_high"]
+    mean = _in_units(row[loss.id], loss)
     if low is None:
-        return f"{_number(row[LOSS])} %"
+        return mean
     if low == high:
-        return f"{_number(row[LOSS])} % (nothing random)"
-    return f"{_number(row[LOSS])} % ({_number(low)} to {_number(high)})"
+        return f"{mean} (nothing random)"
+    return f"{mean} ({_number(low)} to {_number(high)})"
+
+
+def _read(loss: Measure) -> str:
+    """Say how a loss is read, in words that Markdown leaves as they are."""
+    return loss.explanation.replace(" = ", " is ")
+
+
+def _in_units(value: float, loss: Measure) -> str:
+    return f"{_number(value)} {loss.unit}".strip()
 
 
 def _number(value: float) -> str:
@@ -227,11 +260,11 @@ def _cautions(row: Row) -> str:
     return " ".join(sentences)
 
 
-def _beside(best: Row, ranked: Sequence[Row], common: Common) -> list[str]:
+def _beside(best: Row, ranked: Sequence[Row], common: Common, loss: Measure) -> list[str]:
     """Hold the best against the same method with another k, and against other methods."""
     same = [row for row in ranked[1:] if _choice(row) == _choice(best)]
     others = [row for row in ranked[1:] if _choice(row) != _choice(best)]
-    near = sorted(row["k"] for row in same if row["k"] is not None and _overlap(best, row))
+    near = sorted(row["k"] for row in same if row["k"] is not None and _overlap(best, row, loss))
     sentences = []
     if near:
         which = f"k {', '.join(map(str, near))}"
@@ -244,94 +277,38 @@ def _beside(best: Row, ranked: Sequence[Row], common: Common) -> list[str]:
     strict = next((row for row in others if row["model"] == "dp"), None)
     strict = strict if best["model"] == "idp" else None
     if others and others[0] is not strict:
-        sentences.append(f"Next: {_other(best, others[0], common)}.")
+        sentences.append(f"Next: {_other(best, others[0], common, loss)}.")
     if strict is not None:
         model = (
             "With noise for any neighbour of the cluster"
             if best["scope"] == "cluster"
             else "Under differential privacy"
         )
-        sentences += [f"{model}: {_other(best, strict, common)}.", _cautions(strict)]
+        sentences += [f"{model}: {_other(best, strict, common, loss)}.", _cautions(strict)]
     return sentences
 
 
-def _other(best: Row, row: Row, common: Common) -> str:
-    return f"{_named(row, common)}, {_number(row[LOSS])} %, {_apart(best, row)}"
+def _other(best: Row, row: Row, common: Common, loss: Measure) -> str:
+    return f"{_named(row, common)}, {_in_units(row[loss.id], loss)}, {_apart(best, row, loss)}"
 
 
 def _choice(row: Row) -> tuple[str, str]:
     return row["method"], row["steps"]
 
 
-def _overlap(best: Row, other: Row) -> bool:
+def _overlap(best: Row, other: Row, loss: Measure) -> bool:
     """Whether the intervals overlap; False where one has none."""
-    high, low = best[f"{LOSS}_high"], other[f"{LOSS}_low"]
+    high, low = best[f"{loss.id}_high"], other[f"{loss.id}_low"]
     return high is not None and low is not None and low <= high
 
 
-def _apart(best: Row, other: Row) -> str:
-    high, low = best[f"{LOSS}_high"], other[f"{LOSS}_low"]
+def _apart(best: Row, other: Row, loss: Measure) -> str:
+    high, low = best[f"{loss.id}_high"], other[f"{loss.id}_low"]
     if high is None or low is None:
         return "one run says nothing of the spread"
     if low <= high:
         return "not told apart"
-    return f"{_number(low - high)} points apart"
-
-
-def _frontier_words(
-    summary: polars.DataFrame,
-    frontier: polars.DataFrame,
-    scopes: Iterable[str],
-    risk: str,
-) -> str:
-    """Say how many configurations are Pareto-optimal by their means, and how many for sure."""
-    rows = [row for row in summary.to_dicts() if row[LOSS] is not None]
-    linked = [row for row in rows if row.get(risk) is not None]
-    held = {
-        row["configuration"]: {condition.id for condition in conditions_of(row)} for row in linked
-    }
-    on_it = set(frontier.filter(polars.col("risk") == risk)["configuration"])
-    sentences = []
-    for scope in scopes:
-        configurations = [row for row in linked if row["scope"] == scope]
-        kept = [row for row in configurations if row["configuration"] in on_it]
-        sure = sum(_surely_unbeaten(row, configurations, held, risk) for row in kept)
-        beaten = sum(row.get(f"excluded[{risk}]") or False for row in configurations)
-        sentences.append(
-            f"{GROUP_WORDS[scope].lower()} {len(kept)} of {len(configurations)} configurations, "
-            f"{sure} sure, {beaten} excluded"
-        )
-    known = baseline_of(risk, linked[0]) if linked else None
-    chance = "" if known is None else f" ({known:.2g} % by chance)"
-    named = MEASURES[risk].label
-    return (
-        f"Pareto-optimal with {named}{chance}, by means: {'; '.join(sentences)}. "
-        "Sure are those that nothing beats anywhere within the intervals, excluded those that "
-        "another beats by intervals that are apart."
-    )
-
-
-def _surely_unbeaten(
-    own: Row, configurations: Sequence[Row], held: Mapping[int, set[str]], risk: str
-) -> bool:
-    """Whether all that guarantees as much is worse in one measure, by intervals that are apart."""
-    return all(
-        any(_is_above(other, own, measure) for measure in (LOSS, risk))
-        for other in configurations
-        if other is not own
-        and _as_strong(other, own)
-        and held[other["configuration"]] <= held[own["configuration"]]
-    )
-
-
-def _as_strong(other: Row, own: Row) -> bool:
-    within = own["scope"] == NO_SCOPE or other["epsilon"] <= own["epsilon"]
-    return within and Model(other["model"]).strength >= Model(own["model"]).strength
-
-
-def _is_above(other: Row, own: Row, measure: str) -> bool:
-    low, high = other[f"{measure}_low"], own[f"{measure}_high"]
-    return low is not None and high is not None and bool(low > high)
+    return f"{_number(low - high)} {'points ' if loss.unit == '%' else ''}apart"
 
 
 def refusals_of(summary: polars.DataFrame) -> Document:

@@ -155,7 +155,13 @@ def compare(
     )
     tasks = tasks_of(table, grid.configurations, given)
     request, reading = ready_of(tasks)
-    analyst = Analyst(asked, reading, request.keep, linkage=bool(linkage))
+    analyst = Analyst(
+        asked,
+        reading,
+        request.keep,
+        linkage=bool(linkage),
+        unpaired=any(choice.method.is_synthetic for choice in grid.choices),
+    )
     description = _description(grid, seed, tasks, given, analyst)
     plans = Plans(engine_of(given))
     if path is None or described(path) is None:
@@ -242,7 +248,7 @@ def _description(
         **grid.to_dict(),
         "seed": seed,
         "attributes": list(reading.names),
-        "n_records": len(reading.original),
+        "n_records": len(reading.original.numbers),
         "measures": analyst.measures.to_dict(),
         "table": digest_of(tasks, analyst.columns),
         "arguments": {name: given[name] for name in sorted(given)},

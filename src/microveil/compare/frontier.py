@@ -5,16 +5,19 @@ beaten by one that guarantees at least as much (an epsilon no larger, a model no
 condition that the other has not) with no more loss and no more risk, and less of one
 of them; what nothing beats is Pareto-optimal. So a cluster-scope epsilon never beats a vector-scope
 one, individual differential privacy never differential privacy, epsilon 1 never epsilon 0.1, and
-what is conditional on cluster sizes never what is not.
+what is conditional on cluster sizes never what is not, what leaves a delta out never what leaves
+none. A release whose rows follow nobody has no record to be found again: its risk is none, by what
+linkage is and not by a measurement.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import polars
 from numpy.typing import ArrayLike, NDArray
 
-from microveil.compare.measures import LOSS, risks_of
+from microveil.compare.measures import loss_of, risks_of
 from microveil.compare.rows import GROUPS, NO_SCOPE, conditions_of
 from microveil.evaluation.measures.linkage import CHANCE
 from microveil.privacy import Model
@@ -23,7 +26,10 @@ __all__ = ["beaten_apart", "excluded_of", "frontier_of", "unbeaten"]
 
 # What names a Pareto-optimal configuration.
 ENDS = ("", "_low", "_high")
-NAMES = ("scope", "configuration", "method", "steps", "k", "epsilon", "model", "conditions")
+NAMES = (
+    "scope", "configuration", "method", "steps", "k", "epsilon", "delta", "model", "is_synthetic",
+    "conditions",
+)  # fmt: skip
 
 
 def unbeaten(
@@ -130,13 +136,16 @@ def excluded_of(summary: polars.DataFrame) -> polars.DataFrame:
         against others. See `beaten_apart`.
     """
     found: dict[str, list[bool | None]] = {}
+    loss = loss_of(summary).id
     for risk in risks_of(summary.columns):
         excluded: list[bool | None] = [None] * summary.height
         for scope in GROUPS:
-            configurations = _measured_configurations(summary.with_row_index("row"), scope, risk)
+            configurations = _measured_configurations(
+                summary.with_row_index("row"), scope, (loss, risk)
+            )
             losses, risks = (
-                configurations.select(name + end for end in ENDS).to_numpy()
-                for name in (LOSS, risk)
+                configurations.select(*ends).to_numpy()
+                for ends in ([loss + end for end in ENDS], _risk_of(risk))
             )
             beaten = beaten_apart(losses, risks, *_guarantees(configurations, scope))
             for row, is_beaten in zip(
@@ -159,26 +168,41 @@ def frontier_of(summary: polars.DataFrame) -> polars.DataFrame:
     -------
     polars.DataFrame
         One row for each configuration that is Pareto-optimal with a risk: `risk` names it; loss
-        and `linkage`, the figure of the risk, are means over runs, each with its interval; by
-        scope, risk, epsilon and loss.
+        (see `loss_of`) and `linkage`, the figure of the risk, are means over runs, each with its
+        interval; by scope, risk, epsilon and loss. Linkage is null where rows follow nobody.
     """
     parts = []
+    loss = loss_of(summary).id
     for scope in GROUPS:
         for risk in risks_of(summary.columns):
-            configurations = _measured_configurations(summary, scope, risk)
+            configurations = _measured_configurations(summary, scope, (loss, risk))
             kept = unbeaten(
-                configurations[LOSS], configurations[risk], *_guarantees(configurations, scope)
+                configurations[loss],
+                configurations.select(_risk_of(risk)[0]).to_series(),
+                *_guarantees(configurations, scope),
             )
-            parts.append(_named(configurations.filter(polars.Series(kept)), risk))
+            parts.append(_named(configurations.filter(polars.Series(kept)), loss, risk))
     return polars.concat(parts)
 
 
-def _measured_configurations(summary: polars.DataFrame, scope: str, risk: str) -> polars.DataFrame:
+def _measured_configurations(
+    summary: polars.DataFrame, scope: str, measures: tuple[str, str]
+) -> polars.DataFrame:
+    loss, risk = measures
     return summary.filter(
         (polars.col("scope") == scope)
-        & polars.col(LOSS).is_not_null()
-        & polars.col(risk).is_not_null()
+        & polars.col(loss).is_not_null()
+        & (polars.col(risk).is_not_null() | polars.col("is_synthetic"))
     )
+
+
+def _risk_of(risk: str) -> list[polars.Expr]:
+    """Return a risk with its interval: none where no row is anybody's."""
+    nobodys = polars.col("is_synthetic")
+    return [
+        polars.when(nobodys).then(0.0).otherwise(polars.col(risk + end)).alias(risk + end)
+        for end in ENDS
+    ]
 
 
 def _guarantees(
@@ -191,10 +215,16 @@ def _guarantees(
         if scope == NO_SCOPE
         else configurations["epsilon"].to_numpy()
     )
-    held = [{condition.id for condition in conditions_of(row)} for row in configurations.to_dicts()]
+    rows = configurations.to_dicts()
+    held = [{c.id for c in conditions_of(row)} | _left_out(row) for row in rows]
     every = sorted(set().union(*held))
     conditions = np.array([[condition in own for condition in every] for own in held], dtype=bool)
     return epsilons, [Model(model).strength for model in configurations["model"]], conditions
+
+
+def _left_out(row: Mapping[str, Any]) -> set[str]:
+    """Say that a delta is left out, which holds a guarantee back as a condition does."""
+    return {"delta"} if row["delta"] else set()
 
 
 def _as_strong(
@@ -208,13 +238,13 @@ def _as_strong(
         yield (epsilon <= epsilon[i]) & (strength >= strength[i]) & own
 
 
-def _named(configurations: polars.DataFrame, risk: str) -> polars.DataFrame:
+def _named(configurations: polars.DataFrame, loss: str, risk: str) -> polars.DataFrame:
     return configurations.select(
         *NAMES,
         polars.lit(risk).alias("risk"),
-        *(polars.col(LOSS + end) for end in ENDS),
+        *(polars.col(loss + end) for end in ENDS),
         *(polars.col(risk + end).alias("linkage" + end) for end in ENDS),
         polars.col(CHANCE)
         if CHANCE in configurations.columns
         else polars.lit(None, polars.Float64).alias(CHANCE),
-    ).sort("epsilon", LOSS, "configuration", nulls_last=True)
+    ).sort("epsilon", loss, "configuration", nulls_last=True)

@@ -90,8 +90,12 @@ class Configuration:
     runs: int
 
     def arguments(self) -> dict[str, Any]:
-        """Return the configuration as arguments of `protect`."""
-        return {**self.choice.arguments(), "k": self.k, "epsilon": self.epsilon}
+        """Return the configuration as arguments of `protect`, which go before those of all.
+
+        A delta given for all is an allowance: a method that needs none keeps epsilon without.
+        """
+        own = {**self.choice.arguments(), "k": self.k, "epsilon": self.epsilon}
+        return own if self.choice.method.takes_delta else {**own, "delta": None}
 
     def seed(self, seed: int, run: int) -> int | None:
         """Return the seed of a run, from 1, below 2**63; None where nothing is drawn.

@@ -1,6 +1,7 @@
-"""The risk-utility map: information loss against a risk, as figures for whoever draws them.
+"""The risk-utility map: a loss against a risk, as figures for whoever draws them.
 
-A panel holds what guarantees the same: one scope, one epsilon. All panels share their axes.
+A panel holds what guarantees the same: one scope, one epsilon. All panels share their axes. The
+loss is the information loss, or where rows of some method follow nobody what stands for it.
 """
 
 from collections.abc import Mapping
@@ -9,10 +10,9 @@ from typing import Any
 
 import polars
 
-from microveil.compare.answer import GROUP_WORDS
-from microveil.compare.measures import LOSS, RISK, baseline_of, risks_of
+from microveil.compare.measures import RISK, baseline_of, loss_of, risks_of
 from microveil.compare.results import Comparison
-from microveil.compare.rows import GROUPS, conditions_of
+from microveil.compare.rows import GROUP_WORDS, GROUPS, conditions_of
 from microveil.errors import RequestError
 from microveil.evaluation.measures import MEASURES
 
@@ -23,17 +23,21 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """One configuration: its means over runs with their 95 % intervals, in percent.
+    """One configuration: its means over runs with their 95 % intervals.
 
     Attributes
     ----------
     configuration : int
     k : int or None
     loss, risk : float
+        In the units of their measures. Where rows follow nobody the risk of being found again is
+        0 by what it is, and was not measured.
     loss_interval, risk_interval : (float, float) or None
-        None for a single run.
+        None for a single run, and of a risk that was not measured.
     on_frontier : bool
         Of the means over runs.
+    is_synthetic : bool
+        Whether rows follow nobody.
     """
 
     configuration: int
@@ -43,6 +47,7 @@ class Point:
     loss_interval: Interval | None
     risk_interval: Interval | None
     on_frontier: bool
+    is_synthetic: bool = False
 
     def __repr__(self) -> str:
         """Name the configuration without its figures, which are the custodian's."""
@@ -95,8 +100,8 @@ class Panel:
     scope : {"row", "vector", "cluster", "none"}
     epsilon : float or None
     title : str
-    risk : str
-        The measure on the other axis.
+    loss, risk : str
+        The measures on the axes.
     chance : float or None
         What blind guessing links, in percent.
     series : tuple of Series
@@ -105,6 +110,7 @@ class Panel:
     scope: str
     epsilon: float | None
     title: str
+    loss: str
     risk: str
     chance: float | None
     series: tuple[Series, ...]
@@ -119,6 +125,8 @@ class Panel:
             "scope": self.scope,
             "epsilon": self.epsilon,
             "title": self.title,
+            "loss": self.loss,
+            "loss_in_words": MEASURES[self.loss].label,
             "risk": self.risk,
             "risk_in_words": MEASURES[self.risk].label,
             "chance": self.chance,
@@ -165,35 +173,42 @@ def risk_utility_map(comparison: Comparison, risk: str = RISK) -> tuple[Panel, .
             "compare with linkage=True",
         )
     kept = comparison.frontier.filter(polars.col("risk") == risk)["configuration"].to_list()
-    configurations = comparison.summary.filter(
-        polars.col(LOSS).is_not_null() & polars.col(risk).is_not_null()
-    ).to_dicts()
+    loss = loss_of(comparison.summary).id
+    linked = polars.col(risk).is_not_null() | polars.col("is_synthetic")
+    configurations = comparison.summary.filter(polars.col(loss).is_not_null() & linked).to_dicts()
     panels = []
     for scope in GROUPS:
         own = [row for row in configurations if row["scope"] == scope]
         for epsilon in sorted({row["epsilon"] for row in own}, key=lambda e: e or 0.0):
             rows = [row for row in own if row["epsilon"] == epsilon]
-            panels.append(_panel(scope, epsilon, risk, rows, set(kept)))
+            panels.append(_panel(scope, epsilon, (loss, risk), rows, set(kept)))
     return tuple(panels)
 
 
 def _panel(
-    scope: str, epsilon: float | None, risk: str, rows: list[dict[str, Any]], kept: set[int]
+    scope: str,
+    epsilon: float | None,
+    measures: tuple[str, str],
+    rows: list[dict[str, Any]],
+    kept: set[int],
 ) -> Panel:
+    loss, risk = measures
     choices = dict.fromkeys((row["method"], row["steps"], row["model"]) for row in rows)
+    chances = (baseline_of(risk, row) for row in rows)
     return Panel(
         scope=scope,
         epsilon=epsilon,
         title=GROUP_WORDS[scope] + ("" if epsilon is None else f", epsilon {epsilon:g}"),
+        loss=loss,
         risk=risk,
-        chance=baseline_of(risk, rows[0]),
+        chance=next((chance for chance in chances if chance is not None), None),
         series=tuple(
             Series(
                 name=":".join(part for part in (method, steps) if part),
                 model=model,
                 conditions=_clauses(rows, method, steps),
                 points=tuple(
-                    _point(row, risk, kept)
+                    _point(row, measures, kept)
                     for row in sorted(rows, key=lambda row: row["k"] or 0)
                     if (row["method"], row["steps"], row["model"]) == (method, steps, model)
                 ),
@@ -205,19 +220,22 @@ def _panel(
 
 def _clauses(rows: list[dict[str, Any]], method: str, steps: str) -> tuple[str, ...]:
     own = [row for row in rows if (row["method"], row["steps"]) == (method, steps)]
-    found = (condition.clause for row in own for condition in conditions_of(row))
+    found = [condition.clause for row in own for condition in conditions_of(row)]
+    found += [f"but for a delta of {row['delta']:g}" for row in own if row["delta"]]
     return tuple(dict.fromkeys(found))
 
 
-def _point(row: Mapping[str, Any], risk: str, kept: set[int]) -> Point:
+def _point(row: Mapping[str, Any], measures: tuple[str, str], kept: set[int]) -> Point:
+    loss, risk = measures
     return Point(
         configuration=row["configuration"],
         k=row["k"],
-        loss=row[LOSS],
-        risk=row[risk],
-        loss_interval=_interval(row, LOSS),
+        loss=row[loss],
+        risk=0.0 if row["is_synthetic"] else row[risk],
+        loss_interval=_interval(row, loss),
         risk_interval=_interval(row, risk),
         on_frontier=row["configuration"] in kept,
+        is_synthetic=row["is_synthetic"],
     )
 
 

@@ -4,14 +4,27 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from microveil.evaluation.measures import MEASURES, By, Compared, Measure
-from microveil.evaluation.measures.information_loss import LOSS as INFORMATION_LOSS
+import polars
 
-__all__ = ["LOSS", "RISK", "Column", "Measures", "baseline_of", "in_answer", "of_class", "risks_of"]
+from microveil.evaluation.measures import MEASURES, Better, By, Compared, Measure, Takes
+from microveil.evaluation.measures.information_loss import LOSS
 
-# The loss that frontiers and maps show, and the risk that they show first.
-LOSS = INFORMATION_LOSS.id
+__all__ = [
+    "RISK",
+    "Column",
+    "Measures",
+    "baseline_of",
+    "in_answer",
+    "loss_of",
+    "of_class",
+    "risks_of",
+    "without_pairs",
+]
+
+# The risk that frontiers and maps show first.
 RISK = "record_linkage_standardised"
+# What measures for the sake of releases without pairs are asked by, that look for records.
+UNPAIRED = "unpaired"
 # What the name of a learner hangs on, beside the attribute and the threshold.
 OF_CLASSES = ("threshold", "labels", "estimator", "estimator_digest", "scikit_learn")
 
@@ -36,6 +49,41 @@ def risks_of(columns: Iterable[str]) -> tuple[str, ...]:
         measure.id
         for measure in MEASURES.values()
         if measure.compared is not None and measure.compared.on_frontier and measure.id in known
+    )
+
+
+def loss_of(summary: polars.DataFrame) -> Measure:
+    """Return the loss that frontiers and maps show, and by which the answer ranks.
+
+    It is the information loss, or what stands for it where rows of some method follow nobody:
+    nothing of these can be lost row by row.
+
+    Parameters
+    ----------
+    summary : polars.DataFrame
+        See `Comparison`.
+    """
+    if not summary["is_synthetic"].any():
+        return LOSS
+    stand_ins = (
+        measure
+        for measure in reversed(MEASURES.values())
+        if measure.compared is not None and measure.compared.stands_for_loss
+    )
+    known = (one for one in stand_ins if one.id in summary.columns and summary[one.id].count())
+    return next(known, LOSS)
+
+
+def without_pairs(measure: Measure) -> bool:
+    """Say whether a measure is taken for the sake of methods whose rows follow nobody."""
+    use = measure.compared
+    return (
+        (use is None or use.stands_for_loss)
+        and measure.by is By.TABLE
+        and not measure.needs_pairs
+        and measure.asked_by in {"", UNPAIRED}
+        and measure.takes is not Takes.RELEASE
+        and measure.better is not Better.UNCHANGED
     )
 
 
@@ -84,8 +132,7 @@ class Column:
     @property
     def use(self) -> Compared:
         """How a comparison uses it."""
-        assert self.measure.compared is not None  # noqa: S101 -- else it is no column
-        return self.measure.compared
+        return self.measure.compared or Compared()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +142,7 @@ class Measures:
     Attributes
     ----------
     linkage : bool
+        Whether records are looked for: linked, or where there are no pairs the closest found.
     classes : str or None
         The class attribute.
     threshold : float or None
@@ -107,6 +155,8 @@ class Measures:
         The regression.
     logistic : bool
     propensity : bool
+    unpaired : bool
+        Whether rows of some method follow nobody, so that what needs no pairs is measured too.
     """
 
     linkage: bool = True
@@ -119,6 +169,7 @@ class Measures:
     formula: str | None = None
     logistic: bool = False
     propensity: bool = False
+    unpaired: bool = False
 
     @classmethod
     def of(cls, description: Mapping[str, Any]) -> "Measures":
@@ -139,20 +190,20 @@ class Measures:
             written["labels"] = list(self.labels)
         if self.formula is not None:
             written |= {"formula": self.formula, "logistic": self.logistic}
-        return written | ({"propensity": True} if self.propensity else {})
+        extra = {"propensity": self.propensity, "unpaired": self.unpaired}
+        return written | {name: True for name, asked in extra.items() if asked}
 
     def asks(self, measure: Measure) -> bool:
         """Whether a measure is asked for, or needs no asking."""
-        return not measure.asked_by or bool(getattr(self, measure.asked_by, None))
+        if without_pairs(measure):
+            return self.unpaired and (self.linkage or measure.asked_by != UNPAIRED)
+        asked = not measure.asked_by or bool(getattr(self, measure.asked_by, None))
+        return asked and measure.compared is not None
 
     @property
     def measured(self) -> tuple[Measure, ...]:
         """The measures of every run."""
-        return tuple(
-            measure
-            for measure in MEASURES.values()
-            if measure.compared is not None and self.asks(measure)
-        )
+        return tuple(filter(self.asks, MEASURES.values()))
 
     @property
     def all(self) -> tuple[Column, ...]:

@@ -4,7 +4,8 @@ The same figures as those of `assess` under the same names.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +13,36 @@ from numpy.typing import NDArray
 from microveil.evaluation.measures import By, Measure
 from microveil.evaluation.measuring import Attempt, measured
 from microveil.evaluation.tables import Tables
+from microveil.schema import Attribute
 from microveil.table import Numbers
 
-__all__ = ["Figures", "Matrix", "figures_of", "matrix_of"]
+__all__ = ["Figures", "Matrix", "Records", "figures_of", "matrix_of", "records_of"]
 
 Matrix = NDArray[np.float64]
 Figures = dict[str, float | None]
+Codes = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Records:
+    """The records of a table as runs are measured by them: the original's, or a release's.
+
+    Attributes
+    ----------
+    numbers : float64 array (n_records, n_attributes)
+        Of the attributes that are numbers, or categories in an order; NaN where missing.
+    codes : dict of intp arrays (n_records,)
+        Of those in no order: positions in their lists, the one behind the last where missing.
+    has_pairs : bool
+        Whether each record stands where its person does in the original.
+    columns : dict of Numbers
+        As released, where there are no pairs.
+    """
+
+    numbers: Matrix
+    codes: Mapping[str, Codes]
+    has_pairs: bool
+    columns: Mapping[str, Numbers] = field(default_factory=dict)
 
 
 def figures_of(
@@ -65,6 +90,32 @@ def matrix_of(columns: Sequence[Numbers]) -> Matrix:
         if column.missing is not None:
             matrix[column.missing, a] = np.nan
     return matrix
+
+
+def records_of(cells: Mapping[Attribute, Numbers], *, has_pairs: bool) -> Records:
+    """Divide columns into those that are numbers or ranks, and those that are codes.
+
+    Parameters
+    ----------
+    cells : dict of Numbers
+        By attribute; of categories their positions.
+    has_pairs : bool
+    """
+    return Records(
+        numbers=matrix_of([column for one, column in cells.items() if one.kind.is_ranked]),
+        codes={
+            one.name: _codes(one, column) for one, column in cells.items() if not one.kind.is_ranked
+        },
+        has_pairs=has_pairs,
+    )
+
+
+def _codes(attribute: Attribute, column: Numbers) -> Codes:
+    """Give records without a value the code behind the last."""
+    codes = column.values.astype(np.intp)
+    if column.missing is None or attribute.categories is None:
+        return codes
+    return np.where(column.missing, attribute.categories.n_categories, codes)
 
 
 def _defined(measure: Measure, value: float) -> float | None:

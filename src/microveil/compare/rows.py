@@ -14,12 +14,14 @@ from microveil.compare.grid import Configuration
 from microveil.compare.measures import Measures
 from microveil.privacy import Condition, Scope
 from microveil.privacy.condition import OF_REQUESTS
+from microveil.privacy.scope import rounded_up
 from microveil.release import Plan
 
 __all__ = [
     "CONDITIONAL",
     "FACTS",
     "GROUPS",
+    "GROUP_WORDS",
     "NAMES",
     "NO_SCOPE",
     "Facts",
@@ -38,6 +40,12 @@ CONDITIONAL = "†"
 # Releases that keep no epsilon at all are a group of their own.
 NO_SCOPE = "none"
 GROUPS = (*SCOPES, NO_SCOPE)
+GROUP_WORDS = {
+    "row": "Row scope",
+    "vector": "Vector scope",
+    "cluster": "Cluster scope",
+    "none": "No epsilon",
+}
 
 # What names a configuration, what it guarantees, and what one run of it gave.
 NAMES: dict[str, Any] = {
@@ -50,6 +58,8 @@ NAMES: dict[str, Any] = {
 FACTS: dict[str, Any] = {
     "scope": polars.String,
     "model": polars.String,
+    "delta": polars.Float64,
+    "is_synthetic": polars.Boolean,
     "conditions": polars.List(
         polars.Struct(
             {
@@ -82,6 +92,10 @@ class Facts:
         What was asked for; where nothing was, what a matrix of the user's own spends.
     model : str
         As in `Guarantee.to_dict`.
+    delta : float or None
+        What the guarantee leaves out of epsilon; None where no epsilon is spent.
+    is_synthetic : bool
+        Whether rows follow nobody: nothing can be measured row by row.
     conditions : list of dict
         Those of the guarantee, as in `Guarantee.to_dict`.
     cluster_epsilon, vector_epsilon, row_epsilon : float or None
@@ -95,6 +109,8 @@ class Facts:
     scope: str
     epsilon: float | None
     model: str
+    delta: float | None
+    is_synthetic: bool
     conditions: list[dict[str, Any]]
     cluster_epsilon: float | None
     vector_epsilon: float | None
@@ -108,11 +124,13 @@ class Facts:
         """Read the facts off a plan."""
         claim, promised = planned.claim, planned.promised
         epsilon = configuration.epsilon if configuration.epsilon is not None else claim.epsilon
-        kept = None if epsilon is None else promised.strongest_at(epsilon)
+        kept = None if epsilon is None else promised.strongest_at(epsilon, claim.delta)
         return cls(
             scope=NO_SCOPE if kept is None else kept.value,
             epsilon=None if epsilon is None else float(epsilon),
             model=claim.model.value,
+            delta=None if epsilon is None else rounded_up(claim.delta),
+            is_synthetic=claim.is_synthetic,
             conditions=[condition.to_dict() for condition in claim.conditions],
             cluster_epsilon=promised.cluster.epsilon,
             vector_epsilon=promised.vector.epsilon,

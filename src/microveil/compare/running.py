@@ -15,7 +15,7 @@ from typing import Any
 
 from microveil.compare.analysing import Analyst
 from microveil.compare.grid import Configuration
-from microveil.compare.measuring import Figures, Matrix, matrix_of
+from microveil.compare.measuring import Figures, Records
 from microveil.compare.rows import Facts, refused_row, run_row
 from microveil.compare.tasks import Reading, Task, all_refused
 from microveil.engines.base import Engine
@@ -49,7 +49,7 @@ class _Planned:
         self._task, self._engine = task, engine
         self._lock = threading.RLock()
         self._found: tuple[Plan, Facts, Reading] | MicroveilError | None = None
-        self._still: tuple[Matrix, Figures] | None = None
+        self._still: tuple[Records, Figures] | None = None
 
     def found(self) -> tuple[Plan, Facts, Reading]:
         with self._lock:
@@ -62,7 +62,7 @@ class _Planned:
             raise self._found
         return self._found
 
-    def run(self, analyst: Analyst, seed: int | None) -> tuple[Matrix, Figures]:
+    def run(self, analyst: Analyst, seed: int | None) -> tuple[Records, Figures]:
         """Draw a run and measure it; where nothing is drawn at random, only once for all runs."""
         if seed is not None:
             return self._run(analyst, seed)
@@ -71,9 +71,9 @@ class _Planned:
                 self._still = self._run(analyst, seed)
         return self._still
 
-    def _run(self, analyst: Analyst, seed: int | None) -> tuple[Matrix, Figures]:
+    def _run(self, analyst: Analyst, seed: int | None) -> tuple[Records, Figures]:
         planned, _, reading = self.found()
-        drawn = _drawn(planned, seed, reading.names, self._engine)
+        drawn = _drawn(planned, seed, reading, self._engine)
         return drawn, analyst.measured(drawn)
 
     def _plan(self) -> tuple[Plan, Facts, Reading]:
@@ -241,15 +241,14 @@ def _figures(plan: _Planned, analyst: Analyst, run: int, seed: int | None) -> Fi
     return figures | analyst.learnt(drawn, run)
 
 
-def _drawn(planned: Plan, seed: int | None, names: Sequence[str], engine: Engine) -> Matrix:
-    """Draw the noise of a plan as `protect` does for this seed; the order of rows stays."""
+def _drawn(planned: Plan, seed: int | None, reading: Reading, engine: Engine) -> Records:
+    """Draw a plan as `protect` does for this seed; the order of rows stays."""
     source = RandomSource.seeded(seed or 0)  # nothing is drawn from it without a seed
     if planned.synthetic is not None:
-        drawn = planned.synthetic.draw(source, engine)[1]
-        return matrix_of([drawn[name] for name in names])
+        return reading.released(planned.synthetic.draw(source, engine)[1], has_pairs=False)
     streams = source.spawn(len(planned.singles))
     drawn = {
         part.attribute.name: part.draw(stream, engine, isotonic=planned.isotonic)
         for part, stream in zip(planned.singles, streams, strict=True)
     }
-    return matrix_of([drawn[name] for name in names])
+    return reading.released(drawn, has_pairs=True)

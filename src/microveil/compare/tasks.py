@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.compare.grid import Configuration
-from microveil.compare.measuring import Matrix, matrix_of
+from microveil.compare.measuring import Records, records_of
 from microveil.errors import DataError, MicroveilError
 from microveil.release.columns import Prepared, prepare
 from microveil.release.request import Request
+from microveil.schema import Attribute
 from microveil.table import Numbers, numbers_of_attribute
 
 __all__ = ["Reading", "Task", "all_refused", "digest_of", "ready_of", "tasks_of"]
@@ -27,13 +28,13 @@ class Reading:
     prepared : Prepared
     names : tuple of str
         The attributes to protect that are numbers, or categories in an order.
-    original : float64 array (n_records, n_attributes)
-        Their values as they are in the table, NaN where missing.
+    original : Records
+        The values as they are in the table.
     """
 
     prepared: Prepared
     names: tuple[str, ...]
-    original: Matrix
+    original: Records
 
     @classmethod
     def of(cls, prepared: Prepared) -> "Reading":
@@ -44,27 +45,53 @@ class Reading:
         DataError
             If no attribute is numeric.
         """
-        columns = [c for c in prepared.columns if c.attribute.kind.is_ranked]
-        if not columns:
+        attributes = [column.attribute for column in prepared.columns]
+        names = tuple(attribute.name for attribute in attributes if attribute.kind.is_ranked)
+        if not names:
             raise DataError(
                 "attributes",
                 "there is no numeric attribute among them to measure by",
                 "name one among the attributes to protect",
             )
-        names = tuple(column.attribute.name for column in columns)
-        cells = [
-            Numbers(
+        cells = {
+            column.attribute: Numbers(
                 values=numbers_of_attribute(prepared.table, column.attribute).values,
                 missing=column.missing,
             )
-            for column in columns
-        ]
-        return cls(prepared=prepared, names=names, original=matrix_of(cells))
+            for column in prepared.columns
+        }
+        return cls(prepared=prepared, names=names, original=records_of(cells, has_pairs=True))
+
+    @property
+    def listed(self) -> dict[str, tuple[str, ...]]:
+        """The categories of the attributes in no order; the last is that of missing cells."""
+        return {
+            attribute.name: (*map(str, attribute.categories.values), "")
+            for attribute in (column.attribute for column in self.prepared.columns)
+            if not attribute.kind.is_ranked and attribute.categories is not None
+        }
+
+    def released(self, drawn: Mapping[str, Numbers], *, has_pairs: bool) -> Records:
+        """Return what was drawn in the form of the original's records."""
+        attributes = [column.attribute for column in self.prepared.columns]
+        cells = {
+            attribute: _positions(attribute, drawn[attribute.name]) for attribute in attributes
+        }
+        records = records_of(cells, has_pairs=has_pairs)
+        return records if has_pairs else replace(records, columns=drawn)
 
     @property
     def fewest_values(self) -> int:
         """Of any attribute: the largest k there can be."""
         return min(len(column.values) for column in self.prepared.columns)
+
+
+def _positions(attribute: Attribute, column: Numbers) -> Numbers:
+    """Return positions of categories that are numbers: of text they are released as such."""
+    categories = attribute.categories
+    if categories is None or categories.words is not None:
+        return column
+    return Numbers(values=categories.positions(column.values), missing=column.missing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +102,9 @@ class Task:
     ready: tuple[Request, Reading] | MicroveilError
 
 
-Readings = dict[tuple[bool, bool], Reading | MicroveilError]
+# By what of a request decides how its table is read: see `_read`.
+Needs = tuple[bool, bool, str]
+Readings = dict[tuple[bool, Needs], Reading | MicroveilError]
 
 
 def tasks_of(
@@ -120,8 +149,12 @@ def all_refused(refusals: Sequence[MicroveilError]) -> MicroveilError:
 
 
 def ready_of(tasks: Iterable[Task]) -> tuple[Request, Reading]:
-    """Return the first request that can be planned: all have its columns and values."""
-    return next(task.ready for task in tasks if not isinstance(task.ready, MicroveilError))
+    """Return the first request that can be planned, of those that protect most attributes.
+
+    A recipe may name categories that only some methods protect: others leave them out.
+    """
+    ready = (task.ready for task in tasks if not isinstance(task.ready, MicroveilError))
+    return max(ready, key=lambda found: len(found[1].prepared.columns))
 
 
 def digest_of(tasks: Iterable[Task], columns: Mapping[str, NDArray[Any]]) -> str:
@@ -138,7 +171,7 @@ def digest_of(tasks: Iterable[Task], columns: Mapping[str, NDArray[Any]]) -> str
             digest.update(np.ascontiguousarray(column.values).data)
             if column.missing is not None:
                 digest.update(np.packbits(column.missing).data)
-        digest.update(np.ascontiguousarray(reading.original).data)
+        digest.update(np.ascontiguousarray(reading.original.numbers).data)
     for name, values in columns.items():
         digest.update(repr((name, values.dtype.str)).encode())
         digest.update(np.ascontiguousarray(values).tobytes())
@@ -161,10 +194,11 @@ def _task(
 def _read(table: Any, request: Request, readings: Readings) -> Reading:
     """Read a table as a method needs it, unless that was done, or done for stricter needs."""
     method = request.method
-    stricter = readings.get((True, method.takes_categories))
+    needs = (method.takes_categories, method.is_synthetic, request.outside)
+    stricter = readings.get((True, needs))
     if isinstance(stricter, Reading):
         return stricter
-    key = (method.needs_bounds, method.takes_categories)
+    key = (method.needs_bounds, needs)
     if key not in readings:
         try:
             readings[key] = Reading.of(prepare(table, replace(request, k=1)))

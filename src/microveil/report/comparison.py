@@ -6,16 +6,16 @@ from typing import Any
 
 from microveil.compare import Comparison
 from microveil.compare.answer import answer_of, why_no_loss
-from microveil.compare.measures import RISK, Measures, of_class
+from microveil.compare.measures import RISK, Measures, loss_of, of_class
 from microveil.compare.rows import conditions_in_common, own_conditions
 from microveil.errors import stands_alone
-from microveil.evaluation.measures import MEASURES
+from microveil.evaluation.measures import MEASURES, Measure
 from microveil.evaluation.measures.information_loss import LOSS
 from microveil.evaluation.measures.learning import F_MAJORITY, F_MEASURE, F_ORIGINAL
 from microveil.privacy import Condition
 from microveil.report.axes import Axis, linear_axis
 from microveil.report.chart import Spread
-from microveil.report.comparison_map import comparison_panels
+from microveil.report.comparison_map import NOBODYS, comparison_panels
 from microveil.report.configurations import (
     GROUP_WORDS,
     Group,
@@ -68,9 +68,9 @@ MAP_WORDS = (
 )
 LOSS_WORDS = (
     "Means over the runs; bars are 95 % intervals of the mean, and lines only lead the eye from k "
-    "to k. A method without k is drawn across. At 100 % a release is as good as publishing the "
-    "means alone. All panels share their axes."
+    "to k. A method without k is drawn across. {read} All panels share their axes."
 )
+MEANS_ALONE = "At 100 % a release is as good as publishing the means alone."
 
 
 @stands_alone
@@ -108,7 +108,7 @@ def comparison_report(comparison: Comparison) -> str:
         compared_section(comparison.description),
         _scopes_section(groups, common),
         _maps_section(comparison),
-        _loss_section(groups, methods),
+        _loss_section(groups, methods, loss_of(comparison.summary)),
         *_learning_sections(Measures.of(comparison.description).labels, groups, methods),
         configurations_section(comparison, groups),
         refused_section(comparison),
@@ -181,11 +181,14 @@ def _maps_section(comparison: Comparison) -> Section:
         body = element("p", _why_no_map(comparison))
         return Section(identifier="maps", title="Risk-utility maps", body=body)
     first, *others = maps
+    rows = [row for group in groups_of(comparison) for row in group.rows]
+    nobodys = list(dict.fromkeys(row["named"] for row in rows if row["is_synthetic"]))
     return Section(
         identifier="maps",
         title="Risk-utility maps",
         body=fragment(
             element("p", MAP_WORDS),
+            element("p", NOBODYS.format(methods=", ".join(nobodys))) if nobodys else None,
             element("h3", f"Against {MEASURES[first].label}"),
             maps[first],
             (
@@ -212,20 +215,22 @@ def _why_no_map(comparison: Comparison) -> str:
     return "No configuration has both a finite loss and records that could be linked."
 
 
-def _loss_section(groups: Sequence[Group], methods: Sequence[str]) -> Section:
-    level = () if LOSS.compared is None else (LOSS.compared.level,)
-    curves = _curves(groups, LOSS.id, lambda _rows: tuple(filter(None, level)))
+def _loss_section(groups: Sequence[Group], methods: Sequence[str], loss: Measure) -> Section:
+    level = () if loss.compared is None else (loss.compared.level,)
+    curves = _curves(groups, loss.id, lambda _rows: tuple(filter(None, level)))
+    name = f"{loss.label[0].upper()}{loss.label[1:]}"
+    read = MEANS_ALONE if loss is LOSS else f"{loss.explanation}."
 
     def scale(spreads: Sequence[Spread], length: float) -> Axis:
-        return loss_axis(LOSS.title, spreads, length, upright=True)
+        return loss_axis(loss.title, spreads, length, upright=True)
 
     return Section(
         identifier="loss",
-        title="Information loss against k",
+        title=f"{name} against k",
         body=fragment(
-            element("p", LOSS_WORDS),
+            element("p", LOSS_WORDS.format(read=read)),
             in_rows(
-                panels_over_k(curves, title="Information loss", scale=scale, methods=methods),
+                panels_over_k(curves, title=name, scale=scale, methods=methods),
                 "loss-",
             ),
         )

@@ -6,11 +6,11 @@ from importlib import resources
 from pathlib import Path
 
 from microveil.compare import Comparison, risk_utility_map
+from microveil.compare.measures import loss_of
 from microveil.compare.rows import CONDITIONAL
 from microveil.compare.store import written_whole
 from microveil.errors import RequestError, stands_alone
 from microveil.evaluation.measures import MEASURES
-from microveil.evaluation.measures.information_loss import LOSS
 from microveil.report.axes import LETTER_WIDTH
 from microveil.report.chart import WIDTH, Panel, Spread
 from microveil.report.colours import in_light
@@ -20,11 +20,15 @@ from microveil.report.risk_utility import MapPoint, map_panels
 from microveil.report.shapes import text
 from microveil.report.svg import height_of, picture, with_room_for_keys
 
-__all__ = ["comparison_panels", "draw_map", "drawable"]
+__all__ = ["NOBODYS", "comparison_panels", "draw_map", "drawable"]
 
 MARGIN, GAP, CAPTION, LINE = 16.0, 24.0, 22.0, 17.0
 FONT = "system-ui, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif"
 HOW_TO_READ = "Filled marks are Pareto-optimal by means; bars are 95 % intervals over runs."
+NOBODYS = (
+    "At 0 by what linkage is, and not by a measurement: {methods}. Rows of these follow nobody, "
+    "and there is no record of theirs to be found again."
+)
 CENTROIDS = "Where rows follow individuals a model is that of the centroids."
 CONDITIONS = f"{CONDITIONAL} its epsilon takes something as given: see the answer."
 
@@ -65,7 +69,7 @@ def comparison_panels(comparison: Comparison, risk: str) -> tuple[Panel, ...]:
         return ()
     return map_panels(
         finite,
-        loss_title=LOSS.title,
+        loss_title=loss_of(comparison.summary).title,
         risk_title=MEASURES[risk].title,
         chance=max((p.chance for p in panels if p.chance is not None), default=None),
         methods=tuple(dict.fromkeys(row["named"] for row in rows)),
@@ -87,7 +91,7 @@ def drawable(comparison: Comparison, risk: str = "record_linkage_standardised") 
 def draw_map(
     comparison: Comparison, path: str | Path, *, risk: str = "record_linkage_standardised"
 ) -> Path:
-    """Draw information loss against a risk: a row of panels for each scope, one for each epsilon.
+    """Draw loss against a risk: a row of panels for each scope, one for each epsilon.
 
     The panels are those of the page. Equal comparisons give equal files. Only the file's owner
     can read it.
@@ -123,7 +127,9 @@ def draw_map(
             "no configuration has both a finite loss and a risk",
             "see why in the comparison's answer",
         )
-    drawn = _sheet(panels, (f"Risk: {MEASURES[risk].label}.", *_notes(comparison)))
+    loss = loss_of(comparison.summary).label
+    title = f"Risk-utility map: share of records linked against {loss}"
+    drawn = _sheet(panels, title, (f"Risk: {MEASURES[risk].label}.", *_notes(comparison)))
 
     def save(part: Path) -> None:
         part.write_text(f'<?xml version="1.0" encoding="UTF-8"?>\n{drawn}\n', encoding="utf-8")
@@ -142,13 +148,15 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     }
     shown = (f"{words} for {', '.join(names)}" for words, names in of_model.items() if names)
     yield f"Models: {'; '.join(shown)}."
+    if nobodys := list(dict.fromkeys(row["named"] for row in rows if row["is_synthetic"])):
+        yield NOBODYS.format(methods=", ".join(nobodys))
     if any(row["scope"] in ("vector", "cluster") for row in rows):
         yield CENTROIDS
     if any(CONDITIONAL in row["named"] for row in rows):
         yield CONDITIONS
 
 
-def _sheet(panels: Sequence[Panel], notes: Sequence[str]) -> Markup:
+def _sheet(panels: Sequence[Panel], title: str, notes: Sequence[str]) -> Markup:
     """Lay panels out in rows, those of one row beside each other, with notes below."""
     placed, rows = [], list(dict.fromkeys(panel.row for panel in panels))
     top, most = MARGIN, 0
@@ -172,8 +180,7 @@ def _sheet(panels: Sequence[Panel], notes: Sequence[str]) -> Markup:
     rules = resources.files("microveil.report").joinpath("chart.css").read_text(encoding="utf-8")
     return element(
         "svg",
-        element("title", "Risk-utility map: share of records linked against information loss",
-                id="map-t"),
+        element("title", title, id="map-t"),
         Markup(f"<style>{in_light(rules)}</style>"),
         element("rect", width=width, height=height, class_="sheet"),
         fragment(placed),

@@ -96,6 +96,8 @@ def method_words(row: Row) -> str:
     'dp-um'
     >>> method_words({"method": "kanon-dp", "steps": "composition=parallel:isotonic=true"})
     'kanon-dp (parallel, isotonic)'
+    >>> method_words({"method": "dp-synthetic", "steps": "structure=tree", "delta": 1e-9})
+    'dp-synthetic (tree, delta 1e-09)'
     """
     steps = []
     for step in filter(None, row["steps"].split(":")):
@@ -106,6 +108,8 @@ def method_words(row: Row) -> str:
             steps.append(f"{name.replace('_', ' ')} {value}")
         else:
             steps.append(value)
+    if row.get("delta"):
+        steps.append(f"delta {row['delta']:g}")
     return f"{row['method']} ({', '.join(steps)})" if steps else str(row["method"])
 
 

@@ -109,6 +109,9 @@ class Compared:
         Whether it is a risk that information loss is held against, on Pareto frontiers and maps.
     in_answer : bool
         Whether the answer says what does best by it.
+    stands_for_loss : bool
+        Whether risks are held against it, in place of the information loss, where rows of some
+        method follow nobody: of those that do the last with a figure. Elsewhere it is left out.
     tabulated : bool
         Whether the report's tables show it.
     varies : bool
@@ -125,6 +128,7 @@ class Compared:
 
     on_frontier: bool = False
     in_answer: bool = False
+    stands_for_loss: bool = False
     tabulated: bool = True
     varies: bool = True
     seeded: bool = False
@@ -187,7 +191,8 @@ class Measure:
     arguments : tuple of str
         Arguments that the function takes by name.
     compared : Compared or None
-        None where comparisons do without it.
+        None where comparisons do without it, but for those with a method whose rows follow
+        nobody: these take every figure of the table that needs neither pairs nor asking.
 
     Examples
     --------
@@ -241,6 +246,11 @@ class Measure:
             raise ValueError(f"measure {self.id}: a risk is 0 or more, and lower is better")
         if use.in_answer and self.better is Better.UNCHANGED:
             raise ValueError(f"measure {self.id}: the answer ranks by what has a best")
+        is_loss = not self.needs_pairs and self.better is Better.LOWER and self.lowest == 0
+        if use.stands_for_loss and not is_loss:
+            raise ValueError(
+                f"measure {self.id}: a loss without pairs is 0 or more, the less the better"
+            )
 
     @property
     def is_public(self) -> bool:

@@ -5,7 +5,7 @@ from functools import partial
 from operator import attrgetter
 from typing import Any
 
-from microveil.evaluation.measures.base import By, Entry, Group, Measure, Takes
+from microveil.evaluation.measures.base import By, Compared, Entry, Group, Measure, Takes
 from microveil.utility.quantile_distances import quantile_distances
 from microveil.utility.total_variation import TotalVariation, total_variation
 
@@ -51,13 +51,15 @@ ONE_WAY = _variation(
     label="one-way total variation",
     scale="mean over attributes",
     figure=attrgetter("one_way"),
+    compared=Compared(stands_for_loss=True),
 )
-# What stands for the information loss where there are no pairs.
+# What stands for the information loss where there are no pairs, but of a single attribute.
 TWO_WAY = _variation(
     id="two_way_total_variation",
     label="two-way total variation",
     scale="mean over pairs of attributes",
     figure=attrgetter("two_way"),
+    compared=Compared(stands_for_loss=True),
 )
 
 MEASURES = (
