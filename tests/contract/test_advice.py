@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import microveil as mv
 from microveil.plans import centroids
-from microveil.release.selection import expectations
+from microveil.release.expectation import expectations
 
 N = 300
 RANDOM = np.random.Generator(np.random.PCG64(11))
@@ -156,7 +156,7 @@ def test_left_to_advice_without_a_scope_or_a_way_is_refused():
     with pytest.raises(mv.RequestError, match="needs to know what the epsilon must cover"):
         mv.protect(PEOPLE, method="auto", **ASKED)
     without = {**ASKED, "bounds": None}
-    with pytest.raises(mv.RequestError, match="declare bounds"):
+    with pytest.raises(mv.RequestError, match=r"needs its bounds.*--bounds AGE=0:100000"):
         mv.protect(PEOPLE, method="auto", scope="row", **without)
     with pytest.raises(mv.RequestError, match="does not keep this epsilon at vector scope"):
         mv.protect(PEOPLE, method="idp-cbls", k=5, scope="vector", **ASKED)

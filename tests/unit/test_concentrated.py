@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import log_ndtr
 
-from microveil.privacy.concentrated import concentrated_budget, root
+from microveil.privacy.concentrated import concentrated_budget, epsilon_of, root
 from reference.concentrated import least_log_delta, log
 
 BARELY = 1 + Fraction(1, 2**56)
@@ -102,3 +102,13 @@ def test_a_root_is_rounded_down_and_by_little(value, bits, power):
     found = root(scaled, bits)
     assert found**2 <= scaled
     assert not value or (found * (1 + Fraction(1, 2**bits))) ** 2 > scaled
+
+
+@settings(max_examples=8)
+@given(st.fractions(Fraction(1, 10**6), 100, max_denominator=10**6), deltas)
+def test_an_epsilon_of_a_budget_holds_and_one_much_less_would_not(rho, delta):
+    """Its own budget reaches the one that was given; less by a part of the closed form does not."""
+    epsilon = epsilon_of(rho, delta)
+    assert concentrated_budget(epsilon, delta) >= rho
+    less = epsilon - Fraction((rho + 2 * math.sqrt(rho * -math.log(delta))) / 2**15)
+    assert less <= 0 or concentrated_budget(less, delta) < rho

@@ -21,24 +21,32 @@ from microveil.engines.base import Engine
 from microveil.errors import ExactCellsError, stands_alone
 from microveil.release import Plan
 from microveil.release.columns import Prepared
+from microveil.release.expectation import (
+    Expectation,
+    average,
+    expectations,
+    expected_distributions,
+)
 from microveil.release.planning import plan_prepared, refuse_exact
 from microveil.release.recipe import merged, read_recipe
 from microveil.release.request import Arguments, Request
-from microveil.release.selection import (
-    STEPS_CHOSEN,
-    Expectation,
-    Option,
-    average,
-    expectations,
-    options,
-    settle,
-)
+from microveil.release.selection import STEPS_CHOSEN, Option, options, settle
 from microveil.text import aligned, one_line
 
 __all__ = ["Advice", "advise", "better_options", "kept_scope"]
 
 # How many options a person is shown.
 SHOWN = 5
+ON_STAND_IN = (
+    "It says how far values move once both tables are sorted, and nothing of rows. It was drawn "
+    "on a stand-in whose values lie evenly over the declared domains: of a skewed attribute it "
+    "says little."
+)
+OF_DATA = (
+    "These figures depend on the data: they are the custodian's. Choosing by them is a use of the "
+    "data."
+)
+OF_PUBLIC_FIGURES = "These figures hang on public ones alone: choosing by them is free."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +77,11 @@ class Advice:
     refused: str | None = None
 
     @property
+    def is_public(self) -> bool:
+        """Whether every figure was found by public figures alone, so that choosing is free."""
+        return all(option.of_distributions for option in (self.asked, *self.options))
+
+    @property
     def hopeless(self) -> tuple[str, ...]:
         """Attributes for which publishing the mean would be better."""
         return tuple(name for name, entry in self.expected.items() if entry.hopeless)
@@ -89,11 +102,13 @@ class Advice:
         """Return the advice for a terminal."""
         rows: list[tuple[str, ...]] = [("attribute", "error/variance")]
         for name, entry in self.expected.items():
-            verdict = ["worse than publishing the mean"] if entry.hopeless else []
+            instead = "commonest" if entry.of_categories else "mean"
+            verdict = [f"worse than publishing the {instead}"] if entry.hopeless else []
             rows.append((one_line(name), f"{entry.over_variance:.4g}", *verdict))
         rows.append(("mean", f"{self.asked.over_variance:.4g}"))
         lines = [
             f"To expect of {self.asked}: squared error over variance, before any noise is drawn.",
+            *([ON_STAND_IN] if self.asked.of_distributions else []),
             "",
             *aligned(rows, left=(0, 2)),
             "",
@@ -106,13 +121,7 @@ class Advice:
             lines += aligned(weighed, widths=(10,), left=(1,), indent="  ")
         if self.linkage is not None:
             lines += ["", str(self.linkage)]
-        lines += [
-            "",
-            (
-                "These figures depend on the data: they are the custodian's. Choosing by them is a "
-                "use of the data."
-            ),
-        ]
+        lines += ["", OF_PUBLIC_FIGURES if self.is_public else OF_DATA]
         return "\n".join(lines) + "\n"
 
 
@@ -156,7 +165,10 @@ def advise(
     engine = engine_of(asked).remembering()
     request, prepared = settle(table, asked, engine)
     planned = plan_prepared(prepared, request, engine)
-    expected = expectations(planned)
+    is_synthetic = planned.synthetic is not None
+    expected = (
+        expected_distributions(planned, prepared, engine) if is_synthetic else expectations(planned)
+    )
     return Advice(
         asked=Option(
             method=request.method.id,
@@ -165,6 +177,7 @@ def advise(
             choices=request.steps,
             k=request.k if request.method.needs_k else None,
             over_variance=average(expected),
+            of_distributions=is_synthetic,
         ),
         scope=kept_scope(planned),
         expected=expected,

@@ -27,7 +27,7 @@ from microveil.methods.base import Choices, Method, Promise, Setting
 from microveil.partition.quantiles import Candidates
 from microveil.plans.synthetic import CutsPlan, LevelsPlan, SyntheticPlan, TablesPlan
 from microveil.privacy import Cover, Model, Scopes, exact_number, split
-from microveil.privacy.concentrated import concentrated_budget, root
+from microveil.privacy.concentrated import concentrated_budget, epsilon_of, root
 from microveil.schema import EPOCH, Kind
 
 __all__ = ["METHODS"]
@@ -214,9 +214,8 @@ def _would_do(choices: Choices, budget: _Budget, n_columns: int, factor: float) 
     epsilon, fewer = choices.epsilon or Fraction(1), 1 / factor
     needed = epsilon * Fraction(factor)
     if budget.is_concentrated:
-        fewer, needed = fewer**2, epsilon
-        while concentrated_budget(needed, choices.delta) < budget.total * Fraction(factor) ** 2:
-            needed *= Fraction(102, 100)
+        fewer = fewer**2
+        needed = epsilon_of(budget.total * Fraction(factor) ** 2, choices.delta)
     remedies = [
         f"pass epsilon={_upwards(float(needed))} or more",
         f"protect a table of {math.ceil(choices.n_records * factor):,} records or more",

@@ -6,7 +6,8 @@ from typing import Any
 
 from microveil.audit import Audit
 from microveil.audit.invited_linkage import InvitedLinkage
-from microveil.release.selection import Expectation, Option
+from microveil.release.expectation import Expectation
+from microveil.release.selection import Option
 
 __all__ = [
     "COMMON",

@@ -6,7 +6,7 @@ from microveil.audit.advice import kept_scope
 from microveil.plans import CentroidPlan
 from microveil.protect.findings import Findings, PlanFindings, ReleaseFindings
 from microveil.release import Plan, Release
-from microveil.release.selection import average
+from microveil.release.expectation import average
 from microveil.text import one_line
 
 __all__ = ["custodian_lines", "custodian_notes"]
@@ -45,7 +45,7 @@ def _of_plan(planned: Plan) -> Iterator[str]:
 
 
 def _of_plan_findings(planned: Plan, found: PlanFindings) -> Iterator[str]:
-    if found.is_advised:
+    if found.is_advised and found.expected:
         yield (
             f"Of what advice chose the expected error is {average(found.expected):.3g} of the "
             "variance, mean over the attributes."

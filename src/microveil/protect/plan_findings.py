@@ -10,8 +10,9 @@ from microveil.engines.base import Engine
 from microveil.protect.findings import PlanFindings
 from microveil.release import Plan
 from microveil.release.columns import Prepared
+from microveil.release.expectation import Expectation, expectations
 from microveil.release.request import Request
-from microveil.release.selection import Expectation, Option, expectations
+from microveil.release.selection import Option
 
 __all__ = ["plan_findings"]
 

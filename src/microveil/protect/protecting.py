@@ -40,7 +40,8 @@ def protect(
         One record (row) per person.
     method : str
         A method's id, see `methods`; "auto" takes the one with the least expected error among
-        those that keep epsilon at ``scope``.
+        those that keep epsilon at ``scope``; at row scope by public figures alone, a new table
+        ("dp-synthetic") by the error of its distributions.
     k : int or "auto"
         The least number of records in a cluster; needed where the method forms clusters.
         "auto" takes the one with the least expected error: where the method is differential

@@ -22,7 +22,7 @@ from microveil.table import (
     open_table,
 )
 
-__all__ = ["Prepared", "check_enough", "prepare"]
+__all__ = ["Prepared", "check_enough", "chosen_names", "outlined", "prepare"]
 
 YES_NO = Bounds(lower=Fraction(0), upper=Fraction(1), source=Source.TYPE)
 # The dates that there are names for: 0001-01-01 to 9999-12-31.
@@ -67,13 +67,11 @@ def prepare(
     RequestError, DataError
         If the request does not fit the table or a column breaks a rule.
     """
-    opened = open_table(table)
-    names, left_out = _chosen(opened, request)
+    opened, attributes, left_out = outlined(table, request)
     for name in request.keep:
         opened.check_kept(name)
     if opened.n_records < request.k:
         raise DataError("table", "it has fewer records than k", "choose a smaller k")
-    attributes = [_attribute(opened, name, request) for name in names]
 
     def gridded(attribute: Attribute) -> GridColumn:
         progress(f"reading {attribute.name}")
@@ -86,6 +84,35 @@ def prepare(
         left_out=tuple(left_out),
         formulas=tuple(_formulas(opened, attributes, request.keep)),
     )
+
+
+def chosen_names(table: Any, request: Request) -> list[str]:
+    """Name the attributes that a request protects, in the table's order.
+
+    Raises
+    ------
+    RequestError, DataError
+        If there are none, or a column that is named is not there or of another type.
+    """
+    return _chosen(open_table(table), request)[0]
+
+
+def outlined(table: Any, request: Request) -> tuple[Table, list[Attribute], list[str]]:
+    """Open a table and choose its columns, without a look at their values.
+
+    Returns
+    -------
+    (Table, list of Attribute, list of str)
+        The table, the attributes to protect, and the columns that are left out.
+
+    Raises
+    ------
+    RequestError, DataError
+        If the request does not fit the table.
+    """
+    opened = open_table(table)
+    names, left_out = _chosen(opened, request)
+    return opened, [_attribute(opened, name, request) for name in names], left_out
 
 
 def _formulas(
@@ -258,6 +285,7 @@ def _column(table: Table, attribute: Attribute, request: Request) -> GridColumn:
         keep_missing=request.missing != "error",
         clamp=request.outside == "clamp",
         may_be_empty=is_protected,
+        may_be_hidden=request.method.is_synthetic,
     )
     if request.method.is_synthetic:
         # How many values there are is for the noise to hide, few ones too.

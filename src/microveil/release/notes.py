@@ -32,7 +32,8 @@ def plan_notes(
         )
     if request.advised is not None:
         steps = [f"{step} {value}" for step, value in request.steps.items()]
-        chosen = ", ".join([request.method.id, *steps, f"k {request.k}"])
+        size = [f"k {request.k}"] if request.method.needs_k else []
+        chosen = ", ".join([request.method.id, *steps, *size])
         notes.append(f"Left to advice, chosen: {chosen}.")
     return tuple(notes)
 

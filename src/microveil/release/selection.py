@@ -3,36 +3,38 @@
 The expected error is known in closed form before any noise is drawn; see
 `utility.expected_error`. Here requests are weighed by it, and what a request leaves to advice
 is chosen: on a stand-in that knows public figures alone where the method is differential
-privacy, else on the table itself, which the guarantee then says.
+privacy, else on the table itself, which the guarantee then says. Of a method whose rows follow
+nobody it is the error of its distributions, drawn on a stand-in.
 """
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
+from microveil.arguments.steps import N_RECORDS, STRUCTURE, TARGET
 from microveil.engines.base import Engine
-from microveil.errors import DataError, RequestError
-from microveil.methods import METHODS
-from microveil.plans import AttributePlan
+from microveil.errors import DataError, MicroveilError, RequestError
+from microveil.methods import METHODS, Method
 from microveil.privacy import Condition, Model, Scope
 from microveil.privacy.condition import in_short
-from microveil.release.columns import Prepared, check_enough, prepare
+from microveil.release.columns import (
+    Prepared,
+    check_enough,
+    chosen_names,
+    outlined,
+    prepare,
+)
+from microveil.release.expectation import all_expected, average
 from microveil.release.planning import plan_prepared, refuse_exact, refuse_unnamed
-from microveil.release.release import Plan
 from microveil.release.request import Advised, Request
-from microveil.schema import Kind, Source
+from microveil.release.stand_in import stand_in, stood_in
+from microveil.schema import Attribute, Kind, Source
 from microveil.table import GridColumn
 
 __all__ = [
     "AUTO",
     "STEPS_CHOSEN",
-    "Expectation",
     "Option",
-    "average",
-    "expectations",
     "options",
     "settle",
 ]
@@ -41,8 +43,6 @@ AUTO = "auto"
 # Least to greatest k on offer, each so many times the one before; the second for methods whose
 # plans take long.
 STEP, LONG_STEP = 1.4, 3.0
-# Sums of squares that are equal may differ so much, relatively, when they are added up.
-LAST_DIGITS = 1e-9
 # What may be best for some table: (method, its choices).
 CANDIDATES: tuple[tuple[str, Mapping[str, str]], ...] = (
     ("laplace", {}),
@@ -55,45 +55,15 @@ CANDIDATES: tuple[tuple[str, Mapping[str, str]], ...] = (
     ("idp-ls", {}),
     ("idp-cbls", {}),
 )
+# And where rows are to be covered: the first takes any table, and all refusals speak of it.
+SYNTHETIC = "dp-synthetic"
+OF_ROWS: tuple[tuple[str, Mapping[str, str]], ...] = ((SYNTHETIC, {}), ("pram", {}))
+NONE_KEEPS = "no method at hand keeps this epsilon at {scope} scope for this request"
 # Steps by which they differ: no option may pass over one that a request chooses.
-STEPS_CHOSEN = tuple(dict.fromkeys(step for _, steps in CANDIDATES for step in steps))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Expectation:
-    """The error to expect of one attribute.
-
-    Attributes
-    ----------
-    mean_squared_error : float
-        In squared units of the attribute.
-    variance : float
-        Of the original, with n - 1.
-    hopeless : bool
-        Whether publishing the mean in every row, rounded as cells are, would be nearer to the
-        original.
-    """
-
-    mean_squared_error: float
-    variance: float
-    hopeless: bool
-
-    @property
-    def over_variance(self) -> float:
-        """The error over the variance: about 1 is as good as publishing the mean."""
-        if self.variance > 0:
-            return self.mean_squared_error / self.variance
-        return math.inf if self.mean_squared_error > 0 else 0.0
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the expectation as plain values."""
-        ratio = self.over_variance
-        return {
-            "mean_squared_error": self.mean_squared_error,
-            "variance": self.variance,
-            "over_variance": ratio if math.isfinite(ratio) else None,
-            "hopeless": self.hopeless,
-        }
+STEPS_CHOSEN = (
+    *dict.fromkeys(step for _, steps in CANDIDATES for step in steps),
+    *(argument.name for argument in (TARGET, STRUCTURE, N_RECORDS)),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +82,9 @@ class Option:
     k : int or None
     over_variance : float
         Expected squared error over variance, mean over the attributes.
+    of_distributions : bool
+        Whether that is the error of distributions, values sorted, on a stand-in of public
+        figures: rows follow nobody, and have no error.
     """
 
     method: str
@@ -120,13 +93,15 @@ class Option:
     choices: Mapping[str, str]
     k: int | None
     over_variance: float
+    of_distributions: bool = False
 
     def __str__(self) -> str:
         """Name the option in words."""
         steps = [f"{name} {value}" for name, value in self.choices.items()]
         size = [] if self.k is None else [f"k {self.k}"]
         named = ", ".join([self.method, *steps, *size])
-        return "; ".join([named, self.model, *in_short(self.conditions)])
+        of_what = [OF_DISTRIBUTIONS] if self.of_distributions else []
+        return "; ".join([named, self.model, *in_short(self.conditions), *of_what])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the option as plain values."""
@@ -137,29 +112,11 @@ class Option:
             **self.choices,
             "k": self.k,
             "over_variance": self.over_variance,
+            **({"of_distributions": True} if self.of_distributions else {}),
         }
 
 
-def expectations(planned: Plan) -> dict[str, Expectation]:
-    """Return the error to expect of each attribute, but for categories."""
-    found = {
-        part.attribute.name: _expectation(part, isotonic=planned.isotonic)
-        for part in planned.attributes
-    }
-    return {name: entry for name, entry in found.items() if entry is not None}
-
-
-def _expectation(part: AttributePlan, *, isotonic: bool) -> Expectation | None:
-    error = part.expected_error(isotonic=isotonic)
-    if error is None:
-        return None
-    squared_unit = float(part.attribute.resolution) ** 2
-    total = part.total_squares
-    return Expectation(
-        mean_squared_error=error / part.n_cells * squared_unit,
-        variance=total / max(part.n_cells - 1, 1) * squared_unit,
-        hopeless=error > part.squares_about_published_mean * (1 + LAST_DIGITS),
-    )
+OF_DISTRIBUTIONS = "of distributions alone, on a stand-in, as its rows follow nobody"
 
 
 def settle(
@@ -191,10 +148,10 @@ def settle(
     # Columns that were left to a look do not open the table to a method that needs no look.
     named = replace(probe, attributes=tuple(prepared.names))
     public = plan_prepared(prepared, named, engine).claim.model is Model.DIFFERENTIAL_PRIVACY
-    grounds = _stand_in(prepared) if public else prepared
+    grounds = stood_in(prepared) if public else prepared
     sizes = _sizes(grounds, probe.method.smallest_k)
     best = min(
-        _weighed(grounds, asked, {}, sizes, engine),
+        _weighed(grounds, _Search(asked=asked, scope=asked.get("scope"), engine=engine), {}, sizes),
         key=lambda option: option.over_variance,
         default=None,
     )
@@ -223,81 +180,181 @@ def _settle_method(
             "method='auto' needs to know what the epsilon must cover",
             "pass scope='cluster', 'vector' or 'row' (--scope vector)",
         )
+    if asked.get("k") == AUTO:
+        asked = {**asked, "k": None}
+    if scope == Scope.ROW:
+        chosen = _chosen_for_rows(table, asked, engine)
+        prepared = prepare(table, Request.of(chosen), progress)
+        return _advised(chosen, prepared, public=True), prepared
     # Of all candidates this one asks for least.
-    probe = Request.of({**asked, "method": "idp-cbls", "k": METHODS["idp-cbls"].smallest_k})
+    least = METHODS["idp-cbls"]
+    probe = Request.of(_fitted(least, {**asked, "method": least.id, "k": least.smallest_k}))
     prepared = prepare(table, probe, progress)
-    size = None if asked.get("k") in (None, AUTO) else asked["k"]
-    public = scope == Scope.ROW
-    if public:
-        refuse_unnamed(probe, prepared.names)
-    grounds = _stand_in(prepared) if public else prepared
-    least = Model.DIFFERENTIAL_PRIVACY if public else Model.INDIVIDUAL
-    found = options(grounds, {**asked, "k": size}, str(scope), engine, least)
+    found = options(prepared, asked, str(scope), engine)
     if not found:
-        raise RequestError(
-            "method",
-            f"no method at hand keeps this epsilon at {scope} scope for this request",
-            "declare bounds for every attribute, shuffle the rows, or ask for a weaker scope",
-        )
-    best = found[0]
+        raise _none_at(str(scope))
+    return _advised(_as_chosen(found[0], asked), prepared, public=False), prepared
+
+
+def _as_chosen(best: Option, asked: Mapping[str, Any]) -> dict[str, Any]:
     chosen = {**asked, "method": best.method, **best.choices, "k": best.k}
-    return _advised(chosen, prepared, public=public), prepared
+    return _fitted(METHODS[best.method], chosen)
+
+
+def _fitted(method: Method, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out a delta that a method does without: what is asked for is at most so much."""
+    return {**asked, **({} if method.takes_delta else {"delta": None})}
+
+
+def _chosen_for_rows(table: Any, asked: Mapping[str, Any], engine: Engine) -> dict[str, Any]:
+    """Choose a method that covers rows, by the outline of a table and none of its values.
+
+    Raises
+    ------
+    MicroveilError
+        If none does: with what the one that takes any table would need.
+    """
+    found, refusals = list[Option](), dict[str, MicroveilError]()
+    search = _Search(
+        asked=asked,
+        scope=str(Scope.ROW),
+        engine=engine,
+        least=Model.DIFFERENTIAL_PRIVACY,
+        refusals=refusals,
+    )
+    grounds = dict[tuple[Attribute, ...], Prepared]()
+    for name, steps in _candidates(asked, str(Scope.ROW)):
+        method = METHODS[name]
+        least = asked.get("k") or (method.smallest_k if method.needs_k else None)
+        try:
+            probe = Request.of(_fitted(method, {**asked, "method": name, **steps, "k": least}))
+            refuse_unnamed(probe, chosen_names(table, probe))
+            opened, attributes, _ = outlined(table, probe)
+        except MicroveilError as error:
+            refusals[name] = error
+            continue
+        # Those of the same attributes are weighed on the same columns, ranked once.
+        known = tuple(attributes)
+        if known not in grounds:
+            grounds[known] = stand_in(opened, attributes)
+        found += _best(grounds[known], method, steps, search)
+    if found:
+        return _as_chosen(min(found, key=lambda option: option.over_variance), asked)
+    raise _none_for_rows(refusals)
+
+
+def _none_for_rows(refusals: Mapping[str, MicroveilError]) -> MicroveilError:
+    """Make one error of the refusals of all candidates: theirs, if it is one and the same."""
+    if len(set(map(str, refusals.values()))) == 1:
+        return next(iter(refusals.values()))
+    refused = refusals.get(SYNTHETIC)
+    if refused is None or refused.place == "scope":
+        return _none_at(Scope.ROW)
+    rule = f"{NONE_KEEPS.format(scope=Scope.ROW)}; of {SYNTHETIC}, which takes any table: "
+    return RequestError("method", f"{rule}{refused.place}, {refused.rule}", refused.remedy)
+
+
+def _none_at(scope: str) -> RequestError:
+    return RequestError(
+        "method",
+        NONE_KEEPS.format(scope=scope),
+        "declare bounds for every attribute, shuffle the rows, or ask for a weaker scope",
+    )
+
+
+def _candidates(asked: Mapping[str, Any], scope: str) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """Yield what may be best at a scope, but for what a request has chosen otherwise."""
+    for name, steps in (*CANDIDATES, *(OF_ROWS if scope == Scope.ROW else ())):
+        if all(asked.get(step) in (None, value) for step, value in steps.items()):
+            yield name, steps
 
 
 def options(
-    prepared: Prepared,
-    asked: Mapping[str, Any],
-    scope: str,
-    engine: Engine,
-    least: Model = Model.INDIVIDUAL,
+    prepared: Prepared, asked: Mapping[str, Any], scope: str, engine: Engine
 ) -> list[Option]:
-    """Weigh every candidate that keeps epsilon at a scope: each with its best k, best first.
+    """Weigh every candidate that keeps epsilon at a scope: each with its best k, best first."""
+    search = _Search(asked=asked, scope=scope, engine=engine)
+    found = [
+        option
+        for name, steps in _candidates(asked, scope)
+        if _suits(METHODS[name], prepared)
+        for option in _best(prepared, METHODS[name], steps, search)
+    ]
+    return sorted(found, key=lambda option: option.over_variance)
 
-    Those whose model is weaker than ``least`` are left out.
+
+def _suits(method: Method, prepared: Prepared) -> bool:
+    """Whether a method can take the attributes that were prepared, perhaps for another."""
+    in_order = all(column.attribute.kind.is_ranked for column in prepared.columns)
+    bounded = all(_bounded(column) for column in prepared.columns)
+    return (in_order or method.takes_categories) and (bounded or not method.needs_bounds)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Search:
+    """What all candidates are weighed for.
+
+    Attributes
+    ----------
+    asked : dict
+        What the request says of all.
+    scope : str or None
+        That must be covered.
+    engine : Engine
+    least : Model
+        Those whose model is weaker are left out.
+    refusals : dict
+        Takes the last refusal of each method.
     """
-    best: list[Option] = []
-    for name, steps in CANDIDATES:
-        if any(asked.get(step) not in (None, value) for step, value in steps.items()):
-            continue
-        method = METHODS[name]
-        if method.needs_bounds and not all(_bounded(column) for column in prepared.columns):
-            continue
-        sizes: Sequence[int | None] = [None]
-        if method.needs_k and asked.get("k") is not None:
-            sizes = [asked["k"]]
-        elif method.needs_k:
-            long = steps.get("sensitivity") == "vector"
-            sizes = _sizes(prepared, method.smallest_k, LONG_STEP if long else STEP)
-            # There k is only the least size, so a larger one can but cost.
-            sizes = sizes[:1] if steps.get("partition") == "noise-aware" else sizes
-        # Without isotonic regression: it would have to be simulated for each of them.
-        own = {**asked, "method": name, "isotonic": False, "scope": scope, "seed": None}
-        found = list(_weighed(prepared, own, steps, sizes, engine, least))
-        best += sorted(found, key=lambda option: option.over_variance)[:1]
-    return sorted(best, key=lambda option: option.over_variance)
+
+    asked: Mapping[str, Any]
+    scope: str | None
+    engine: Engine
+    least: Model = Model.INDIVIDUAL
+    refusals: dict[str, MicroveilError] = field(default_factory=dict)
+
+
+def _best(
+    prepared: Prepared, method: Method, steps: Mapping[str, str], search: _Search
+) -> list[Option]:
+    """Weigh a candidate at every k on offer: the best of them, or none."""
+    sizes: Sequence[int | None] = [None]
+    if method.needs_k and search.asked.get("k") is not None:
+        sizes = [search.asked["k"]]
+    elif method.needs_k:
+        long = steps.get("sensitivity") == "vector"
+        sizes = _sizes(prepared, method.smallest_k, LONG_STEP if long else STEP)
+        # There k is only the least size, so a larger one can but cost.
+        sizes = sizes[:1] if steps.get("partition") == "noise-aware" else sizes
+    # Without isotonic regression: it would have to be simulated for each of them.
+    fixed = {"method": method.id, "isotonic": False, "scope": search.scope, "seed": None}
+    asked = _fitted(method, {**search.asked, **fixed})
+    found = list(_weighed(prepared, replace(search, asked=asked), steps, sizes))
+    return sorted(found, key=lambda option: option.over_variance)[:1]
 
 
 def _weighed(
     prepared: Prepared,
-    asked: Mapping[str, Any],
+    search: _Search,
     steps: Mapping[str, str],
     sizes: Sequence[int | None],
-    engine: Engine,
-    least: Model = Model.INDIVIDUAL,
 ) -> Iterator[Option]:
     """Weigh a method at several k; what the request would be refused for is left out."""
     for k in sizes:
         try:
-            request = Request.of({**asked, **steps, "k": k})
+            request = Request.of({**search.asked, **steps, "k": k})
             check_enough(prepared.columns, request.k)
-            if any(asked.get(step) and step in request.unused for step in STEPS_CHOSEN):
+            if any(search.asked.get(step) and step in request.unused for step in STEPS_CHOSEN):
                 continue  # a step that was asked for is not to be passed over
-            planned = plan_prepared(prepared, request, engine)
+            planned = plan_prepared(prepared, request, search.engine)
             refuse_exact(planned, request)
-        except (RequestError, DataError):
+        except (RequestError, DataError) as error:
+            search.refusals[str(search.asked["method"])] = error
+            if error.place == "scope" and search.scope == Scope.ROW:
+                return  # whatever k is
             continue
-        expected = expectations(planned)
-        if expected and planned.claim.model.strength >= least.strength:
+        expected = all_expected(planned, prepared, search.engine)
+        if expected and planned.claim.model.strength >= search.least.strength:
             yield Option(
                 method=request.method.id,
                 model=planned.claim.model_in_words,
@@ -305,6 +362,7 @@ def _weighed(
                 choices=steps,
                 k=k,
                 over_variance=average(expected),
+                of_distributions=planned.synthetic is not None,
             )
 
 
@@ -326,25 +384,3 @@ def _bounded(column: GridColumn) -> bool:
     """Whether a domain was declared (or read): the calendar alone is none."""
     domain, kind = column.attribute.domain, column.attribute.kind
     return domain is not None and not (kind is Kind.DATE and domain.source is Source.TYPE)
-
-
-def _stand_in(prepared: Prepared) -> Prepared:
-    """Make columns that know public figures alone: a value a record, evenly over the bounds.
-
-    Each in an order of its own, so that clusters of several attributes are not those of one.
-    """
-    random = np.random.Generator(np.random.PCG64(0))
-    columns = []
-    for column in prepared.columns:
-        lower, upper = column.attribute.grid_bounds or (0, 0)
-        spread = np.rint(np.linspace(lower, upper, prepared.table.n_records)).astype(np.int64)
-        values = random.permutation(np.clip(spread, lower, upper))
-        columns.append(replace(column, values=values, missing=None))
-    return replace(prepared, columns=tuple(columns))
-
-
-def average(expected: Mapping[str, Expectation]) -> float:
-    """Average error over variance, leaving out attributes without variance if others have it."""
-    varied = [entry for entry in expected.values() if entry.variance > 0]
-    ratios = [entry.over_variance for entry in varied or expected.values()]
-    return math.fsum(ratios) / len(ratios) if ratios else math.nan

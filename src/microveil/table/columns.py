@@ -33,6 +33,12 @@ MOST_DECIMALS = 15
 HEAD = 1000
 # Text of more different values than this is hardly one of categories.
 MOST_CATEGORIES = 1000
+# What can be done about missing cells.
+KEEP = 'complete it, or pass missing="keep" (--missing keep) to release such cells as missing'
+HIDE = (
+    'complete it, or pass missing="protect" (--missing protect): being without a value is then a '
+    "value like another"
+)
 
 
 class BoundsFromData(tuple[Any, Any]):
@@ -112,6 +118,7 @@ def on_grid(
     keep_missing: bool,
     clamp: bool,
     may_be_empty: bool = False,
+    may_be_hidden: bool = False,
 ) -> GridColumn:
     """Round a column to its grid and hold it against its declared bounds.
 
@@ -125,6 +132,8 @@ def on_grid(
         Move values outside the bounds to the nearer bound instead of refusing them.
     may_be_empty : bool
         Take a column without any value instead of refusing it.
+    may_be_hidden : bool
+        Whether which cells are missing could be hidden: then that is what a refusal proposes.
 
     Raises
     ------
@@ -138,8 +147,9 @@ def on_grid(
     """
     values, missing, infinite = _rounded(numbers, attribute)
     if not keep_missing:
-        _refuse(missing, attribute, "a value is missing")
-        _refuse(infinite, attribute, "a value is infinite")
+        remedy = HIDE if may_be_hidden else KEEP
+        _refuse(missing, attribute, "a value is missing", remedy)
+        _refuse(infinite, attribute, "a value is infinite", remedy)
     absent = _either(missing, infinite)
     if absent is not None:
         values = values[~absent]
@@ -186,14 +196,10 @@ def _either(
     return one | other
 
 
-def _refuse(where: NDArray[np.bool_] | None, attribute: Attribute, what: str) -> None:
+def _refuse(where: NDArray[np.bool_] | None, attribute: Attribute, what: str, remedy: str) -> None:
     if where is None:
         return
-    raise DataError(
-        f"{attribute.place}, {_counted(where)}",
-        what,
-        'complete it, or pass missing="keep" (--missing keep) to release such cells as missing',
-    )
+    raise DataError(f"{attribute.place}, {_counted(where)}", what, remedy)
 
 
 def _refuse_outside(
