@@ -13,5 +13,6 @@
     fitting            from noisy tables to that model
     generation         records drawn from it
     synthesis          all of this: a table from measurements
+    strengths          the pairs that were measured, by how strongly they depend
     margins            how far figures can be off for the noise alone
 """

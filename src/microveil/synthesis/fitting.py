@@ -62,16 +62,29 @@ class Fitting:
         steps : int
             Of descent, at most.
         """
-        masses = self.masses(tables)
-        correlations: dict[tuple[int, int], float] = {}
-        targets: dict[Scope, Real] = {(one,): mass for one, mass in enumerate(masses)}
-        for scope, table in tables.items():
-            targets[scope] = self._target(scope, table, masses, correlations)
+        targets, correlations = self.targets(tables)
         self._begin(targets)
         model, self._factors = nearest_model(
             [axis.n_bins for axis in self.axes], targets, self._factors, steps
         )
         return Fit(model=model, correlations=correlations)
+
+    def targets(
+        self, tables: Mapping[Scope, NoisyCounts]
+    ) -> tuple[dict[Scope, Real], dict[tuple[int, int], float]]:
+        """Estimate what a model is fitted to: shares of each attribute, and of each table.
+
+        Returns
+        -------
+        (dict of float64 array, dict of float)
+            Shares by positions of attributes, and by pair the correlation of its copula.
+        """
+        masses = self.masses(tables)
+        correlations: dict[tuple[int, int], float] = {}
+        targets: dict[Scope, Real] = {(one,): mass for one, mass in enumerate(masses)}
+        for scope, table in tables.items():
+            targets[scope] = self._target(scope, table, masses, correlations)
+        return targets, correlations
 
     def masses(self, tables: Mapping[Scope, NoisyCounts]) -> list[Real]:
         """Estimate the share of records in each bin of each attribute."""
