@@ -3,16 +3,15 @@
 import datetime
 import itertools
 import re
-from dataclasses import dataclass, field, replace
-from html.parser import HTMLParser
+from dataclasses import replace
 
 import numpy as np
 import polars
 import pytest
 
 import microveil as mv
+from html_page import read, rows_of
 from microveil.audit.empirical import EmpiricalAudit, ScopeFinding
-from microveil.commands.demo import METHODS, K
 from microveil.compare import compare
 from microveil.errors import DataError
 from microveil.evaluation.measures.linkage import RECORD_LINKAGE
@@ -30,62 +29,9 @@ from microveil.report.colours import DARK, LIGHT, PAPER
 from microveil.report.page import Part, page
 from microveil.report.wording import number, percent, rounded_up
 
-EMPTY = {"meta", "circle", "line", "path", "rect", "use", "br"}
 HOSTILE = '<script>alert("1")</script>'
 LONG = "wide_" * 40
 NAMES = (HOSTILE, "a|b **x** `c`\n# d", LONG, "SINCE", "YES", "CONSTANT", "MISSING")
-
-
-@dataclass
-class Node:
-    tag: str
-    attributes: dict
-    children: list = field(default_factory=list)
-
-    def all(self, *tags):
-        """Return every element below this one, in order."""
-        for child in self.children:
-            if isinstance(child, Node):
-                if not tags or child.tag in tags:
-                    yield child
-                yield from child.all(*tags)
-
-    @property
-    def text(self):
-        return "".join(c if isinstance(c, str) else c.text for c in self.children)
-
-
-class Reader(HTMLParser):
-    """Reads a page into elements, and fails where one is not closed."""
-
-    def __init__(self):
-        super().__init__()
-        self.root = Node("root", {})
-        self.open = [self.root]
-
-    def handle_starttag(self, tag, attrs):
-        assert len(dict(attrs)) == len(attrs)
-        node = Node(tag, dict(attrs))
-        self.open[-1].children.append(node)
-        if tag not in EMPTY:
-            self.open.append(node)
-
-    def handle_startendtag(self, tag, attrs):
-        self.open[-1].children.append(Node(tag, dict(attrs)))
-
-    def handle_endtag(self, tag):
-        assert self.open.pop().tag == tag
-
-    def handle_data(self, data):
-        self.open[-1].children.append(data)
-
-
-def read(html):
-    reader = Reader()
-    reader.feed(html)
-    reader.close()
-    assert reader.open == [reader.root]
-    return reader.root
 
 
 def hostile_table(n=120):
@@ -131,11 +77,11 @@ def people():
 @pytest.fixture(scope="module")
 def demonstrated(people):
     releases = {}
-    for method in METHODS:
+    for method in ("laplace", "idp-vector", "idp-cbls"):
         release = mv.protect(
             people,
             method=method,
-            k=K,
+            k=10,
             epsilon=1,
             exact_cells="allow",
             attributes=["AGE", "INCOME"],
@@ -155,7 +101,23 @@ def hostile():
 
 
 @pytest.fixture(scope="module")
-def pages(people, demonstrated, hostile):
+def drawn():
+    """A table with hostile names, and a new one of other many records drawn after it."""
+    table = hostile_table(2000)
+    asked = {**ASKED, "attributes": [*NAMES, "TEXT"], "missing": "protect"}
+    del asked["keep"]
+    release = mv.protect(
+        table,
+        method="dp-synthetic",
+        epsilon=30,
+        n_records=700,
+        **asked | {"bounds": BOUNDS | {"TEXT": ["x<b>", "z & w"]}},
+    )
+    return table, release
+
+
+@pytest.fixture(scope="module")
+def pages(people, demonstrated, hostile, drawn):
     table, release = hostile
     shuffled = mv.protect(table, method="dp-um", k=5, epsilon=9, shuffle=True, **ASKED)
     words = mv.protect(
@@ -169,6 +131,8 @@ def pages(people, demonstrated, hostile):
         "shuffled": custodian_report(shuffled, table),
         "words": custodian_report(words, table),
         "no epsilon": custodian_report(ranked, people),
+        "synthetic": custodian_report(drawn[1], drawn[0]),
+        "synthetic, published": publishable_report(drawn[1]),
         "seeded": publishable_report(
             mv.protect(table, method="laplace", epsilon=1, seed=1, **ASKED)
         ),
@@ -223,6 +187,8 @@ KINDS = (
     "shuffled",
     "words",
     "no epsilon",
+    "synthetic",
+    "synthetic, published",
     "seeded",
     "publishable",
     "map",
@@ -352,7 +318,7 @@ def test_pictures_stay_within_their_frames(root):
 
 def test_names_of_columns_are_text_and_nothing_else(pages):
     """A column named as a script, a heading or a table shows under its very name."""
-    for kind in ("hostile", "shuffled", "publishable"):
+    for kind in ("hostile", "shuffled", "publishable", "synthetic", "synthetic, published"):
         root = read(pages[kind])
         headings = [node.text for node in root.all("h3")]
         for name in NAMES:
@@ -438,12 +404,6 @@ def test_the_custodians_page_holds_every_part(demonstrated, people):
         "4,321",
     ]
     assert [entry for entry in wanted if entry not in text] == []
-
-
-def rows_of(root, identifier):
-    """Return the cells of a table, row by row, the heads first."""
-    (table,) = (t for t in root.all("table") if t.children[0].attributes.get("id") == identifier)
-    return [[cell.text for cell in row.children] for row in table.all("tr")]
 
 
 def test_attacks_stand_beside_their_baselines(people):

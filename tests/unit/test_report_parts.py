@@ -347,12 +347,18 @@ def test_loss_and_linkage_are_those_of_the_assessment():
 
 
 def test_without_pairs_loss_and_linkage_are_not_made_up():
-    """A shuffled release has neither, but its distributions can be compared."""
+    """Of a shuffled release distributions and distances to the closest record stand for them."""
     release, _ = protected("ranking", k=5)
     people = mv.invented_people(200)
     unpaired = mv.assess(people, release.data, ["AGE"], paired=False)
     _, lost, moved, found = key_figures(release, unpaired)
-    assert [lost.value, found.value] == ["not measured"] * 2
+    figures = unpaired.to_dict()
+    assert lost.name == "one-way total variation"
+    assert lost.value == number(figures["total_variation"]["one_way"], 3)
+    near = figures["closest_records"]
+    assert found.name == "closest record"
+    assert found.value.startswith(f"{number(near['released']['median'], 3)} standard deviations")
+    assert f"left out {number(near['left_out']['median'], 3)}" in found.meaning
     assert moved.value.startswith("AGE, moved by ")
     assert [figure.value for figure in key_figures(release, None)[1:]] == ["not measured"] * 3
 

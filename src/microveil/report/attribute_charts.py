@@ -15,8 +15,10 @@ from microveil.report.chart import (
     Discs,
     Dots,
     Line,
+    Ranges,
     Rows,
     Side,
+    Spread,
     Steps,
     room_across,
 )
@@ -25,6 +27,7 @@ from microveil.report.distributions import Histogram, RankAgreement, bend, distr
 from microveil.report.wording import number, percent, shown
 
 __all__ = [
+    "LEFT_OF_CATEGORIES",
     "MOST_CATEGORIES_DRAWN",
     "category_chart",
     "distribution_chart",
@@ -50,6 +53,7 @@ def histogram_chart(column: NumberColumn, bins: Histogram) -> Chart:
     bins : Histogram
     """
     below, above = bins.is_open_below, bins.is_open_above
+    measured = _counted_margin(column, bins)
     width = room_across(open_ends=below + above)
     lower, upper = float(bins.edges[0]), float(bins.edges[-1])
     sides = [side for side in SIDES if side in bins.shares]
@@ -59,21 +63,58 @@ def histogram_chart(column: NumberColumn, bins: Histogram) -> Chart:
         across=_clear_of_ends(
             linear_axis(column.axis_title, lower, upper, column.kind, width), width, below, above
         ),
-        upward=share_axis("records in a bin, %", bins.most),
-        series=tuple(
-            Bins(
-                name=side,
-                look=side,
-                edges=bins.edges,
-                shares=bins.shares[side],
-                below=bins.below[side] if below else None,
-                above=bins.above[side] if above else None,
-            )
-            for side in sides
+        upward=share_axis(
+            "records in a bin, %", max(bins.most, *(float(one.ys.max()) for one in measured), 0.0)
+        ),
+        series=(
+            *(
+                Bins(
+                    name=side,
+                    look=side,
+                    edges=bins.edges,
+                    shares=bins.shares[side],
+                    below=bins.below[side] if below else None,
+                    above=bins.above[side] if above else None,
+                )
+                for side in sides
+            ),
+            *measured,
         ),
         height=HEIGHT,
         below=BELOW,
     )
+
+
+def _counted_margin(column: NumberColumn, bins: Histogram) -> tuple[Steps, ...]:
+    """Return the margin of noise of counted values, where each has a bin of its own."""
+    margins, step = column.margins, bins.step
+    # Shares of a histogram are those of the present values.
+    if margins is None or not margins.values or margins.categories or step is None:
+        return ()
+    if bins.is_open_below or bins.is_open_above or not np.allclose(np.diff(bins.edges), step):
+        return ()
+    known = dict(margins.values)
+    values = bins.edges[:-1] + step / 2
+    found = [known.get(float(round(value / step) * step)) for value in values]
+    if any(interval is None for interval in found):
+        return ()
+    ends = [
+        np.array([getattr(interval, end) for interval in found], dtype=np.float64)
+        for end in ("lower", "upper")
+    ]
+    return tuple(
+        Steps(name=name, look=None, xs=bins.edges[:-1], ys=ys, start=0.0)
+        for name, ys in zip((margin_name(margins.confidence), None), ends, strict=True)
+    )
+
+
+def margin_name(confidence: float) -> str:
+    """Name the margin of noise in a key.
+
+    >>> margin_name(0.95)
+    '95 % margin'
+    """
+    return f"{percent(confidence)} % margin"
 
 
 def _clear_of_ends(axis: Axis, width: float, below: bool, above: bool) -> Axis:
@@ -120,9 +161,27 @@ def distribution_chart(column: NumberColumn) -> Chart:
         description=" ".join(median),
         across=_value_axis(column, lower, upper),
         upward=share_axis("records at or below, %", 1.0),
-        series=tuple(_steps(side, sides[side]) for side in SIDES if side in sides),
+        series=(
+            *(_steps(side, sides[side]) for side in SIDES if side in sides),
+            *_quantile_margin(column),
+        ),
         height=HEIGHT,
         below=BELOW,
+    )
+
+
+def _quantile_margin(column: NumberColumn) -> tuple[Line, ...]:
+    """Return the margin of noise of the measured quantiles, as two lines that hold them."""
+    if column.margins is None or not column.margins.quantiles:
+        return ()
+    shares = [share for share, _ in column.margins.quantiles]
+    ends = [
+        np.maximum.accumulate([getattr(one, end) for _, one in column.margins.quantiles])
+        for end in ("lower", "upper")
+    ]
+    return tuple(
+        Line(name=name, points=tuple(zip(map(float, values), shares, strict=True)))
+        for name, values in zip((margin_name(column.margins.confidence), None), ends, strict=True)
     )
 
 
@@ -202,14 +261,28 @@ def category_chart(column: CategoryColumn) -> Chart:
         for side, own in shares.items()
         if own is not None
     )
+    measured = _category_margin(column, count)
+    most = [max(one.values) for one in bars] + [
+        spread.upper for one in measured for spread in one.spreads
+    ]
     return Chart(
         title=(f"Shares of the categories of {column.name}, {' and '.join(b.name for b in bars)}"),
         description=_category_words(column),
-        across=share_axis("records, %", max(max(one.values) for one in bars)),
+        across=share_axis("records, %", max(most)),
         upward=Rows(labels=tuple(column.categories[:count]), height=12.0 * len(bars) + 8),
-        series=bars,
+        series=(*bars, *measured),
         left=LEFT_OF_CATEGORIES,
     )
+
+
+def _category_margin(column: CategoryColumn, count: int) -> tuple[Ranges, ...]:
+    """Return the measured share of each category drawn, with its margin of noise."""
+    margins = column.margins
+    if margins is None or not set(column.categories[:count]) <= set(margins.categories):
+        return ()
+    found = [margins.categories[category] for category in column.categories[:count]]
+    spreads = tuple(Spread(value=one.estimate, lower=one.lower, upper=one.upper) for one in found)
+    return (Ranges(name=margin_name(margins.confidence), look="protected", spreads=spreads),)
 
 
 def _category_words(column: CategoryColumn) -> str:

@@ -1,7 +1,7 @@
 """Attribute by attribute: the original against the release, or the release by itself."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -25,9 +25,11 @@ from microveil.report.markup import Child, Markup, element, fragment
 from microveil.report.sections import Section
 from microveil.report.svg import picture
 from microveil.report.tables import hidden_table, table
-from microveil.report.wording import named, number, percent, plural, shown
+from microveil.report.wording import NOTHING, named, number, percent, plural, shown
+from microveil.schema import Kind
+from microveil.synthesis.margins import Interval
 
-__all__ = ["attributes_section"]
+__all__ = ["attributes_section", "means_table"]
 
 FIFTH_NAMES = ("lowest", "second", "third", "fourth", "highest")
 QUANTILE_NAMES = {0.0: "least", 0.5: "median", 1.0: "largest"}
@@ -37,6 +39,13 @@ HISTOGRAMS = (
     "where there are few; where some values lie far out, an open bin at either end (marked < or >) "
     "holds them. A distribution function shows which share of the records lies at or below each "
     "value."
+)
+MARGINS = (
+    "A margin of noise is where a figure of the original lies, but for {chance} % chance in each "
+    "by itself, by the noisy measurements alone: thin lines around distribution functions and "
+    "histograms, and bars with ends at categories, whose dots are the shares as they were "
+    "measured. What the model adds, as between measured quantiles, is in no margin: a deviation "
+    "beyond it is what the model cannot show."
 )
 
 
@@ -77,6 +86,7 @@ def attributes_section(
         ),
         body=fragment(
             _how_drawn(n_records, most_points) if numbers else None,
+            _margins_explained(columns),
             summary,
             element("p", f"{plural(skipped, 'attribute')} more not drawn, to keep this page small.")
             if skipped
@@ -106,6 +116,38 @@ def _how_drawn(n_records: int, most_points: int | None) -> Markup:
         else "All is computed from all records."
     )
     return fragment(element("p", line) for line in lines)
+
+
+def _margins_explained(columns: Sequence[Column]) -> Markup | None:
+    known = next((column.margins for column in columns if column.margins is not None), None)
+    if known is None:
+        return None
+    return element("p", MARGINS.format(chance=percent(1 - known.confidence)))
+
+
+def means_table(columns: Sequence[Column], identifier: str) -> Markup | None:
+    """Tabulate the mean of each attribute of numbers as it was measured, with its margin."""
+    rows = []
+    for column in columns:
+        mean = None if column.margins is None else column.margins.mean
+        if not isinstance(column, NumberColumn) or mean is None:
+            continue
+        means = [float(values.mean()) if len(values) else None for _, values in column.sides]
+        figures = (mean.estimate, mean.lower, mean.upper, *means)
+        rows.append([column.name, *(_mean(figure, column.kind) for figure in figures)])
+    if not rows:
+        return None
+    compared = any(column.original is not None for column in columns)
+    return table(
+        "Means as they were measured, with their margins of noise, and those of the records",
+        ("attribute", "measured", "from", "to", *(["original"] if compared else []), "release"),
+        rows,
+        identifier=identifier,
+    )
+
+
+def _mean(value: float | None, kind: Kind) -> str:
+    return shown(value, kind) if kind is Kind.DATE else number(value, 5)
 
 
 def _attribute(column: Column, identifier: str, level: int, most_points: int | None) -> Markup:
@@ -150,6 +192,7 @@ def _numbers(identifier: str, column: NumberColumn, most_points: int | None) -> 
     return fragment(
         element("div", figures, class_="pictures"),
         _quantiles_table(identifier, column),
+        _margins_table(identifier, column),
         _missing(column),
     )
 
@@ -169,6 +212,34 @@ def _quantiles_table(identifier: str, column: NumberColumn) -> Markup:
         ),
         identifier=f"{identifier}q-table",
     )
+
+
+def _margins_table(identifier: str, column: NumberColumn) -> Markup | None:
+    """Tabulate the measured quantiles, or shares of values, behind the pictures."""
+    if column.margins is None:
+        return None
+    margins, kind = column.margins, column.kind
+    if margins.quantiles:
+        caption, head = "Quantiles as measured, and their margins of noise", "share below, %"
+        rows = [
+            [percent(share), *(shown(end, kind) for end in (one.estimate, one.lower, one.upper))]
+            for share, one in margins.quantiles
+        ]
+    else:
+        caption, head = "Records with each value as measured, %, and margins of noise", "value"
+        rows = [[shown(value, kind), *_interval(one)] for value, one in margins.values]
+    rows += [[name, *_interval(one)] for name, one in margins.categories.items()]
+    return hidden_table(
+        f"Margins of noise of {named(column.name)}",
+        caption,
+        (head, "measured", "from", "to"),
+        rows,
+        identifier=f"{identifier}m-table",
+    )
+
+
+def _interval(one: Interval) -> tuple[str, str, str]:
+    return percent(one.estimate), percent(one.lower), percent(one.upper)
 
 
 def _bins_table(identifier: str, column: NumberColumn, bins: Histogram) -> Markup:
@@ -209,6 +280,7 @@ def _fifths_table(identifier: str, column: NumberColumn, ranks: RankAgreement) -
 def _categories(identifier: str, column: CategoryColumn) -> Markup:
     sides = [("original", column.original), ("protected", column.protected)]
     present = [(side, shares) for side, shares in sides if shares is not None]
+    margins = {} if column.margins is None else column.margins.categories
     listed = min(len(column.categories), MOST_CATEGORIES_LISTED)
     more = len(column.categories) - min(len(column.categories), MOST_CATEGORIES_DRAWN)
     caption = "Shares of the categories" + (
@@ -221,12 +293,27 @@ def _categories(identifier: str, column: CategoryColumn) -> Markup:
             f"Numbers on the categories of {named(column.name)}",
             "Records in each category, %"
             + (f", the {listed} commonest" if listed < len(column.categories) else ""),
-            ("category", *(side for side, _ in present)),
             (
-                [column.categories[k], *(percent(float(shares[k])) for _, shares in present)]
+                "category",
+                *(side for side, _ in present),
+                *(("measured", "from", "to") if margins else ()),
+            ),
+            (
+                [
+                    column.categories[k],
+                    *(percent(float(shares[k])) for _, shares in present),
+                    *_measured(margins, column.categories[k]),
+                ]
                 for k in range(listed)
             ),
             identifier=f"{identifier}c-table",
         ),
     )
     return element("div", figure, class_="pictures")
+
+
+def _measured(margins: Mapping[str, Interval], category: str) -> tuple[str, ...]:
+    """Return the cells of a category's measured share; none where no category has any."""
+    if not margins:
+        return ()
+    return _interval(margins[category]) if category in margins else (NOTHING,) * 3

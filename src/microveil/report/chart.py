@@ -45,6 +45,7 @@ Look: TypeAlias = Side | int
 WIDTH = 360.0
 LEFT, RIGHT = 48.0, 22.0
 OPEN_BIN, OPEN_GAP = 14.0, 8.0
+LARGEST_DISC = 11.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,9 +110,9 @@ class Steps:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A thin straight line from point to point."""
+    """A thin straight line from point to point; without a name it has no entry in the key."""
 
-    name: str
+    name: str | None
     points: tuple[tuple[float, float], ...]
 
 
@@ -146,13 +147,26 @@ class Dots:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Discs:
-    """Points with sizes: the area of each disc is in proportion to its size."""
+    """Points with sizes: the area of each disc is in proportion to its size.
+
+    Attributes
+    ----------
+    name : str
+    look : Side
+    xs, ys, sizes : float64 arrays (n_discs,)
+    most : float or None
+        The size of the largest disc that there may be; by default of the largest there is.
+    radius : float
+        Of that disc.
+    """
 
     name: str
     look: Side
     xs: Float
     ys: Float
     sizes: Float
+    most: float | None = None
+    radius: float = LARGEST_DISC
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """One attribute before and after, as arrays to draw from."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from microveil.errors import DataError
 from microveil.privacy import AttributeTerms
+from microveil.report.margins import MISSING, ColumnMargins
 from microveil.report.wording import named
 from microveil.schema import Kind
 from microveil.table import Table
@@ -34,6 +35,8 @@ class NumberColumn:
         NaN where missing; None on a page to be published.
     protected : float64 array (n_records,)
         NaN where missing.
+    margins : ColumnMargins or None
+        Of a new table, where known.
     """
 
     name: str
@@ -42,6 +45,7 @@ class NumberColumn:
     step: float | None
     original: Float | None
     protected: Float
+    margins: ColumnMargins | None = None
 
     @property
     def axis_title(self) -> str:
@@ -70,12 +74,15 @@ class CategoryColumn:
     original : float64 array (n_categories,) or None
         Shares of all records; None on a page to be published.
     protected : float64 array (n_categories,)
+    margins : ColumnMargins or None
+        Of a new table, where known.
     """
 
     name: str
     categories: tuple[str, ...]
     original: Float | None
     protected: Float
+    margins: ColumnMargins | None = None
 
 
 Column = NumberColumn | CategoryColumn
@@ -87,6 +94,7 @@ def columns_of(
     original: Table | None,
     units: Mapping[str, str],
     steps: Mapping[str, float] | None = None,
+    margins: Mapping[str, ColumnMargins] | None = None,
 ) -> tuple[Column, ...]:
     """Return the protected attributes of a release, in the order of its guarantee.
 
@@ -100,6 +108,8 @@ def columns_of(
         By attribute.
     steps : dict of float, optional
         By attribute, where the guarantee does not say them: those read off the original.
+    margins : dict of ColumnMargins, optional
+        By attribute.
 
     Raises
     ------
@@ -107,7 +117,11 @@ def columns_of(
         If the original is not the table that was protected.
     """
     steps = steps or {}
-    return tuple(_column(entry, protected, original, units, steps) for entry in terms)
+    known = margins or {}
+    return tuple(
+        replace(_column(entry, protected, original, units, steps), margins=known.get(entry.name))
+        for entry in terms
+    )
 
 
 def _column(
@@ -170,7 +184,7 @@ def _categories(name: str, before: NDArray[Any] | None, after: NDArray[Any]) -> 
     order = np.argsort(-counts[1 if before is None else 0], kind="stable")
     return CategoryColumn(
         name=name,
-        categories=tuple(str(categories[k]) or "(missing)" for k in order),
+        categories=tuple(str(categories[k]) or MISSING for k in order),
         original=None if before is None else counts[0][order] / max(1, split),
         protected=counts[1][order] / max(1, len(after)),
     )
@@ -186,7 +200,7 @@ def _yes_no(name: str, before: Float | None, after: Float) -> CategoryColumn:
     count = 3 if missing else 2
     return CategoryColumn(
         name=name,
-        categories=("yes", "no", "(missing)")[:count],
+        categories=("yes", "no", MISSING)[:count],
         original=None if original is None else original[:count],
         protected=protected[:count],
     )

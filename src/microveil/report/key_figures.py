@@ -3,14 +3,15 @@
 from dataclasses import dataclass
 
 from microveil.evaluation import Assessment
+from microveil.evaluation.measures.closest_records import CLOSEST
+from microveil.evaluation.measures.distributions import ONE_WAY, SORTED_ERROR, TWO_WAY
 from microveil.evaluation.measures.information_loss import LOSS
 from microveil.privacy import Guarantee, Model, Scope, Scopes
-from microveil.privacy.scope import six_digits
 from microveil.release import Release
 from microveil.report.wording import named, number, rounded_up
 from microveil.text import one_line
 
-__all__ = ["KeyFigure", "key_figures"]
+__all__ = ["KeyFigure", "key_figures", "unpaired_figures"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,9 @@ def key_figures(
 ) -> tuple[KeyFigure, KeyFigure, KeyFigure, KeyFigure]:
     """Return guarantee, information loss, worst attribute and record linkage of a release.
 
+    Without pairs the two-way total variation stands for the information loss, and the distance
+    to the closest record for the records found again.
+
     Parameters
     ----------
     release : Release
@@ -56,12 +60,21 @@ def key_figures(
     worst attribute AGE, moved by 0.333
     records found again 33.3 %
     """
-    return (
-        _promised(release.guarantee),
-        _lost(assessment),
-        _moved(assessment),
-        _found(assessment),
-    )
+    if assessment is None or assessment.paired:
+        lost, found = _lost(assessment), _found(assessment)
+    else:
+        lost, found = _varied(assessment), _closest(assessment)
+    return _promised(release.guarantee), lost, _moved(assessment), found
+
+
+def unpaired_figures(assessment: Assessment | None) -> tuple[KeyFigure, ...]:
+    """Return what every release can be compared by, pairs or none: distributions alone.
+
+    Parameters
+    ----------
+    assessment : Assessment or None
+    """
+    return _varied(assessment), _sorted(assessment), _moved(assessment)
 
 
 def _promised(guarantee: Guarantee) -> KeyFigure:
@@ -85,11 +98,12 @@ def _promised(guarantee: Guarantee) -> KeyFigure:
     rest = _rest(guarantee.scopes, widest)
     if widest is None:
         return KeyFigure(name=name, value="no scope at the epsilon asked for", meaning=rest)
-    delta = f", delta {six_digits(guarantee.delta)}," if guarantee.delta else ""
-    epsilon = f"{rounded_up(float(guarantee.epsilon))}{delta}"
+    budget = f"epsilon {rounded_up(float(guarantee.epsilon))}"
+    if guarantee.delta:
+        budget += f", delta {rounded_up(float(guarantee.delta))}"
     return KeyFigure(
         name=name,
-        value=f"epsilon {epsilon} at {widest} scope",
+        value=f"{budget} at {widest} scope",
         meaning="; ".join([*guarantee.provisos, rest or "the widest scope"]),
     )
 
@@ -101,6 +115,47 @@ def _rest(scopes: Scopes, widest: Scope | None) -> str:
         if cover.epsilon is None
         else f"{scope} scope: epsilon {rounded_up(cover.epsilon)}"
         for scope, cover in scopes.wider_than(widest)
+    )
+
+
+def _varied(assessment: Assessment | None) -> KeyFigure:
+    """Say how far pairs of attributes moved, or single ones where there is one alone."""
+    measured = {} if assessment is None else assessment.measured
+    taken = (measured.get(measure.id) for measure in (TWO_WAY, ONE_WAY))
+    found = next((one for one in taken if one is not None and one.value is not None), None)
+    if found is None:
+        return KeyFigure(name=TWO_WAY.label, value="not measured", meaning="needs values")
+    return KeyFigure(
+        name=found.measure.label, value=number(found.value, 3), meaning=found.measure.meaning
+    )
+
+
+def _sorted(assessment: Assessment | None) -> KeyFigure:
+    found = None if assessment is None else assessment.measured.get(SORTED_ERROR.id)
+    if found is None or found.value is None:
+        return KeyFigure(
+            name=SORTED_ERROR.label, value="not measured", meaning="needs numbers that vary"
+        )
+    return KeyFigure(
+        name=SORTED_ERROR.label, value=number(found.value, 3), meaning=SORTED_ERROR.meaning
+    )
+
+
+def _closest(assessment: Assessment) -> KeyFigure:
+    """Say how near rows come to records, beside how near people who were left out come."""
+    near = assessment.measured.get(CLOSEST.id)
+    figure = None if near is None else near.figure
+    if figure is None:
+        return KeyFigure(
+            name=CLOSEST.head, value="not measured", meaning="no record or no row is complete"
+        )
+    return KeyFigure(
+        name=CLOSEST.head,
+        value=f"{number(figure.value, 3)} standard deviations away",
+        meaning=(
+            f"the median of released rows; of a person left out {number(figure.beside, 3)}; "
+            f"{CLOSEST.explanation}"
+        ),
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from microveil.report.axes import LETTER_WIDTH
 from microveil.report.chart import (
+    WIDTH,
     Bars,
     Bins,
     Chart,
@@ -69,11 +70,13 @@ def _levels(chart: Chart) -> list[Level]:
 
 
 def _swatches(series: Sequence[Series], left: float) -> Markup:
-    drawn, x = [], left
-    for one in series:
-        if one.name is not None:
-            drawn += [_swatch(one, x), text(one.name, x + SWATCH + 5, 14.0)]
-            x += SWATCH + 5 + LETTER_WIDTH * len(one.name) + 16
+    entries = [(one, one.name) for one in series if one.name is not None]
+    widths = [SWATCH + 5 + LETTER_WIDTH * len(name) + 16 for _, name in entries]
+    # From where the frame begins, or as far left of it as their length asks for.
+    drawn, x = [], max(0.0, min(left, WIDTH + 16 - sum(widths)))
+    for (one, name), width in zip(entries, widths, strict=True):
+        drawn += [_swatch(one, x), text(name, x + SWATCH + 5, 14.0)]
+        x += width
     return fragment(drawn)
 
 

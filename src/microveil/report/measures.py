@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from microveil.evaluation import Assessment
 from microveil.evaluation.measures import FURTHER, By, Figure
 from microveil.evaluation.measures.categories import CATEGORIES
+from microveil.evaluation.measures.closest_records import CLOSEST_RECORDS
 from microveil.evaluation.measures.goodness_of_fit import DISTANCE, FIT
 from microveil.evaluation.measures.information_loss import INFORMATION_LOSS
 from microveil.evaluation.measures.linkage import RECORD_LINKAGE
@@ -41,6 +42,7 @@ SHOWN = (
     RECORD_LINKAGE,
     CATEGORIES,
     NEIGHBOURHOODS,
+    CLOSEST_RECORDS,
     FIT,
     MOMENTS,
     CORRELATIONS,
@@ -255,7 +257,7 @@ def _keyed_table(found: Measured, identifier: str) -> Markup:
 
 def moments_table(subject: Subject) -> Markup | None:
     """Tabulate means, standard deviations and distances of the distribution functions."""
-    if subject.assessment is None:
+    if subject.assessment is None or not subject.assessment.attributes:
         return None
     moments, distances = subject.measured["moments"], subject.measured[DISTANCE.id]
     kinds = {column.name: column for column in subject.columns}

@@ -17,11 +17,21 @@ def released_section(subject: Subject) -> Section:
     release = subject.release
     guarantee = release.guarantee
     identifier = subject.identify("released")
-    intro = element(
-        "p",
-        f"A table of {plural(guarantee.n_records, 'record')}, protected by ",
-        element("code", guarantee.method),
-        f", {guarantee.title}.",
+    method = element("code", guarantee.method)
+    intro = (
+        element(
+            "p",
+            f"A new table of {plural(subject.n_released, 'record')} that are nobody's, drawn by ",
+            method,
+            f" from noisy counts of {plural(guarantee.n_records, 'record')} of the original.",
+        )
+        if guarantee.is_synthetic
+        else element(
+            "p",
+            f"A table of {plural(guarantee.n_records, 'record')}, protected by ",
+            method,
+            f", {guarantee.title}.",
+        )
     )
     shown = (*release.notes, *release.manifest.custodian_notes)
     notes = [
@@ -59,7 +69,8 @@ def figures_list(figures: tuple[KeyFigure, ...]) -> Markup:
 
 def _columns_table(subject: Subject) -> Markup:
     guarantee = subject.release.guarantee
-    protected = [(terms.name, "protected", terms.kind.value) for terms in guarantee.attributes]
+    became = "drawn anew" if guarantee.is_synthetic else "protected"
+    protected = [(terms.name, became, terms.kind.value) for terms in guarantee.attributes]
     kept = [(name, "released as it is, unprotected", NOTHING) for name in guarantee.kept]
     left_out = [(name, "not released", NOTHING) for name in subject.not_released]
     return table(

@@ -10,12 +10,15 @@ from microveil.audit.empirical import EmpiricalAudit
 from microveil.errors import DataError, stands_alone
 from microveil.evaluation import Assessment
 from microveil.evaluation.assess import assess
+from microveil.evaluation.measures.distributions import TWO_WAY
 from microveil.evaluation.measuring import measured_publicly
-from microveil.privacy import Guarantee
+from microveil.privacy import EVERY_SCOPE, Guarantee
 from microveil.release import Release
-from microveil.report.attributes import attributes_section
+from microveil.report.attributes import attributes_section, means_table
 from microveil.report.columns import Column, NumberColumn, columns_of
-from microveil.report.key_figures import key_figures
+from microveil.report.key_figures import key_figures, unpaired_figures
+from microveil.report.margins import ColumnMargins, known_of, margins_by_name
+from microveil.report.markup import element, fragment
 from microveil.report.measures import (
     correlations_section,
     figures_section,
@@ -25,13 +28,17 @@ from microveil.report.measures import (
 )
 from microveil.report.overview import guarantee_section, released_section
 from microveil.report.page import Part, page
+from microveil.report.pair_tables import measured_tables
+from microveil.report.pairs import pairs_section
 from microveil.report.provenance import provenance_section
 from microveil.report.repeats import repeats_section
 from microveil.report.risks import audit_section, risks_section
 from microveil.report.sections import Section, Subject
-from microveil.report.tables import table
+from microveil.report.tables import definitions, table
+from microveil.report.wording import NOTHING
 from microveil.risk.attacks import AttackReport
 from microveil.table import Table, open_table
+from microveil.utility.total_variation import TotalVariation
 
 __all__ = ["custodian_report", "demonstration_report", "publishable_report"]
 
@@ -42,6 +49,14 @@ MOST_PICTURED = 30
 WARNING = (
     "For the custodian only. This page shows figures of the original data: do not publish it, and "
     "keep it as the original is kept."
+)
+MOST_TABLES = 6
+COMPARED = "attributes compared"
+SCOPES_WORDS = (
+    "An epsilon bounds by how much one person's record, replaced by any other, can change the "
+    "probability of anything that is published: at most by a factor of e to the epsilon. How much "
+    "of what is published is looked at is its scope. A wider scope covers the narrower ones, and "
+    "row scope covers whatever is looked at."
 )
 INVENTED = (
     "The people on this page are invented. On real data it would be for the custodian only: it "
@@ -83,7 +98,8 @@ def custodian_report(
     ------
     MicroveilError
         If the original has other records, columns or missing cells than the table that was
-        protected. Whether its values are those of that table cannot be known from a release.
+        protected (of a new table missing cells are not compared). Whether its values are those
+        of that table cannot be known from a release.
 
     Notes
     -----
@@ -114,8 +130,9 @@ def custodian_report(
 def publishable_report(release: Release, *, units: Mapping[str, str] | None = None) -> str:
     """Write the page that may go with a release: its guarantee and its distributions.
 
-    Nothing is taken from the manifest, the notes or the original: whoever has the release and
-    its guarantee could have written this page.
+    Of a new table also what was measured with noise, and how far that can be off. Nothing is
+    taken from the manifest, the notes or the original: whoever has the release, its guarantee and
+    its measurements could have written this page.
 
     Parameters
     ----------
@@ -139,7 +156,10 @@ def publishable_report(release: Release, *, units: Mapping[str, str] | None = No
     """
     guarantee = release.guarantee
     table = open_table(release.data)
-    columns = columns_of(guarantee.attributes, table, None, units or {})
+    known = known_of(release)
+    margins = margins_by_name(known, declared_only=True)
+    columns = columns_of(guarantee.attributes, table, None, units or {}, margins=margins)
+    pairs = measured_tables(known, table, None, MOST_TABLES)
     names = [terms.name for terms in guarantee.attributes]
     measured = figures_section(tuple(measured_publicly(table, names).values()), "measured")
     return page(
@@ -154,7 +174,9 @@ def publishable_report(release: Release, *, units: Mapping[str, str] | None = No
                         n_records=guarantee.n_records,
                         most_pictured=2 * MOST_PICTURED,
                         most_points=None,
+                        summary=means_table(columns, "means-table"),
                     ),
+                    *([] if pairs is None else [pairs_section(pairs, prefix="")]),
                     *([] if measured is None else [measured]),
                 )
             )
@@ -219,7 +241,8 @@ def _subject(
 ) -> Subject:
     before, after = open_table(original), open_table(release.data)
     terms = release.guarantee.attributes
-    columns = _columns_of_both(release, before, after, units or {})
+    known = known_of(release)
+    columns = _columns_of_both(release, before, after, units or {}, margins_by_name(known))
     pictured = max(1, min(MOST_PICTURED // among, len(terms)))
     points = max(LEAST_POINTS, min(MOST_POINTS, POINTS_IN_ALL // (pictured * among)))
     return Subject(
@@ -233,11 +256,16 @@ def _subject(
         level=2 if among == 1 else 3,
         most_points=points,
         most_pictured=pictured,
+        pairs=measured_tables(known, after, before, max(1, MOST_TABLES // among)),
     )
 
 
 def _columns_of_both(
-    release: Release, before: Table, after: Table, units: Mapping[str, str]
+    release: Release,
+    before: Table,
+    after: Table,
+    units: Mapping[str, str],
+    margins: Mapping[str, ColumnMargins],
 ) -> tuple[Column, ...]:
     """Read the columns of both tables, and refuse an original that cannot be the one protected."""
     remedy = "pass the table that was protected"
@@ -245,9 +273,11 @@ def _columns_of_both(
         raise DataError("original table", "it must have as many records as were protected", remedy)
     figures = release.manifest.to_dict().get("attributes", {})
     steps = {name: entry["resolution"] for name, entry in figures.items()}
-    columns = columns_of(release.guarantee.attributes, after, before, units, steps)
+    columns = columns_of(release.guarantee.attributes, after, before, units, steps, margins)
     if not set(after.names) <= set(before.names):
         raise DataError("original table", "it must have every column of the release", remedy)
+    if release.guarantee.is_synthetic:
+        return columns
     for column in columns:
         if not isinstance(column, NumberColumn) or column.original is None:
             continue
@@ -261,11 +291,12 @@ def _columns_of_both(
 
 
 def _assessed(release: Release, original: Any) -> Assessment | None:
-    """Assess a release, where it holds numbers that were protected."""
-    attributes = release.guarantee.attributes
-    if not any(attribute.kind.is_numeric for attribute in attributes):
+    """Assess a release, where it holds numbers that were protected, or is a new table."""
+    guarantee = release.guarantee
+    is_numeric = any(attribute.kind.is_numeric for attribute in guarantee.attributes)
+    if not is_numeric and not guarantee.is_synthetic:
         return None
-    return assess(original, release, [attribute.name for attribute in attributes])
+    return assess(original, release, [attribute.name for attribute in guarantee.attributes])
 
 
 def _sections(subject: Subject) -> tuple[Section, ...]:
@@ -281,10 +312,14 @@ def _sections(subject: Subject) -> tuple[Section, ...]:
             most_points=subject.most_points if paired else None,
             prefix=subject.prefix,
             level=subject.level,
-            summary=moments_table(subject),
+            summary=fragment(
+                moments_table(subject),
+                means_table(subject.columns, subject.identify("means-table")),
+            ),
         ),
+        _pairs(subject),
         correlations_section(subject),
-        loss_section(subject),
+        None if subject.is_synthetic else loss_section(subject),
         further_section(subject),
         risks_section(subject),
         audit_section(subject),
@@ -293,21 +328,53 @@ def _sections(subject: Subject) -> tuple[Section, ...]:
     return tuple(section for section in sections if section is not None)
 
 
+def _pairs(subject: Subject) -> Section | None:
+    """Show the measured pairs, and how far each moved from the original to the release."""
+    if subject.pairs is None:
+        return None
+    variation: TotalVariation | None = (
+        None if subject.assessment is None else subject.assessment.result(TWO_WAY.id)
+    )
+    moved = {}
+    if variation is not None:
+        places = {name: place for place, name in enumerate(variation.names)}
+        for edge in subject.pairs.edges:
+            if set(edge.names) <= set(places):
+                one, other = (places[name] for name in edge.names)
+                moved[frozenset(edge.names)] = float(variation.of_pairs[one, other])
+    return pairs_section(subject.pairs, prefix=subject.prefix, moved=moved)
+
+
 def _side_by_side(releases: Mapping[str, tuple[Release, Assessment]]) -> Section:
-    """Set the key figures of all releases beside one another."""
-    found = [key_figures(release, assessment) for release, assessment in releases.values()]
+    """Set the figures of all releases beside one another, those that all have first."""
+    names: dict[str, None] = {}
+    found: list[dict[str, str]] = []
+    for release, assessment in releases.values():
+        promised, *others = key_figures(release, assessment)
+        own = (promised, *unpaired_figures(assessment), *others)
+        found.append({figure.name: f"{figure.value} ({figure.meaning})" for figure in own})
+        found[-1][COMPARED] = ", ".join((*assessment.attributes, *assessment.text_attributes))
+        names |= dict.fromkeys(found[-1])
     return Section(
         identifier="side-by-side",
         title="Side by side",
-        body=table(
-            "The four figures that matter, and what they mean",
-            ("figure", *releases),
-            (
-                [figures[0].name, *(f"{figure.value} ({figure.meaning})" for figure in figures)]
-                for figures in zip(*found, strict=True)
+        body=fragment(
+            element("p", SCOPES_WORDS),
+            definitions(
+                "The scopes, the least first",
+                ((f"{scope} scope", scope.meaning) for scope in EVERY_SCOPE),
+                heads=("scope", "what is compared"),
+                identifier="scopes-table",
             ),
-            identifier="side-by-side-table",
-            words=True,
+            table(
+                "The figures that matter, and what they mean; "
+                f"{NOTHING} where one needs each person's own row and there is none, or where "
+                "it stands in for such a figure",
+                ("figure", *releases),
+                ([name, *(own.get(name, NOTHING) for own in found)] for name in names),
+                identifier="side-by-side-table",
+                words=True,
+            ),
         ),
     )
 

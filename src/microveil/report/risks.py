@@ -4,16 +4,19 @@ from typing import Any
 
 from microveil.evaluation.measures import Figure
 from microveil.evaluation.measures.categories import POSTERIOR_ODDS, SHARE_KEPT
+from microveil.evaluation.measures.closest_records import CLOSEST
 from microveil.evaluation.measures.linkage import RECORD_LINKAGE
 from microveil.evaluation.measures.neighbourhoods import NEIGHBOURHOODS
-from microveil.report.axes import Axis
-from microveil.report.chart import Chart, Ranges, Rows, Spread, Ticks
+from microveil.report.axes import Axis, linear_axis
+from microveil.report.chart import Chart, Ranges, Rows, Spread, Ticks, room_across
 from microveil.report.markup import Markup, element, fragment
 from microveil.report.sections import Section, Subject
 from microveil.report.svg import picture
 from microveil.report.tables import table
 from microveil.report.wording import NOTHING, number, percent, rounded_up
 from microveil.risk.attacks import AttackOutcome
+from microveil.risk.closest_records import ClosestRecords
+from microveil.schema import Kind
 
 __all__ = ["audit_section", "risks_section"]
 
@@ -34,17 +37,90 @@ def risks_section(subject: Subject) -> Section:
                 "A low figure is no promise: it speaks of one attack, and another may do better. "
                 "What is promised stands in the guarantee.",
             ),
-            _linkage(subject, found)
-            if found
-            else element(
-                "p",
-                "Record linkage was not measured: it needs complete records of numbers, in the "
-                "order of the original.",
-            ),
+            _linkage(subject, found) if found else _without_linkage(subject),
+            _closest(subject),
             _odds_table(subject),
             _neighbours_table(subject),
             _attacks(subject),
         ),
+    )
+
+
+def _without_linkage(subject: Subject) -> Markup:
+    if subject.is_synthetic:
+        return element(
+            "p",
+            "No row follows a person, so there is nobody to find again in it. What can be asked is "
+            "whether rows lie nearer to people than people lie to one another.",
+        )
+    return element(
+        "p",
+        "Record linkage was not measured: it needs complete records of numbers, in the order of "
+        "the original.",
+    )
+
+
+def _closest(subject: Subject) -> Markup | None:
+    """Set the distance to the closest record beside that of people who were left out."""
+    assessment = subject.assessment
+    found: ClosestRecords | None = None if assessment is None else assessment.result(CLOSEST.id)
+    if found is None:
+        return None
+    sides = {"released rows": (found.released, found.equal)}
+    sides["people left out"] = (found.left_out, found.equal_left_out)
+    return fragment(
+        element(
+            "p",
+            "The yardstick is a person who was left out: their distance to the closest of all "
+            "others, as if the table had been made without them. Rows that lie as far away or "
+            "farther follow nobody that closely.",
+        ),
+        element(
+            "div",
+            element(
+                "figure",
+                picture(subject.identify("closest"), _closest_chart(found)),
+                element("figcaption", "Medians; bars are 95 % intervals"),
+            ),
+            class_="pictures",
+        ),
+        table(
+            "Distance to the closest record of the original, in standard deviations; a category "
+            "that differs weighs as much as one",
+            ("who", "median", "95 % interval", "equal to a record, %", "95 % interval"),
+            (
+                [
+                    who,
+                    number(median.value, 4),
+                    " to ".join(number(end, 4) for end in median.interval),
+                    percent(equal.value),
+                    " to ".join(percent(end) for end in equal.interval),
+                ]
+                for who, (median, equal) in sides.items()
+            ),
+            identifier=subject.identify("closest-table"),
+        ),
+    )
+
+
+def _closest_chart(found: ClosestRecords) -> Chart:
+    medians = (found.released, found.left_out)
+    spreads = tuple(
+        Spread(value=one.value, lower=one.interval[0], upper=one.interval[1]) for one in medians
+    )
+    most = max(spread.upper for spread in spreads)
+    return Chart(
+        title="Median distance to the closest record, of released rows and of people left out",
+        description=(
+            f"Of released rows {number(found.released.value, 3)}, of people left out "
+            f"{number(found.left_out.value, 3)} standard deviations."
+        ),
+        across=linear_axis(
+            "standard deviations", 0.0, most or 1.0, Kind.DECIMAL, room_across(LEFT)
+        ),
+        upward=Rows(labels=("released rows", "left out"), height=ROW),
+        series=(Ranges(name="median distance", look="protected", spreads=spreads),),
+        left=LEFT,
     )
 
 
@@ -196,9 +272,14 @@ def _rate(figures: dict[str, Any] | None) -> str:
     return shown if exact else f"{shown} ({percent(low)} to {percent(high)})"
 
 
-def audit_section(subject: Subject) -> Section:
-    """Tabulate what the release really spends at vector scope, and what runs have shown."""
+def audit_section(subject: Subject) -> Section | None:
+    """Tabulate what the release really spends at vector scope, and what runs have shown.
+
+    None for a new table without runs: there are no centroids, and what it spends is promised.
+    """
     audit = subject.manifest.get("audit")
+    if subject.is_synthetic and not subject.empirical:
+        return None
     body = (
         element("p", "This release carries no audit.")
         if not audit

@@ -8,7 +8,9 @@ from microveil.evaluation import Assessment
 from microveil.release import Release
 from microveil.report.columns import Column
 from microveil.report.markup import Markup
+from microveil.report.pair_tables import MeasuredTables
 from microveil.risk.attacks import AttackReport
+from microveil.table import open_table
 
 __all__ = ["Section", "Subject"]
 
@@ -36,6 +38,8 @@ class Subject:
         Records drawn in a picture of ranks.
     most_pictured : int
         Attributes that are drawn.
+    pairs : MeasuredTables or None
+        What was measured of pairs of attributes; None where nothing was.
     """
 
     release: Release
@@ -48,6 +52,7 @@ class Subject:
     level: int = 2
     most_points: int = 2000
     most_pictured: int = 30
+    pairs: MeasuredTables | None = None
     measured: dict[str, Any] = field(init=False)
     manifest: dict[str, Any] = field(init=False)
 
@@ -56,6 +61,16 @@ class Subject:
         measured = {} if self.assessment is None else self.assessment.to_dict()
         object.__setattr__(self, "measured", measured)
         object.__setattr__(self, "manifest", self.release.manifest.to_dict())
+
+    @property
+    def is_synthetic(self) -> bool:
+        """Whether the release is a new table, whose rows are nobody's."""
+        return self.release.guarantee.is_synthetic
+
+    @property
+    def n_released(self) -> int:
+        """How many records the release has; a new table may have more than the original."""
+        return open_table(self.release.data).n_records
 
     def identify(self, name: str) -> str:
         """Return an identifier of its own on the page."""

@@ -42,7 +42,6 @@ __all__ = ["height_of", "in_rows", "picture", "with_room_for_keys"]
 
 Float = NDArray[np.float64]
 LABEL_ROOM = 44.0
-LARGEST_DISC = 11.0
 LETTERS_OF_A_ROW = 14
 
 
@@ -239,7 +238,8 @@ def _dots(frame: Frame, series: Dots) -> Markup:
 
 
 def _discs(frame: Frame, series: Discs) -> Markup:
-    radii = np.maximum(1.0, LARGEST_DISC * np.sqrt(series.sizes / series.sizes.max()))
+    most = float(series.sizes.max()) if series.most is None else series.most
+    radii = np.maximum(1.0, series.radius * np.sqrt(series.sizes / most))
     xs, ys = frame.xs(series.xs), frame.ys(series.ys)
     return element(
         "g",

@@ -9,7 +9,7 @@ from microveil.evaluation.measures.base import By, Compared, Entry, Group, Measu
 from microveil.utility.quantile_distances import quantile_distances
 from microveil.utility.total_variation import TotalVariation, total_variation
 
-__all__ = ["DISTRIBUTIONS", "MEASURES", "ONE_WAY", "TOTAL_VARIATION", "TWO_WAY"]
+__all__ = ["DISTRIBUTIONS", "MEASURES", "ONE_WAY", "SORTED_ERROR", "TOTAL_VARIATION", "TWO_WAY"]
 
 DISTRIBUTIONS = Group(title="Distributions (0 = alike)")
 
@@ -37,6 +37,13 @@ _variation = partial(
     entry=Entry(name="total_variation", write=_write),
 )
 
+# By which releases with pairs and without compare.
+SORTED_ERROR = _quantiles(
+    id="sorted_error",
+    label="sorted-column error",
+    scale="per variance, mean over attributes of numbers",
+    figure=attrgetter("sorted_error"),
+)
 # By which the worst attribute is known, of text without an order.
 TOTAL_VARIATION = _variation(
     id="total_variation",
@@ -70,12 +77,7 @@ MEASURES = (
         by=By.ATTRIBUTE,
         figure=attrgetter("wasserstein"),
     ),
-    _quantiles(
-        id="sorted_error",
-        label="sorted-column error",
-        scale="per variance, mean over attributes of numbers",
-        figure=attrgetter("sorted_error"),
-    ),
+    SORTED_ERROR,
     TOTAL_VARIATION,
     ONE_WAY,
     TWO_WAY,

@@ -1,0 +1,400 @@
+"""The pages of a new table: what was measured and its margins, and nothing that needs pairs."""
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import polars
+import pytest
+
+import microveil as mv
+from html_page import read, rows_of
+from microveil.errors import DataError
+from microveil.release import Manifest, Release
+from microveil.report import (
+    custodian_report,
+    demonstration_report,
+    key_figures,
+    publishable_report,
+)
+from microveil.report.bins import bins_of
+from microveil.report.margins import known_of
+from microveil.report.pair_charts import pair_chart
+from microveil.report.pair_tables import measured_tables
+from microveil.report.wording import NOTHING, number, percent
+from microveil.synthesis.strengths import measured_pairs
+from microveil.synthesis.synthesis import axes_of
+from microveil.table import open_table
+
+N, DRAWN = 3000, 1700
+REGIONS = ["East", "North", "South", "West"]
+SIZES = ["small", "medium", "large"]
+BOUNDS = {"AGE": (0, 120), "INCOME": (0, 400_000), "HOUSEHOLD": (1, 10), "EMPLOYED": (0, 1)}
+NAMES = ["AGE", "INCOME", "HOUSEHOLD", "EMPLOYED", "REGION", "SIZE"]
+
+
+def people_with_sizes(n=N, seed=1):
+    """Invented people, one income in ten missing, and a size that follows the income."""
+    people = mv.invented_people(n, seed=seed)
+    income = people["INCOME"].to_numpy()
+    gone = np.random.default_rng(seed).random(n) < 0.1
+    return people.select(
+        "AGE",
+        polars.Series("INCOME", np.where(gone, np.nan, income)).fill_nan(None),
+        "HOUSEHOLD",
+        "EMPLOYED",
+        "REGION",
+        polars.Series("SIZE", np.array(SIZES)[np.searchsorted([15_000, 40_000], income)]),
+    )
+
+
+def drawn_from(people, **asked):
+    """A new table of these people, by default of fewer records."""
+    default = {
+        "epsilon": 20,
+        "attributes": NAMES,
+        "bounds": BOUNDS | {"REGION": REGIONS, "SIZE": mv.ordered(*SIZES)},
+        "resolution": {"INCOME": 0.01},
+        "missing": "protect",
+        "n_records": DRAWN,
+    }
+    return mv.protect(people, method="dp-synthetic", **default | asked)
+
+
+@pytest.fixture(scope="module")
+def people():
+    return people_with_sizes()
+
+
+@pytest.fixture(scope="module")
+def release(people):
+    return drawn_from(people)
+
+
+@pytest.fixture(scope="module")
+def assessment(people, release):
+    return mv.assess(people, release)
+
+
+@pytest.fixture(scope="module")
+def custodian(people, release, assessment):
+    return read(custodian_report(release, people, assessment))
+
+
+@pytest.fixture(scope="module")
+def public(release):
+    return read(publishable_report(release))
+
+
+@pytest.fixture(scope="module")
+def tables(people, release):
+    """All measured tables with the shares of both sides."""
+    return measured_tables(known_of(release), open_table(release.data), open_table(people), 99)
+
+
+def test_the_custodians_page_holds_what_needs_no_pairs_and_nothing_else(custodian, assessment):
+    """Measured pairs, correlations, closest records; no loss, linkage, ranks or audit."""
+    titles = [node.text for node in custodian.all("h2")]
+    for title in ("Pairs of attributes that were measured", "Correlations before and after"):
+        assert title in titles
+    assert not [title for title in titles if title.startswith(("Information loss", "Audit"))]
+    text = custodian.text
+    for words in ("not measured:", "Record linkage", "information loss", "Ranks;", "not measured "):
+        assert words not in text.replace("pairs without a figure were not measured", "")
+    assert f"A new table of {DRAWN:,} records that are nobody's" in text
+    assert f"noisy counts of {N:,} records of the original" in text
+    figures = assessment.to_dict()["closest_records"]
+    rows = rows_of(custodian, "closest-table")[1:]
+    for row, side in zip(rows, ("released", "left_out"), strict=True):
+        assert row[1] == number(figures[side]["median"], 4)
+
+
+def test_unpaired_figures_stand_for_those_that_need_pairs(release, assessment):
+    """Two-way total variation for the loss, the closest record for the records found again."""
+    promised, varied, moved, near = key_figures(release, assessment)
+    figures = assessment.to_dict()
+    assert promised.value == "epsilon 20 at row scope"
+    assert varied.name == "two-way total variation"
+    assert varied.value == number(figures["total_variation"]["two_way"], 3)
+    assert moved.value.startswith(figures["worst_attribute"]["attribute"])
+    assert near.name == "closest record"
+    assert near.value.startswith(number(figures["closest_records"]["released"]["median"], 3))
+
+
+def test_a_delta_stands_beside_its_epsilon(people):
+    """A promise of epsilon and delta is never shown as one of epsilon alone."""
+    asked = {"attributes": ["REGION"], "bounds": {"REGION": REGIONS}, "missing": "error"}
+    release = drawn_from(people, epsilon=1, delta=1e-9, resolution=None, **asked)
+    promised, *_ = key_figures(release, None)
+    assert promised.value == "epsilon 1, delta 1×10⁻⁹ at row scope"
+
+
+def test_the_original_has_as_many_records_as_were_counted(people, release):
+    """The release may have other many, the original may not."""
+    with pytest.raises(DataError, match="as many records"):
+        custodian_report(release, people.head(DRAWN))
+
+
+def test_the_public_page_depends_on_release_guarantee_and_measurements_alone(release):
+    """With another original's manifest and notes, or none, the page is the same in every letter."""
+    other = drawn_from(people_with_sizes(seed=2))
+    pages = {
+        publishable_report(
+            Release(
+                data=release.data,
+                guarantee=release.guarantee,
+                notes=notes,
+                manifest=manifest,
+                measurements=release.measurements,
+            )
+        )
+        for notes, manifest in [
+            (release.notes, release.manifest),
+            (("of another original",), other.manifest),
+            ((), Manifest(contents=None)),
+        ]
+    }
+    assert len(pages) == 1
+    assert publishable_report(other) not in pages
+    assert "original, release" not in read(pages.pop()).text
+
+
+def test_the_public_page_shows_measurements_and_margins(release, public):
+    """Means with intervals, shares, quantiles and measured pairs; no side is the original's."""
+    margins = release.margins()
+    rows = {row[0]: row[1:] for row in rows_of(public, "means-table")[1:]}
+    assert set(rows) == {"AGE", "INCOME", "HOUSEHOLD"}
+    for name, row in rows.items():
+        mean = margins.attributes[name].mean
+        assert row[:3] == [number(end, 5) for end in (mean.estimate, mean.lower, mean.upper)]
+        assert row[3:] == [number(release.data[name].mean(), 5)]
+    *quantiles, present, missing = rows_of(public, "a0m-table")[1:]
+    assert [present[0], missing[0]] == ["(present)", "(missing)"]
+    for row, one in zip(quantiles, margins.attributes["AGE"].quantiles, strict=True):
+        assert row == [percent(float(one.label)), *(f"{end:,.0f}" for end in
+                       (one.estimate, one.lower, one.upper))]  # fmt: skip
+    regions = {row[0]: row[1:] for row in rows_of(public, "a4c-table")[1:]}
+    for one in margins.attributes["REGION"].shares[:4]:
+        ends = [percent(end) for end in (one.estimate, one.lower, one.upper)]
+        share = percent(float((release.data["REGION"] == one.label).mean()))
+        assert regions[one.label] == [share, *ends]
+    assert len(rows_of(public, "edges-table")) == 1 + len(measured_pairs(release.measurements))
+    heads = [cell for table in public.all("table") for cell in table.all("th")]
+    assert not [cell.text for cell in heads if "original" in cell.text]
+
+
+def test_a_counted_number_has_the_margin_of_each_value(release, public):
+    """Its shares as they were measured, value by value, and last that of missing ones."""
+    shares = release.margins().attributes["HOUSEHOLD"].shares
+    rows = rows_of(public, "a2m-table")[1:]
+    names = [*map(str, range(1, 11)), "(missing)"]
+    for row, name, one in zip(rows, names, shares, strict=True):
+        assert row == [name, *(percent(end) for end in (one.estimate, one.lower, one.upper))]
+
+
+def test_what_was_read_from_the_data_has_no_margins_on_the_public_page(people):
+    """Cuts and counts lie in a domain: where it was read from the data they are not shown."""
+    ages = people.select("AGE", "HOUSEHOLD")
+    asked = {"attributes": ["AGE", "HOUSEHOLD"], "missing": "error", "resolution": None}
+    known = mv.bounds_from_data(ages)
+    read_off = drawn_from(ages, bounds=known, **asked)
+    root = read(publishable_report(read_off))
+    identifiers = {node.attributes.get("id") for node in root.all()}
+    assert not identifiers & {"means-table", "a0m-table", "a1m-table", "edges-table"}
+    assert "edges-table" in custodian_report(read_off, ages)
+    declared = drawn_from(ages, bounds={name: BOUNDS[name] for name in ages.columns}, **asked)
+    assert 'id="edges-table"' in publishable_report(declared)
+
+
+def test_what_a_seed_drew_is_on_no_page(people):
+    """Whoever knows the seed takes its noise off: no page shows the measurements."""
+    seeded = drawn_from(people, seed=1)
+    for page in (publishable_report(seeded), custodian_report(seeded, people)):
+        for identifier in ("means-table", "a0m-table", "edges-table"):
+            assert f'id="{identifier}"' not in page
+
+
+def test_strengths_are_distances_from_independence(release):
+    """Half the sum over cells of what a table has beyond the product of its sums."""
+    pairs = measured_pairs(release.measurements)
+    assert [pair.strength for pair in pairs] == sorted((p.strength for p in pairs), reverse=True)
+    for pair in pairs:
+        rows, columns = (pair.shares.sum(axis=axis) for axis in (1, 0))
+        cells = itertools.product(range(len(rows)), range(len(columns)))
+        apart = sum(abs(pair.shares[i, j] - rows[i] * columns[j]) for i, j in cells)
+        assert pair.strength == pytest.approx(apart / 2, abs=1e-9)
+        assert pair.shares.sum() == pytest.approx(1)
+        assert pair.shares.min() >= 0
+    names = [measured.attribute.name for measured in release.measurements.attributes]
+    strongest = {names[one] for one in pairs[0].positions}
+    assert strongest == {"INCOME", "SIZE"}
+
+
+def test_independent_attributes_have_no_strength():
+    """What noise alone makes of a table is taken off before its strength is measured."""
+    random = np.random.default_rng(3)
+    table = {name: random.choice(REGIONS, 5000) for name in "ABCD"}
+    drawn = [
+        drawn_from(
+            table,
+            epsilon=1,
+            attributes=list("ABCD"),
+            bounds=dict.fromkeys("ABCD", REGIONS),
+            resolution=None,
+            missing="error",
+        )
+        for _ in range(5)
+    ]
+    strengths = [pair.strength for one in drawn for pair in measured_pairs(one.measurements)]
+    noise = [
+        float(np.abs(pair.noisy - np.outer(pair.noisy.sum(1), pair.noisy.sum(0))).sum() / 2)
+        for one in drawn
+        for pair in measured_pairs(one.measurements)
+    ]
+    assert np.mean(strengths) < 0.5 * np.mean(noise)
+
+
+def test_tables_of_three_attributes_hold_three_pairs(people):
+    """With a target each table is summed over the third attribute, and counted once a pair."""
+    found = drawn_from(people, epsilon=40, target="SIZE")
+    pairs = measured_pairs(found.measurements)
+    scopes = [set(scope) for scope in found.measurements.tables]
+    assert {len(scope) for scope in scopes} == {3}
+    expected = {frozenset(two) for scope in scopes for two in itertools.combinations(scope, 2)}
+    assert {frozenset(pair.positions) for pair in pairs} == expected
+    assert len(pairs) == len(expected)
+    for pair in pairs:
+        table = found.measurements.tables[pair.scope]
+        (third,) = set(range(3)) - {pair.scope.index(one) for one in pair.positions}
+        assert pair.n_summed == table.steps.shape[third]
+        assert pair.noisy.sum() == pytest.approx(table.counts.sum() / N)
+    assert "Pairs of attributes that were measured" in custodian_report(found, people)
+
+
+def values_of(labels, name):
+    """The values that each bin of an attribute names, ages up to 120."""
+    starts = [int(label.removeprefix("from ")) for label in labels if label.startswith("from ")]
+    orders = {"SIZE": SIZES, "REGION": REGIONS, "EMPLOYED": ["no", "yes"]}
+    order = orders.get(name, list(range(121)))
+    found = []
+    for label in labels:
+        if label.startswith("below "):
+            found.append(set(range(starts[0])))
+        elif label.startswith("from "):
+            start = int(label.removeprefix("from "))
+            stop = min((one for one in starts if one > start), default=121)
+            found.append(set(range(start, stop)))
+        elif " to " in label:
+            low, high = label.split(" to ")
+            ends = [order.index(type(order[0])(end)) for end in (low, high)]
+            found.append(set(order[ends[0] : ends[1] + 1]))
+        else:
+            own = label.split(", ")
+            found.append({one if one == "(missing)" else type(order[0])(one) for one in own})
+    return found
+
+
+def as_named(value):
+    if value is None:
+        return "(missing)"
+    return ("no", "yes")[value] if isinstance(value, bool) else value
+
+
+def test_each_record_is_in_the_bin_that_names_its_value(people, release):
+    """Numbers between cuts, counted values and categories, joined or not, and missing ones."""
+    measurements = release.measurements
+    axes = axes_of(measurements.attributes, measurements.parts, measurements.halves)
+    for measured, axis in zip(measurements.attributes, axes, strict=True):
+        bins, name = bins_of(measured, axis), measured.attribute.name
+        if name == "INCOME":
+            continue  # its names are rounded
+        for table in (people, release.data):
+            named = values_of(bins.labels, name)
+            codes = bins.codes(open_table(table)).tolist()
+            for code, value in zip(codes, table[name].to_list(), strict=True):
+                places = [place for place, own in enumerate(named) if as_named(value) in own]
+                assert places == [code]
+
+
+def test_the_shares_of_each_side_are_those_of_its_records(people, release, tables):
+    """Every record of a side is in one cell, in the picture as in the table behind it."""
+    assert len(tables.tables) == len(tables.edges)
+    for table in tables.tables:
+        for side, frame in (("original", people), ("protected", release.data)):
+            shares = table.shares[side]
+            assert shares.sum() == pytest.approx(1)
+            first, second = (bins.codes(open_table(frame)) for bins in table.bins)
+            for cell in itertools.product(*map(range, shares.shape)):
+                found = np.mean((first == cell[0]) & (second == cell[1]))
+                assert shares[cell] == pytest.approx(found)
+            (discs,) = pair_chart(table, side, float(shares.max())).series
+            assert sorted(discs.sizes) == pytest.approx(sorted(shares[shares > 0]))
+
+
+def test_each_measured_pair_is_an_edge_with_its_margin(custodian, tables, release, assessment):
+    """The strongest first, and for the custodian how far each moved."""
+    rows = rows_of(custodian, "edges-table")[1:]
+    margins = release.margins().pairs
+    variation = assessment.result("two_way_total_variation")
+    for row, edge in zip(rows, tables.edges, strict=True):
+        assert row[0] == f"{edge.names[0]} and {edge.names[1]}"
+        assert row[1] == f"{edge.strength:.3f}"
+        assert row[3] == f"± {percent(margins[edge.names])}"
+        one, other = (variation.names.index(name) for name in edge.names)
+        assert row[4] == number(variation.of_pairs[one, other], 3)
+    graph = rows_of(custodian, "graph-table")
+    strengths = {frozenset(edge.names): edge.strength for edge in tables.edges}
+    for row in graph[1:]:
+        for name, cell in zip(graph[0][1:], row[1:], strict=True):
+            known = strengths.get(frozenset((row[0], name)))
+            assert cell == ("" if known is None else f"{known:.3f}")
+
+
+def test_margins_are_drawn_where_they_are_known(custodian):
+    """Distribution functions, histograms of counted values and categories name them in the key."""
+    drawn = {
+        picture.attributes["aria-labelledby"].split("-")[0]: [n.text for n in picture.all("text")]
+        for picture in custodian.all("svg")
+    }
+    for identifier in ("a0f", "a1f", "a3c", "a4c", "a5c"):
+        assert "95 % margin" in drawn[identifier], identifier
+    assert "95 % margin" not in drawn["a0h"]
+
+
+def test_ways_with_and_without_pairs_stand_side_by_side(people):
+    """Figures of distributions are those of every way; one that needs pairs is a dash elsewhere."""
+    ages = people.select("AGE", "HOUSEHOLD")
+    bounds = {name: BOUNDS[name] for name in ages.columns}
+    asked = {"attributes": ages.columns, "bounds": bounds}
+    more = {"missing": "error", "resolution": None}
+    releases = {
+        "dp-synthetic": drawn_from(ages, **asked, **more),
+        "laplace": mv.protect(ages, method="laplace", epsilon=1, **asked),
+    }
+    assessed = {name: (one, mv.assess(ages, one)) for name, one in releases.items()}
+    html = demonstration_report(assessed, ages, lead="Invented people.")
+    rows = {row[0]: row[1:] for row in rows_of(read(html), "side-by-side-table")}
+    for measure in ("two_way_total_variation", "sorted_error"):
+        label = assessed["laplace"][1].measured[measure].measure.label
+        for cell, (_, own) in zip(rows[label], assessed.values(), strict=True):
+            assert cell.startswith(number(own.measured[measure].value, 3))
+    assert all("moved by" in cell for cell in rows["worst attribute"])
+    for name in ("information loss", "records found again"):
+        assert rows[name][0] == NOTHING
+        assert "%" in rows[name][1]
+    assert rows["closest record"][0] != NOTHING == rows["closest record"][1]
+    assert rows["attributes compared"] == ["AGE, HOUSEHOLD"] * 2
+    main = html[html.index("<main") :]
+    assert main.index('id="scopes-table"') < main.index("at row scope")
+
+
+def test_a_new_table_of_categories_alone_is_reported(people):
+    """Without a number there are shares, pairs and total variation all the same."""
+    asked = {"attributes": ["REGION", "SIZE"], "missing": "error", "resolution": None}
+    bounds = {"REGION": REGIONS, "SIZE": mv.ordered(*SIZES)}
+    found = drawn_from(people, bounds=bounds, **asked)
+    page = read(custodian_report(found, people))
+    assert "two-way total variation" in page.text
+    assert len(rows_of(page, "edges-table")) == 2
+    alone = replace(found, measurements=None)
+    assert "edges-table" not in publishable_report(alone)
