@@ -1,6 +1,6 @@
 """A new table from measurements: what is computed here sees nothing else."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from microveil.synthesis.fitting import Fitting
 from microveil.synthesis.generation import drawn_values
 from microveil.synthesis.measurements import AttributeMeasured, Measurements
 
-__all__ = ["axis_at", "synthesised"]
+__all__ = ["axes_of", "axis_at", "synthesised"]
 
 Values = tuple[NDArray[np.int64], NDArray[np.bool_] | None]
 
@@ -35,6 +35,13 @@ def axis_at(
     return axis_of(measured, parts)
 
 
+def axes_of(
+    attributes: Sequence[AttributeMeasured], parts: int, halves: Mapping[int, int | None]
+) -> list[Axis]:
+    """Make the bins that all attributes have in tables: see `axis_at`."""
+    return [axis_at(number, measured, parts, halves) for number, measured in enumerate(attributes)]
+
+
 def synthesised(
     measurements: Measurements, n_records: int, generator: np.random.Generator
 ) -> list[Values]:
@@ -52,10 +59,7 @@ def synthesised(
     list of (int64 array (n_records,), bool array (n_records,) or None)
         By attribute values in grid units, and which are missing.
     """
-    axes = [
-        axis_at(number, measured, measurements.parts, measurements.halves)
-        for number, measured in enumerate(measurements.attributes)
-    ]
+    axes = axes_of(measurements.attributes, measurements.parts, measurements.halves)
     fitting = Fitting(
         n_records=measurements.n_records, attributes=measurements.attributes, axes=axes
     )

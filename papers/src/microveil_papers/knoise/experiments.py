@@ -216,7 +216,8 @@ def _released(planned: mv.Plan, runs: int) -> Runs:
     """Protect the ages in many seeded runs."""
     return np.array(
         [
-            draw(replace(planned, seed=SEED + run), LocalEngine()).data["age"]
+            draw(replace(planned, seed=SEED + run), LocalEngine())
+            .data["age"]
             .to_numpy()
             .astype(np.float64)
             for run in range(runs)
