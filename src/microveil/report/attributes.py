@@ -34,6 +34,8 @@ __all__ = ["attributes_section", "means_table"]
 FIFTH_NAMES = ("lowest", "second", "third", "fourth", "highest")
 QUANTILE_NAMES = {0.0: "least", 0.5: "median", 1.0: "largest"}
 MOST_CATEGORIES_LISTED = 100
+# Of finer quantiles those are listed that are multiples of one over this.
+LISTED_QUANTILES = 32
 HISTOGRAMS = (
     "Histograms have bins of one width, as many as the Rice rule asks for, or one to each value "
     "where there are few; where some values lie far out, an open bin at either end (marked < or >) "
@@ -224,6 +226,7 @@ def _margins_table(identifier: str, column: NumberColumn) -> Markup | None:
         rows = [
             [percent(share), *(shown(end, kind) for end in (one.estimate, one.lower, one.upper))]
             for share, one in margins.quantiles
+            if (share * LISTED_QUANTILES).is_integer()
         ]
     else:
         caption, head = "Records with each value as measured, %, and margins of noise", "value"

@@ -277,9 +277,11 @@ def audit_section(subject: Subject) -> Section | None:
 
     None for a new table without runs: there are no centroids, and what it spends is promised.
     """
+    shown = _empirical(subject)
+    if subject.is_synthetic:
+        identifier, title = subject.identify("audit"), "Audit: what runs have shown"
+        return None if shown is None else Section(identifier=identifier, title=title, body=shown)
     audit = subject.manifest.get("audit")
-    if subject.is_synthetic and not subject.empirical:
-        return None
     body = (
         element("p", "This release carries no audit.")
         if not audit
@@ -288,7 +290,7 @@ def audit_section(subject: Subject) -> Section | None:
     return Section(
         identifier=subject.identify("audit"),
         title="Audit: what is really spent at vector scope",
-        body=fragment(body, _empirical(subject)),
+        body=fragment(body, shown),
     )
 
 

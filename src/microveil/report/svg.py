@@ -153,7 +153,8 @@ def _drawn(  # noqa: C901, PLR0911 -- a case to each kind of series, and mypy se
         case Steps():
             return _steps(frame, series, identifier)
         case Line():
-            return path([(frame.x(x), frame.y(y)) for x, y in series.points], "line thin")
+            xs, ys = np.array(series.points, dtype=np.float64).T
+            return path(zip(frame.xs(xs), frame.ys(ys), strict=True), "line thin")
         case Level():
             return _level(frame, series)
         case Dots():

@@ -6,8 +6,9 @@ no table has) has none: a deviation beyond the margin is what the model cannot s
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -254,8 +255,12 @@ def _of_cuts(measured: CutsMeasured, n_records: int, confidence: float) -> Attri
     )
 
 
-def _cut_errors(rates: Sequence[float], n_present: float) -> Real:
-    """Draw trial errors of the share below each cut: (TRIALS, 2**depth + 1), 0 at both ends."""
+@lru_cache(maxsize=2)
+def _cut_errors(rates: tuple[float, ...], n_present: float) -> Real:
+    """Draw trial errors of the share below each cut: (TRIALS, 2**depth + 1), 0 at both ends.
+
+    Drawn alike each time: attributes of one budget share them.
+    """
     random = np.random.Generator(np.random.PCG64(0))
     depth = len(rates)
     errors = np.zeros((TRIALS, (1 << depth) + 1))
@@ -265,6 +270,7 @@ def _cut_errors(rates: Sequence[float], n_present: float) -> Real:
         own = random.laplace(scale=1 / rate, size=(TRIALS, len(left))) / n_present
         around = 0.5 * (errors[:, left] + errors[:, left + step])
         errors[:, left + step // 2] = around + own
+    errors.setflags(write=False)
     return errors
 
 
