@@ -7,8 +7,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from microveil.report.axes import Axis
+from microveil.report.axes import LETTER_WIDTH, Axis
 from microveil.report.chart import (
+    WIDTH,
     Bars,
     Bins,
     Chart,
@@ -135,3 +136,33 @@ def test_equal_charts_give_equal_pictures():
     """A picture follows from its chart and its identifier alone."""
     one = chart(ON_AXES["steps"], ON_AXES["line"])
     assert picture("p", one) == picture("p", replace(one))
+
+
+def test_discs_of_two_charts_have_one_scale():
+    """A disc of the most there may be has the radius given, and another an area in proportion."""
+    sizes = np.array([0.25, 0.0625])
+    one = Discs(name="s", look="original", xs=HALF, ys=HALF, sizes=sizes, most=1.0, radius=8.0)
+    circles = [node for node in drawn(chart(one)).iter() if node.tag.endswith("circle")]
+    assert sorted(float(node.get("r")) for node in circles)[:2] == [2.0, 4.0]
+
+
+def test_a_key_longer_than_its_frame_begins_left_of_it():
+    """Names of three series stay within a picture whose rows have room for names."""
+    series = [
+        replace(IN_ROWS["bars"], name="original"),
+        replace(IN_ROWS["bars"], name="protected", look="protected"),
+        replace(IN_ROWS["ranges"], name="95 % margin"),
+    ]
+    root = drawn(chart(*series, upward=ROWS, left=118.0))
+    (last,) = (node for node in root.iter() if node.text == "95 % margin")
+    assert float(last.get("x")) + LETTER_WIDTH * len(last.text) <= WIDTH
+
+
+def test_a_line_without_a_name_is_not_in_the_key():
+    """The second of two lines that hold one margin has no entry."""
+    line = ON_AXES["line"]
+    entries = [
+        [node.text for node in drawn(chart(line, replace(line, name=name))).iter() if node.text]
+        for name in (None, "t")
+    ]
+    assert len(entries[1]) == len(entries[0]) + 1

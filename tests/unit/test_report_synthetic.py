@@ -17,7 +17,7 @@ from microveil.report import (
     key_figures,
     publishable_report,
 )
-from microveil.report.bins import bins_of
+from microveil.report.bins import FROM, bins_of
 from microveil.report.margins import known_of
 from microveil.report.pair_charts import pair_chart
 from microveil.report.pair_tables import measured_tables
@@ -276,15 +276,15 @@ def test_tables_of_three_attributes_hold_three_pairs(people):
 
 def values_of(labels, name):
     """The values that each bin of an attribute names, ages up to 120."""
-    starts = [int(label.removeprefix("from ")) for label in labels if label.startswith("from ")]
+    starts = [int(label.removeprefix(FROM)) for label in labels if label.startswith(FROM)]
     orders = {"SIZE": SIZES, "REGION": REGIONS, "EMPLOYED": ["no", "yes"]}
     order = orders.get(name, list(range(121)))
     found = []
     for label in labels:
-        if label.startswith("below "):
+        if label.startswith("< "):
             found.append(set(range(starts[0])))
-        elif label.startswith("from "):
-            start = int(label.removeprefix("from "))
+        elif label.startswith(FROM):
+            start = int(label.removeprefix(FROM))
             stop = min((one for one in starts if one > start), default=121)
             found.append(set(range(start, stop)))
         elif " to " in label:

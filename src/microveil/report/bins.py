@@ -13,9 +13,11 @@ from microveil.synthesis.axes import Axis
 from microveil.synthesis.measurements import AttributeMeasured, CutsMeasured
 from microveil.table import Table, numbers_of
 
-__all__ = ["AttributeBins", "bins_of"]
+__all__ = ["FROM", "AttributeBins", "bins_of"]
 
 Float = NDArray[np.float64]
+# Before the value at which a bin of cuts begins.
+FROM = "≥ "
 Whole = NDArray[np.int64]
 
 
@@ -114,8 +116,8 @@ def _stretches(starts: Float, kind: Kind) -> list[str]:
     def name(value: float) -> str:
         return shown(value, kind) if kind is Kind.DATE else number(value, 5)
 
-    names = [f"from {name(float(start))}" for start in starts]
-    return [f"below {name(float(starts[0]))}", *names]
+    names = [f"{FROM}{name(float(start))}" for start in starts]
+    return [f"< {name(float(starts[0]))}", *names]
 
 
 def _value_names(attribute: Attribute) -> list[str]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from microveil.report.attribute_charts import LEFT_OF_CATEGORIES
 from microveil.report.axes import LABEL_GAP, LETTER_WIDTH, Axis, Tick
-from microveil.report.bins import AttributeBins
+from microveil.report.bins import FROM, AttributeBins
 from microveil.report.chart import LARGEST_DISC, Chart, Discs, Rows, Side, room_across
 from microveil.report.pair_tables import PairTable
 from microveil.report.wording import named, percent
@@ -100,19 +100,19 @@ def _ticks(bins: AttributeBins) -> tuple[Tick, ...]:
     starts = [(float(place), label) for place, label in enumerate(bins.labels)][1:]
     last = [(count - 0.5, bins.labels[-1])] if bins.has_missing else []
     begun = starts[: len(starts) - len(last)]
-    return _with_room([(place, label.removeprefix("from ")) for place, label in begun], count)
+    return _with_room([(at, label.removeprefix(FROM)) for at, label in begun] + last, count)
 
 
 def _with_room(ticks: Sequence[Tick], count: int) -> tuple[Tick, ...]:
-    """Leave out ticks whose labels would run into those before them."""
+    """Leave out ticks whose labels would run into those after them: the last one stays."""
     room = room_across(LEFT_OF_CATEGORIES) / count
     chosen: list[Tick] = []
-    end = -math.inf
-    for place, label in ticks:
+    end = math.inf
+    for place, label in reversed(ticks):
         half = len(label) * LETTER_WIDTH / 2
-        if place * room - half >= end:
-            chosen.append((place, label))
-            end = place * room + half + LABEL_GAP
+        if place * room + half <= end:
+            chosen.insert(0, (place, label))
+            end = place * room - half - LABEL_GAP
     return tuple(chosen)
 
 
