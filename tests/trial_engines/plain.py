@@ -144,7 +144,7 @@ class PlainEngine:
         raise _refused("does not follow records through joint clusters", "dp-um")
 
     def coded(self, column, candidates, source):
-        words = source.words(column.n_present)
+        words = source.words(column.n_present + column.grid.n_missing)[column.records]
         codes = candidates.codes(np.array(column.values, dtype=np.int64), words)
         return PlainCodes(codes=codes.tolist())
 

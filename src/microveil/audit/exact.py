@@ -70,10 +70,14 @@ class Audit:
     attributes : dict of AttributeAudit
     conditions : tuple of Condition
         What the shares of epsilon take as given and leave out, as the guarantee says it.
+    whole : float or None
+        The loss of all attributes where they are drawn together, and no part of epsilon is one
+        attribute's own; else None.
     """
 
     attributes: Mapping[str, AttributeAudit]
     conditions: tuple[Condition, ...] = ()
+    whole: float | None = None
 
     @property
     def vector_scope(self) -> float | None:
@@ -82,6 +86,8 @@ class Audit:
         One person's record may be the worst in one attribute and not in another, so this
         is at least what any one person risks.
         """
+        if self.whole is not None:
+            return self.whole
         losses = [entry.vector_scope for entry in self.attributes.values()]
         known = [loss for loss in losses if loss is not None]
         return math.fsum(known) if len(known) == len(losses) else None
@@ -106,7 +112,7 @@ class Audit:
         rows = [("attribute", "share", "true loss", "clusters", "exact cells")]
         for name, entry in self.attributes.items():
             share = "none" if entry.share is None else f"{float(entry.share):.6g}"
-            loss = _shown(entry.vector_scope)
+            loss = _shown(entry.vector_scope) if self.whole is None else "together"
             rows.append((one_line(name), share, loss, str(entry.clusters), str(entry.exact_cells)))
         shares = [entry.share for entry in self.attributes.values() if entry.share is not None]
         total = f"{float(sum(shares)):.6g}" if shares else "none"
@@ -171,7 +177,14 @@ def audit_of(planned: Plan) -> Audit:
     return Audit(
         attributes={part.attribute.name: AttributeAudit.of(part) for part in planned.attributes},
         conditions=planned.claim.conditions,
+        whole=_whole(planned),
     )
+
+
+def _whole(planned: Plan) -> float | None:
+    together = planned.synthetic is not None and any(p.share is None for p in planned.attributes)
+    # Beside a delta no loss is certain.
+    return planned.claim.scopes.vector.epsilon if together and not planned.claim.delta else None
 
 
 def _shown(loss: float | None) -> str:

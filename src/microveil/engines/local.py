@@ -242,14 +242,17 @@ class LocalEngine:
 
     def coded(self, column: Column, candidates: Candidates, source: RandomSource) -> "LocalCodes":
         """Sort the codes: O(n log n), two columns of memory."""
-        values = _of(column).grid.values
-        codes = candidates.codes(values, source.words(len(values)))
+        grid = _of(column).grid
+        # A word for each record of the table: that one has no value moves no other's jitter.
+        words = source.words(grid.n_present + grid.n_missing)
+        present = words if grid.missing is None else words[~grid.missing]
+        codes = candidates.codes(grid.values, present)
         return LocalCodes(codes=codes, in_order=np.sort(codes))
 
     def binned(self, column: Column, axis: Axis, codes: Codes | None) -> "LocalBins":
         """Look each record up: O(n), a byte or two for each."""
         grid = _of(column).grid
-        kind = np.dtype(np.uint8 if axis.n_bins <= 1 << 8 else np.uint16)
+        kind = np.min_scalar_type(axis.n_bins - 1)
         if axis.groups is None:
             assert isinstance(codes, LocalCodes)  # noqa: S101 -- handles stay with their engine
             assert axis.edges is not None  # noqa: S101 -- an axis has edges or groups

@@ -7,14 +7,19 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.mechanism.gaussian import discrete_gaussian
-from microveil.mechanism.noise import RandomSource, discrete_laplace
+from microveil.errors import RequestError
+from microveil.mechanism.gaussian import LARGEST_VARIANCE, discrete_gaussian
+from microveil.mechanism.noise import LARGEST_SCALE, RandomSource, discrete_laplace
 
 __all__ = ["CountNoise", "gaussian_noise", "laplace_noise"]
 
 Whole = NDArray[np.int64]
-# A record is so many steps that rounding a scale up to whole steps adds less than a millionth.
-FINE = 20
+# A record is so many steps that a scale of 1 or more has 2**20 of them: to round it up to whole
+# steps adds less than a millionth.
+FINE = 21
+# Noisy counts end here, in steps, of which counts themselves have far fewer: draws beyond 2**62
+# appear as 2**62, and what is added to that would show.
+FARTHEST = 1 << 61
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +60,8 @@ class CountNoise:
         else:
             scales = np.full(counts.size, int(self.scale), dtype=np.int64)
             noise = discrete_laplace(scales, source)
-        return (counts << self.bits) + noise.reshape(counts.shape)
+        noisy = (counts << self.bits) + noise.reshape(counts.shape)
+        return np.asarray(np.clip(noisy, -FARTHEST, FARTHEST))
 
 
 def laplace_noise(share: Fraction) -> CountNoise:
@@ -65,7 +71,8 @@ def laplace_noise(share: Fraction) -> CountNoise:
     8.0
     """
     scale = 2 / share
-    bits = max(0, FINE - max(0, int(scale)).bit_length())
+    _check(scale, LARGEST_SCALE)
+    bits = max(0, FINE - int(scale).bit_length())
     return CountNoise(is_gaussian=False, scale=Fraction(math.ceil(scale * (1 << bits))), bits=bits)
 
 
@@ -75,4 +82,14 @@ def gaussian_noise(share: Fraction) -> CountNoise:
     >>> gaussian_noise(Fraction(1, 100)).variance
     100.0
     """
+    _check(1 / share, LARGEST_VARIANCE)
     return CountNoise(is_gaussian=True, scale=1 / share, bits=0)
+
+
+def _check(scale: Fraction, largest: int) -> None:
+    if scale > largest:
+        raise RequestError(
+            "epsilon",
+            "a part of it is so small that the noise on a count would not fit 64 bits",
+            "pass a larger epsilon, or less uneven weights in the budget",
+        )

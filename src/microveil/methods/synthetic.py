@@ -106,9 +106,8 @@ def dp_synthetic(columns: Sequence[Column], choices: Choices, engine: Engine) ->
     parts = []
     for column in columns:
         name = column.attribute.name
-        nominal = split(choices.epsilon, names, choices.budget)[name]
         share = budget.total * own * weights[name] / total
-        parts.append(_own(column, choices, budget, share, nominal, len(names)))
+        parts.append(_own(column, choices, budget, share, len(names), is_alone=own == 1))
     planned = None
     if structure != "independent":
         planned = _tables(columns, choices, budget, (choosing, tables), structure, target)
@@ -148,16 +147,18 @@ def _own(
     choices: Choices,
     budget: _Budget,
     share: Fraction,
-    nominal: Fraction,
     n_columns: int,
+    *,
+    is_alone: bool,
 ) -> CutsPlan | LevelsPlan:
-    """Plan what is asked of one attribute by itself."""
+    """Plan what is asked of one attribute by itself, and whether that is all."""
     n_records, missing = choices.n_records, choices.protects_missing
+    epsilon = share if is_alone and not budget.is_concentrated else None
     if not _is_cut(column):
         return LevelsPlan(
             column=column,
             n_records=n_records,
-            share=nominal,
+            share=epsilon,
             noise=budget.noise(share),
             has_missing=missing,
         )
@@ -166,7 +167,7 @@ def _own(
     return CutsPlan(
         column=column,
         n_records=n_records,
-        share=nominal,
+        share=epsilon,
         candidates=Candidates(lower=lower, upper=upper, count=CANDIDATES),
         rates=_levels(column, choices, budget, share - present, n_columns),
         present=budget.noise(present) if missing else None,

@@ -52,7 +52,8 @@ class _AttributePlan:
         The engine's handle.
     n_records : int
     share : Fraction or None
-        Of epsilon, for its own distribution; None where the budget is one of rho.
+        Of epsilon, all that is spent on it; None where it is in tables with others too, or the
+        budget is one of rho: then the epsilon of the whole alone bounds what it shows.
     """
 
     column: Column
@@ -86,7 +87,7 @@ class _AttributePlan:
 
     @property
     def vector_loss(self) -> float | None:
-        """What it spends on its own distribution, whatever the table."""
+        """What is spent on it, whatever the table; None where that is no share of its own."""
         return None if self.share is None else float(self.share)
 
     @property
@@ -405,9 +406,7 @@ class _Choosing:
         scopes = list(expected)
         losses = []
         for scope in scopes:
-            public = np.rint(
-                expected[scope] * float(self.fitting.n_records) * (1 << SCORE_BITS)
-            ).astype(np.int64)
+            public = _public(expected[scope], self.fitting.n_records)
             score = _score(counts[scope], public)
             # Of a table with a target the noise of its slices adds up in squares.
             slices = counts[scope].size / public.size
@@ -419,6 +418,19 @@ class _Choosing:
             [loss - least for loss in losses], [1] * len(losses), self.plan.rate, self.source
         )
         return scopes[chosen]
+
+
+def _public(expected: NDArray[np.float64], n_records: int) -> Whole:
+    """Make whole numbers of what is expected, in parts of a record.
+
+    They hold at most twice as many records as there are, whatever is expected: so no sum of
+    distances to them overflows, and the score moves by no more than it is said to.
+    """
+    shares = np.clip(expected, 0.0, 1.0)
+    if not float(shares.sum()) <= 2.0:  # no number counts as too much
+        shares = np.nan_to_num(shares)
+        shares /= max(1.0, float(shares.sum()))
+    return np.rint(shares * float(n_records) * (1 << SCORE_BITS)).astype(np.int64)
 
 
 def _score(counts: Whole, public: Whole) -> int:

@@ -94,9 +94,11 @@ def _what_was_done(guarantee: "Guarantee") -> Paragraph:
         model = "none in force, for want of randomness"
     budget = "."
     if guarantee.epsilon is not None:
+        whole = any(terms.share is None for terms in guarantee.attributes)
         budget = (
             f" with a budget (epsilon) of {six_digits(guarantee.epsilon)}"
-            f"{_delta(guarantee)}, divided among {_count(len(guarantee.attributes), 'attribute')}."
+            f"{_delta(guarantee)}, {'spent on' if whole else 'divided among'} "
+            f"{_count(len(guarantee.attributes), 'attribute')}{' together' if whole else ''}."
         )
     size = f" of {_count(guarantee.n_records, 'record')}" if guarantee.n_records else ""
     source = f" ({guarantee.source})" if guarantee.source else ""
@@ -234,7 +236,8 @@ def _head(condition: Condition, *, spends: bool) -> str:
 def _attributes(guarantee: "Guarantee") -> Tabulated:
     rows = []
     for terms in guarantee.attributes:
-        share = "none" if terms.share is None else six_digits(terms.share)
+        none = "none" if guarantee.epsilon is None else "none of its own"
+        share = none if terms.share is None else six_digits(terms.share)
         step = "" if terms.resolution is None else f"{terms.resolution}, "
         rows.append(
             (

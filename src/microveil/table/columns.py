@@ -145,7 +145,7 @@ def on_grid(
     Each record is rounded by itself, to the nearest grid point, so that a neighbouring table
     changes one grid value only.
     """
-    values, missing, infinite = _rounded(numbers, attribute)
+    values, missing, infinite = _rounded(numbers, attribute, clamp=clamp)
     if not keep_missing:
         remedy = HIDE if may_be_hidden else KEEP
         _refuse(missing, attribute, "a value is missing", remedy)
@@ -166,7 +166,7 @@ def on_grid(
 
 
 def _rounded(
-    numbers: Numbers, attribute: Attribute
+    numbers: Numbers, attribute: Attribute, *, clamp: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_] | None, NDArray[np.bool_] | None]:
     """Round to grid units; also which records are missing and which infinite."""
     values, resolution = numbers.values, attribute.resolution
@@ -175,9 +175,14 @@ def _rounded(
             return values.astype(np.int64, copy=False), numbers.missing, None
         values = values.astype(np.float64)
     grid = np.empty(len(values), dtype=np.int64)
-    n_missing, n_infinite, n_huge = kernel.to_grid(
-        values, float(resolution.numerator), float(resolution.denominator), grid
-    )
+    step = float(resolution.numerator), float(resolution.denominator)
+    n_missing, n_infinite, n_huge = kernel.to_grid(values, *step, grid)
+    if n_huge and clamp and attribute.bounds is not None:
+        # What no 64 bits hold is moved to the bound like any other: to refuse would show it.
+        inside = np.clip(values, float(attribute.bounds.lower), float(attribute.bounds.upper))
+        n_missing, n_infinite, n_huge = kernel.to_grid(
+            np.where(np.isinf(values), values, inside), *step, grid
+        )
     if n_huge:
         raise DataError(
             attribute.place,

@@ -1,0 +1,288 @@
+"""The tree of private medians: its exact law, and what it costs over all neighbours.
+
+For a given jitter a record's code is a function of its value: a record replaced by any other has
+any other code, and all other codes stay. So codes are what neighbours are enumerated over.
+"""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from microveil.engines.local import LocalCodes
+from microveil.mechanism.exponential import median_weights
+from microveil.partition import quantiles
+from microveil.partition.quantiles import Candidates, recursive_medians
+from reference import medians as plain
+from reference.enumeration import exact_law
+from reference.exponential import at_most_exponential, neighbours
+
+FAR = 1 << 40
+RATES = Fraction(3, 10), Fraction(48, 100)
+# Of Renyi's divergence: whole, so that powers of fractions are fractions.
+ORDERS = (2, 3, 8)
+
+
+def coded(codes):
+    codes = np.array(codes, dtype=np.int64)
+    return LocalCodes(codes=codes, in_order=np.sort(codes))
+
+
+def candidates(count):
+    return Candidates(lower=0, upper=99, count=count)
+
+
+def capped(weights):
+    """The weight of a loss of so many halves: beyond the list, its last."""
+    return lambda halves: weights[min(halves, len(weights) - 1)]
+
+
+def law_of(codes, count, weights):
+    """The exact law of `recursive_medians`, by running it with every answer to its choices."""
+
+    def program(answers):
+        cuts = recursive_medians(
+            coded(codes), candidates(count), weights, answers.draw, answers.below
+        )
+        return tuple(zip(cuts.numbers.tolist(), cuts.codes.tolist(), strict=True))
+
+    return exact_law(program)
+
+
+def tables(count, n_records):
+    return itertools.combinations_with_replacement(range(count + 1), n_records)
+
+
+def pure_cost(rates):
+    return 2 * sum(rates)
+
+
+def concentrated_cost(rates):
+    return sum(rate**2 for rate in rates) / 2
+
+
+def dearest(laws, pairs):
+    """The greatest ratio of probabilities over neighbours.
+
+    What one can give and the other cannot has no ratio: the laws must have the same outcomes.
+    """
+    assert all(laws[one].keys() == laws[other].keys() for one, other in pairs)
+    return max(
+        max(laws[one][outcome] / laws[other][outcome] for outcome in laws[one])
+        for one, other in pairs
+    )
+
+
+def renyi_holds(laws, pairs, order, rho):
+    """Whether no divergence of a whole order above 1 is above order * rho, exactly."""
+    worst = max(
+        sum(laws[one][seen] ** order / laws[other][seen] ** (order - 1) for seen in laws[one])
+        for one, other in pairs
+    )
+    return at_most_exponential(worst, (order - 1) * order * rho)
+
+
+@pytest.mark.parametrize(("count", "n_records", "depth"), [(1, 2, 2), (3, 3, 2), (4, 2, 3)])
+def test_the_medians_have_the_law_of_their_definition(count, n_records, depth):
+    """Every outcome of small tables, its probability in exact fractions."""
+    weights = [median_weights(Fraction(2 + level, 5), n_records) for level in range(depth)]
+    for codes in tables(count, n_records):
+        due = plain.law(codes, count, [capped(of_level) for of_level in weights])
+        assert law_of(codes, count, weights) == due
+        assert sum(due.values()) == 1
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.integers(0, 40), max_size=12),
+    st.integers(0, 40),
+    st.integers(1, 41),
+    st.lists(st.integers(1, 2**160), min_size=1, max_size=14).map(lambda w: sorted(w)[::-1]),
+)
+def test_a_node_weighs_each_candidate_by_the_records_below_it(codes, i, width, weights):
+    """Short lists of weights too, whose last one all greater losses have."""
+    j = min(i + width, 41)
+    runs = quantiles._runs(coded(codes), i, j, weights)
+    if j - i < 2:
+        assert runs is None
+        return
+    found = {}
+    for run, weight in enumerate(runs.weights):
+        first, last = runs.borders[run : run + 2].tolist()
+        assert weight % max(last - first, 1) == 0
+        found |= dict.fromkeys(range(first + 1, last + 1), weight // max(last - first, 1))
+        # The last candidate of a run is drawn by its last number.
+        if last > first:
+            drawn = runs.drawn(lambda _weights, run=run: run, lambda bound: bound - 1)
+            assert drawn == last
+    weight = capped(weights)
+    assert found == {cut: plain.node_weight(codes, i, j, cut, weight) for cut in range(i + 1, j)}
+
+
+@pytest.mark.parametrize(
+    ("count", "n_records", "rates"),
+    [
+        (4, 3, RATES),
+        (3, 4, RATES),
+        (2, 3, (Fraction(3), Fraction(5))),
+        (4, 2, (Fraction(1, 2), Fraction(4, 5), Fraction(32, 25))),
+    ],
+)
+def test_no_neighbour_costs_more_than_the_levels_are_accounted(count, n_records, rates):
+    """All paths, all replaced records: the pure loss, and Renyi's divergence of several orders."""
+    weights = [median_weights(rate, n_records) for rate in rates]
+    laws = {codes: law_of(codes, count, weights) for codes in tables(count, n_records)}
+    pairs = {
+        (tuple(sorted(one)), tuple(sorted(other)))
+        for one, other in neighbours(range(count + 1), n_records)
+    }
+    assert at_most_exponential(dearest(laws, pairs), pure_cost(rates))
+    for order in ORDERS:
+        assert renyi_holds(laws, pairs, order, concentrated_cost(rates))
+
+
+def test_a_record_that_loses_its_value_costs_no_more():
+    """Where missing is protected a neighbour may have one code less, or one more."""
+    count, weights = 3, [median_weights(rate, 3) for rate in RATES]
+    laws = {
+        codes: law_of(codes, count, weights)
+        for n_records in (2, 3)
+        for codes in tables(count, n_records)
+    }
+    pairs = {
+        pair
+        for codes in tables(count, 3)
+        for one in range(3)
+        for pair in itertools.permutations([codes, codes[:one] + codes[one + 1 :]])
+    }
+    # One node of a level moves, by 1/2: half of what a replaced value may cost.
+    assert at_most_exponential(dearest(laws, pairs), pure_cost(RATES) / 2)
+    for order in ORDERS:
+        assert renyi_holds(laws, pairs, order, concentrated_cost(RATES))
+
+
+def loss_of_two_levels(rates):
+    """The loss of one path where every node is at its worst.
+
+    At the root the record passes the cut and nearly all other candidates; below it the record
+    leaves one node and enters the other, in both of which one run holds nearly all candidates.
+    """
+    first = 1 << 20
+    one, other = (2, first, first + 1, FAR), (0, 2, first, first + 1)
+    path = {1: 2, 2: first, 3: first + 1}
+    weights = [capped(median_weights(rate, 4)) for rate in rates]
+    before, after = (plain.path_probability(codes, FAR, weights, path) for codes in (one, other))
+    return after / before
+
+
+def test_two_adaptive_levels_cost_what_they_are_accounted():
+    """1.5600 of 1.56: the bound is reached, so nothing less would do."""
+    ratio = loss_of_two_levels(RATES)
+    assert at_most_exponential(ratio, pure_cost(RATES))
+    assert round(math.log(ratio), 4) == 1.56
+
+
+def test_a_rate_one_percent_too_high_is_noticed():
+    """The same path finds it, at either level."""
+    for level in (0, 1):
+        rates = [rate * (Fraction(101, 100) if own == level else 1)
+                 for own, rate in enumerate(RATES)]  # fmt: skip
+        assert not at_most_exponential(loss_of_two_levels(rates), pure_cost(RATES))
+
+
+def in_classes(codes, other, weight):
+    """The law of one median over runs of candidates that neither of two tables tells apart."""
+    runs = plain.node_classes(codes, 0, FAR + 1, weight, also=other)
+    total = sum(many * own for _, many, own in runs)
+    return {first: Fraction(many * own, total) for first, many, own in runs}
+
+
+def divergence_over_rho(rate, accounted):
+    """Renyi's divergence of order 2 over what is accounted, where half of all candidates rise.
+
+    A record passes all candidates; half of them have less than half of the records below them and
+    come nearer, half have more and go farther.
+    """
+    weight = capped(median_weights(rate, 4))
+    half = FAR >> 1
+    one, other = (half, half, half, FAR), (0, half, half, half)
+    before, after = in_classes(one, other, weight), in_classes(other, one, weight)
+    total = sum(before[run] ** 2 / after[run] for run in before)
+    return math.log(total) / float(2 * accounted)
+
+
+def test_one_level_costs_nearly_the_rho_that_it_is_accounted():
+    """rate**2 / 2 is not to be had for less: at a small rate all of it is spent."""
+    rate = Fraction(1, 10)
+    assert 0.99 < divergence_over_rho(rate, rate**2 / 2) <= 1
+    for larger in (Fraction(1, 2), Fraction(1), Fraction(3)):
+        assert divergence_over_rho(larger, larger**2 / 2) <= 1
+
+
+def test_a_rho_one_percent_too_low_is_noticed():
+    """The same two tables find it."""
+    rate = Fraction(1, 10)
+    assert divergence_over_rho(rate, rate**2 / 2 * Fraction(99, 100)) > 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.tuples(st.integers(-(10**6), 10**6), st.integers(33, 10**7)),
+    st.sampled_from([7, 1000, 1 << 20, 1 << 40]),
+    st.lists(st.tuples(st.floats(0, 1), st.integers(0, 2**64 - 1)), min_size=1, max_size=6),
+)
+def test_a_code_counts_the_candidates_below_a_jittered_position(domain, count, records):
+    """By the definition in 60 digits; what floating point rounds is beside a border."""
+    lower, upper = domain[0], domain[0] + domain[1]
+    places = Candidates(lower=lower, upper=upper, count=count)
+    values = np.array([lower + round(share * domain[1]) for share, _ in records], dtype=np.int64)
+    words = np.array([word for _, word in records], dtype=np.uint64)
+    found = places.codes(values, words).tolist()
+    for value, (_, word), code in zip(values.tolist(), records, found, strict=True):
+        if count < 1 << 40:
+            continue  # jitter reaches farther than a step of the grid
+        position = Fraction(value) + Fraction(word >> 11, 1 << 53)
+        due, to_border = plain.code(position, lower, upper, count)
+        assert code == due or (abs(code - due) == 1 and to_border < 1e-2)
+    # A word of 0 leaves a record where its value is, whatever there is of candidates.
+    for value, code in zip(values.tolist(), places.codes(values, words * 0).tolist(), strict=True):
+        due, to_border = plain.code(Fraction(value), lower, upper, count)
+        assert code == due or (abs(code - due) == 1 and to_border < 1e-2)
+
+
+@pytest.mark.parametrize("count", [1 << 20, 1 << 40])
+@pytest.mark.parametrize("domain", [(-50, 10**6), (0, 10**12), (3, 99), (-(2**61), 2**61)])
+def test_a_code_hangs_on_its_own_record_alone(domain, count):
+    """Neither on where the record stands nor on who stands beside it, to the last bit."""
+    lower, upper = domain
+    places, n_records = Candidates(lower=lower, upper=upper, count=count), 300
+    random = np.random.Generator(np.random.PCG64(1))
+    values = random.integers(lower, upper, n_records, endpoint=True)
+    values[:3] = lower, upper, min(max(0, lower), upper)
+    words = random.integers(0, 2**64, n_records, dtype=np.uint64)
+    codes = places.codes(values, words)
+    assert 0 <= codes.min() <= codes.max() <= count
+    for shift in (1, 2, 3, 5):
+        assert places.codes(values[shift:], words[shift:]).tolist() == codes[shift:].tolist()
+    alone = [int(places.codes(values[[at]], words[[at]])[0]) for at in range(n_records)]
+    assert alone == codes.tolist()
+
+
+def test_equal_values_part_at_every_share():
+    """The jitter of a point mass is even over its grid step, or over 16 candidates."""
+    random = np.random.Generator(np.random.PCG64(2))
+    words = random.integers(0, 2**64, 20_000, dtype=np.uint64)
+    for count, width in ((1 << 40, 1.0), (1 << 20, None)):
+        places = Candidates(lower=0, upper=10**9, count=count)
+        codes = places.codes(np.full(len(words), 3 * 10**6), words)
+        low, high = places.positions(np.array([codes.min(), codes.max()]))
+        assert len(np.unique(codes)) >= quantiles.REACH
+        if width is not None:
+            assert low + 1e-3 >= 3 * 10**6
+            assert high <= 3 * 10**6 + width
+        shares = np.sort((places.positions(codes) - low) / (high - low))
+        assert np.abs(shares - np.linspace(0, 1, len(shares))).max() < 0.08

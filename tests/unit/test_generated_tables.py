@@ -1,0 +1,293 @@
+"""Records drawn from measurements: their distributions are those that were measured."""
+
+import datetime
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import microveil as mv
+from microveil.engines.local import LocalEngine
+from microveil.mechanism.noise import RandomSource
+from microveil.partition.quantiles import Candidates, Cuts
+from microveil.protect import draw
+from microveil.schema import Attribute, Bounds, Categories, Kind, Source
+from microveil.synthesis.axes import axis_of, bin_masses, two_parts
+from microveil.synthesis.generation import drawn_bins, drawn_scores, systematic
+from microveil.synthesis.junction_tree import junction_tree
+from microveil.synthesis.measurements import (
+    CountsMeasured,
+    CutsMeasured,
+    Measurements,
+    NoisyCounts,
+)
+from microveil.synthesis.model import Layout
+from microveil.synthesis.quantile_function import quantile_function
+from microveil.synthesis.synthesis import synthesised
+
+COUNT = 1 << 40
+
+
+def generator(seed=1):
+    return np.random.Generator(np.random.PCG64(seed))
+
+
+@st.composite
+def cuts_of_a_domain(draw_from):
+    """Released cuts of some domain, some of them missing, some beside each other."""
+    lower = draw_from(st.integers(-(10**6), 10**6))
+    upper = lower + draw_from(st.integers(33, 10**8))
+    depth = draw_from(st.integers(2, 6))
+    numbers = draw_from(st.sets(st.integers(1, 2**depth - 1)))
+    near = st.integers(1, COUNT)
+    if draw_from(st.booleans()):
+        near = draw_from(near).__add__
+        near = st.integers(0, 3000).map(near)
+    codes = draw_from(st.sets(near, min_size=len(numbers), max_size=len(numbers)))
+    return Candidates(lower=lower, upper=upper, count=COUNT + 3000), Cuts(
+        depth=depth, numbers=np.array(sorted(numbers), dtype=np.int64),
+        codes=np.array(sorted(codes), dtype=np.int64),
+    )  # fmt: skip
+
+
+@settings(max_examples=40, deadline=None)
+@given(cuts_of_a_domain())
+def test_a_quantile_function_rises_inside_the_domain_and_goes_through_its_cuts(made):
+    """Wherever the cuts lie: beside each other, at an end, or one alone, or none."""
+    candidates, cuts = made
+    function = quantile_function(cuts, candidates)
+    shares = np.concatenate([np.linspace(1e-13, 1 - 1e-13, 401), cuts.shares])
+    values = function.at(np.sort(shares))
+    assert values.dtype == np.int64
+    assert (np.diff(values) >= 0).all()
+    assert candidates.lower <= values[0] <= values[-1] <= candidates.upper
+    places = candidates.positions(cuts.codes)
+    width = candidates.upper + 1 - candidates.lower
+    found = np.interp(cuts.shares, function.shares, function.values)
+    assert np.abs(found - places).max(initial=0) <= 1e-9 * width
+
+
+def attribute(name, domain):
+    kind = domain.kind if isinstance(domain, Categories) else Kind.WHOLE
+    return Attribute(name=name, kind=kind, resolution=Fraction(1), resolution_source=Source.TYPE,
+                     domain=domain)  # fmt: skip
+
+
+def bounds(lower, upper):
+    return Bounds(lower=Fraction(lower), upper=Fraction(upper), source=Source.DECLARED)
+
+
+def noisy(counts, variance=1.0):
+    return NoisyCounts(steps=np.array(counts), bits=0, variance=variance, is_gaussian=False)
+
+
+def cuts_measured(codes, candidates, present=None):
+    depth = (len(codes) + 1).bit_length() - 1
+    numbers = np.arange(1, len(codes) + 1)
+    return CutsMeasured(
+        attribute=attribute("X", bounds(candidates.lower, candidates.upper)),
+        candidates=candidates, cuts=Cuts(depth=depth, numbers=numbers, codes=np.array(codes)),
+        rates=(1.0,) * depth, present=None if present is None else noisy(present),
+    )  # fmt: skip
+
+
+def counts_measured(name, counts, *, ordered=False, has_missing=False, variance=1.0):
+    values = tuple(f"v{place}" for place in range(len(counts) - has_missing))
+    domain = Categories(values=values, ordered=ordered, source=Source.DECLARED)
+    return CountsMeasured(attribute=attribute(name, domain), levels=noisy(counts, variance),
+                          has_missing=has_missing)  # fmt: skip
+
+
+def table_of(*attributes, tables=None, parts=4, n_records=1000, n_drawn=1000, halves=None):
+    measured = Measurements(n_records=n_records, attributes=attributes, tables=tables or {},
+                            parts=parts, halves=halves or {})  # fmt: skip
+    return synthesised(measured, n_drawn, generator())
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.sets(st.integers(1, COUNT), min_size=7, max_size=7).map(sorted),
+    st.integers(1, 400),
+    st.sampled_from([None, (700, 300), (0, 1000), (1000, -40)]),
+)
+def test_as_many_values_lie_between_two_cuts_as_their_mass_says(codes, n_drawn, present):
+    """Of the records with a value: to the record, but for those in the cut's own grid step."""
+    candidates = Candidates(lower=-500, upper=10**6, count=COUNT)
+    cut, other = cuts_measured(codes, candidates, present), counts_measured("Y", [600, 400])
+    pair = noisy(np.arange(2 * axis_of(cut, 4).n_bins).reshape(-1, 2) * 50)
+    first, _ = table_of(cut, other, tables={(0, 1): pair}, n_drawn=n_drawn)
+    values, missing = first
+    assert len(values) == n_drawn
+    assert (missing is None) == (present is None)
+    own = values if missing is None else values[~missing]
+    for share, place in zip(np.arange(1, 8) / 8, candidates.positions(np.array(codes)),
+                            strict=True):  # fmt: skip
+        due = round(share * len(own) + 1e-9)
+        below, up_to = (int((own < np.floor(place)).sum()), int((own <= np.floor(place)).sum()))
+        assert below - 1 <= due <= up_to + 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.lists(st.floats(0, 5), min_size=3, max_size=3), min_size=1, max_size=4),
+    st.lists(st.integers(0, 50), min_size=4, max_size=4),
+    st.integers(0, 99),
+)
+def test_systematic_sampling_is_within_one_of_what_is_due(masses, counts, seed):
+    """In every group, and for every run of outcomes; a group without masses takes all alike."""
+    masses, counts = np.array(masses), np.array(counts[: len(masses)])
+    found = systematic(masses, counts, generator(seed))
+    assert len(found) == counts.sum()
+    for group, own in enumerate(np.split(found, np.cumsum(counts)[:-1])):
+        total = masses[group].sum()
+        shares = masses[group] / total if total > 0 else np.full(3, 1 / 3)
+        assert (np.diff(own) >= 0).all()
+        for end in range(1, 4):
+            due = shares[:end].sum() * len(own)
+            assert abs((own < end).sum() - due) <= 1 + 1e-6
+        if total > 0:
+            assert not set(own.tolist()) & set(np.flatnonzero(shares * len(own) < 1e-12).tolist())
+
+
+def test_bins_are_drawn_given_those_before_them():
+    """Pairs of neighbours in the tree come out as the model has them, to a record a group."""
+    sizes, random = [3, 2, 4], generator(5)
+    tree = junction_tree(sizes, [(0, 1), (1, 2)])
+    potentials = [random.random([sizes[one] for one in clique]) for clique in tree.cliques]
+    model = Layout(sizes=tuple(sizes), tree=tree).calibrated(potentials)
+    bins = drawn_bins(model, 5000, generator(2))
+    for pair in ((0, 1), (1, 2)):
+        found = np.zeros([sizes[one] for one in pair])
+        np.add.at(found, tuple(bins[one] for one in pair), 1)
+        assert np.abs(found - 5000 * model.margin(pair)).max() <= 1 + sizes[pair[0]]
+    # Attributes that are independent given a third are so in the records: siblings are shuffled.
+    within = [bins[0][bins[1] == 0], bins[2][bins[1] == 0]]
+    assert abs(np.corrcoef(within)[0, 1]) < 0.06
+
+
+def test_scores_stay_in_their_bins_and_follow_their_parent():
+    """By the copula that ties them: its correlation over all bins is the one asked for."""
+    random = generator(7)
+    parent = random.standard_normal(20_000)
+    score = 0.8 * parent + 0.6 * random.standard_normal(20_000)
+    ends = np.array([-np.inf, -0.7, 0.0, 0.7, np.inf])
+    bins = np.searchsorted(ends[1:-1], score, side="right")
+    made = drawn_scores(ends[bins], ends[bins + 1], parent, 0.8, random)
+    assert (made >= ends[bins]).all()
+    assert (made <= ends[bins + 1]).all()
+    everywhere = np.full(20_000, np.inf)
+    whole = drawn_scores(-everywhere, everywhere, parent, 0.8, random)
+    assert np.corrcoef(whole, parent)[0, 1] == pytest.approx(0.8, abs=0.02)
+
+
+def test_values_of_a_list_are_as_many_as_their_noisy_counts_say():
+    """Those that do not stand out share what is left; what is below 0 is not drawn there."""
+    counts = [500, 2, -3, 0, 300, 198, 3]
+    values, missing = table_of(counts_measured("Y", counts, variance=4.0))[0]
+    assert missing is None
+    found = np.bincount(values, minlength=7)
+    assert np.abs(found - np.maximum(counts, 0)).max() <= 4
+    assert found[2] == found[3] == 0
+    nothing, _ = table_of(counts_measured("Y", [-1, -2, -3, -1]))[0]
+    assert (np.bincount(nothing, minlength=4) > 0).all()
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize("has_missing", [False, True])
+@settings(max_examples=30, deadline=None)
+@given(counts=st.lists(st.integers(-30, 60), min_size=3, max_size=9))
+def test_every_value_of_a_list_is_in_one_bin(ordered, has_missing, counts):
+    """Bins of an ordered list hold neighbours; what is missing is no neighbour of a value."""
+    measured = counts_measured("Y", counts, ordered=ordered, has_missing=has_missing, variance=25.0)
+    axis = axis_of(measured, 8)
+    assert sorted(set(axis.groups.tolist())) == list(range(axis.n_bins))
+    if ordered:
+        values = axis.groups[: len(counts) - has_missing]
+        assert (np.diff(values) >= 0).all()
+        assert not has_missing or axis.groups[-1] not in values
+    masses = bin_masses(0, axis, measured, {})
+    assert masses.min() > 0
+    assert masses.sum() == pytest.approx(1)
+
+
+def test_of_two_cuts_in_one_grid_value_the_lower_stays():
+    """The masses of the parts that it bounds are summed."""
+    candidates = Candidates(lower=0, upper=99, count=COUNT)
+    words = np.array([1, 1 << 63, 1 << 63], dtype=np.uint64)
+    codes = candidates.codes(np.array([10, 10, 60]), words + np.uint64(1 << 50))
+    assert np.floor(candidates.positions(codes)).tolist() == [10, 10, 60]
+    axis = axis_of(cuts_measured(codes.tolist(), candidates), 4)
+    assert axis.edges.tolist() == codes[[0, 2]].tolist()
+    assert axis.ends.tolist() == [0, 0.25, 0.75, 1]
+    assert axis.n_bins == 3
+    halves = two_parts(cuts_measured(codes.tolist(), candidates), 60)
+    assert codes[1] < halves.edges[0] < codes[2]
+    assert 0.5 < halves.ends[1] < 0.75
+
+
+def test_weights_divide_the_budget_at_every_level():
+    """An attribute of three times the weight is measured with three times the budget."""
+    table = {name: np.arange(4000) % 1000 for name in ("A", "B", "C")}
+    asked = {"method": "dp-synthetic", "attributes": list(table), "epsilon": 4,
+             "bounds": dict.fromkeys(table, (0, 1000)), "budget": {"A": 3, "B": 0.5}}  # fmt: skip
+    for delta, power in ((0, 1), (1e-9, 2)):
+        plan = mv.plan(table, **asked, delta=delta)
+        spent = [sum(rate**power for rate in part.rates) for part in plan.attributes]
+        assert spent[0] / spent[2] == pytest.approx(3)
+        assert spent[1] / spent[2] == pytest.approx(0.5)
+        for part in plan.attributes:
+            steps = [after / before for before, after in zip(part.rates, part.rates[1:],
+                                                            strict=False)]  # fmt: skip
+            growth = 1.6 if len(part.rates) == 2 else 1.4
+            assert steps == pytest.approx([growth] * (len(part.rates) - 1))
+
+
+@pytest.mark.parametrize("n_drawn", [1, 7, 250])
+@pytest.mark.parametrize(
+    "more", [{"structure": "independent"}, {"structure": "tree"}, {"target": "C"}], ids=str
+)
+def test_as_many_records_are_drawn_as_asked_for(n_drawn, more):
+    """However few, whatever the structure."""
+    random = generator(3)
+    table = {
+        "A": random.integers(0, 1000, 200), "B": random.integers(0, 5, 200),
+        "C": random.choice(list("xy"), 200),
+    }  # fmt: skip
+    plan = mv.plan(
+        table, method="dp-synthetic", attributes=list(table), epsilon=30, n_records=n_drawn,
+        bounds={"A": (0, 1000), "B": (0, 4)}, categories={"C": list("xy")}, **more,
+    )  # fmt: skip
+    data = draw(plan, LocalEngine(), source=RandomSource.seeded(1)).data
+    assert {len(column) for column in data.values()} == {n_drawn}
+    assert plan.guarantee.n_records == 200
+
+
+DAYS = {"method": "dp-synthetic", "epsilon": 30, "attributes": ["DAY", "N"],
+        "bounds": {"DAY": ("1970-01-01", "1979-12-31"), "N": (0, 100)}}  # fmt: skip
+
+
+def days():
+    return {"DAY": np.arange(300).astype("datetime64[D]"), "N": np.arange(300) % 100}
+
+
+def test_a_threshold_is_read_as_the_values_of_its_attribute_are():
+    """A date counts its days, a number its steps, as it is written."""
+    plan = mv.plan(days(), **DAYS, target={"DAY": datetime.date(1970, 3, 1)})
+    assert plan.synthetic.tables.halves == {0: 59}
+    steps = {"resolution": {"N": 0.1}, "target": {"N": 30.3}}
+    table = {"DAY": days()["DAY"], "N": days()["N"] / 1.0}
+    assert mv.plan(table, **DAYS, **steps).synthetic.tables.halves == {1: 303}
+
+
+@pytest.mark.parametrize(
+    "target",
+    [{"DAY": 59}, {"N": datetime.date(1970, 3, 1)}, {"N": float("nan")}, {"N": float("inf")},
+     {"N": 0}, {"N": 101}],
+    ids=str,
+)  # fmt: skip
+def test_a_threshold_that_is_none_of_its_attributes_values_is_refused(target):
+    """One of another kind, or one that leaves all values on one side."""
+    with pytest.raises(mv.RequestError, match="inside the declared bounds"):
+        mv.plan(days(), **DAYS, target=target)
