@@ -69,7 +69,7 @@ def guarantee(tables):
     )
     return replace(
         plan.guarantee, method="dp-synthetic", title="a new table", attributes=attributes,
-        n_records=220, remarks=("Of this release no record is a person.",),
+        n_records=220, is_synthetic=True, remarks=("Of this release no record is a person.",),
     )  # fmt: skip
 
 
@@ -96,7 +96,7 @@ def test_tables_of_different_lengths_need_to_be_said_to_have_no_pairs(tables, gu
     assert "Assessment of 220 released records against 300 records" in found.to_text()
     assert "4 attributes of numbers, 2 of text" in " ".join(found.to_text().split())
     with pytest.raises(DataError, match="as many in both"):
-        mv.assess(*tables, guarantee=replace(guarantee, method="laplace"))
+        mv.assess(*tables, guarantee=replace(guarantee, is_synthetic=False))
 
 
 def test_as_many_records_are_no_pairs_where_they_are_nobodys(tables, guarantee):
