@@ -88,4 +88,6 @@ def promised(guarantee: Guarantee | None) -> str | None:
         else f"{' and '.join(names)} scope not covered"
         for held, names in covered.items()
     ]
+    if guarantee.delta:
+        shown.append(f"delta {guarantee.to_dict()['delta']:g}")
     return "; ".join([f"{guarantee.model_in_words}, {'; '.join(shown)}", *guarantee.provisos])
