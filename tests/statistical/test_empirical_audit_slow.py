@@ -141,7 +141,7 @@ def test_noise_that_is_too_small_is_found(method, scope):
     prepared = prepare(INCOMES, request)
     planned = plan_prepared(prepared, request, LocalEngine())
     (part,) = planned.attributes
-    settings = {"runs": RUNS, "confidence": CONFIDENCE, "audit_seed": 1}
+    settings = {"engine": LocalEngine(), "runs": RUNS, "confidence": CONFIDENCE, "audit_seed": 1}
     broken = replace(part, scales=part.scales // 3)
     assert scope in measured(broken, prepared, request, planned, **settings).contradicted
     if method == "laplace":

@@ -5,7 +5,8 @@ for the custodian: it depends on the data. For every attribute it is the largest
 record replaced by any value of the domain and the clusters formed anew, of the sum over
 clusters of |change of the sum| / scale of its noise, with the scales that the release really
 draws with, rounding included. No search is needed: see `shifts` for clusters by rank,
-`joint_shifts` for those of several attributes; the proofs are in docs/methods.
+`joint_shifts` for those of several attributes; the proofs are in docs/methods. Of a new table
+nothing is computed on the original: what is accounted bounds the loss, whatever is looked at.
 """
 
 import math
@@ -15,11 +16,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Unpack
 
+from microveil.audit.accounted import Accounted, accounted_of
 from microveil.engines import engine_of
 from microveil.errors import stands_alone
 from microveil.plans import AttributePlan
 from microveil.privacy import Condition
 from microveil.privacy.condition import in_short
+from microveil.privacy.scope import rounded_up
 from microveil.release import Plan
 from microveil.release.planning import plan_prepared
 from microveil.release.recipe import merged, read_recipe
@@ -70,14 +73,14 @@ class Audit:
     attributes : dict of AttributeAudit
     conditions : tuple of Condition
         What the shares of epsilon take as given and leave out, as the guarantee says it.
-    whole : float or None
-        The loss of all attributes where they are drawn together, and no part of epsilon is one
-        attribute's own; else None.
+    accounted : Accounted or None
+        Of a new table what its steps spend: the losses are then what is accounted, at every
+        scope, and were not computed on this table.
     """
 
     attributes: Mapping[str, AttributeAudit]
     conditions: tuple[Condition, ...] = ()
-    whole: float | None = None
+    accounted: Accounted | None = None
 
     @property
     def vector_scope(self) -> float | None:
@@ -86,8 +89,9 @@ class Audit:
         One person's record may be the worst in one attribute and not in another, so this
         is at least what any one person risks.
         """
-        if self.whole is not None:
-            return self.whole
+        if self.accounted is not None:
+            # Beside a delta no loss is certain.
+            return None if self.accounted.is_concentrated else rounded_up(self.accounted.total)
         losses = [entry.vector_scope for entry in self.attributes.values()]
         known = [loss for loss in losses if loss is not None]
         return math.fsum(known) if len(known) == len(losses) else None
@@ -105,14 +109,17 @@ class Audit:
                 for name, entry in self.attributes.items()
             },
             "vector_scope": self.vector_scope,
+            **({} if self.accounted is None else {"accounted": self.accounted.to_dict()}),
         }
 
     def to_text(self) -> str:
         """Return the audit as a table for a terminal."""
+        if self.accounted is not None:
+            return self._accounted_text(self.accounted)
         rows = [("attribute", "share", "true loss", "clusters", "exact cells")]
         for name, entry in self.attributes.items():
             share = "none" if entry.share is None else f"{float(entry.share):.6g}"
-            loss = _shown(entry.vector_scope) if self.whole is None else "together"
+            loss = _shown(entry.vector_scope)
             rows.append((one_line(name), share, loss, str(entry.clusters), str(entry.exact_cells)))
         shares = [entry.share for entry in self.attributes.values() if entry.share is not None]
         total = f"{float(sum(shares)):.6g}" if shares else "none"
@@ -122,6 +129,35 @@ class Audit:
             *aligned(
                 [*rows, ("all together", total, _shown(self.vector_scope))], widths=(0, 10, 10, 9)
             ),
+        ]
+        if self.conditions:
+            lines += ["", *in_short(self.conditions)]
+        return "\n".join(lines) + "\n"
+
+    def _accounted_text(self, accounted: Accounted) -> str:
+        """Say what is accounted, step by step: nothing of it was computed on the table."""
+        rows = [
+            ("attribute", "share", f"spent, {accounted.unit}"),
+            *(
+                (one_line(name), _figure(entry.share), _figure(accounted.attributes[name]))
+                for name, entry in self.attributes.items()
+            ),
+        ]
+        if accounted.tables:
+            rows += [
+                ("choice of pairs", "", _figure(accounted.choices)),
+                ("tables of pairs", "", _figure(accounted.tables)),
+            ]
+        total = _figure(accounted.promised)
+        rows.append(("all together", "", _figure(accounted.total)))
+        delta = f", delta {float(accounted.delta):g}" if accounted.delta else ""
+        lines = [
+            "The loss that is accounted: a bound, at every scope and for every table, on what one",
+            "record can change. It is not computed on this table.",
+            "",
+            *aligned(rows, widths=(0, 10, 14)),
+            "",
+            f"That is epsilon {total}{delta}, whatever is looked at.",
         ]
         if self.conditions:
             lines += ["", *in_short(self.conditions)]
@@ -146,7 +182,8 @@ def audit(
     Audit
         Its ``to_dict()`` holds, by attribute, the share of epsilon, the true loss
         ``vector_scope`` (None where nothing bounds it, as for `record-dp` by MDAV and the
-        methods without epsilon), ``exact_cells`` and ``clusters``, and the sum of the losses.
+        methods without epsilon), ``exact_cells`` and ``clusters``, and the sum of the losses. Of
+        "dp-synthetic" they are what is accounted, and ``accounted`` says it step by step.
 
     Raises
     ------
@@ -177,15 +214,13 @@ def audit_of(planned: Plan) -> Audit:
     return Audit(
         attributes={part.attribute.name: AttributeAudit.of(part) for part in planned.attributes},
         conditions=planned.claim.conditions,
-        whole=_whole(planned),
+        accounted=accounted_of(planned),
     )
-
-
-def _whole(planned: Plan) -> float | None:
-    together = planned.synthetic is not None and any(p.share is None for p in planned.attributes)
-    # Beside a delta no loss is certain.
-    return planned.claim.scopes.vector.epsilon if together and not planned.claim.delta else None
 
 
 def _shown(loss: float | None) -> str:
     return "no bound" if loss is None else f"{loss:.6g}"
+
+
+def _figure(number: Fraction | int | None) -> str:
+    return "none" if number is None else f"{float(number):.6g}"

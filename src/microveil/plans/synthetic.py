@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from itertools import combinations
 from typing import Any
 
@@ -40,6 +40,10 @@ Scope = tuple[int, ...]
 SCORE_BITS = 16
 # Cells of the junction tree's tables, all together: what a machine fits in seconds.
 MOST_CELLS = 1 << 17
+
+
+# Attributes of a table, and draws of a plan, have them in common.
+_weights = lru_cache(maxsize=64)(median_weights)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +133,7 @@ class CutsPlan(_AttributePlan):
         cuts = recursive_medians(
             codes,
             self.candidates,
-            [median_weights(rate, self.n_records) for rate in self.rates],
+            [_weights(rate, self.n_records) for rate in self.rates],
             partial(draw_weighted, source=source),
             source.integer_below,
         )

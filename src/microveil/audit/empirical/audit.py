@@ -8,6 +8,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil.audit.accounted import accounted_of
 from microveil.audit.empirical.bounds import lower_bound
 from microveil.audit.empirical.experiments import (
     CellExperiment,
@@ -16,14 +17,17 @@ from microveil.audit.empirical.experiments import (
     in_any_order,
     one_by_one,
 )
+from microveil.audit.empirical.measurements import measurement_experiment
 from microveil.audit.empirical.neighbours import Tuned, far_neighbour, near_loss, near_neighbour
 from microveil.audit.empirical.report import EmpiricalAudit, ScopeFinding
 from microveil.audit.empirical.tuning import tuned_to
 from microveil.engines import engine_of
+from microveil.engines.base import Engine
 from microveil.engines.local import in_threads
 from microveil.errors import RequestError, stands_alone
 from microveil.mechanism.noise import RandomSource
 from microveil.plans import AttributePlan, CentroidPlan, TransitionPlan
+from microveil.plans.synthetic import CutsPlan, LevelsPlan
 from microveil.privacy import Cover
 from microveil.release import Plan
 from microveil.release.columns import Prepared
@@ -35,7 +39,13 @@ from microveil.release.selection import settle
 __all__ = ["empirical_audit", "measured"]
 
 SCOPES = ("cluster", "vector", "row")
-ATTACKED = "laplace, dp-um, idp-ls, idp-cbls, idp-vector, kanon-dp, record-dp, pram"
+ATTACKED = "laplace, dp-um, idp-ls, idp-cbls, idp-vector, kanon-dp, record-dp, pram, dp-synthetic"
+OF_MEASUREMENT = (
+    "What is attacked is all that is measured of this attribute by itself, its cuts or its noisy "
+    "counts, the same at every scope. Claimed is what is accounted for that; tables of pairs have "
+    "budgets of their own."
+)
+OF_DELTA = "Each with a delta of {delta:g}, the whole one of the release."
 
 
 @stands_alone
@@ -110,6 +120,7 @@ def empirical_audit(
         prepared,
         request,
         planned,
+        engine=engine,
         runs=int(runs),
         confidence=float(confidence),
         audit_seed=int(audit_seed),
@@ -122,6 +133,7 @@ def measured(
     request: Request,
     planned: Plan,
     *,
+    engine: Engine,
     runs: int,
     confidence: float,
     audit_seed: int,
@@ -136,10 +148,14 @@ def measured(
     prepared : Prepared
     request : Request
     planned : Plan
+    engine : Engine
+        Of the kind that made the plan.
     runs : int
     confidence : float
     audit_seed : int
     """
+    if isinstance(part, CutsPlan | LevelsPlan):
+        return _of_measurement(part, prepared, planned, engine, (runs, confidence, audit_seed))
     near: float | None = part.vector_loss
     experiments: Mapping[str, Experiment]
     if isinstance(part, CentroidPlan):
@@ -171,6 +187,43 @@ def measured(
     )
 
 
+def _of_measurement(
+    part: CutsPlan | LevelsPlan,
+    prepared: Prepared,
+    planned: Plan,
+    engine: Engine,
+    settings: tuple[int, float, int],
+) -> EmpiricalAudit:
+    """Attack what is measured of an attribute by itself: the same is seen at every scope."""
+    runs, confidence, audit_seed = settings
+    name, accounted = part.attribute.name, accounted_of(planned)
+    assert accounted is not None  # noqa: S101 -- such plans are those of a new table
+    column = prepared.columns[prepared.names.index(name)]
+    *streams, pilots = RandomSource.seeded(audit_seed).spawn(3)
+    experiment = measurement_experiment(part, column, engine, pilots)
+    scores = _scores(experiment, runs, streams)
+    own = float(accounted.epsilon(accounted.attributes[name]))
+    shown = lower_bound(*scores, confidence, float(accounted.delta))
+    return EmpiricalAudit(
+        attribute=name,
+        runs=runs,
+        confidence=confidence,
+        scopes={
+            scope: ScopeFinding(
+                claimed=own if planned.promised[scope].covered else None,
+                lower_bound=shown,
+                exact=own,
+            )
+            for scope in SCOPES
+        },
+        conditions=planned.claim.conditions,
+        remarks=(
+            OF_MEASUREMENT,
+            *([OF_DELTA.format(delta=float(accounted.delta))] if accounted.delta else []),
+        ),
+    )
+
+
 def _attacked(planned: Plan, name: str | None) -> AttributePlan:
     """Return the attribute named, or the one that loses most by the exact audit."""
     parts = {part.attribute.name: part for part in planned.attributes}
@@ -180,11 +233,16 @@ def _attacked(planned: Plan, name: str | None) -> AttributePlan:
             "it is not among those protected",
             "name an attribute that the release protects",
         )
-    spending = [part for part in parts.values() if part.share is not None]
+    spending = [part for part in parts.values() if _spends(part)]
     chosen = parts[name] if name is not None else max(spending, key=_loss, default=None)
-    if chosen is None or chosen.share is None:
+    if chosen is None or not _spends(chosen):
         raise _no_epsilon(chosen)
     return chosen
+
+
+def _spends(part: AttributePlan) -> bool:
+    """Whether epsilon is spent on an attribute by itself; of a new table it always is."""
+    return part.share is not None or isinstance(part, CutsPlan | LevelsPlan)
 
 
 def _no_epsilon(part: AttributePlan | None) -> RequestError:

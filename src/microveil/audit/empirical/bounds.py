@@ -72,7 +72,9 @@ def most_shown(runs: int, confidence: float) -> float:
     return max(0.0, float(np.log(low / (1 - low))))
 
 
-def lower_bound(of_table: Scores, of_neighbour: Scores, confidence: float) -> float:
+def lower_bound(
+    of_table: Scores, of_neighbour: Scores, confidence: float, delta: float = 0.0
+) -> float:
     """Bound epsilon from below by scores of independent runs on a table and on a neighbour.
 
     Parameters
@@ -82,6 +84,8 @@ def lower_bound(of_table: Scores, of_neighbour: Scores, confidence: float) -> fl
         the more it speaks for the table. Any function of the outcome will do.
     confidence : float
         Between 0 and 1: the least chance that the true epsilon reaches the bound.
+    delta : float
+        What the epsilon leaves out of either probability.
 
     Returns
     -------
@@ -106,14 +110,16 @@ def lower_bound(of_table: Scores, of_neighbour: Scores, confidence: float) -> fl
     half = len(of_table) // 2
     error = (1 - confidence) / 2
     tried = _thresholds(np.concatenate([of_table[:half], of_neighbour[:half]]))
-    bounds = _bounds(of_table[:half], of_neighbour[:half], tried, error)
+    bounds = _bounds(of_table[:half], of_neighbour[:half], tried, error, delta)
     side, place = np.unravel_index(bounds.argmax(), bounds.shape)
     chosen = tried[place : place + 1]
-    found = _bounds(of_table[half:], of_neighbour[half:], chosen, error)[side, 0]
+    found = _bounds(of_table[half:], of_neighbour[half:], chosen, error, delta)[side, 0]
     return max(0.0, float(found))
 
 
-def _bounds(of_table: Scores, of_neighbour: Scores, thresholds: Scores, error: float) -> Scores:
+def _bounds(
+    of_table: Scores, of_neighbour: Scores, thresholds: Scores, error: float, delta: float
+) -> Scores:
     """Bounds by the scores from each threshold upwards, and by those below: (2, n_thresholds)."""
     runs = len(of_table)
     table_from = runs - np.searchsorted(np.sort(of_table), thresholds)
@@ -121,7 +127,8 @@ def _bounds(of_table: Scores, of_neighbour: Scores, thresholds: Scores, error: f
     table = least_proportion(table_from, runs, error)
     neighbour = least_proportion(neighbour_below, runs, error)
     with np.errstate(divide="ignore"):
-        return np.log(np.stack([table / (1 - neighbour), neighbour / (1 - table)]))
+        least = np.maximum(np.stack([table, neighbour]) - delta, 0.0)
+        return np.log(least / np.stack([1 - neighbour, 1 - table]))
 
 
 def _thresholds(scores: Scores) -> Scores:

@@ -55,6 +55,8 @@ class EmpiricalAudit:
         "cluster", "vector" and "row".
     conditions : tuple of Condition
         What the claims take as given and leave out, as the guarantee says it.
+    remarks : tuple of str
+        What else is to be known of claims and of what is attacked, in sentences.
     """
 
     attribute: str
@@ -62,6 +64,7 @@ class EmpiricalAudit:
     confidence: float
     scopes: Mapping[str, ScopeFinding]
     conditions: tuple[Condition, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     @property
     def most_that_runs_can_show(self) -> float:
@@ -102,6 +105,8 @@ class EmpiricalAudit:
                 left=(0, 3),
             ),
             *(f"Claimed {proviso}." for proviso in in_short(self.conditions)),
+            *([""] if self.remarks else []),
+            *self.remarks,
             "",
             f"So many runs can show {most:.4g} at most, however plain the difference.",
         ]

@@ -1,0 +1,277 @@
+"""Runs of what a new table is measured by, and what an attacker makes of each.
+
+Everything that is asked of an attribute by itself is run: its private medians, or its noisy
+histogram. Nothing is tuned to the table: plan and scales are public, and the same for a
+neighbour. The attacker knows both tables but not the jitter of the records, which is drawn anew
+in each run: likelihoods are those of an even one, as any function of the outcome will do.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.audit.empirical.experiments import CERTAIN, DECIMALS, Experiment
+from microveil.engines.base import Engine
+from microveil.mechanism.counts import CountNoise
+from microveil.mechanism.exponential import median_weights
+from microveil.mechanism.noise import RandomSource
+from microveil.partition.quantiles import Candidates, Cuts
+from microveil.plans.synthetic import CutsPlan, LevelsPlan
+from microveil.synthesis.measurements import (
+    AttributeMeasured,
+    CountsMeasured,
+    CutsMeasured,
+    NoisyCounts,
+)
+from microveil.table import GridColumn
+
+__all__ = ["MeasurementExperiment", "measurement_experiment"]
+
+Whole = NDArray[np.int64]
+Real = NDArray[np.float64]
+OwnPlan = CutsPlan | LevelsPlan
+# Runs on the table by which the neighbour that is attacked is chosen.
+PILOTS = 100
+# Beyond this a pilot's score says no more.
+LARGE = 100.0
+# Of the ranks, between which records are moved.
+QUARTERS = 4
+
+
+class Score(Protocol):
+    """How much more likely an outcome is of one table than of another, in logarithms."""
+
+    def __call__(self, measured: AttributeMeasured) -> float: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasurementExperiment:
+    """The measurement of one attribute on a table and on a neighbour.
+
+    Attributes
+    ----------
+    table, neighbour : CutsPlan or LevelsPlan
+        The same plan, on either column.
+    engine : Engine
+    score : Score
+    """
+
+    table: OwnPlan
+    neighbour: OwnPlan
+    engine: Engine
+    score: Score
+
+    def scores(self, runs: int, source: RandomSource, *, of_neighbour: bool) -> Real:
+        """Measure, once a run, and weigh; see `Experiment`."""
+        part = self.neighbour if of_neighbour else self.table
+        ratios = [self.score(part.measured(self.engine, source)[0]) for _ in range(runs)]
+        clipped: Real = np.clip(np.round(ratios, DECIMALS), -CERTAIN, CERTAIN)
+        return clipped
+
+
+def measurement_experiment(
+    part: OwnPlan, column: GridColumn, engine: Engine, source: RandomSource
+) -> Experiment:
+    """Make the experiment on a column and on the neighbour of it that is told from it best.
+
+    Parameters
+    ----------
+    part : CutsPlan or LevelsPlan
+    column : GridColumn
+        Of the table that the plan was made for.
+    engine : Engine
+    source : RandomSource
+        Of the runs that choose the neighbour.
+    """
+    candidates = [
+        MeasurementExperiment(
+            table=part,
+            neighbour=replace(part, column=engine.column(neighbour)),
+            engine=engine,
+            score=_score(part, column, neighbour),
+        )
+        for neighbour in _neighbours(part, column)
+    ]
+    if len(candidates) == 1:
+        return candidates[0]
+    pilots = [part.measured(engine, source)[0] for _ in range(PILOTS)]
+    return max(candidates, key=lambda one: _apart([one.score(pilot) for pilot in pilots]))
+
+
+def _apart(scores: Sequence[float]) -> float:
+    """Estimate how far two laws are apart, by divergences of order 2: large ratios count most.
+
+    By scores of draws from the first law: the mean of P/Q, and of (Q/P)**2.
+    """
+    ratios = np.clip(scores, -LARGE, LARGE)
+    return float(max(np.exp(ratios).mean(), np.exp(-2 * ratios).mean()))
+
+
+def _neighbours(part: OwnPlan, column: GridColumn) -> Iterator[GridColumn]:
+    """Move a record from one tail to the other; where missing is protected, out and in too."""
+    lower, upper = column.attribute.grid_bounds or (0, 0)
+    hides_missing = isinstance(part, CutsPlan) and part.present is not None
+    if not len(column.values):
+        yield _filled(column, lower)
+        return
+    least, greatest = int(column.values.argmin()), int(column.values.argmax())
+    if isinstance(part, LevelsPlan):
+        # Whatever value becomes whatever other one, two counts change by 1.
+        yield _moved(column, least, upper if column.values[least] < upper else lower)
+        return
+    yield from _far_and_near(column)
+    if hides_missing:
+        yield from (_emptied(column, record) for record in (least, greatest))
+        if column.n_missing:
+            yield from (_filled(column, value) for value in (lower, upper))
+
+
+def _far_and_near(column: GridColumn) -> Iterator[GridColumn]:
+    """Move a record from one quarter of the ranks, or end, to each other, or end of the domain.
+
+    From tail to tail a record is felt in every node on the way, within a half in one alone and
+    there the more.
+    """
+    lower, upper = column.attribute.grid_bounds or (0, 0)
+    order = np.argsort(column.values, kind="stable")
+    ranks = np.linspace(0, len(order) - 1, QUARTERS + 1).astype(np.int64)
+    places = [lower, *column.values[order[ranks[1:-1]]].tolist(), upper]
+    for record in order[ranks].tolist():
+        for place in places:
+            if place != column.values[record]:
+                yield _moved(column, record, place)
+
+
+def _moved(column: GridColumn, record: int, value: int) -> GridColumn:
+    values = column.values.copy()
+    values[record] = value
+    return replace(column, values=values)
+
+
+def _emptied(column: GridColumn, record: int) -> GridColumn:
+    """Take the value of a record away; which one of those that are missing it is, is no matter."""
+    n_records = len(column.values) + column.n_missing
+    missing = np.arange(n_records) <= column.n_missing
+    return replace(column, values=np.delete(column.values, record), missing=missing)
+
+
+def _filled(column: GridColumn, value: int) -> GridColumn:
+    """Give a record that lacks one a value."""
+    n_records = len(column.values) + column.n_missing
+    missing = np.arange(n_records) < column.n_missing - 1
+    return replace(column, values=np.append(column.values, value), missing=missing)
+
+
+def _score(part: OwnPlan, table: GridColumn, neighbour: GridColumn) -> Score:
+    if isinstance(part, LevelsPlan):
+        before, after = _counts(part, table), _counts(part, neighbour)
+        return partial(_of_levels, part.noise, before, after)
+    # Over the largest, which is 2**160 times the smallest at most.
+    weights = [
+        np.array([weight / found[0] for weight in found])
+        for found in (median_weights(rate, part.n_records) for rate in part.rates)
+    ]
+    one, other = (_Codes.of(part, column, weights) for column in (table, neighbour))
+    return partial(_of_cuts, part.present, one, other)
+
+
+def _counts(part: LevelsPlan, column: GridColumn) -> Whole:
+    lower, upper = column.attribute.grid_bounds or (0, 0)
+    counts = np.bincount(column.values - lower, minlength=upper - lower + 1)
+    return np.append(counts, column.n_missing) if part.has_missing else counts
+
+
+def _of_levels(
+    noise: CountNoise, table: Whole, neighbour: Whole, measured: AttributeMeasured
+) -> float:
+    assert isinstance(measured, CountsMeasured)  # noqa: S101 -- by a plan of levels
+    return _log_ratio(noise, measured.levels, table, neighbour)
+
+
+def _log_ratio(noise: CountNoise, seen: NoisyCounts, table: Whole, neighbour: Whole) -> float:
+    """Weigh noisy counts by the law of their noise."""
+    changed = table != neighbour
+    off = [
+        (seen.steps[changed] - (counts[changed] << noise.bits)).astype(np.float64)
+        for counts in (table, neighbour)
+    ]
+    if noise.is_gaussian:
+        return float((off[1] ** 2 - off[0] ** 2).sum() / (2 * float(noise.scale)))
+    return float((np.abs(off[1]) - np.abs(off[0])).sum() / float(noise.scale))
+
+
+def _of_cuts(
+    noise: CountNoise | None, table: "_Codes", neighbour: "_Codes", measured: AttributeMeasured
+) -> float:
+    assert isinstance(measured, CutsMeasured)  # noqa: S101 -- by a plan of cuts
+    ratio = table.log_probability(measured.cuts) - neighbour.log_probability(measured.cuts)
+    if noise is None or measured.present is None:
+        return ratio
+    counts = [np.array([side.n_present, side.n_missing]) for side in (table, neighbour)]
+    return ratio + _log_ratio(noise, measured.present, *counts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Codes:
+    """A column on the candidates for cuts, equal values spread evenly over their grid step.
+
+    Attributes
+    ----------
+    codes : int64 array (n_present,)
+        Ascending.
+    candidates : Candidates
+    weights : list of float64 arrays
+        By level those of the losses 0, 1/2, 1 and so on, over the first.
+    n_missing : int
+    """
+
+    codes: Whole
+    candidates: Candidates
+    weights: Sequence[Real]
+    n_missing: int
+
+    @classmethod
+    def of(cls, part: CutsPlan, column: GridColumn, weights: Sequence[Real]) -> "_Codes":
+        values = np.sort(column.values)
+        _, first, sizes = np.unique(values, return_index=True, return_counts=True)
+        place = np.arange(len(values)) - np.repeat(first, sizes)
+        even = (place + 0.5) / np.repeat(sizes, sizes)
+        words = (even * 2.0**53).astype(np.uint64) << np.uint64(11)
+        return cls(
+            codes=np.sort(part.candidates.codes(values, words)),
+            candidates=part.candidates,
+            weights=weights,
+            n_missing=column.n_missing,
+        )
+
+    @property
+    def n_present(self) -> int:
+        """How many records have a value."""
+        return len(self.codes)
+
+    def log_probability(self, cuts: Cuts) -> float:
+        """Return the logarithm of the chance of these cuts, node by node of the tree."""
+        ends = {0: 0, 1 << cuts.depth: self.candidates.count + 1}
+        ends |= dict(zip(cuts.numbers.tolist(), cuts.codes.tolist(), strict=True))
+        total = 0.0
+        for level, weights in enumerate(self.weights):
+            step = 1 << (cuts.depth - level)
+            for left in range(0, 1 << cuts.depth, step):
+                middle = left + step // 2
+                if middle in ends:
+                    total += self._node(ends[left], ends[left + step], ends[middle], weights)
+        return total
+
+    def _node(self, i: int, j: int, cut: int, weights: Real) -> float:
+        """Weigh a cut in the node of the candidates between i and j; see `recursive_medians`."""
+        low, at, high = np.searchsorted(self.codes, (i, cut, j)).tolist()
+        n_records = high - low
+        borders = np.concatenate(([i], self.codes[low:high], [j - 1]))
+        off = np.abs(2 * np.arange(n_records + 1) - n_records)
+        by_rank = weights[np.minimum(off, len(weights) - 1)]
+        return math.log(by_rank[at - low] / float(np.diff(borders) @ by_rank))
