@@ -52,7 +52,7 @@ def cuts_of_a_domain(draw_from):
     )  # fmt: skip
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40, deadline=None, derandomize=True)
 @given(cuts_of_a_domain())
 def test_a_quantile_function_rises_inside_the_domain_and_goes_through_its_cuts(made):
     """Wherever the cuts lie: beside each other, at an end, or one alone, or none."""
@@ -106,7 +106,7 @@ def table_of(*attributes, tables=None, parts=4, n_records=1000, n_drawn=1000, ha
     return synthesised(measured, n_drawn, generator())
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25, deadline=None, derandomize=True)
 @given(
     st.sets(st.integers(1, COUNT), min_size=7, max_size=7).map(sorted),
     st.integers(1, 400),
@@ -129,7 +129,7 @@ def test_as_many_values_lie_between_two_cuts_as_their_mass_says(codes, n_drawn, 
         assert below - 1 <= due <= up_to + 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(
     st.lists(st.lists(st.floats(0, 5), min_size=3, max_size=3), min_size=1, max_size=4),
     st.lists(st.integers(0, 50), min_size=4, max_size=4),
@@ -196,7 +196,7 @@ def test_values_of_a_list_are_as_many_as_their_noisy_counts_say():
 
 @pytest.mark.parametrize("ordered", [False, True])
 @pytest.mark.parametrize("has_missing", [False, True])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30, deadline=None, derandomize=True)
 @given(counts=st.lists(st.integers(-30, 60), min_size=3, max_size=9))
 def test_every_value_of_a_list_is_in_one_bin(ordered, has_missing, counts):
     """Bins of an ordered list hold neighbours; what is missing is no neighbour of a value."""

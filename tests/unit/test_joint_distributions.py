@@ -85,8 +85,8 @@ def test_tables_that_agree_have_a_model_that_has_them(scopes):
         assert np.abs(model.margin(scope) - table).max() < 1e-4
 
 
-@settings(max_examples=12, deadline=None)
-@given(st.integers(0, 2**32), st.sampled_from([(2, 3), (3, 3), (2, 4)]), st.floats(0.01, 0.5))
+@settings(max_examples=12, deadline=None, derandomize=True)
+@given(st.integers(0, 2**32), st.sampled_from([(2, 3), (3, 3), (2, 4)]), st.floats(0.01, 0.1))
 def test_the_nearest_table_is_that_of_a_quadratic_programme(seed, shape, noise):
     """Among all tables without negative cells and with the margins."""
     random = np.random.Generator(np.random.PCG64(seed))
@@ -100,13 +100,13 @@ def test_the_nearest_table_is_that_of_a_quadratic_programme(seed, shape, noise):
     assert np.abs(found - due).max() < 1e-4
 
 
-@settings(max_examples=30, deadline=None)
-@given(st.integers(0, 2**32), st.integers(1, 5), st.integers(1, 5))
-def test_the_nearest_table_has_its_margins_after_the_usual_steps(seed, n_rows, n_columns):
-    """With noise as large as cells are: what comes after relies on it."""
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(st.integers(0, 2**32), st.integers(1, 5), st.integers(1, 5), st.floats(0.01, 0.5))
+def test_the_nearest_table_has_its_margins_after_the_usual_steps(seed, n_rows, n_columns, scale):
+    """With noise larger than cells are: what comes after relies on it."""
     random = np.random.Generator(np.random.PCG64(seed))
     rows, columns = distribution(random, n_rows), distribution(random, n_columns)
-    noise = 0.1 * random.standard_normal((n_rows, n_columns))
+    noise = scale * random.standard_normal((n_rows, n_columns))
     found = nearest_table(np.outer(rows, columns) + noise, rows, columns)
     assert found.min() >= 0
     assert np.abs(found.sum(axis=0) - columns).max() < 1e-6

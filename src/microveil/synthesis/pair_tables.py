@@ -6,6 +6,9 @@ from numpy.typing import NDArray
 __all__ = ["nearest_table", "shrunk"]
 
 Real = NDArray[np.float64]
+# How much of independence may be mixed in where a margin cannot be reached; how near is reached.
+GRAINS = (1e-9, 1e-6, 1e-4, 1e-2, 1.0)
+CLOSE = 1e-9
 
 
 def shrunk(noisy: Real, towards: Real, variance: float) -> Real:
@@ -63,13 +66,18 @@ def nearest_table(table: Real, rows: Real, columns: Real, steps: int = 100) -> R
 
 
 def proportionally_fitted(table: Real, rows: Real, columns: Real, steps: int = 50) -> Real:
-    """Scale rows and columns in turn until the margins are right (Deming and Stephan 1940)."""
-    # A grain of independence keeps a margin reachable whose cells were all clipped.
-    current = table + 1e-9 * np.outer(rows, columns)
-    for _ in range(steps):
-        current *= (rows / np.maximum(current.sum(axis=1), 1e-300))[:, None]
-        sums = current.sum(axis=0)
-        current *= columns / np.maximum(sums, 1e-300)
-        if np.abs(sums - columns).max() < 1e-9:
-            break
+    """Scale rows and columns in turn until the margins are right (Deming and Stephan 1940).
+
+    Where cells that are 0 keep a margin out of reach, a grain of independence is added, no more
+    than is needed: with all of it any margins are reached.
+    """
+    alike = np.outer(rows, columns)
+    for grain in GRAINS:
+        current = table + grain * alike
+        for _ in range(steps):
+            current *= (rows / np.maximum(current.sum(axis=1), 1e-300))[:, None]
+            sums = current.sum(axis=0)
+            current *= columns / np.maximum(sums, 1e-300)
+            if np.abs(sums - columns).max() < CLOSE:
+                return current
     return current
