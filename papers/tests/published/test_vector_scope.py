@@ -101,7 +101,7 @@ def mean_error(census, epsilon, runs, **request):
     before = census.to_numpy().astype(float)
     errors = []
     for seed in range(runs):
-        after = draw(replace(planned, seed=seed), LocalEngine()).to_numpy().astype(float)
+        after = draw(replace(planned, seed=seed), LocalEngine()).data.to_numpy().astype(float)
         errors.append(np.mean((before - after) ** 2 / before.var(axis=0, ddof=1)))
     return float(np.mean(errors))
 
