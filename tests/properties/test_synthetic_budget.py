@@ -19,7 +19,7 @@ from microveil.mechanism.counts import CountNoise
 from microveil.mechanism.exponential import median_weights
 from microveil.mechanism.noise import RandomSource
 from microveil.methods import METHODS, Choices
-from microveil.plans import synthetic
+from microveil.plans import choosing, synthetic
 from microveil.plans.synthetic import CutsPlan
 from microveil.privacy.concentrated import concentrated_budget
 from microveil.schema import Attribute, Bounds, Categories, Kind, Source
@@ -197,7 +197,7 @@ class Watch:
 
     def __init__(self, monkeypatch):
         self.weights, self.choices, self.noises = [], [], []
-        added, medians, chosen = CountNoise.added, synthetic.recursive_medians, synthetic.draw_run
+        added, medians, chosen = CountNoise.added, synthetic.recursive_medians, choosing.draw_run
 
         def watched_noise(noise, counts, source):
             self.noises.append(noise)
@@ -213,7 +213,7 @@ class Watch:
 
         monkeypatch.setattr(CountNoise, "added", watched_noise)
         monkeypatch.setattr(synthetic, "recursive_medians", watched_medians)
-        monkeypatch.setattr(synthetic, "draw_run", watched_choice)
+        monkeypatch.setattr(choosing, "draw_run", watched_choice)
 
 
 @pytest.mark.parametrize(

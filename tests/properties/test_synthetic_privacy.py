@@ -20,8 +20,9 @@ from microveil.mechanism import counts as counting
 from microveil.mechanism.counts import gaussian_noise, laplace_noise
 from microveil.mechanism.noise import RandomSource
 from microveil.partition.quantiles import Candidates, Cuts
-from microveil.plans import synthetic
-from microveil.plans.synthetic import CutsPlan, LevelsPlan, TablesPlan
+from microveil.plans import choosing
+from microveil.plans.choosing import TablesPlan
+from microveil.plans.synthetic import CutsPlan, LevelsPlan
 from microveil.schema import Attribute, Bounds, Categories, Kind, Source
 from microveil.synthesis.fitting import Fitting
 from microveil.synthesis.measurements import CountsMeasured, CutsMeasured, NoisyCounts
@@ -246,11 +247,11 @@ KNOWN = {
 }
 
 
-def choosing(plan, n_records):
+def choices_of(plan, n_records):
     """Choices among the tables of three attributes, whose own measurements are given."""
     parts = measurements(has_missing=False)
     axes = axes_of(parts, 4, {})
-    return synthetic._Choosing(
+    return choosing.Choosing(
         plan=plan, engine=ENGINE, binned=[], axes=axes,
         fitting=Fitting(n_records=n_records, attributes=parts, axes=axes),
         source=RandomSource.seeded(1), progress=lambda _step: None,
@@ -299,7 +300,7 @@ def drawn_by(choices, counts, expected, monkeypatch):
         asked.append((losses, rate))
         return 0
 
-    monkeypatch.setattr(synthetic, "draw_run", draw_run)
+    monkeypatch.setattr(choosing, "draw_run", draw_run)
     choices._chosen(counts, expected)
     ((losses, rate),) = asked
     return losses, rate
@@ -319,12 +320,12 @@ def test_a_choice_costs_its_rate_over_all_neighbours(plan, kind, n_records, monk
     So no loss, a quarter of a score, moves by more than 1/2, and the range of the logarithm of
     probabilities is the rate at most: that is the pure cost, and its square over 8 the rho.
     """
-    choices = choosing(plan, n_records)
+    choices = choices_of(plan, n_records)
     expected = expected_by(choices, kind)
     counted = all_counts(choices, n_records, expected)
     scores = {
         records: [
-            synthetic._score(of_table[scope], synthetic._public(table, n_records))
+            choosing._score(of_table[scope], choosing._public(table, n_records))
             for scope, table in expected.items()
         ]
         for records, of_table in counted.items()
@@ -341,13 +342,13 @@ def test_a_choice_costs_its_rate_over_all_neighbours(plan, kind, n_records, monk
         lost = [b - a for a, b in zip(drawn[one][0], drawn[other][0], strict=True)]
         # Losses are given to the least of a table's: what all share is no matter.
         apart = max(moved) - min(moved)
-        assert max(lost) - min(lost) == Fraction(apart, 4 << synthetic.SCORE_BITS)
+        assert max(lost) - min(lost) == Fraction(apart, 4 << choosing.SCORE_BITS)
         if max(lost) - min(lost) >= widest:
             widest, worst = max(lost) - min(lost), (one, other)
-    assert farthest <= 2 << synthetic.SCORE_BITS
+    assert farthest <= 2 << choosing.SCORE_BITS
     assert widest <= 1
     if kind == "one cell":
-        assert farthest == 2 << synthetic.SCORE_BITS
+        assert farthest == 2 << choosing.SCORE_BITS
         assert len(expected) == (3 if plan is PAIRS else 1)
     for before, after in itertools.permutations(_law(*drawn[records]) for records in worst):
         ratio = max(p / q for p, q in zip(before, after, strict=True))
@@ -362,13 +363,13 @@ def _law(losses, rate):
 
 def test_a_score_of_three_records_would_be_noticed():
     """Were a table of three attributes not summed over the target, what is public would count."""
-    choices = choosing(TRIPLES, 3)
+    choices = choices_of(TRIPLES, 3)
     expected = expected_by(choices, "independence")
     ((scope, table),) = expected.items()
-    public = synthetic._public(table, 3)
+    public = choosing._public(table, 3)
 
     def scored(counts):
-        slices = (counts << synthetic.SCORE_BITS) - public[None]
+        slices = (counts << choosing.SCORE_BITS) - public[None]
         return int(np.abs(slices).sum() + np.abs(slices.sum(axis=0)).sum())
 
     counted = all_counts(choices, 3, [scope])
@@ -376,7 +377,7 @@ def test_a_score_of_three_records_would_be_noticed():
         abs(scored(counted[one][scope]) - scored(counted[other][scope]))
         for one, other in neighbours(COMPLETE, 3)
     )
-    assert moved > 2 << synthetic.SCORE_BITS
+    assert moved > 2 << choosing.SCORE_BITS
 
 
 def test_two_scores_may_move_by_four_records_apart():
@@ -384,8 +385,8 @@ def test_two_scores_may_move_by_four_records_apart():
     near, far = np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([[0.0, 0.0], [0.0, 1.0]])
     one, other = np.array([[1, 0], [0, 0]]), np.array([[0, 0], [0, 1]])
     moved = [
-        synthetic._score(other, synthetic._public(table, 1))
-        - synthetic._score(one, synthetic._public(table, 1))
+        choosing._score(other, choosing._public(table, 1))
+        - choosing._score(one, choosing._public(table, 1))
         for table in (near, far)
     ]
-    assert [step >> synthetic.SCORE_BITS for step in moved] == [2, -2]
+    assert [step >> choosing.SCORE_BITS for step in moved] == [2, -2]

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.engines.base import Engine
-from microveil.engines.local import in_threads
 from microveil.mechanism.noise import RandomSource
 from microveil.plans import SinglePlan
 from microveil.release import Plan
 from microveil.risk.record_linkage import record_linkage_by_rank, record_linkage_standardised
 from microveil.table import numbers_of_attribute
+from microveil.table.threads import in_threads
 
 __all__ = ["InvitedLinkage", "invited_linkage"]
 

@@ -1,10 +1,9 @@
 """The engine of one machine: numpy arrays and compiled kernels."""
 
 import math
-import os
 import threading
 from collections.abc import Callable, Hashable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, TypeVar
@@ -43,9 +42,8 @@ from microveil.schema import Attribute, Cells
 from microveil.synthesis.axes import Axis
 from microveil.table import GridColumn, spread
 
-__all__ = ["LocalColumn", "LocalEngine", "RememberingEngine", "in_threads"]
+__all__ = ["LocalColumn", "LocalEngine", "RememberingEngine"]
 
-Item = TypeVar("Item")
 Result = TypeVar("Result")
 Whole = NDArray[np.int64]
 # Work and the columns it is on: they are kept beside it, so that their ids stay their own.
@@ -405,11 +403,3 @@ def _cut(order: NDArray[np.integer], in_order: Whole, sizes: Whole) -> Ranked:
     return Ranked(
         partition=Partition(order=order, sizes=sizes, n_records=len(order)), clusters=clusters
     )
-
-
-def in_threads(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """Work on attributes side by side: sorting and the kernels let go of the interpreter."""
-    if len(items) == 1:
-        return [work(items[0])]
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        return list(pool.map(work, items))

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.engines.local import in_threads
 from microveil.evaluation.measures import Measure, Takes
 from microveil.table import Column
+from microveil.table.threads import in_threads
 from microveil.utility.formula import parse_formula
 from microveil.utility.total_variation import Levels, decile_levels
 

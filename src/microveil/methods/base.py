@@ -8,9 +8,9 @@ from typing import Any, Protocol, TypeVar, cast
 from microveil.arguments import DECLARED, Argument
 from microveil.arguments.steps import MATRIX
 from microveil.engines.base import Column, Engine
-from microveil.engines.local import in_threads
 from microveil.plans import SinglePlan, SyntheticPlan
 from microveil.privacy import Condition, Cover, Model, Scopes
+from microveil.table.threads import in_threads
 
 __all__ = ["Choices", "Method", "PlanStep", "Promise", "Setting", "each", "epsilon_scopes"]
 

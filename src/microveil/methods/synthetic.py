@@ -25,7 +25,8 @@ from microveil.errors import RequestError
 from microveil.mechanism.counts import CountNoise, gaussian_noise, laplace_noise
 from microveil.methods.base import Choices, Method, Promise, Setting
 from microveil.partition.quantiles import Candidates
-from microveil.plans.synthetic import CutsPlan, LevelsPlan, SyntheticPlan, TablesPlan
+from microveil.plans.choosing import TablesPlan
+from microveil.plans.synthetic import CutsPlan, LevelsPlan, SyntheticPlan
 from microveil.privacy import Cover, Model, Scopes, exact_number, split
 from microveil.privacy.concentrated import concentrated_budget, epsilon_of, root
 from microveil.schema import EPOCH, Kind
@@ -101,7 +102,7 @@ def dp_synthetic(columns: Sequence[Column], choices: Choices, engine: Engine) ->
     if target is not None and len(names) > 1:
         structure = "target"
     own, choosing, tables = _parts(structure)
-    weights = {name: Fraction(weight) for name, weight in _weights(columns, choices).items()}
+    weights = _weights(columns, choices)
     total = sum(weights.values())
     parts = []
     for column in columns:
@@ -222,7 +223,8 @@ def _would_do(choices: Choices, budget: _Budget, n_columns: int, factor: float) 
         f"protect a table of {math.ceil(choices.n_records * factor):,} records or more",
     ]
     if n_columns * fewer >= 1:
-        remedies.append(f"name {math.floor(n_columns * fewer)} attributes at most")
+        most = math.floor(n_columns * fewer)
+        remedies.append(f"name {most} attribute{'' if most == 1 else 's'} at most")
     rates = budget.rates(budget.total, LEAST_DEPTH)[-1]
     if not budget.is_concentrated and _relaxed(epsilon, n_columns) > rates / n_columns:
         remedies.append(f"allow a delta (delta={float(RELAXED):g}): the budget goes further")

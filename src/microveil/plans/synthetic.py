@@ -1,27 +1,24 @@
 """The plan of a new table: public figures only, until the data are counted in the draw."""
 
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microveil.engines.base import Binned, Column, Engine
-from microveil.engines.local import in_threads
 from microveil.mechanism.counts import CountNoise
-from microveil.mechanism.exponential import draw_run, draw_weighted, median_weights
+from microveil.mechanism.exponential import draw_weighted, median_weights
 from microveil.mechanism.noise import RandomSource
 from microveil.partition.quantiles import Candidates, Codes, recursive_medians
 from microveil.plans.base import Mask, common_figures, released_numbers
+from microveil.plans.choosing import Choosing, TablesPlan, noisy_counts
 from microveil.schema import Attribute
 from microveil.synthesis.axes import Axis
-from microveil.synthesis.fitting import FEW, Fitting
-from microveil.synthesis.junction_tree import junction_tree
+from microveil.synthesis.fitting import Fitting
 from microveil.synthesis.measurements import (
     AttributeMeasured,
     CountsMeasured,
@@ -31,17 +28,12 @@ from microveil.synthesis.measurements import (
 )
 from microveil.synthesis.synthesis import axis_at, synthesised
 from microveil.table import Numbers
+from microveil.table.threads import in_threads
 
-__all__ = ["CutsPlan", "LevelsPlan", "SyntheticPlan", "TablesPlan"]
+__all__ = ["CutsPlan", "LevelsPlan", "SyntheticPlan"]
 
 Whole = NDArray[np.int64]
 Scope = tuple[int, ...]
-# Scores are whole numbers of such parts of a record.
-SCORE_BITS = 16
-# Cells of the junction tree's tables, all together: what a machine fits in seconds.
-MOST_CELLS = 1 << 17
-
-
 # Attributes of a table, and draws of a plan, have them in common.
 _weights = lru_cache(maxsize=64)(median_weights)
 
@@ -140,7 +132,7 @@ class CutsPlan(_AttributePlan):
         present = None
         if self.present is not None:
             counts = np.array([self.column.n_present, self.n_records - self.column.n_present])
-            present = _noisy(counts, self.present, source)
+            present = noisy_counts(counts, self.present, source)
         return CutsMeasured(
             attribute=self.attribute,
             candidates=self.candidates,
@@ -179,43 +171,13 @@ class LevelsPlan(_AttributePlan):
             counts = np.append(counts, self.n_records - self.column.n_present)
         return CountsMeasured(
             attribute=self.attribute,
-            levels=_noisy(counts, self.noise, source),
+            levels=noisy_counts(counts, self.noise, source),
             has_missing=self.has_missing,
         ), None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the public figures of the plan."""
         return {**common_figures(self), "standard_deviation": self.noise.variance**0.5}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TablesPlan:
-    """Which tables may be chosen, how, and with which noise they are measured.
-
-    Attributes
-    ----------
-    n_tables : int
-        How many, at most.
-    n_edges : int
-        So many of them, the first, join what is not yet joined: a tree.
-    rate : Fraction
-        Of the exponential mechanism that chooses each.
-    noise : CountNoise
-    parts : int
-        So many parts an attribute with cuts has, at most.
-    target : int or None
-        The position of the attribute that every table has.
-    halves : dict of int or None
-        See `Measurements`.
-    """
-
-    n_tables: int
-    n_edges: int
-    rate: Fraction
-    noise: CountNoise
-    parts: int
-    target: int | None = None
-    halves: dict[int, int | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,7 +227,7 @@ class SyntheticPlan:
         if self.tables is not None:
             progress("counting pairs")
             axes = [axis for _, axis, _ in found]
-            tables = _Choosing(
+            tables = Choosing(
                 plan=self.tables,
                 engine=engine,
                 binned=[binned for _, _, binned in found if binned is not None],
@@ -311,143 +273,3 @@ class SyntheticPlan:
             )
             for part, (units, missing) in zip(self.attributes, values, strict=True)
         }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Choosing:
-    """Tables chosen and measured one after the other."""
-
-    plan: TablesPlan
-    engine: Engine
-    binned: Sequence[Binned]
-    axes: Sequence[Axis]
-    fitting: Fitting
-    source: RandomSource
-    progress: Callable[[str], None]
-
-    def measured(self) -> dict[Scope, NoisyCounts]:
-        """Choose and measure all tables that the plan has a budget for."""
-        scopes = self._scopes()
-        counts = dict(
-            zip(
-                scopes,
-                in_threads(
-                    lambda scope: self.engine.cross_counts([self.binned[one] for one in scope]),
-                    scopes,
-                ),
-                strict=True,
-            )
-        )
-        found: dict[Scope, NoisyCounts] = {}
-        joined = {one: one for one in range(len(self.axes))}
-        for number in range(self.plan.n_tables):
-            self.progress(f"choosing pair {number + 1} of {self.plan.n_tables}")
-            expected = (
-                self._independent(scopes, joined)
-                if number < self.plan.n_edges
-                else self._fitted(scopes, found)
-            )
-            if not expected:
-                break
-            scope = self._chosen(counts, expected)
-            found[scope] = _noisy(counts[scope], self.plan.noise, self.source)
-            first, second = (joined[one] for one in scope[-2:])
-            joined = {one: first if group == second else group for one, group in joined.items()}
-        return found
-
-    def _scopes(self) -> list[Scope]:
-        """List what may be measured: every pair, each with the target where there is one."""
-        target = self.plan.target
-        others = [one for one in range(len(self.axes)) if one != target]
-        if target is None:
-            return list(combinations(others, 2))
-        if len(others) == 1:
-            return [(target, others[0])]
-        return [(target, *pair) for pair in combinations(others, 2)]
-
-    def _independent(
-        self, scopes: Sequence[Scope], joined: dict[int, int]
-    ) -> dict[Scope, NDArray[np.float64]]:
-        """Expect independence of the pairs that join two parts of the tree."""
-        masses = self.fitting.masses({})
-        return {
-            scope: np.outer(masses[scope[-2]], masses[scope[-1]])
-            for scope in scopes
-            if joined[scope[-2]] != joined[scope[-1]]
-        }
-
-    def _fitted(
-        self, scopes: Sequence[Scope], found: dict[Scope, NoisyCounts]
-    ) -> dict[Scope, NDArray[np.float64]]:
-        """Expect what the model of the tables so far says, of pairs that it can still take."""
-        sizes = [axis.n_bins for axis in self.axes]
-        tree = junction_tree(sizes, found)
-        open_scopes = {
-            (one, other)
-            for one, other in scopes
-            if (one, other) not in found and tree.cells_with(one, other, sizes) <= MOST_CELLS
-        }
-        if not open_scopes:
-            return {}
-        model = self.fitting.fit(found, steps=FEW).model
-        return {
-            (one, other): table
-            for one in range(len(sizes))
-            for other, table in model.pairs_with(one).items()
-            if (one, other) in open_scopes
-        }
-
-    def _chosen(
-        self,
-        counts: dict[Scope, Whole],
-        expected: dict[Scope, NDArray[np.float64]],
-    ) -> Scope:
-        """Choose the table that is farthest from what is expected, by the exponential mechanism.
-
-        The score is the sum of |counts - expected| in parts of a record, less what noise alone
-        would add: one record replaced moves it by 2 at most, whatever the expectation is.
-        """
-        scopes = list(expected)
-        losses = []
-        for scope in scopes:
-            public = _public(expected[scope], self.fitting.n_records)
-            score = _score(counts[scope], public)
-            # Of a table with a target the noise of its slices adds up in squares.
-            slices = counts[scope].size / public.size
-            noise = public.size * math.sqrt(slices) * self.plan.noise.magnitude
-            bias = round(noise * (1 << SCORE_BITS))
-            losses.append(Fraction(bias - score, 4 << SCORE_BITS))
-        least = min(losses)
-        chosen = draw_run(
-            [loss - least for loss in losses], [1] * len(losses), self.plan.rate, self.source
-        )
-        return scopes[chosen]
-
-
-def _public(expected: NDArray[np.float64], n_records: int) -> Whole:
-    """Make whole numbers of what is expected, in parts of a record.
-
-    They hold at most twice as many records as there are, whatever is expected: so no sum of
-    distances to them overflows, and the score moves by no more than it is said to.
-    """
-    shares = np.clip(expected, 0.0, 1.0)
-    if not float(shares.sum()) <= 2.0:  # no number counts as too much
-        shares = np.nan_to_num(shares)
-        shares /= max(1.0, float(shares.sum()))
-    return np.rint(shares * float(n_records) * (1 << SCORE_BITS)).astype(np.int64)
-
-
-def _score(counts: Whole, public: Whole) -> int:
-    """Sum |counts - public| over a pair's cells; over a target's too, what is public spread."""
-    if counts.ndim == public.ndim:
-        return int(np.abs((counts << SCORE_BITS) - public).sum())
-    return int(np.abs((counts << SCORE_BITS).sum(axis=0) - public).sum())
-
-
-def _noisy(counts: Whole, noise: CountNoise, source: RandomSource) -> NoisyCounts:
-    return NoisyCounts(
-        steps=noise.added(counts, source),
-        bits=noise.bits,
-        variance=noise.variance,
-        is_gaussian=noise.is_gaussian,
-    )

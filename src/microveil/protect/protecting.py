@@ -7,7 +7,6 @@ from typing import Any, Unpack
 
 from microveil.engines import engine_of
 from microveil.engines.base import Engine
-from microveil.engines.local import in_threads
 from microveil.errors import stands_alone
 from microveil.mechanism.noise import RandomSource, permutation
 from microveil.plans import SinglePlan
@@ -21,6 +20,7 @@ from microveil.release.request import Arguments
 from microveil.release.selection import AUTO, settle
 from microveil.synthesis.measurements import Measurements
 from microveil.table import Numbers
+from microveil.table.threads import in_threads
 
 __all__ = ["Drawn", "draw", "examined_plan", "plan", "protect", "released"]
 

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.engines.local import in_threads
 from microveil.protect.findings import (
     COMMON,
     MovedValue,
@@ -23,6 +22,7 @@ from microveil.risk.record_linkage import (
     record_linkage_standardised,
 )
 from microveil.table import Column, check_columns, column_of, open_table
+from microveil.table.threads import in_threads
 from microveil.utility.goodness_of_fit import kolmogorov_smirnov_distance
 
 __all__ = ["release_findings"]

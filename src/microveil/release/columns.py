@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from microveil.engines.local import in_threads
 from microveil.errors import DataError, RequestError
 from microveil.files.formulas import FORMULA_SIGNS, begins_like_formula
 from microveil.methods import METHODS, Method
@@ -21,6 +20,7 @@ from microveil.table import (
     on_grid,
     open_table,
 )
+from microveil.table.threads import in_threads
 
 __all__ = ["Prepared", "check_enough", "chosen_names", "outlined", "prepare"]
 

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.engines.base import Engine
-from microveil.engines.local import in_threads
 from microveil.mechanism.noise import RandomSource
 from microveil.plans import SyntheticPlan, TransitionPlan
 from microveil.plans.synthetic import CutsPlan, LevelsPlan
@@ -22,6 +21,7 @@ from microveil.schema import Attribute
 from microveil.synthesis.measurements import CountsMeasured
 from microveil.synthesis.quantile_function import quantile_function
 from microveil.table import GridColumn, Table
+from microveil.table.threads import in_threads
 
 __all__ = ["Distance", "differing", "distances", "stand_in", "stood_in"]
 

@@ -1,9 +1,7 @@
 """Records drawn from a fitted distribution: bins first, then values inside them."""
 
 import math
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +13,7 @@ from microveil.synthesis.fitting import Fit
 from microveil.synthesis.measurements import AttributeMeasured, CountsMeasured, CutsMeasured
 from microveil.synthesis.model import Model
 from microveil.synthesis.quantile_function import QuantileFunction, quantile_function
+from microveil.table.threads import in_threads
 
 __all__ = ["drawn_bins", "drawn_scores", "drawn_values", "systematic"]
 
@@ -70,8 +69,7 @@ def drawn_values(
             if missing is not None:
                 missing[block] = absent
 
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        list(pool.map(fill, enumerate(generator.spawn(n_blocks))))
+    in_threads(fill, list(enumerate(generator.spawn(n_blocks))))
     return made
 
 

@@ -23,7 +23,6 @@ from microveil.audit.empirical.report import EmpiricalAudit, ScopeFinding
 from microveil.audit.empirical.tuning import tuned_to
 from microveil.engines import engine_of
 from microveil.engines.base import Engine
-from microveil.engines.local import in_threads
 from microveil.errors import RequestError, stands_alone
 from microveil.mechanism.noise import RandomSource
 from microveil.plans import AttributePlan, CentroidPlan, TransitionPlan
@@ -35,6 +34,7 @@ from microveil.release.planning import plan_prepared
 from microveil.release.recipe import merged, read_recipe
 from microveil.release.request import Arguments, Request
 from microveil.release.selection import settle
+from microveil.table.threads import in_threads
 
 __all__ = ["empirical_audit", "measured"]
 
