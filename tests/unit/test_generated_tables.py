@@ -291,3 +291,19 @@ def test_a_threshold_that_is_none_of_its_attributes_values_is_refused(target):
     """One of another kind, or one that leaves all values on one side."""
     with pytest.raises(mv.RequestError, match="inside the declared bounds"):
         mv.plan(days(), **DAYS, target=target)
+
+
+def test_a_value_that_many_share_has_a_bin_of_its_own():
+    """Cuts inside one grid value part nothing: not of the lowest value, and of others one stays."""
+    candidates = Candidates(lower=0, upper=1000, count=COUNT)
+
+    def code(position):
+        return int(candidates.scale(np.array([position]))[0] * (COUNT + 1))
+
+    gains = cuts_measured([code(p) for p in (0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 500.5)], candidates)
+    axis = axis_of(gains, 4)
+    assert axis.ends.tolist() == [0.0, 7 / 8, 1.0]
+    hours = cuts_measured([code(p) for p in (20.5, 40.1, 40.3, 40.6, 40.8, 45.5, 60.5)], candidates)
+    axis = axis_of(hours, 16)
+    assert axis.ends.tolist() == [0.0, 1 / 8, 2 / 8, 6 / 8, 7 / 8, 1.0]
+    assert len(axis_of(hours, 3).edges) == 2
