@@ -128,20 +128,14 @@ class Choosing:
         """Expect what the model of the tables so far says, of pairs that it can still take."""
         sizes = [axis.n_bins for axis in self.axes]
         tree = junction_tree(sizes, found)
-        open_scopes = {
+        open_scopes = [
             (one, other)
             for one, other in scopes
             if (one, other) not in found and tree.cells_with(one, other, sizes) <= MOST_CELLS
-        }
+        ]
         if not open_scopes:
             return {}
-        model = self.fitting.fit(found, steps=FEW).model
-        return {
-            (one, other): table
-            for one in range(len(sizes))
-            for other, table in model.pairs_with(one).items()
-            if (one, other) in open_scopes
-        }
+        return self.fitting.fit(found, steps=FEW).model.pairs(open_scopes)
 
     def _chosen(
         self,

@@ -60,7 +60,7 @@ def nearest_model(
            [0.1, 0.4]])
     """
     layout = Layout(sizes=tuple(sizes), tree=junction_tree(sizes, targets))
-    descent = _Descent(layout=layout, targets=targets, hosts=layout.hosts(list(targets)))
+    descent = _Descent.towards(targets, layout)
     current = dict(factors)
     model = descent.model(current)
     gaps = descent.gaps(model)
@@ -83,27 +83,63 @@ def nearest_model(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Descent:
-    """What stays the same from step to step."""
+    """What stays the same from step to step.
+
+    Attributes
+    ----------
+    layout : Layout
+    targets : mapping of float64 arrays
+    hosts : mapping of (int, Place)
+        Of each table that is in no other table its clique, and its place there.
+    within : mapping of (tuple of int, Place)
+        Of each other one a table that holds it, and its place there.
+    """
 
     layout: Layout
     targets: Mapping[Scope, Real]
     hosts: Mapping[Scope, tuple[int, Place]]
+    within: Mapping[Scope, tuple[Scope, Place]]
+
+    @classmethod
+    def towards(cls, targets: Mapping[Scope, Real], layout: Layout) -> "_Descent":
+        """Find where each table lies: sums over a table are shorter than over its clique."""
+        within = {
+            scope: (wider, Place.of(scope, wider, layout.sizes))
+            for scope in targets
+            if (wider := _wider(scope, targets)) is not None
+        }
+        hosts = layout.hosts([scope for scope in targets if scope not in within])
+        return cls(layout=layout, targets=targets, hosts=hosts, within=within)
 
     def model(self, factors: Mapping[Scope, Real]) -> Model:
         """Multiply the factors, of which the logarithms are given, and calibrate."""
         sizes = self.layout.sizes
+        widest = {scope: factors[scope] for scope in self.hosts}
+        for scope, (wider, place) in self.within.items():
+            widest[wider] = widest[wider] + place.wide(factors[scope])
         logs = [np.zeros([sizes[one] for one in clique]) for clique in self.layout.tree.cliques]
-        for scope, factor in factors.items():
+        for scope, factor in widest.items():
             host, place = self.hosts[scope]
-            logs[host] += place.wide(factor)
-        return self.layout.calibrated([np.exp(log - log.max()) for log in logs])
+            log = logs[host]
+            log += place.wide(factor)
+        for log in logs:
+            np.exp(np.subtract(log, log.max(), out=log), out=log)
+        return self.layout.calibrated(logs)
 
     def gaps(self, model: Model) -> dict[Scope, Real]:
         """Take what each table should be off what it is."""
-        return {
-            scope: place.margin(model.beliefs[host]) - self.targets[scope]
-            for scope, (host, place) in self.hosts.items()
+        tables = {
+            scope: place.margin(model.beliefs[host]) for scope, (host, place) in self.hosts.items()
         }
+        for scope, (wider, place) in self.within.items():
+            tables[scope] = place.margin(tables[wider])
+        return {scope: tables[scope] - target for scope, target in self.targets.items()}
+
+
+def _wider(scope: Scope, targets: Mapping[Scope, Real]) -> Scope | None:
+    """Find a table that has more attributes than these, and no other has still more."""
+    wider = [other for other in targets if set(scope) < set(other)]
+    return max(wider, key=len, default=None)
 
 
 def _squares(gaps: Mapping[Scope, Real]) -> float:

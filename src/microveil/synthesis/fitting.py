@@ -51,6 +51,9 @@ class Fitting:
     attributes: Sequence[AttributeMeasured]
     axes: Sequence[Axis]
     _factors: dict[Scope, Real] = field(default_factory=dict)
+    _targets: dict[tuple[Scope, tuple[bytes, ...]], tuple[Real, float | None]] = field(
+        default_factory=dict
+    )
 
     def fit(self, tables: Mapping[Scope, NoisyCounts], *, steps: int = MANY) -> Fit:
         """Fit a model to tables.
@@ -83,7 +86,14 @@ class Fitting:
         correlations: dict[tuple[int, int], float] = {}
         targets: dict[Scope, Real] = {(one,): mass for one, mass in enumerate(masses)}
         for scope, table in tables.items():
-            targets[scope] = self._target(scope, table, masses, correlations)
+            own = [masses[one] for one in scope]
+            # Most attributes' shares stay what they were when one more table is known.
+            key = scope, tuple(mass.tobytes() for mass in own)
+            if key not in self._targets:
+                self._targets[key] = self._target(scope, table, own)
+            targets[scope], correlation = self._targets[key]
+            if correlation is not None:
+                correlations[scope[0], scope[1]] = correlation
         return targets, correlations
 
     def masses(self, tables: Mapping[Scope, NoisyCounts]) -> list[Real]:
@@ -94,23 +104,18 @@ class Fitting:
         ]
 
     def _target(
-        self,
-        scope: Scope,
-        table: NoisyCounts,
-        masses: Sequence[Real],
-        correlations: dict[tuple[int, int], float],
-    ) -> Real:
+        self, scope: Scope, table: NoisyCounts, masses: Sequence[Real]
+    ) -> tuple[Real, float | None]:
         """Take off a table what is expected to be noise, and give it the margins known."""
         shares = table.counts / self.n_records
         variance = table.variance / self.n_records**2
         if len(scope) != 2:
-            return _of_three(shares, variance, [masses[one] for one in scope])
-        rows, columns = (masses[one] for one in scope)
-        plain = np.outer(rows, columns)
+            return _of_three(shares, variance, masses), None
+        rows, columns = masses
+        correlation, plain = None, np.outer(rows, columns)
         if all(self.axes[one].edges is not None for one in scope):
             correlation, plain = self._copula(scope, shares, rows, columns)
-            correlations[scope[0], scope[1]] = correlation
-        return nearest_table(shrunk(shares, plain, variance), rows, columns)
+        return nearest_table(shrunk(shares, plain, variance), rows, columns), correlation
 
     def _copula(self, scope: Scope, shares: Real, rows: Real, columns: Real) -> tuple[float, Real]:
         """Fit a copula among the records that have both values; the rest are independent."""

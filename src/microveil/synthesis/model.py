@@ -1,8 +1,9 @@
 """A distribution over all attributes, as the calibrated cliques of a junction tree."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
+from string import ascii_letters
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,36 +23,36 @@ class Place:
 
     Attributes
     ----------
-    away : tuple of int
-        The clique's axes that a table of these attributes sums over.
+    sum : str
+        What einsum does to the clique's table to get that of the attributes.
     order : tuple of int
-        The attributes' axes in the order in which the clique has them.
+        The table's axes in the order in which the clique has them.
     shape : tuple of int
-        With an axis of 1 for each that is summed over.
+        With an axis of 1 for each of the clique's that the table does not have.
     """
 
-    away: tuple[int, ...]
+    sum: str
     order: tuple[int, ...]
     shape: tuple[int, ...]
 
     @classmethod
     def of(cls, scope: Scope, members: Scope, sizes: Sequence[int]) -> "Place":
         """Find the place of a scope in a clique."""
+        axes = tuple(members.index(one) for one in scope)
         return cls(
-            away=tuple(axis for axis, one in enumerate(members) if one not in scope),
-            order=tuple(sorted(range(len(scope)), key=lambda axis: members.index(scope[axis]))),
+            sum=f"{_letters(range(len(members)))}->{_letters(axes)}",
+            order=tuple(sorted(range(len(scope)), key=axes.__getitem__)),
             shape=tuple(sizes[one] if one in scope else 1 for one in members),
         )
 
     def margin(self, belief: Real) -> Real:
         """Sum a clique's table over what the scope does not have."""
-        table = np.add.reduce(belief, axis=self.away) if self.away else belief
-        inverse = sorted(range(len(self.order)), key=self.order.__getitem__)
-        return table if inverse == list(range(len(inverse))) else np.transpose(table, inverse)
+        # Faster than a sum over axes of which the last are short.
+        return np.asarray(np.einsum(self.sum, belief))
 
     def wide(self, table: Real) -> Real:
         """Shape a table of the scope so that it multiplies the clique's."""
-        return np.transpose(table, self.order).reshape(self.shape)
+        return table.transpose(self.order).reshape(self.shape)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,21 +93,29 @@ class Layout:
         return found
 
     def calibrated(self, potentials: Sequence[Real]) -> "Model":
-        """Pass messages to the root and back: each clique's distribution, of all potentials."""
+        """Pass messages to the root and back: each clique's distribution, of all potentials.
+
+        Parameters
+        ----------
+        potentials : sequence of float64 arrays
+            Of each clique; they become the distributions.
+        """
         beliefs = list(potentials)
         sent: dict[int, Real] = {}
         for number in range(len(beliefs) - 1, -1, -1):
-            beliefs[number] = beliefs[number] / max(float(beliefs[number].sum()), TINY)
             places = self.separators[number]
-            if places is not None:
-                sent[number] = places[0].margin(beliefs[number])
-                parent = self.tree.parents[number]
-                beliefs[parent] = beliefs[parent] * places[1].wide(sent[number])
+            if places is None:
+                beliefs[number] /= max(float(beliefs[number].sum()), TINY)
+                continue
+            message = places[0].margin(beliefs[number])
+            sent[number] = message
+            parent = beliefs[self.tree.parents[number]]
+            parent *= places[1].wide(message / max(float(message.sum()), TINY))
         for number, places in enumerate(self.separators):
             if places is not None:
                 due = places[1].margin(beliefs[self.tree.parents[number]])
-                ratio = due / np.maximum(sent[number], TINY)
-                beliefs[number] = beliefs[number] * places[0].wide(ratio)
+                belief = beliefs[number]
+                belief *= places[0].wide(due / np.maximum(sent[number], TINY))
         return Model(layout=self, beliefs=tuple(beliefs))
 
 
@@ -142,49 +151,96 @@ class Model:
         """Return the table of attributes of one clique, in the order asked for."""
         return Place.of(scope, self.tree.cliques[clique], self.sizes).margin(self.beliefs[clique])
 
-    def pairs_with(self, attribute: int) -> dict[int, Real]:
-        """Return the tables of an attribute with every other: (bins of it, bins of the other).
+    def pairs(self, scopes: Iterable[Scope]) -> dict[Scope, Real]:
+        """Return the tables of pairs of attributes, however far apart.
 
-        The attribute is carried along the tree beside each clique: as many passes over all cells
-        as it has bins.
+        The first attribute of a pair is carried along the tree to the second: as many passes
+        over the cells of separators as it has bins.
         """
-        found: dict[int, Real] = {}
+        margin = cache(self.clique_margin)
+        others: dict[int, set[int]] = {}
+        for one, other in scopes:
+            others.setdefault(one, set()).add(other)
+        found: dict[Scope, Real] = {}
+        for one, wanted in others.items():
+            own = self.margin((one,))
+            met = dict(self._met(one, margin))
+            for other in wanted:
+                far = met.get(other)
+                found[one, other] = np.outer(own, self.margin((other,))) if far is None else far()
+        return found
+
+    def _met(
+        self, attribute: int, margin: Callable[[int, Scope], Real]
+    ) -> Iterator[tuple[int, Callable[[], Real]]]:
+        """Walk the tree from an attribute: every other it meets, and the table of both."""
         start = self.tree.host((attribute,))
-        waiting = [(start, -1, self._beside(start, attribute))]
+        waiting: list[tuple[int, int, _Carried]] = [
+            (start, -1, _Carried(attribute=attribute, shared=None, share=None))
+        ]
+        seen = {attribute}
         while waiting:
-            clique, origin, joint = waiting.pop()
-            self._read_off(clique, joint, attribute, found)
+            clique, origin, carried = waiting.pop()
+            members = self.tree.cliques[clique]
+            for member in members:
+                if member not in seen:
+                    seen.add(member)
+                    yield member, partial(carried.beside, partial(margin, clique), (member,))
             waiting += [
-                (other, clique, self._carried(clique, other, joint))
+                (other, clique, self._onward(clique, other, carried, margin))
                 for other in self.tree.neighbours[clique]
                 if other != origin
             ]
-        own = self.margin((attribute,))
-        for other in range(len(self.sizes)):
-            if other != attribute and other not in found:
-                found[other] = np.outer(own, self.margin((other,)))
-        return found
 
-    def _beside(self, clique: int, attribute: int) -> Real:
-        """Put an attribute of a clique beside it: (bins, cells of the clique), joint."""
-        members, belief = self.tree.cliques[clique], self.beliefs[clique]
-        size = self.sizes[attribute]
-        wide = Place.of((attribute,), members, self.sizes).shape
-        alike = np.eye(size).reshape(size, *wide)
-        return np.asarray(alike * belief)
-
-    def _read_off(self, clique: int, joint: Real, attribute: int, found: dict[int, Real]) -> None:
-        members = self.tree.cliques[clique]
-        for member in members:
-            if member != attribute and member not in found:
-                away = Place.of((member,), members, self.sizes).away
-                found[member] = joint.sum(axis=tuple(1 + axis for axis in away))
-
-    def _carried(self, clique: int, other: int, joint: Real) -> Real:
+    def _onward(
+        self,
+        clique: int,
+        other: int,
+        carried: "_Carried",
+        margin: Callable[[int, Scope], Real],
+    ) -> "_Carried":
         """Carry an attribute over a separator to the next clique."""
+        if carried.attribute in self.tree.cliques[other]:
+            return carried
         mine, theirs = self.tree.cliques[clique], self.tree.cliques[other]
         shared = tuple(one for one in mine if one in theirs)
-        own, far = (Place.of(shared, members, self.sizes) for members in (mine, theirs))
-        message = joint.sum(axis=tuple(1 + axis for axis in own.away))
-        share = message / np.maximum(far.margin(self.beliefs[other]), TINY)
-        return np.asarray(share.reshape(len(joint), *far.shape) * self.beliefs[other])
+        joint = carried.beside(partial(margin, clique), shared)
+        share = joint / np.maximum(margin(other, shared), TINY)
+        return _Carried(attribute=carried.attribute, shared=shared, share=share)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Carried:
+    """What a clique needs to know of an attribute that may be far from it.
+
+    Attributes
+    ----------
+    attribute : int
+    shared : tuple of int or None
+        The attributes through which the clique hangs on it; None where it is one of the clique's.
+    share : float64 array (bins of it, bins of each shared) or None
+        Its distribution given those.
+    """
+
+    attribute: int
+    shared: Scope | None
+    share: Real | None
+
+    def beside(self, margin: Callable[[Scope], Real], scope: Scope) -> Real:
+        """Return the table of the attribute and some of the clique's: (bins of it, their bins)."""
+        if self.shared is None or self.share is None:
+            return margin((self.attribute, *scope))
+        union = (*self.shared, *(one for one in scope if one not in self.shared))
+        table, own = margin(union), len(union)
+        if len(union) == len(self.shared) + len(scope):  # a product of matrices
+            rows = self.share.reshape(len(self.share), -1)
+            columns = table.reshape(rows.shape[1], -1)
+            return (rows @ columns).reshape(len(rows), *table.shape[len(self.shared) :])
+        known = _letters(range(len(self.shared)))
+        beside = _letters(union.index(one) for one in scope)
+        subscripts = f"Z{known},{_letters(range(own))}->Z{beside}"
+        return np.asarray(np.einsum(subscripts, self.share, table))
+
+
+def _letters(axes: Iterable[int]) -> str:
+    return "".join(ascii_letters[axis] for axis in axes)

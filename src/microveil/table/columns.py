@@ -73,7 +73,7 @@ class GridColumn:
     """
 
     attribute: Attribute
-    values: NDArray[np.int64]
+    values: NDArray[np.signedinteger[Any]]
     missing: NDArray[np.bool_] | None
 
     @property
