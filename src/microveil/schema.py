@@ -274,6 +274,27 @@ class Attribute:
         )
 
     @property
+    def grid_type(self) -> "np.dtype[np.signedinteger[Any]]":
+        """The type of fewest bytes that holds every whole number of its grid: public figures.
+
+        >>> from fractions import Fraction
+        >>> yes_no = Bounds(lower=Fraction(0), upper=Fraction(1), source=Source.TYPE)
+        >>> Attribute(
+        ...     name="A",
+        ...     kind=Kind.WHOLE,
+        ...     resolution=Fraction(1),
+        ...     resolution_source=Source.TYPE,
+        ...     domain=yes_no,
+        ... ).grid_type
+        dtype('int8')
+        """
+        if self.grid_bounds is None:
+            return np.dtype(np.int64)
+        lower, upper = self.grid_bounds
+        # A negative number's type is a signed one, and holds -1 - u where it holds u.
+        return np.min_scalar_type(min(lower, -1 - upper))
+
+    @property
     def written_domain(self) -> tuple[int | float | str, ...] | None:
         """Its lower and upper bound, or every category, as JSON and people want them."""
         if self.domain is None or isinstance(self.domain, Categories):
@@ -291,8 +312,11 @@ class Attribute:
         if self.kind is not Kind.DECIMAL:
             # What 64 bits cannot hold is clamped: post-processing by a public limit.
             limit = np.iinfo(np.int64).max // step
-            return np.clip(units, -limit, limit) * step
-        return units.astype(np.float64) * step / parts
+            return (units if step == 1 else np.clip(units, -limit, limit)) * step
+        values = units.astype(np.float64)
+        values *= step
+        values /= parts
+        return values
 
 
 def written(value: Fraction, kind: Kind) -> int | float | str:

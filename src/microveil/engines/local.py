@@ -2,7 +2,7 @@
 
 import math
 import threading
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -49,6 +49,8 @@ Whole = NDArray[np.int64]
 # Work and the columns it is on: they are kept beside it, so that their ids stay their own.
 Found = dict[Hashable, tuple[Sequence[Whole], Future[Any]]]
 
+# Records put into bins at a time.
+BATCH = 1 << 18
 # So many partitions of several attributes are kept: a grid goes through epsilon before k.
 JOINT = 16
 
@@ -140,7 +142,8 @@ class LocalEngine:
     def counts(self, column: Column) -> Whole:
         """Count: O(n + width of the domain)."""
         lower, upper = column.attribute.grid_bounds or self.extremes(column)
-        return np.bincount(_of(column).grid.values - lower, minlength=upper - lower + 1)
+        units = np.subtract(_of(column).grid.values, lower, dtype=np.int64)
+        return np.bincount(units, minlength=upper - lower + 1)
 
     def rank(self, column: Column) -> tuple[NDArray[np.integer], Whole]:
         """Rank one column: O(n log n), about two columns of memory."""
@@ -241,29 +244,36 @@ class LocalEngine:
     def coded(self, column: Column, candidates: Candidates, source: RandomSource) -> "LocalCodes":
         """Sort the codes: O(n log n), two columns of memory."""
         grid = _of(column).grid
-        # A word for each record of the table: that one has no value moves no other's jitter.
-        words = source.words(grid.n_present + grid.n_missing)
-        present = words if grid.missing is None else words[~grid.missing]
-        codes = candidates.codes(grid.values, present)
+        codes, done = np.empty(grid.n_present, dtype=np.int64), 0
+        for records in _batches(grid.n_present + grid.n_missing):
+            # A word for each record of the table: that one has no value moves no other's jitter.
+            words = source.words(records.stop - records.start)
+            if grid.missing is not None:
+                words = words[~grid.missing[records]]
+            batch = slice(done, done + len(words))
+            codes[batch] = candidates.codes(grid.values[batch], words)
+            done = batch.stop
         return LocalCodes(codes=codes, in_order=np.sort(codes))
 
     def binned(self, column: Column, axis: Axis, codes: Codes | None) -> "LocalBins":
         """Look each record up: O(n), a byte or two for each."""
         grid = _of(column).grid
-        kind = np.min_scalar_type(axis.n_bins - 1)
-        if axis.groups is None:
-            assert isinstance(codes, LocalCodes)  # noqa: S101 -- handles stay with their engine
-            assert axis.edges is not None  # noqa: S101 -- an axis has edges or groups
-            present = np.searchsorted(axis.edges, codes.codes, side="right")
-        else:
-            lower, _ = grid.attribute.grid_bounds or (0, 0)
-            present = axis.groups[grid.values - lower]
+        lower, _ = grid.attribute.grid_bounds or (0, 0)
+        present = np.empty(grid.n_present, dtype=np.min_scalar_type(axis.n_bins - 1))
+        for batch in _batches(grid.n_present):
+            if axis.groups is None:
+                assert isinstance(codes, LocalCodes)  # noqa: S101 -- handles stay with their engine
+                assert axis.edges is not None  # noqa: S101 -- an axis has edges or groups
+                present[batch] = np.searchsorted(axis.edges, codes.codes[batch], side="right")
+            else:
+                units = np.subtract(grid.values[batch], lower, dtype=np.int64)
+                present[batch] = axis.groups[units]
         if grid.missing is None:
-            return LocalBins(bins=present.astype(kind), n_bins=axis.n_bins)
+            return LocalBins(bins=present, n_bins=axis.n_bins)
         absent = axis.n_bins - 1 if axis.groups is None else int(axis.groups[-1])
-        bins = np.full(len(grid.missing), absent, dtype=np.int64)
+        bins = np.full(len(grid.missing), absent, dtype=present.dtype)
         bins[~grid.missing] = present
-        return LocalBins(bins=bins.astype(kind), n_bins=axis.n_bins)
+        return LocalBins(bins=bins, n_bins=axis.n_bins)
 
     def cross_counts(self, binned: Sequence[Binned]) -> Whole:
         """Count in one pass: O(n + cells)."""
@@ -364,6 +374,12 @@ class RememberingEngine(LocalEngine):
                 raise
         result: Result = future.result()
         return result
+
+
+def _batches(count: int) -> Iterator[slice]:
+    """Cut records into runs whose temporaries stay far below a column."""
+    for start in range(0, count, BATCH):
+        yield slice(start, min(start + BATCH, count))
 
 
 def _of(column: Column) -> LocalColumn:

@@ -1,6 +1,6 @@
 """The plan of a new table: public figures only, until the data are counted in the draw."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -32,7 +32,7 @@ from microveil.table.threads import in_threads
 
 __all__ = ["CutsPlan", "LevelsPlan", "SyntheticPlan"]
 
-Whole = NDArray[np.int64]
+Units = NDArray[np.signedinteger[Any]]
 Scope = tuple[int, ...]
 # Attributes of a table, and draws of a plan, have them in common.
 _weights = lru_cache(maxsize=64)(median_weights)
@@ -249,7 +249,7 @@ class SyntheticPlan:
         source: RandomSource,
         engine: Engine,
         progress: Callable[[str], None] = lambda _step: None,
-    ) -> tuple[Measurements, dict[str, Numbers]]:
+    ) -> tuple[Measurements, Mapping[str, Numbers]]:
         """Ask the data, then draw records of the answers, by a stream that they never saw."""
         asking, drawing = source.spawn(2)
         measurements = self.measured(asking, engine, progress)
@@ -260,16 +260,33 @@ class SyntheticPlan:
         measurements: Measurements,
         source: RandomSource,
         progress: Callable[[str], None] = lambda _step: None,
-    ) -> dict[str, Numbers]:
+    ) -> Mapping[str, Numbers]:
         """Draw the table's columns of measurements: nothing of the data is looked at."""
         progress("drawing records")
         # Post-processing needs no cryptographic stream, only one of its own.
         seed = int.from_bytes(source.words(4).tobytes(), "little")
         generator = np.random.Generator(np.random.PCG64(seed))
         values = synthesised(measurements, self.n_drawn, generator)
-        return {
-            part.attribute.name: released_numbers(
-                part.attribute, part.attribute.from_grid(units), missing
-            )
-            for part, (units, missing) in zip(self.attributes, values, strict=True)
-        }
+        return _Columns(
+            {
+                part.attribute.name: (part.attribute, units, missing)
+                for part, (units, missing) in zip(self.attributes, values, strict=True)
+            }
+        )
+
+
+class _Columns(Mapping[str, Numbers]):
+    """Drawn columns as numbers, each made when it is asked for: grid units may be far smaller."""
+
+    def __init__(self, drawn: Mapping[str, tuple[Attribute, Units, Mask | None]]) -> None:
+        self._drawn = drawn
+
+    def __getitem__(self, name: str) -> Numbers:
+        attribute, units, missing = self._drawn[name]
+        return released_numbers(attribute, attribute.from_grid(units.astype(np.int64)), missing)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._drawn)
+
+    def __len__(self) -> int:
+        return len(self._drawn)

@@ -278,18 +278,18 @@ def _refuse_moments(table: Table, name: str) -> None:
 
 
 def _column(table: Table, attribute: Attribute, request: Request) -> GridColumn:
-    is_protected = request.missing == "protect"
+    is_protected, is_synthetic = request.missing == "protect", request.method.is_synthetic
     column = on_grid(
-        numbers_of_attribute(table, attribute),
+        numbers_of_attribute(table, attribute, shared=is_synthetic),
         attribute,
         keep_missing=request.missing != "error",
         clamp=request.outside == "clamp",
         may_be_empty=is_protected,
-        may_be_hidden=request.method.is_synthetic,
+        may_be_hidden=is_synthetic,
     )
-    if request.method.is_synthetic:
+    if is_synthetic:
         # How many values there are is for the noise to hide, few ones too.
-        return column
+        return column.narrowed()
     check_enough([column], request.k)
     # One value alone would also decide the type of a column that is read from text.
     if column.n_present == 1:

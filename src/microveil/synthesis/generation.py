@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ Mask = NDArray[np.bool_]
 # Chances stay so far from 0 and 1 that their standard scores are finite.
 INSIDE = 1e-12
 # Records drawn at a time: what is at hand of them stays far below the table's own size.
-BLOCK = 1 << 18
+BLOCK = 1 << 16
 
 
 def drawn_values(
@@ -32,14 +33,15 @@ def drawn_values(
     fit: Fit,
     n_records: int,
     generator: np.random.Generator,
-) -> list[tuple[Whole, Mask | None]]:
+) -> list[tuple[NDArray[np.signedinteger[Any]], Mask | None]]:
     """Draw records of a fit, in blocks side by side.
 
     Returns
     -------
-    list of (int64 array (n_records,), bool array (n_records,) or None)
-        By attribute the values in grid units, and which are missing, None where that was not
-        measured. Records are exchangeable: their order says nothing.
+    list of (signed array (n_records,), bool array (n_records,) or None)
+        By attribute the values in grid units, in as few bytes as its domain needs, and which are
+        missing, None where that was not measured. Records are exchangeable: their order says
+        nothing.
 
     Notes
     -----
@@ -54,8 +56,11 @@ def drawn_values(
     )
     n_blocks = -(-n_records // BLOCK)
     made = [
-        (np.empty(n_records, np.int64), np.empty(n_records, np.bool_) if has_missing else None)
-        for has_missing in map(_has_missing, attributes)
+        (
+            np.empty(n_records, measured.attribute.grid_type),
+            np.empty(n_records, np.bool_) if _has_missing(measured) else None,
+        )
+        for measured in attributes
     ]
 
     def fill(task: tuple[int, np.random.Generator]) -> None:

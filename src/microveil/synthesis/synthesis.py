@@ -1,6 +1,7 @@
 """A new table from measurements: what is computed here sees nothing else."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from microveil.synthesis.measurements import AttributeMeasured, Measurements
 
 __all__ = ["axes_of", "axis_at", "synthesised"]
 
-Values = tuple[NDArray[np.int64], NDArray[np.bool_] | None]
+Values = tuple[NDArray[np.signedinteger[Any]], NDArray[np.bool_] | None]
 
 
 def axis_at(
@@ -56,7 +57,7 @@ def synthesised(
 
     Returns
     -------
-    list of (int64 array (n_records,), bool array (n_records,) or None)
+    list of (signed array (n_records,), bool array (n_records,) or None)
         By attribute values in grid units, and which are missing.
     """
     axes = axes_of(measurements.attributes, measurements.parts, measurements.halves)

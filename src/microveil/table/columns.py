@@ -1,7 +1,7 @@
 """Columns as whole numbers on a public grid, and what can be read off a column."""
 
 import datetime
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -67,7 +67,8 @@ class GridColumn:
     ----------
     attribute : Attribute
     values : int64 array (n_present,)
-        Without the missing ones.
+        Without the missing ones. Of an attribute of a new table, which is only ever counted, any
+        signed whole numbers, and the table's own where they can be.
     missing : bool array (n_records,) or None
         None where no value is missing.
     """
@@ -86,9 +87,21 @@ class GridColumn:
         """How many records have no value."""
         return 0 if self.missing is None else int(self.missing.sum())
 
+    def narrowed(self) -> "GridColumn":
+        """Keep the values in as few bytes as their domain, which is public, needs.
 
-def numbers_of_attribute(table: Table, attribute: Attribute) -> Numbers:
+        Those that are the table's own stay: they take no memory beside it.
+        """
+        if not self.values.flags.owndata:
+            return self
+        kind = self.attribute.grid_type
+        return replace(self, values=self.values.astype(kind, copy=False))
+
+
+def numbers_of_attribute(table: Table, attribute: Attribute, *, shared: bool = False) -> Numbers:
     """Read a column as an attribute has it: numbers, or the positions of its categories.
+
+    Shared numbers may be the table's own, see `Table.numbers`.
 
     >>> from fractions import Fraction
     >>> from microveil.schema import Categories, Source
@@ -104,10 +117,10 @@ def numbers_of_attribute(table: Table, attribute: Attribute) -> Numbers:
     """
     categories = attribute.categories
     if categories is None:
-        return table.numbers(attribute.name)
+        return table.numbers(attribute.name, shared=shared)
     if categories.words is not None:
         return table.codes(attribute.name, categories.words)
-    numbers = table.numbers(attribute.name)
+    numbers = table.numbers(attribute.name, shared=shared)
     return Numbers(values=categories.positions(numbers.values), missing=numbers.missing)
 
 

@@ -22,6 +22,10 @@ from microveil.table.restore import KEEP, RESTORE, Numbers, restored_array
 __all__ = ["Numbers", "Table", "check_columns", "open_table", "spread", "unknown_column"]
 
 
+# Cells of text made codes at a time.
+BATCH = 1 << 18
+
+
 class Table(Protocol):
     """What the product asks of a table, whatever library holds it."""
 
@@ -32,8 +36,12 @@ class Table(Protocol):
         """Return how the column's values become numbers, if they do."""
         ...
 
-    def numbers(self, name: str) -> Numbers:
-        """Return a numeric column as numbers."""
+    def numbers(self, name: str, *, shared: bool = False) -> Numbers:
+        """Return a numeric column as numbers.
+
+        Shared whole numbers are those of the table itself where its library has them as an
+        array: whoever asks for them must not write to them.
+        """
         ...
 
     def check_kept(self, name: str) -> None:
@@ -244,7 +252,7 @@ class _Arrays:
         kinds = {"b": Kind.BOOLEAN, "i": Kind.WHOLE, "u": Kind.WHOLE, "f": Kind.DECIMAL}
         return kinds.get(array.dtype.kind, Kind.OTHER)
 
-    def numbers(self, name: str) -> Numbers:
+    def numbers(self, name: str, *, shared: bool = False) -> Numbers:
         array = self._arrays[name]
         kind = self.kind(name)
         if not kind.is_numeric:
@@ -253,7 +261,7 @@ class _Arrays:
             return _days(array)
         if kind is Kind.DECIMAL:
             return _floats(array)
-        return Numbers(values=array.astype(np.int64), missing=None)
+        return Numbers(values=array.astype(np.int64, copy=not shared), missing=None)
 
     def check_kept(self, name: str) -> None:
         array = self._arrays[name]
@@ -323,7 +331,7 @@ class _Frame:
         )
         return next((kind for holds, kind in kinds if holds), Kind.OTHER)
 
-    def numbers(self, name: str) -> Numbers:
+    def numbers(self, name: str, *, shared: bool = False) -> Numbers:
         kind = self.kind(name)
         if not kind.is_numeric:
             raise _not_numeric(name)
@@ -341,7 +349,8 @@ class _Frame:
             filled = column if missing is None else column.fill_null(value=False)
             return Numbers(values=filled.to_numpy().astype(np.int64), missing=missing)
         filled = column if missing is None else column.fill_null(0)
-        return Numbers(values=filled.to_numpy().astype(np.int64), missing=missing)
+        whole = filled.to_numpy().astype(np.int64, copy=not shared)
+        return Numbers(values=whole, missing=missing)
 
     def check_kept(self, name: str) -> None:
         column = self._frame[name]
@@ -354,17 +363,15 @@ class _Frame:
         pandas_object = column.dtype == nw.Object and self._frame.implementation.is_pandas()
         if column.dtype not in (nw.String, nw.Categorical, nw.Enum) and not pandas_object:
             raise _not_text(name)
-        column = column.cast(nw.String)
         missing = column.is_null().to_numpy() if column.null_count() else None
         import polars
 
-        listed = polars.Enum(categories)
-        found = column.to_polars().cast(listed, strict=False).to_physical().cast(polars.Int64)
-        return Numbers(
-            values=found.fill_null(-1).to_numpy(writable=True),
-            missing=missing,
-            categories=categories,
-        )
+        listed, values = polars.Enum(categories), np.empty(len(column), dtype=np.int64)
+        for start in range(0, len(column), BATCH):
+            texts = column[start : start + BATCH].cast(nw.String).to_polars()
+            codes = texts.cast(listed, strict=False).to_physical().cast(polars.Int64)
+            values[start : start + BATCH] = codes.fill_null(-1).to_numpy()
+        return Numbers(values=values, missing=missing, categories=categories)
 
     def listed(self, name: str) -> tuple[str, ...] | None:
         # The categories of a pandas or pyarrow column are those seen; an Enum's stand in its type.

@@ -118,7 +118,7 @@ def _restore_polars(polars: Any, native: Any, numbers: Numbers) -> Any:
         return words.cast(dtype)
     values = numbers.values
     if dtype.is_integer():
-        values = np.clip(values, int(polars.select(dtype.min()).item()), _polars_max(polars, dtype))
+        values = _within(values, polars.Series([], dtype=dtype).to_numpy().dtype)
     series = polars.Series(native.name, values)
     if dtype == polars.Boolean:
         series = series.cast(polars.Boolean)
@@ -132,10 +132,6 @@ def _restore_polars(polars: Any, native: Any, numbers: Numbers) -> Any:
         return series
     nothing = polars.Series(native.name, [None], dtype=dtype)
     return series.zip_with(polars.Series(~numbers.missing), nothing.new_from_index(0, len(series)))
-
-
-def _polars_max(polars: Any, dtype: Any) -> int:
-    return min(int(polars.select(dtype.max()).item()), int(np.iinfo(np.int64).max))
 
 
 def _keep_polars(polars: Any, native: Any, order: NDArray[np.int64]) -> Any:

@@ -182,7 +182,8 @@ def _score(part: OwnPlan, table: GridColumn, neighbour: GridColumn) -> Score:
 
 def _counts(part: LevelsPlan, column: GridColumn) -> Whole:
     lower, upper = column.attribute.grid_bounds or (0, 0)
-    counts = np.bincount(column.values - lower, minlength=upper - lower + 1)
+    units = np.subtract(column.values, lower, dtype=np.int64)
+    counts = np.bincount(units, minlength=upper - lower + 1)
     return np.append(counts, column.n_missing) if part.has_missing else counts
 
 

@@ -1,0 +1,140 @@
+"""A new table takes little memory beside the original, and is the same for it."""
+
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import microveil as mv
+from microveil.engines import local
+from microveil.engines.local import LocalEngine
+from microveil.mechanism.noise import RandomSource
+from microveil.partition.quantiles import Candidates, Cuts
+from microveil.schema import Attribute, Bounds, Kind, Source
+from microveil.synthesis.axes import axis_of
+from microveil.synthesis.measurements import CutsMeasured
+from microveil.table import GridColumn, frames, open_table
+
+
+def whole(lower, upper):
+    return Attribute(
+        name="A",
+        kind=Kind.WHOLE,
+        resolution=Fraction(1),
+        resolution_source=Source.TYPE,
+        domain=Bounds(lower=Fraction(lower), upper=Fraction(upper), source=Source.DECLARED),
+    )
+
+
+@given(st.tuples(st.integers(-(2**61), 2**61), st.integers(-(2**61), 2**61)))
+def test_the_type_of_a_grid_holds_its_ends_and_no_narrower_one_does(ends):
+    """Whatever the signs: a value that wrapped around would be another person's."""
+    lower, upper = sorted(ends)
+    held = np.iinfo(whole(lower, upper).grid_type)
+    assert held.min <= lower <= upper <= held.max
+    for kind in map(np.iinfo, ("int8", "int16", "int32")):
+        assert kind.max >= held.max or not kind.min <= lower <= upper <= kind.max
+
+
+@pytest.mark.parametrize("has_missing", [False, True])
+def test_records_in_batches_get_the_codes_and_bins_of_all_at_once(has_missing, monkeypatch):
+    """Also where some have no value, and a batch has none at all."""
+    random = np.random.Generator(np.random.PCG64(1))
+    missing = random.random(50) < 0.4
+    missing[:9] = True
+    if not has_missing:
+        missing = None
+    values = random.integers(0, 1000, 50 if missing is None else int((~missing).sum()))
+    engine, attribute = LocalEngine(), whole(0, 1000)
+    column = engine.column(GridColumn(attribute=attribute, values=values, missing=missing))
+    candidates = Candidates(lower=0, upper=1000, count=1 << 20)
+
+    def found():
+        codes = engine.coded(column, candidates, RandomSource.seeded(3))
+        cuts = quarter_and_half(codes)
+        axis = axis_of(
+            CutsMeasured(
+                attribute=attribute, candidates=candidates, cuts=cuts, rates=(1.0,), present=None
+            ),
+            4,
+        )
+        return codes.codes, codes.in_order, engine.binned(column, axis, codes).bins
+
+    at_once = found()
+    monkeypatch.setattr(local, "BATCH", 4)
+    for one, other in zip(at_once, found(), strict=True):
+        assert one.dtype == other.dtype
+        assert np.array_equal(one, other)
+
+
+def quarter_and_half(codes):
+    places = codes.in_order[[len(codes.in_order) // 4, len(codes.in_order) // 2]]
+    return Cuts(depth=2, numbers=np.array([1, 2]), codes=places)
+
+
+def test_text_in_batches_has_the_codes_of_all_at_once(monkeypatch):
+    """Missing cells and words that are not listed too."""
+    table = open_table(pl.DataFrame({"A": ["x", None, "y", "z", "x", None, "q"]}))
+    at_once = table.codes("A", ("x", "y", "z"))
+    monkeypatch.setattr(frames, "BATCH", 2)
+    in_batches = table.codes("A", ("x", "y", "z"))
+    assert at_once.values[~at_once.missing].tolist() == [0, 1, 2, 0, -1]
+    assert np.array_equal(at_once.values, in_batches.values)
+    assert np.array_equal(at_once.missing, in_batches.missing)
+
+
+@pytest.mark.parametrize(
+    "make", [dict, pl.DataFrame, lambda arrays: pl.DataFrame(arrays).to_pandas()]
+)
+def test_a_new_table_leaves_the_original_as_it_is(make):
+    """It may look at the memory of the table itself; arrays that refuse to be written to do."""
+    random = np.random.Generator(np.random.PCG64(2))
+    arrays = {
+        "A": random.integers(0, 1000, 3000),
+        "B": random.integers(-128, 128, 3000),
+        "C": random.normal(50, 10, 3000).round(1),
+    }
+    before = {name: array.copy() for name, array in arrays.items()}
+    for array in arrays.values():
+        array.flags.writeable = False
+    table = make(arrays)
+    request = {
+        "method": "dp-synthetic",
+        "epsilon": 10,
+        "bounds": {"A": (0, 900), "B": (-128, 127), "C": (0, 100)},
+        "resolution": {"C": 0.1},
+        "attributes": ["A", "B", "C"],
+        "seed": 1,
+    }
+    release = mv.protect(table, **request)
+    for name, array in before.items():
+        assert np.array_equal(np.asarray(table[name]), array)
+        released = np.asarray(release.data[name])
+        assert released.dtype == array.dtype
+        lower, upper = request["bounds"][name]
+        assert lower <= released.min() <= released.max() <= upper
+        # Neither the memory nor the type of the inside shows: the middle is where it was.
+        assert abs(np.median(released) - np.median(np.clip(array, lower, upper))) < (
+            0.1 * (upper - lower)
+        )
+
+
+@pytest.mark.parametrize("count", [127, 128, 129, 200])
+def test_as_many_categories_as_a_byte_holds_come_out_as_declared(count):
+    """Around the number at which a code takes two bytes, missing ones among them."""
+    words = [f"level {number}" for number in range(count)]
+    cells = [words[-1]] * 2000 + [words[0]] * 1000 + [None] * 500
+    release = mv.protect(
+        pl.DataFrame({"A": cells}),
+        method="dp-synthetic",
+        epsilon=50,
+        categories={"A": words},
+        attributes=["A"],
+        missing="protect",
+        seed=1,
+    )
+    shares = release.data["A"].value_counts(normalize=True).sort("proportion", descending=True)
+    assert shares["A"][:3].to_list() == [words[-1], words[0], None]
