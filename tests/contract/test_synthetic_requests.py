@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import microveil as mv
+from microveil.plans import choosing
 
 RANDOM = np.random.default_rng(5)
 PEOPLE = {
@@ -71,3 +72,22 @@ def test_a_counted_target_is_cut_in_two_where_it_is_said():
     """Numbers of few values have two bins in tables as those with cuts have."""
     planned = mv.plan(PEOPLE, **ASKED, target={"CARS": 3})
     assert list(planned.synthetic.tables.halves.values()) == [3]
+
+
+@pytest.mark.parametrize("more", [{"structure": "tree"}, {}, {"target": "B"}])
+def test_no_table_of_more_cells_than_a_model_takes_is_measured(more, monkeypatch):
+    """Two long lists are not counted against each other; all else is measured as it would be."""
+    random = np.random.Generator(np.random.PCG64(3))
+    table = {name: random.integers(0, 12, 4000) for name in "ACD"} | {
+        "B": random.integers(0, 3, 4000)
+    }
+    codes = {name: list(range(12)) for name in "ACD"} | {"B": [0, 1, 2]}
+    monkeypatch.setattr(choosing, "MOST_CELLS", 12 * 12 - 1)
+    release = mv.protect(
+        table, method="dp-synthetic", epsilon=100, categories=codes, attributes=list("ABCD"),
+        seed=1, **more,
+    )  # fmt: skip
+    names = [one.attribute.name for one in release.measurements.attributes]
+    found = {"".join(sorted(names[one] for one in scope)) for scope in release.measurements.tables}
+    assert found == (set() if "target" in more else {"AB", "BC", "BD"})
+    assert len(release.data["A"]) == 4000

@@ -88,11 +88,9 @@ class Choosing:
         joined = {one: one for one in range(len(self.axes))}
         for number in range(self.plan.n_tables):
             self.progress(f"choosing pair {number + 1} of {self.plan.n_tables}")
-            expected = (
-                self._independent(scopes, joined)
-                if number < self.plan.n_edges
-                else self._fitted(scopes, found)
-            )
+            expected = self._independent(scopes, joined) if number < self.plan.n_edges else {}
+            if not expected:
+                expected = self._fitted(scopes, found)
             if not expected:
                 break
             scope = self._chosen(counts, expected)
@@ -102,14 +100,20 @@ class Choosing:
         return found
 
     def _scopes(self) -> list[Scope]:
-        """List what may be measured: every pair, each with the target where there is one."""
+        """List what may be measured: every pair, each with the target where there is one.
+
+        Not one of more cells than a model takes: of lists of hundreds of categories it would be
+        noise. How many bins there are is known from what was measured.
+        """
         target = self.plan.target
         others = [one for one in range(len(self.axes)) if one != target]
-        if target is None:
-            return list(combinations(others, 2))
-        if len(others) == 1:
-            return [(target, others[0])]
-        return [(target, *pair) for pair in combinations(others, 2)]
+        scopes: list[Scope] = list(combinations(others, 2))
+        if target is not None and len(others) > 1:
+            scopes = [(target, *pair) for pair in scopes]
+        elif target is not None:
+            scopes = [(target, others[0])]
+        sizes = [axis.n_bins for axis in self.axes]
+        return [scope for scope in scopes if math.prod(sizes[one] for one in scope) <= MOST_CELLS]
 
     def _independent(
         self, scopes: Sequence[Scope], joined: dict[int, int]

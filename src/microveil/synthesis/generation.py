@@ -107,11 +107,12 @@ class _LevelWriter:
     """Draws values inside each bin by their noisy shares, negative ones 0."""
 
     masses: Real
+    groups: Whole
     lower: int
     missing_value: int | None
 
     def values(self, bins: Whole, generator: np.random.Generator) -> tuple[Whole, Mask | None]:
-        values = _drawn(self.masses, bins, generator)
+        values = _drawn(self.masses, self.groups, bins, generator)
         if self.missing_value is None:
             return values + self.lower, None
         missing = values == self.missing_value
@@ -126,13 +127,9 @@ def _writer(measured: AttributeMeasured, axis: Axis) -> _NumberWriter | _LevelWr
         )
     assert axis.groups is not None  # noqa: S101 -- its values were counted
     counts = np.maximum(measured.levels.counts, 0.0)
-    inside = axis.groups[None, :] == np.arange(axis.n_bins)[:, None]
-    masses = np.where(inside, counts, 0.0)
-    # A bin whose counts are all 0 or less has its values alike.
-    masses = np.where(masses.sum(axis=1, keepdims=True) > 0, masses, inside.astype(np.float64))
     lower, _ = measured.attribute.grid_bounds or (0, 0)
     missing = len(counts) - 1 if measured.has_missing else None
-    return _LevelWriter(masses=masses, lower=lower, missing_value=missing)
+    return _LevelWriter(masses=counts, groups=axis.groups, lower=lower, missing_value=missing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -200,37 +197,42 @@ def drawn_bins(model: Model, n_records: int, generator: np.random.Generator) -> 
         fresh = tuple(one for one in members if one not in known)
         if not fresh:
             continue
-        table = model.clique_margin(number, (*known, *fresh))
-        n_groups = math.prod(model.sizes[one] for one in known)
+        masses = model.clique_margin(number, (*known, *fresh)).ravel()
         group = np.zeros(n_records, dtype=np.int64)
         for one in known:
             group = group * model.sizes[one] + drawn[one]
-        outcome = _drawn(table.reshape(n_groups, -1), group, generator)
+        n_outcomes = math.prod(model.sizes[one] for one in fresh)
+        groups = np.repeat(np.arange(len(masses) // n_outcomes), n_outcomes)
+        outcome = _drawn(masses, groups, group, generator) % n_outcomes
         for one in reversed(fresh):
             outcome, drawn[one] = np.divmod(outcome, model.sizes[one])
     return [drawn[one] for one in range(len(model.sizes))]
 
 
-def _drawn(masses: Real, group: Whole, generator: np.random.Generator) -> Whole:
-    """Draw an outcome for each record by its group's row of masses."""
-    mixed = generator.permutation(len(group))
+def _drawn(masses: Real, groups: Whole, of_records: Whole, generator: np.random.Generator) -> Whole:
+    """Draw an outcome for each record among those of its group, by their masses."""
+    n_groups = int(groups.max()) + 1
+    mixed = generator.permutation(len(of_records))
     # A stable sort of small whole numbers is a radix sort.
-    small = group[mixed].astype(np.uint16 if len(masses) <= 1 << 16 else np.int64)
+    small = of_records[mixed].astype(np.uint16 if n_groups <= 1 << 16 else np.int64)
     order = mixed[np.argsort(small, kind="stable")]
-    outcome = np.empty(len(group), dtype=np.int64)
-    outcome[order] = systematic(masses, np.bincount(group, minlength=len(masses)), generator)
+    outcome = np.empty(len(of_records), dtype=np.int64)
+    counts = np.bincount(of_records, minlength=n_groups)
+    outcome[order] = systematic(masses, groups, counts, generator)
     return outcome
 
 
-def systematic(masses: Real, counts: Whole, generator: np.random.Generator) -> Whole:
+def systematic(masses: Real, groups: Whole, counts: Whole, generator: np.random.Generator) -> Whole:
     """Draw outcomes for groups of records by systematic sampling: as even as whole records can be.
 
     Parameters
     ----------
-    masses : float64 array (n_groups, n_outcomes)
-        Of each group in proportion; a group without any has all alike.
+    masses : float64 array (n_outcomes,)
+        Of each outcome, in proportion; a group without any has all of its own alike.
+    groups : int64 array (n_outcomes,)
+        The group that each outcome is one of.
     counts : int64 array (n_groups,)
-        Records of each group.
+        Records of each group; it has an outcome where it has a record.
     generator : numpy.random.Generator
 
     Returns
@@ -240,25 +242,35 @@ def systematic(masses: Real, counts: Whole, generator: np.random.Generator) -> W
 
     Examples
     --------
-    >>> systematic(np.array([[3.0, 1.0]]), np.array([8]), np.random.default_rng(0))
-    array([0, 0, 0, 0, 0, 0, 1, 1])
+    >>> masses, groups = np.array([3.0, 1.0, 5.0]), np.array([0, 0, 1])
+    >>> systematic(masses, groups, np.array([8, 1]), np.random.default_rng(0))
+    array([0, 0, 0, 0, 0, 0, 1, 1, 2])
     """
-    # Groups that nobody is in need no line of their own.
+    # Groups that nobody is in need no place on the line; the others stand one behind the other.
+    outcomes = np.flatnonzero(counts[groups])
+    outcomes = outcomes[np.argsort(groups[outcomes], kind="stable")]
     held = np.flatnonzero(counts)
-    masses, counts = masses[held], counts[held]
-    n_groups, n_outcomes = masses.shape
-    totals = masses.sum(axis=1, keepdims=True)
-    even = np.full_like(masses, 1 / n_outcomes)
-    upper = np.cumsum(np.where(totals > 0, masses / np.maximum(totals, 1e-300), even), axis=1)
-    upper[:, -1] = 1.0
-    starts = generator.random(n_groups)
+    if not len(held):
+        return outcomes
+    masses, counts = masses[outcomes], counts[held]
+    sizes = np.bincount(groups[outcomes])[held]
+    ends = np.cumsum(sizes)
+    starts, line = ends - sizes, np.arange(len(held))
+    totals = np.add.reduceat(masses, starts)
+    has_none = np.repeat(totals <= 0, sizes)
+    shares = np.where(has_none, 1.0, masses) / np.repeat(np.where(totals > 0, totals, sizes), sizes)
+    # The sum of a group is taken off exactly: what rounding carries on is less than it by far.
+    running = np.cumsum(shares)
+    before = np.repeat(np.concatenate(([0.0], running[ends[:-1] - 1])), sizes)
+    upper = running - before
+    upper[ends - 1] = 1.0
     rank = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
-    place = (rank + np.repeat(starts, counts)) / np.repeat(counts, counts)
-    group = np.repeat(np.arange(n_groups), counts)
-    # Groups one behind the other on one line; what rounding carries over an end stays before it.
-    edges = (upper + np.arange(n_groups)[:, None]).ravel()
-    found = np.searchsorted(edges, group + np.minimum(place, 1 - 1e-9), side="right")
-    return np.asarray(np.minimum(found - group * n_outcomes, n_outcomes - 1))
+    place = (rank + np.repeat(generator.random(len(held)), counts)) / np.repeat(counts, counts)
+    group = np.repeat(line, counts)
+    found = np.searchsorted(
+        upper + np.repeat(line, sizes), group + np.minimum(place, 1 - 1e-9), side="right"
+    )
+    return np.asarray(outcomes[np.minimum(found, np.repeat(ends - 1, counts))])
 
 
 def drawn_scores(
