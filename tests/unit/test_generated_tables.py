@@ -331,3 +331,15 @@ def test_a_long_list_of_categories_is_drawn_from_in_little_memory():
     # Of four blocks each is off by less than one.
     assert abs(found[counts > 0] - 6).max() < 4
     assert found[counts == 0].sum() <= 4
+
+
+def test_the_last_values_of_a_number_lie_near_the_rest_where_they_are_noise():
+    """The highest count of noise, far away, gets nobody; before values that stand out it would."""
+    measured = counts_measured("X", [1000, 500, 12, -20, -5, 20], ordered=True, variance=100.0)
+    axis = axis_of(measured, 4)
+    assert axis.groups.tolist() == [0, 1, 2, 2, 2, 2]
+    assert axis.tail == 2
+    (values, _), *_ = table_of(measured, n_records=1507, n_drawn=150_000)
+    assert set(values.tolist()) <= {0, 1, 2}
+    inner = counts_measured("X", [12, -20, -5, 20, 500, 1000], ordered=True, variance=100.0)
+    assert axis_of(inner, 4).tail is None

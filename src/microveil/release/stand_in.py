@@ -18,6 +18,7 @@ from microveil.plans import SyntheticPlan, TransitionPlan
 from microveil.plans.synthetic import CutsPlan, LevelsPlan
 from microveil.release.columns import Prepared
 from microveil.schema import Attribute
+from microveil.synthesis.counts import nearest_counts
 from microveil.synthesis.measurements import CountsMeasured
 from microveil.synthesis.quantile_function import quantile_function
 from microveil.table import GridColumn, Table
@@ -126,7 +127,7 @@ def _once(
     measured, _ = part.measured(engine, source)
     if isinstance(measured, CountsMeasured):
         counts = measured.levels.counts[: len(measured.levels.counts) - measured.has_missing]
-        counts = np.maximum(counts, 0.0)
+        counts = nearest_counts(counts, max(float(counts.sum()), 0.0))
         shares = counts / counts.sum() if counts.any() else np.full(len(counts), 1 / len(counts))
         if not column.attribute.kind.is_ranked:
             return _of_categories(column.values, shares)

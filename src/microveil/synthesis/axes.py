@@ -48,6 +48,8 @@ class Axis:
         Whether bins lie in an order.
     is_known : bool
         Whether the masses of bins are known from the cuts; else tables alone say them.
+    tail : int or None
+        The bin of a counted number's last values, where these together do not stand out.
     """
 
     edges: Whole | None
@@ -57,13 +59,14 @@ class Axis:
     has_missing: bool
     is_ordered: bool
     is_known: bool = True
+    tail: int | None = None
 
 
 def axis_of(measured: AttributeMeasured, parts: int) -> Axis:
     """Make the bins of an attribute: parts of equal mass, or values whose counts stand out."""
     if isinstance(measured, CutsMeasured):
         return _of_cuts(measured, parts)
-    groups = _groups(measured)
+    groups, tail = _groups(measured)
     return Axis(
         edges=None,
         ends=np.array([0.0, 1.0]),
@@ -71,6 +74,7 @@ def axis_of(measured: AttributeMeasured, parts: int) -> Axis:
         n_bins=int(groups.max()) + 1,
         has_missing=False,
         is_ordered=measured.attribute.kind is not Kind.NOMINAL and not measured.has_missing,
+        tail=tail,
     )
 
 
@@ -141,8 +145,8 @@ def _of_cuts(measured: CutsMeasured, parts: int) -> Axis:
     )
 
 
-def _groups(measured: CountsMeasured) -> Whole:
-    """Give values whose counts do not stand out of the noise a bin with others."""
+def _groups(measured: CountsMeasured) -> tuple[Whole, int | None]:
+    """Give values whose counts do not stand out of the noise a bin with others; name the tail's."""
     counts, deviation = measured.levels.counts, np.sqrt(measured.levels.variance)
     n_values = len(counts) - measured.has_missing
     if measured.attribute.kind is not Kind.NOMINAL:
@@ -151,11 +155,15 @@ def _groups(measured: CountsMeasured) -> Whole:
     groups = np.zeros(len(counts), dtype=np.int64)
     groups[~weak] = np.arange(np.count_nonzero(~weak))
     groups[weak] = np.count_nonzero(~weak)
-    return groups
+    return groups, None
 
 
-def _neighbours(counts: Real, deviation: float, n_values: int) -> Whole:
-    """Join each value to those before it until the sum of their counts stands out."""
+def _neighbours(counts: Real, deviation: float, n_values: int) -> tuple[Whole, int | None]:
+    """Join each value to those before it until the sum of their counts stands out.
+
+    Those left at the end are a bin of their own: with others they would bring their noise, all of
+    it far from most records.
+    """
     groups = np.zeros(len(counts), dtype=np.int64)
     group, total, members = 0, 0.0, 0
     for value in range(n_values):
@@ -163,12 +171,8 @@ def _neighbours(counts: Real, deviation: float, n_values: int) -> Whole:
         total, members = total + counts[value], members + 1
         if total >= STANDS_OUT * deviation * np.sqrt(members):
             group, total, members = group + 1, 0.0, 0
-    if members and group:
-        groups[n_values - members : n_values] = group - 1
-    elif members:
-        group = 1
-    groups[n_values:] = group
-    return groups
+    groups[n_values:] = group + (members > 0)
+    return groups, group if members and group else None
 
 
 def bin_masses(
@@ -180,7 +184,7 @@ def bin_masses(
     """Estimate the share of records in each bin, from all that was measured of it.
 
     Parts of equal mass are known; other counts are the mean of all measurements of them, each
-    weighted by the inverse of its variance.
+    weighted by the inverse of its variance, and less what of it is expected to be noise.
 
     Returns
     -------
@@ -219,5 +223,8 @@ def _with_tables(
 
 
 def _positive(total: Real, weight: Real) -> Real:
-    counts = np.maximum(total / weight, LEAST)
+    """Shrink counts, sums of measurements over their weights, towards 0, and make them shares."""
+    # James and Stein's rule for one number: of a count that is noise nearly nothing is left.
+    noise = np.sqrt(weight) / np.maximum(total, np.sqrt(weight))
+    counts = np.maximum(total / weight * (1 - noise**2), LEAST)
     return np.asarray(counts / counts.sum())

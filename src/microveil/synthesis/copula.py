@@ -1,8 +1,8 @@
 """The Gaussian copula of two ordered attributes, on the cells of their tables."""
 
 import numpy as np
+import scipy  # which loads its parts when they are used: optimize takes the better part of a second
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 from scipy.special import ndtri
 
 __all__ = ["copula_table", "fitted_correlation"]
@@ -63,7 +63,7 @@ def fitted_correlation(table: Real, rows: Real, columns: Real) -> float:
     def distance(correlation: float) -> float:
         return float(((copula_table(rows, columns, correlation) - table) ** 2).sum())
 
-    found = minimize_scalar(
+    found = scipy.optimize.minimize_scalar(
         distance, bounds=(-CLOSEST, CLOSEST), method="bounded", options={"xatol": 1e-3}
     )
     return float(found.x)

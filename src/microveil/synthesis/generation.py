@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from microveil.synthesis.axes import Axis
+from microveil.synthesis.counts import falling_counts, nearest_counts
 from microveil.synthesis.fitting import Fit
 from microveil.synthesis.measurements import AttributeMeasured, CountsMeasured, CutsMeasured
 from microveil.synthesis.model import Model
@@ -104,7 +105,7 @@ class _NumberWriter:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _LevelWriter:
-    """Draws values inside each bin by their noisy shares, negative ones 0."""
+    """Draws values inside each bin by their shares of it; without any, they are alike."""
 
     masses: Real
     groups: Whole
@@ -126,10 +127,27 @@ def _writer(measured: AttributeMeasured, axis: Axis) -> _NumberWriter | _LevelWr
             missing_bin=axis.n_bins - 1 if axis.has_missing else None,
         )
     assert axis.groups is not None  # noqa: S101 -- its values were counted
-    counts = np.maximum(measured.levels.counts, 0.0)
+    counts = measured.levels.counts
     lower, _ = measured.attribute.grid_bounds or (0, 0)
     missing = len(counts) - 1 if measured.has_missing else None
-    return _LevelWriter(masses=counts, groups=axis.groups, lower=lower, missing_value=missing)
+    return _LevelWriter(
+        masses=_masses_inside(counts, axis.groups, axis.tail),
+        groups=axis.groups,
+        lower=lower,
+        missing_value=missing,
+    )
+
+
+def _masses_inside(counts: Real, groups: Whole, tail: int | None) -> Real:
+    """Share out each bin among its values, by noisy counts of them."""
+    masses, in_bins = np.empty(len(counts)), np.argsort(groups, kind="stable")
+    ends = np.cumsum(np.bincount(groups))
+    for number, members in enumerate(np.split(in_bins, ends[:-1])):
+        nearest = falling_counts if number == tail else nearest_counts
+        masses[members] = nearest(counts[members], max(float(counts[members].sum()), 0.0))
+        if number == tail and not masses[members].any():
+            masses[members[0]] = 1.0
+    return masses
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

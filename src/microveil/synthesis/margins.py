@@ -198,9 +198,8 @@ def _of_counts(measured: CountsMeasured, n_records: int, confidence: float) -> A
 
 def _mean_of(values: Real, counts: Real, half: float) -> Interval:
     """Carry the noise of counts over to their mean, to first order."""
-    present = np.maximum(counts, 0.0)
-    total = max(float(present.sum()), 1.0)
-    mean = float(present @ values / total)
+    total = max(float(counts.sum()), 1.0)
+    mean = float(counts @ values / total)
     spread = half * float(np.sqrt(((values - mean) ** 2).sum())) / total
     low, high = float(values.min()), float(values.max())
     return Interval(
