@@ -1,13 +1,18 @@
 """What a release promises and whom its rows follow, by the guarantee that was written with it."""
 
+import json
 from collections.abc import Collection
 from pathlib import Path
 
 from microveil.errors import FileError
 from microveil.files import FORMATS
 from microveil.privacy import Guarantee, Model
+from microveil.synthesis.measurements import Measurements
 
-__all__ = ["guarantee_beside", "has_pairs", "promised"]
+__all__ = ["guarantee_beside", "has_pairs", "measurements_beside", "promised"]
+
+# What measurements.json repeats of the guarantee.
+SAME_IN_BOTH = ("method", "n_records", "epsilon", "delta", "rho")
 
 
 def guarantee_beside(table: Path, columns: Collection[str]) -> Guarantee | None:
@@ -35,6 +40,47 @@ def guarantee_beside(table: Path, columns: Collection[str]) -> Guarantee | None:
         return None  # it is not one of ours
     promised_columns = {*(terms.name for terms in found.attributes), *found.kept}
     return found if promised_columns == {*columns} else None
+
+
+def measurements_beside(table: Path, guarantee: Guarantee | None) -> Measurements | None:
+    """Read what a new table was drawn from, where it was written with the table.
+
+    Parameters
+    ----------
+    table : Path
+    guarantee : Guarantee or None
+        What `guarantee_beside` read for it.
+
+    Returns
+    -------
+    Measurements or None
+        None where there are none, or a domain or grid was read from the data, so that the
+        guarantee does not say it.
+
+    Raises
+    ------
+    FileError
+        If the file there is not that of this release.
+    """
+    path = table.parent / "measurements.json"
+    if guarantee is None or not guarantee.is_synthetic or not path.exists():
+        return None
+    attributes = [terms.attribute() for terms in guarantee.attributes]
+    declared = [attribute for attribute in attributes if attribute is not None]
+    if len(declared) < len(attributes):
+        return None
+    promised_there = guarantee.to_dict()
+    try:
+        contents = json.loads(path.read_text(encoding="utf-8"))
+        if any(contents[name] != promised_there[name] for name in SAME_IN_BOTH):
+            raise ValueError  # noqa: TRY301 -- reported as what cannot be read is
+        return Measurements.from_dict(contents, declared)
+    except (OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError):
+        raise FileError(
+            f"{path}",
+            "it must be the measurements.json that was written with the release",
+            "restore it as microveil wrote it, or delete it",
+        ) from None
 
 
 def has_pairs(guarantee: Guarantee | None) -> bool:

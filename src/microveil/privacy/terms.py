@@ -1,10 +1,20 @@
 """Whom a guarantee protects, and what it says of an attribute: published values alone."""
 
+import datetime
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from microveil.schema import Attribute, Kind, Source, written
+from microveil.schema import (
+    EPOCH,
+    Attribute,
+    Bounds,
+    Categories,
+    Domain,
+    Kind,
+    Source,
+    written,
+)
 
 __all__ = ["AttributeTerms", "Unit"]
 
@@ -76,6 +86,28 @@ class AttributeTerms:
             resolution_source=attribute.resolution_source,
         )
 
+    def attribute(self) -> Attribute | None:
+        """Make the attribute again; None where its domain or grid was read from the data."""
+        if self.domain is None or self.resolution is None:
+            return None
+        domain: Domain
+        if self.kind.is_numeric:
+            lower, upper = (_number_of(bound, self.kind) for bound in self.domain)
+            domain = Bounds(lower=lower, upper=upper, source=self.domain_source)
+        else:
+            domain = Categories(
+                values=tuple(part for part in self.domain if not isinstance(part, float)),
+                ordered=self.kind is Kind.ORDINAL,
+                source=self.domain_source,
+            )
+        return Attribute(
+            name=self.name,
+            kind=self.kind,
+            resolution=_number_of(self.resolution, Kind.DECIMAL),
+            resolution_source=self.resolution_source,
+            domain=domain,
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return the terms as plain values."""
         return {
@@ -92,3 +124,10 @@ def _public_kind(attribute: Attribute) -> Kind:
     # Whether numbers have decimals is read from the data where their resolution is.
     whole = attribute.resolution_from_data and attribute.kind is Kind.WHOLE
     return Kind.DECIMAL if whole else attribute.kind
+
+
+def _number_of(shown: Plain, kind: Kind) -> Fraction:
+    """Read what `schema.written` wrote: a float is the decimal number that it shows."""
+    if kind is Kind.DATE:
+        return Fraction((datetime.date.fromisoformat(str(shown)) - EPOCH).days)
+    return Fraction(str(shown))

@@ -4,7 +4,7 @@ Everything here may be published: it is what differential privacy bounds, and ev
 `dp-synthetic` is a function of it and of fresh randomness.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,8 @@ __all__ = ["AttributeMeasured", "CountsMeasured", "CutsMeasured", "Measurements"
 
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
+# What measurements.json calls the law of discrete Gaussian noise.
+GAUSSIAN = "discrete Gaussian"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -45,12 +47,22 @@ class NoisyCounts:
         """The counts in records."""
         return np.asarray(self.steps / (1 << self.bits))
 
+    @classmethod
+    def from_dict(cls, contents: Mapping[str, Any]) -> "NoisyCounts":
+        """Make counts of their plain values."""
+        return cls(
+            steps=np.array(contents["steps"], dtype=np.int64),
+            bits=int(contents["steps_per_record"]).bit_length() - 1,
+            variance=float(contents["standard_deviation"]) ** 2,
+            is_gaussian=contents["law"] == GAUSSIAN,
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as plain values."""
         return {
             "steps": self.steps.tolist(),
             "steps_per_record": 1 << self.bits,
-            "law": "discrete Gaussian" if self.is_gaussian else "discrete Laplace",
+            "law": GAUSSIAN if self.is_gaussian else "discrete Laplace",
             "standard_deviation": float(np.sqrt(self.variance)),
         }
 
@@ -75,6 +87,33 @@ class CutsMeasured:
     cuts: Cuts
     rates: tuple[float, ...]
     present: NoisyCounts | None = None
+
+    @classmethod
+    def from_dict(cls, attribute: Attribute, contents: Mapping[str, Any]) -> "CutsMeasured":
+        """Make cuts of their plain values.
+
+        Raises
+        ------
+        ValueError
+            If they do not lie where the attribute's domain has them.
+        """
+        lower, upper = attribute.grid_bounds or (0, 0)
+        candidates = Candidates(lower=lower, upper=upper, count=int(contents["candidates"]))
+        cuts, present = contents["cuts"], contents["present"]
+        codes = np.array([cut["candidate"] for cut in cuts], dtype=np.int64)
+        if not np.allclose(candidates.positions(codes), [cut["position"] for cut in cuts]):
+            raise ValueError(attribute.name)
+        return cls(
+            attribute=attribute,
+            candidates=candidates,
+            cuts=Cuts(
+                depth=int(contents["depth"]),
+                numbers=np.array([cut["number"] for cut in cuts], dtype=np.int64),
+                codes=codes,
+            ),
+            rates=tuple(map(float, contents["rates"])),
+            present=None if present is None else NoisyCounts.from_dict(present),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the cuts as plain values; positions in grid units of the attribute."""
@@ -111,6 +150,21 @@ class CountsMeasured:
     levels: NoisyCounts
     has_missing: bool
 
+    @classmethod
+    def from_dict(cls, attribute: Attribute, contents: Mapping[str, Any]) -> "CountsMeasured":
+        """Make a histogram of its plain values.
+
+        Raises
+        ------
+        ValueError
+            If there is not one count for each value of the attribute's domain.
+        """
+        lower, upper = attribute.grid_bounds or (0, 0)
+        levels, has_missing = NoisyCounts.from_dict(contents), contents["has_missing"] is True
+        if levels.steps.shape != (upper - lower + 1 + has_missing,):
+            raise ValueError(attribute.name)
+        return cls(attribute=attribute, levels=levels, has_missing=has_missing)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the histogram as plain values."""
         return {"kind": "counts", "has_missing": self.has_missing, **self.levels.to_dict()}
@@ -143,6 +197,46 @@ class Measurements:
     tables: Mapping[tuple[int, ...], NoisyCounts]
     parts: int
     halves: Mapping[int, int | None] = field(default_factory=dict)
+
+    @classmethod
+    def from_dict(
+        cls, contents: Mapping[str, Any], attributes: Sequence[Attribute]
+    ) -> "Measurements":
+        """Make measurements of their plain values, as measurements.json has them.
+
+        Parameters
+        ----------
+        contents : mapping
+        attributes : sequence of Attribute
+            With their domains and grids, in any order.
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError
+            If they are not measurements of these attributes.
+        """
+        known = {attribute.name: attribute for attribute in attributes}
+        kinds: dict[str, type[CutsMeasured | CountsMeasured]] = {
+            "cuts": CutsMeasured,
+            "counts": CountsMeasured,
+        }
+        entries: Mapping[str, Any] = contents["attributes"]
+        place = {name: number for number, name in enumerate(entries)}
+        if known.keys() != place.keys():
+            raise ValueError("attributes")
+        return cls(
+            n_records=int(contents["n_records"]),
+            attributes=tuple(
+                kinds[entry["kind"]].from_dict(known[name], entry)
+                for name, entry in entries.items()
+            ),
+            tables={
+                tuple(place[name] for name in table["attributes"]): NoisyCounts.from_dict(table)
+                for table in contents["tables"]
+            },
+            parts=int(contents["parts"]),
+            halves={place[name]: at for name, at in contents["halves"].items()},
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the measurements as plain values."""
