@@ -269,7 +269,11 @@ def assess(
     ] = None,
     by: Annotated[
         list[str] | None,
-        typer.Option("--by", help="Counts and means in subgroups: columns, with commas."),
+        typer.Option(
+            "--by",
+            help="Counts and means in subgroups: columns, with commas. Of a new table with "
+            "measurements.json beside it, the margins of noise too.",
+        ),
     ] = None,
     rule: Annotated[
         list[str] | None,

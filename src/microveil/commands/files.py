@@ -15,7 +15,7 @@ from microveil.compare import Comparison, compare
 from microveil.compare.store import opened, written_whole
 from microveil.engines import engine_of
 from microveil.errors import FileError, stands_alone
-from microveil.evaluation import Assessment, guarantee_beside, has_pairs
+from microveil.evaluation import Assessment, guarantee_beside, has_pairs, measurements_beside
 from microveil.evaluation.analyses import Analyses
 from microveil.evaluation.assess import assess
 from microveil.evaluation.attack import attack
@@ -361,8 +361,9 @@ def assess_files(
 ) -> Assessment:
     """Measure a protected file against its original; see `assess`.
 
-    What is promised is read from the guarantee that lies beside a release. Names in ``attributes``
-    and ``by`` may be lists with commas.
+    What is promised is read from the guarantee that lies beside a release, and margins of
+    subgroups come from the measurements there. Names in ``attributes`` and ``by`` may be lists
+    with commas.
     """
     before = read_file(original, text=text).frame
     after = read_file(protected, text=text).frame
@@ -380,5 +381,6 @@ def assess_files(
         by=groups,
         rules=rules,
         guarantee=guarantee,
+        measurements=None if groups is None else measurements_beside(Path(protected), guarantee),
         **analyses,
     )

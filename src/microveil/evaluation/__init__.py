@@ -11,6 +11,7 @@ Works on any two tables with the same attributes, whichever tool protected them.
     assessment  what was found, as values and as JSON
     text        the same for a terminal, with text_of_distributions and text_of_subgroups
     layout      names and figures as a terminal has room for them
+    subgroup_margins  what noise alone does to subgroups of a new table
     matrices    two matrices, assessed
     analyses    classification, regression and propensity, as asked for
     assess      the verb: two tables, opened and measured
@@ -20,7 +21,7 @@ Works on any two tables with the same attributes, whichever tool protected them.
 from microveil.evaluation.assessment import Assessment
 from microveil.evaluation.matrices import assess_matrices
 from microveil.evaluation.measures import MEASURES, Measure
-from microveil.evaluation.promised import guarantee_beside, has_pairs
+from microveil.evaluation.promised import guarantee_beside, has_pairs, measurements_beside
 
 __all__ = [
     "MEASURES",
@@ -29,4 +30,5 @@ __all__ = [
     "assess_matrices",
     "guarantee_beside",
     "has_pairs",
+    "measurements_beside",
 ]

@@ -14,10 +14,12 @@ from microveil.evaluation.assessment import Assessment
 from microveil.evaluation.matrices import assess_matrices
 from microveil.evaluation.measures import MEASURES
 from microveil.evaluation.promised import has_pairs
+from microveil.evaluation.subgroup_margins import subgroup_margins
 from microveil.evaluation.tables import Codes
 from microveil.privacy import Guarantee
 from microveil.release import Release
 from microveil.schema import Kind
+from microveil.synthesis.measurements import Measurements
 from microveil.table import Column, Table, check_columns, column_of, numbers_of, open_table
 from microveil.utility.rules import Rule, comparable, parse_rule
 
@@ -43,6 +45,7 @@ def assess(
     by: Iterable[str] | None = None,
     rules: Iterable[str] | None = None,
     guarantee: Guarantee | None = None,
+    measurements: Measurements | None = None,
 ) -> Assessment:
     """Measure what protecting a table cost and what an intruder could still link.
 
@@ -79,12 +82,15 @@ def assess(
         Measure how well a logistic regression tells the two tables apart.
     by : sequence of str, optional
         Columns of both tables, of at most 100 different values each: counts and means in the
-        subgroups that they make, before and after.
+        subgroups that they make, before and after; of a new table with the margins that noise
+        alone leaves them, see `docs/assessment.md`.
     rules : sequence of str, optional
         Rules between columns of both tables, such as "TAX <= INCOME" or "AGE >= 18": how many
         records break them, before and after; see `parse_rule`.
     guarantee : Guarantee, optional
         What the release promises: to be shown beside.
+    measurements : Measurements, optional
+        What a new table was drawn from, as a `Release` has it: margins come from it.
 
     Returns
     -------
@@ -101,6 +107,7 @@ def assess(
     -----
     O(n log n) time for up to ten or so attributes, O(n) memory; of pairs of attributes counts and
     correlations alone, O(n) each. With ``classes`` twenty trainings, ten of them on the original.
+    Margins of subgroups take as long as twenty new tables, measured and drawn.
 
     Examples
     --------
@@ -109,7 +116,8 @@ def assess(
     100.0
     """
     if isinstance(protected, Release):
-        guarantee, protected = guarantee or protected.guarantee, protected.data
+        guarantee = guarantee or protected.guarantee
+        measurements, protected = measurements or protected.measurements, protected.data
     paired = paired and has_pairs(guarantee)
     analyses = Analyses.of(
         classes=classes,
@@ -125,6 +133,9 @@ def assess(
     asked["by"] = _groups(before, after, by)
     _check_pairs(asked, paired=paired)
     numeric, words = _attributes(before, after, attributes)
+    asked["margins"] = partial(
+        subgroup_margins, names=numeric, measurements=measurements, guarantee=guarantee
+    )
     texts = {name: found for name in words if (found := _codes(before, after, name)) is not None}
     if classes is not None:
         asked |= _classes(before, after, analyses, paired=paired)

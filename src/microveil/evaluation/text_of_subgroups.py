@@ -1,8 +1,10 @@
 """Subgroups, and the records that break rules, for a terminal."""
 
+import math
+import textwrap
 from typing import TYPE_CHECKING
 
-from microveil.evaluation.layout import INDENT, label, shown
+from microveil.evaluation.layout import INDENT, TEXT_WIDTH, label, shown
 from microveil.evaluation.measures.rules import RULES
 from microveil.evaluation.measures.subgroups import SUBGROUPS
 from microveil.text import aligned
@@ -10,12 +12,15 @@ from microveil.text import aligned
 if TYPE_CHECKING:
     from microveil.evaluation.assessment import Assessment
     from microveil.utility.rules import Violations
+    from microveil.utility.subgroups import Subgroups
 
 __all__ = ["rule_lines", "subgroup_lines"]
 
 # More subgroups than a person reads are in the JSON alone.
 MOST_GROUPS = 20
 MEANS_BESIDE = 3
+MEANS_WITH_MARGINS = 2
+NOT_MEASURED = "*"
 
 
 def subgroup_lines(assessment: "Assessment") -> list[str]:
@@ -24,38 +29,81 @@ def subgroup_lines(assessment: "Assessment") -> list[str]:
     if found is None:
         return []
     chosen = found.largest_first[:MOST_GROUPS]
-    names = [f"{n} {', '.join(found.levels[g])}" for n, g in enumerate(chosen, start=1)]
-    counts, percents = found.counts, 100 * found.shares
-    rows: list[tuple[str, ...]] = [("group", "records before", "after", "% before", "after")]
-    rows += [
-        (
-            label(name, 44),
-            *(str(counts[side, g]) for side in (0, 1)),
-            *(shown(percents[side, g], 3) for side in (0, 1)),
-        )
-        for name, g in zip(names, chosen, strict=True)
-    ]
     by = label(", ".join(found.by), 60)
-    lines = [f"{SUBGROUPS.title} by {by}", *aligned(rows, widths=(20,), indent=INDENT)]
+    lines = [f"{SUBGROUPS.title} by {by}", *_count_lines(found, chosen)]
     attributes = [(a, name) for a, name in enumerate(assessment.attributes) if name not in found.by]
-    for start in range(0, len(attributes), MEANS_BESIDE):
-        beside = attributes[start : start + MEANS_BESIDE]
-        heads = (head for _, name in beside for head in (label(name, 11), "after"))
-        means: list[tuple[str, ...]] = [("means", *heads)]
-        means += [
-            (
-                label(name, 20),
-                *(shown(found.means[side, g, a], 5) for a, _ in beside for side in (0, 1)),
-            )
-            for name, g in zip(names, chosen, strict=True)
-        ]
-        lines += ["", *aligned(means, widths=(20, *(10,) * 2 * MEANS_BESIDE), indent=INDENT)]
+    beside = MEANS_BESIDE if found.margins is None else MEANS_WITH_MARGINS
+    for start in range(0, len(attributes), beside):
+        lines += ["", *_mean_lines(found, chosen, attributes[start : start + beside])]
     if len(chosen) < len(found.levels):
         lines.append(
             f"  ({len(chosen)} of {len(found.levels)} subgroups, the largest of the original; "
             "all of them are in to_dict(), --json)"
         )
-    return lines
+    return lines + _margin_lines(found, chosen)
+
+
+def _names(found: "Subgroups", chosen: list[int], width: int) -> list[str]:
+    names = (f"{n} {', '.join(found.levels[g])}" for n, g in enumerate(chosen, start=1))
+    return [label(name, width) for name in names]
+
+
+def _count_lines(found: "Subgroups", chosen: list[int]) -> list[str]:
+    """Write records and shares of subgroups, a line to each."""
+    counts, percents, margins = found.counts, 100 * found.shares, found.margins
+    own, shares = (("±",), ("±",)) if margins is not None else ((), ())
+    heads = ("group", "records before", "after", *own, "% before", "after", *shares)
+    rows: list[tuple[str, ...]] = [heads]
+    for name, g in zip(_names(found, chosen, 44 if margins is None else 34), chosen, strict=True):
+        if margins is not None:
+            star = "" if margins.is_measured[g] else NOT_MEASURED
+            own = (f"{_margin(found.count_margin(g))}{star}",)
+            shares = (f"{shown(100 * margins.shares[g], 3)}{star}",)
+        before, after = (str(counts[side, g]) for side in (0, 1))
+        low, high = (shown(percents[side, g], 3) for side in (0, 1))
+        rows.append((name, before, after, *own, low, high, *shares))
+    return aligned(rows, widths=(20,), indent=INDENT)
+
+
+def _mean_lines(
+    found: "Subgroups", chosen: list[int], attributes: list[tuple[int, str]]
+) -> list[str]:
+    """Write means of a few attributes in subgroups, a line to each subgroup."""
+    sign = () if found.margins is None else ("±",)
+    heads = (head for _, name in attributes for head in (label(name, 11), "after", *sign))
+    rows: list[tuple[str, ...]] = [("means", *heads)]
+    for name, g in zip(_names(found, chosen, 20), chosen, strict=True):
+        figures: list[str] = []
+        for a, _ in attributes:
+            figures += [shown(found.means[side, g, a], 5) for side in (0, 1)]
+            if found.margins is not None:
+                figures.append(_margin(found.margins.means[g, a]))
+        rows.append((name, *figures))
+    return aligned(rows, widths=(20, *(10,) * (len(rows[0]) - 1)), indent=INDENT)
+
+
+def _margin(width: float | None) -> str:
+    """Write half a width in three significant digits, or all those before the decimal mark."""
+    digits = 3 if width is None or not math.isfinite(width) else len(str(int(width)))
+    return shown(width, max(3, digits))
+
+
+def _margin_lines(found: "Subgroups", chosen: list[int]) -> list[str]:
+    """Say how margins are read, or why there are none."""
+    margins = found.margins
+    if margins is None:
+        text = f"(no margin of noise: {found.without_margins})"
+    else:
+        text = (
+            f"(± is how far noise and chance alone take a figure from the original's, at "
+            f"{100 * margins.confidence:g} % each, by {margins.n_trials} trials on the "
+            "measurements. What is beyond is what the release's model does not know: it can be "
+            "with means"
+        )
+        if not margins.is_measured[chosen].all():
+            text += f", and with counts that no table has by themselves ({NOT_MEASURED})"
+        text += ")"
+    return textwrap.wrap(text, TEXT_WIDTH, initial_indent=INDENT, subsequent_indent=INDENT + " ")
 
 
 def rule_lines(assessment: "Assessment") -> list[str]:

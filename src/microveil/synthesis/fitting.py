@@ -45,11 +45,14 @@ class Fitting:
     n_records : int
     attributes : sequence of CutsMeasured or CountsMeasured
     axes : sequence of Axis
+    shrinks : bool
+        Whether what is expected to be noise is taken off tables.
     """
 
     n_records: int
     attributes: Sequence[AttributeMeasured]
     axes: Sequence[Axis]
+    shrinks: bool = True
     _factors: dict[Scope, Real] = field(default_factory=dict)
     _targets: dict[tuple[Scope, tuple[bytes, ...]], tuple[Real, float | None]] = field(
         default_factory=dict
@@ -108,7 +111,7 @@ class Fitting:
     ) -> tuple[Real, float | None]:
         """Take off a table what is expected to be noise, and give it the margins known."""
         shares = table.counts / self.n_records
-        variance = table.variance / self.n_records**2
+        variance = table.variance / self.n_records**2 if self.shrinks else 0.0
         if len(scope) != 2:
             return _of_three(shares, variance, masses), None
         rows, columns = masses

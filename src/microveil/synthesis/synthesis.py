@@ -1,6 +1,7 @@
 """A new table from measurements: what is computed here sees nothing else."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from microveil.synthesis.fitting import Fitting
 from microveil.synthesis.generation import drawn_values
 from microveil.synthesis.measurements import AttributeMeasured, Measurements
 
-__all__ = ["axes_of", "axis_at", "synthesised"]
+__all__ = ["axes_of", "axis_at", "fitted", "synthesised"]
 
 Values = tuple[NDArray[np.signedinteger[Any]], NDArray[np.bool_] | None]
 
@@ -60,9 +61,26 @@ def synthesised(
     list of (signed array (n_records,), bool array (n_records,) or None)
         By attribute values in grid units, and which are missing.
     """
+    return fitted(measurements)(n_records, generator)
+
+
+def fitted(
+    measurements: Measurements, *, shrinks: bool = True
+) -> Callable[[int, np.random.Generator], list[Values]]:
+    """Fit the model of measurements once, to draw tables from it: see `synthesised`.
+
+    Parameters
+    ----------
+    measurements : Measurements
+    shrinks : bool
+        Whether what is expected to be noise is taken off tables, as in every release.
+    """
     axes = axes_of(measurements.attributes, measurements.parts, measurements.halves)
     fitting = Fitting(
-        n_records=measurements.n_records, attributes=measurements.attributes, axes=axes
+        n_records=measurements.n_records,
+        attributes=measurements.attributes,
+        axes=axes,
+        shrinks=shrinks,
     )
     fit = fitting.fit(measurements.tables)
-    return drawn_values(measurements.attributes, axes, fit, n_records, generator)
+    return partial(drawn_values, measurements.attributes, axes, fit)

@@ -1,8 +1,11 @@
 """Counts and means in subgroups, before and after."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from microveil.evaluation.measures.base import Entry, Group, Measure, Takes
 from microveil.utility.subgroups import Subgroups, compare_subgroups
@@ -10,6 +13,16 @@ from microveil.utility.subgroups import Subgroups, compare_subgroups
 __all__ = ["MEASURES", "SUBGROUPS"]
 
 SUBGROUPS = Group(title="Subgroups")
+
+
+def _compared(
+    original: NDArray[np.float64],
+    protected: NDArray[np.float64],
+    *,
+    by: Mapping[str, tuple[NDArray[Any], NDArray[Any]]],
+    margins: Callable[[Subgroups], Subgroups],
+) -> Subgroups:
+    return margins(compare_subgroups(original, protected, by=by))
 
 
 def _write(found: Subgroups, names: Sequence[str]) -> dict[str, Any]:
@@ -21,7 +34,7 @@ MEASURES = (
         id="largest_share_change",
         label="largest change of a subgroup's share",
         explanation="0 = unchanged",
-        function=compare_subgroups,
+        function=_compared,
         figure=attrgetter("largest_change"),
         takes=Takes.SUBGROUPS,
         needs_pairs=False,
@@ -29,6 +42,6 @@ MEASURES = (
         group=SUBGROUPS,
         entry=Entry(name="subgroups", write=_write),
         asked_by="by",
-        arguments=("by",),
+        arguments=("by", "margins"),
     ),
 )
