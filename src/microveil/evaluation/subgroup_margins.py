@@ -101,8 +101,8 @@ def _reason(guarantee: Guarantee | None) -> str:
     if guarantee.is_synthetic:
         return "its measurements do not lie beside it (protect with --with-measurements)"
     return (
-        f"with {guarantee.method} it hangs on what else is in each record's cluster or cell, "
-        "which an assessment is not given"
+        f"an assessment is not given the scales by which {guarantee.method} changed records, nor "
+        "which of them it changed alike"
     )
 
 
