@@ -11,7 +11,8 @@ import microveil as mv
 from command import run
 from microveil.commands.named_values import split_pairs
 from microveil.errors import RequestError
-from microveil.release.recipe import merged, propose_recipe, read_recipe
+from microveil.release.proposal import propose_recipe
+from microveil.release.recipe import merged, read_recipe
 from microveil.schema import Ordered
 
 pytestmark = pytest.mark.usefixtures("unweighed")

@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 import microveil as mv
-from microveil.release.recipe import propose_recipe, read_recipe
+from microveil.release.proposal import propose_recipe
+from microveil.release.recipe import read_recipe
 
 PEOPLE = mv.invented_people(200, seed=3)
 

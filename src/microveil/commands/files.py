@@ -28,7 +28,7 @@ from microveil.methods import METHODS
 from microveil.protect import Findings, draw, examined_plan, release_findings, released
 from microveil.release import Plan, Release
 from microveil.release.notes import REPORTED_RECORDS, file_notes
-from microveil.release.recipe import propose_recipe
+from microveil.release.proposal import propose_recipe
 from microveil.release.release import refuse_measurements
 from microveil.report import (
     comparison_report,
