@@ -4,6 +4,7 @@ What these need of others is imported where it is needed: the command line shows
 without it.
 """
 
+import contextlib
 import numbers
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -92,18 +93,17 @@ def cluster_size(given: Any) -> int:
 def delta(given: Any) -> "Fraction":
     """Read the chance left to events that epsilon does not bound: 0, or a number below 1.
 
-    >>> delta(0), delta("1e-9")
+    >>> delta("0"), delta("1e-9")
     (Fraction(0, 1), Fraction(1, 1000000000))
     """
     from fractions import Fraction
 
-    from microveil.privacy import as_fraction
+    from microveil.privacy import as_fraction, exact_number
 
     rule, remedy = "delta must be a number from 0 to below 1", "pass for example delta=1e-9"
-    if whole_number(given) and given == 0:
-        return Fraction(0)
-    if isinstance(given, float) and given == 0:
-        return Fraction(0)
+    with contextlib.suppress(ValueError):
+        if exact_number(given) == 0:  # as text too: on a command line it overrides a recipe's
+            return Fraction(0)
     read = as_fraction(given, "delta", rule, remedy)
     if read >= 1 or read * LARGEST_EPSILON < 1:
         raise RequestError("delta", f"{rule}, and not below 1e-100", remedy)
