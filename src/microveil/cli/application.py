@@ -27,6 +27,7 @@ from microveil.cli.flags import (
     Population,
     Separator,
     Shuffled,
+    takes_inspection,
     takes_request,
     takes_requests,
     text_format,
@@ -95,7 +96,7 @@ def demo(
 
 
 @app.command()
-@takes_request
+@takes_inspection
 def inspect(
     data: Data,
     output: Annotated[
@@ -122,14 +123,18 @@ def inspect(
             advice = advise_file(data, **request, progress=progress)
         print_text(advice.to_text())
         return
-    source, recipe = inspect_file(data, request["text"], output, show_values=show_values)
+    scope = request["scope"]
+    source, recipe = inspect_file(
+        data, request["text"], output, scope=scope, show_values=show_values
+    )
     if output is None:
         typer.echo(recipe, nl=False)  # its names are quoted as TOML has it
         return
     frame = source.frame
     print_text(f"{data.name}: {frame.height} records, {frame.width} columns.")
+    left = "the bounds, resolutions and categories" if scope == "row" else "the bounds"
     print_text(
-        f"Recipe written to {output}: confirm the roles and types, fill in the bounds, then\n"
+        f"Recipe written to {output}: confirm the roles and types, fill in {left}, then\n"
         f"  microveil inspect {data} --recipe {output}     what to expect of it\n"
         f"  microveil protect {data} --recipe {output} -o FOLDER"
     )

@@ -28,6 +28,7 @@ __all__ = [
     "Population",
     "Separator",
     "Shuffled",
+    "takes_inspection",
     "takes_request",
     "takes_requests",
     "text_format",
@@ -160,6 +161,15 @@ def _whole_or_auto(k: str | None) -> int | str | None:
 # Its commands get as the argument `request` what the functions of `commands.files` take: how the
 # file is read, and the arguments of `protect`, None where a flag was not given.
 takes_request = takes("request", _of_one)
+# The same for a command that proposes a recipe where no request is made.
+takes_inspection = takes(
+    "request",
+    _of_one,
+    helps={
+        "scope": "What the epsilon must cover: cluster, vector or row; the recipe asks for a "
+        "method that does."
+    },
+)
 # The same for a command that goes through methods, which it has a flag of its own for.
 takes_requests = takes(
     "request",

@@ -293,19 +293,28 @@ def _written_whole(data: polars.DataFrame, planned: Plan) -> polars.DataFrame:
 
 @stands_alone
 def inspect_file(
-    path: str | Path, text: TextFormat | None, output: Path | None, *, show_values: bool = False
+    path: str | Path,
+    text: TextFormat | None,
+    output: Path | None,
+    *,
+    scope: str | None = None,
+    show_values: bool = False,
 ) -> tuple[SourceFile, str]:
     """Look at a file and propose a recipe, written to ``output`` where one is given.
 
-    With ``show_values`` it holds the categories seen, for a person to confirm.
+    With ``scope`` it asks for a method that covers it; with ``show_values`` it holds the
+    categories seen, for a person to confirm.
 
     Raises
     ------
     FileError
         If ``output`` exists already or cannot be written.
+    RequestError
+        If there is no such scope.
     """
     source = read_file(path, text=text)
-    recipe = propose_recipe(source.frame, source.path.name, show_values=show_values)
+    name = source.path.name
+    recipe = propose_recipe(source.frame, name, scope=scope, show_values=show_values)
     if output is not None:
         try:
             with output.open("x", encoding="utf-8") as file:
