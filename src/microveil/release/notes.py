@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 
 from microveil.arguments.steps import MATRIX
+from microveil.methods import METHODS
 from microveil.plans import AttributePlan
+from microveil.privacy import Guarantee
 from microveil.release.columns import Prepared
 from microveil.release.request import Request
 from microveil.text import one_line
@@ -13,13 +15,24 @@ __all__ = ["REPORTED_RECORDS", "file_notes", "plan_notes"]
 
 # Of larger tables no report is made unasked: an assessment takes far longer than protecting.
 REPORTED_RECORDS = 50_000
+# Under these a new table would not cover rows either, and they say so themselves.
+OF_A_LOOK = frozenset({"bounds", "categories", "resolution", "columns-chosen"})
 
 
 def plan_notes(
-    request: Request, parts: Sequence[AttributePlan], prepared: Prepared
+    request: Request, parts: Sequence[AttributePlan], prepared: Prepared, claim: Guarantee
 ) -> tuple[str, ...]:
-    """Return what a person should know of a plan before publishing: nothing of the data."""
-    notes = _of_request(request, parts, prepared.left_out)
+    """Return what a person should know of a plan before publishing: nothing of the data.
+
+    Parameters
+    ----------
+    request : Request
+    parts : sequence of AttributePlan
+    prepared : Prepared
+    claim : Guarantee
+        What holds with the operating system's randomness.
+    """
+    notes = [*_of_request(request, parts, prepared.left_out), *_of_rows(request, claim)]
     if request.seed is not None:
         notes.append("Noise from a seed protects nobody: do not publish this release.")
     if prepared.formulas:
@@ -36,6 +49,20 @@ def plan_notes(
         chosen = ", ".join([request.method.id, *steps, *size])
         notes.append(f"Left to advice, chosen: {chosen}.")
     return tuple(notes)
+
+
+def _of_rows(request: Request, claim: Guarantee) -> list[str]:
+    """Name what would cover rows that follow people, unless a request wants rows or a scope."""
+    new = [method.id for method in METHODS.values() if method.is_synthetic]
+    wanted = request.scope is not None or request.keep or request.seed is not None
+    looked = any(condition.id in OF_A_LOOK for condition in claim.conditions)
+    if not new or wanted or looked or not claim.follows_individuals:
+        return []
+    note = (
+        f"What rows show of the people they follow is not covered (row scope): {' or '.join(new)} "
+        "would cover it, by a new table whose rows are nobody's."
+    )
+    return [note]
 
 
 def file_notes(*, is_reported: bool, escaped_in_vain: str | None) -> tuple[str, ...]:

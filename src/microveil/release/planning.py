@@ -58,7 +58,7 @@ def plan_prepared(
         synthetic=synthetic,
         guarantee=_in_force(claim, request, parts, promise),
         claim=claim,
-        notes=plan_notes(request, parts, prepared),
+        notes=plan_notes(request, parts, prepared, claim),
         parameters=request.parameters(),
         unused=request.unused,
         isotonic=request.isotonic,
