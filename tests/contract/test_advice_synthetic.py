@@ -79,6 +79,69 @@ def test_what_it_cannot_have_chooses_another():
     assert mv.plan(people(), **ROW, epsilon=0.01, **NUMBERS).guarantee.method == "laplace"
 
 
+def mixed_recipe(scope, epsilon):
+    """A recipe of a number and of a category in no order."""
+    entries = {
+        "AGE": {"role": "confidential", "type": "whole number", "bounds": [0, 120]},
+        "PLACE": {"role": "quasi-identifier", "type": "text", "categories": LEVELS},
+    }
+    return {"microveil": "0.2", "method": "auto", "scope": scope, "epsilon": epsilon,
+            "attributes": entries}  # fmt: skip
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 3, 10, 30, 100])
+def test_what_keeps_all_of_a_recipe_goes_before_what_leaves_some_of_it_out(epsilon):
+    """Methods that rank leave its categories in no order out, and would win by it (laplace)."""
+    table = people(n=30)
+    planned = mv.plan(table, recipe=mixed_recipe("row", epsilon))
+    assert [part.attribute.name for part in planned.attributes] == ["AGE", "PLACE"]
+    assert planned.guarantee.scopes.row.epsilon == epsilon
+    asked = {"epsilon": epsilon, "attributes": ["AGE"], "bounds": {"AGE": (0, 120)}}
+    if epsilon == 3:  # the rival that it is for
+        assert mv.plan(table, **ROW, **asked).guarantee.method == "laplace"
+
+
+@pytest.mark.parametrize("scope", ["cluster", "vector"])
+def test_categories_in_no_order_are_refused_at_other_scopes_in_the_name_of_auto(scope):
+    """With the place, the rule, and remedies of which each one works."""
+    asked = {"epsilon": 6, **REQUEST}
+    with pytest.raises(mv.RequestError) as refused:
+        mv.plan(people(), method="auto", scope=scope, **asked)
+    error = refused.value
+    assert error.place == "attribute 'PLACE'"
+    assert f"method='auto' weighs at {scope} scope" in error.rule
+    assert "idp-cbls" not in str(error)
+    assert not any(level in str(error) for level in LEVELS)
+    assert "scope='row'" in error.remedy
+    assert mv.plan(people(), **ROW, **asked).guarantee.method == "dp-synthetic"
+    named = re.search("choose a method yourself: ([a-z, -]+), or", error.remedy)[1].split(", ")
+    for method in named:
+        words = {**WORDS, "epsilon": 6, "scope": scope}
+        assert mv.plan(people(), method=method, **words).guarantee.method == method
+    assert "--ordered PLACE=low,middle,high" in error.remedy
+    asked["categories"] = {"PLACE": mv.ordered(*LEVELS)}
+    assert len(mv.plan(people(), method="auto", scope=scope, **asked).attributes) == 3
+
+
+@pytest.mark.parametrize("scope", ["cluster", "vector"])
+def test_a_recipe_may_name_categories_that_no_method_at_its_scope_takes(scope):
+    """They are left out, as with any method that ranks, and the notes say so."""
+    planned = mv.plan(people(), recipe=mixed_recipe(scope, 3))
+    assert [part.attribute.name for part in planned.attributes] == ["AGE"]
+    assert any("Not released:" in note and "PLACE" in note for note in planned.notes)
+
+
+@pytest.mark.parametrize("scope", ["cluster", "vector"])
+def test_missing_cells_are_hidden_at_row_scope_alone(scope):
+    """By auto too, which refuses it elsewhere in its own name."""
+    asked = {"method": "auto", "missing": "protect", "epsilon": 6, **NUMBERS}
+    with pytest.raises(mv.RequestError, match=f"auto' weighs at {scope} scope cannot hide") as no:
+        mv.plan(people(), scope=scope, **asked)
+    assert "idp-cbls" not in str(no.value)
+    assert mv.plan(people(), **{**asked, "scope": "row"}).guarantee.method == "dp-synthetic"
+    assert mv.plan(people(), scope=scope, **{**asked, "missing": "keep"}).guarantee.epsilon == 6
+
+
 def test_a_delta_is_an_allowance():
     """It goes to the method that makes use of it; of one that needs none the guarantee has none."""
     for epsilon, method, delta in ((3, "dp-synthetic", 1e-9), (0.01, "laplace", 0)):

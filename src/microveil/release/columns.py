@@ -22,7 +22,14 @@ from microveil.table import (
 )
 from microveil.table.threads import in_threads
 
-__all__ = ["Prepared", "check_enough", "chosen_names", "outlined", "prepare"]
+__all__ = [
+    "Prepared",
+    "categories_in_no_order",
+    "check_enough",
+    "chosen_names",
+    "outlined",
+    "prepare",
+]
 
 YES_NO = Bounds(lower=Fraction(0), upper=Fraction(1), source=Source.TYPE)
 # The dates that there are names for: 0001-01-01 to 9999-12-31.
@@ -95,6 +102,24 @@ def chosen_names(table: Any, request: Request) -> list[str]:
         If there are none, or a column that is named is not there or of another type.
     """
     return _chosen(open_table(table), request)[0]
+
+
+def categories_in_no_order(table: Any, request: Request) -> list[str]:
+    """Name the attributes of a request that are categories in no order, as declared.
+
+    Raises
+    ------
+    RequestError, DataError
+        As `chosen_names`, and for what is neither numbers nor text, whatever was declared.
+    """
+    opened = open_table(table)
+    found = []
+    for name in _chosen(opened, request)[0]:
+        categories = _categories(opened, name, request)
+        if categories is not None and not categories.kind.is_ranked:
+            _refuse_moments(opened, name)
+            found.append(name)
+    return found
 
 
 def outlined(table: Any, request: Request) -> tuple[Table, list[Attribute], list[str]]:

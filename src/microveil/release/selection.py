@@ -19,6 +19,7 @@ from microveil.privacy import Condition, Model, Scope
 from microveil.privacy.condition import in_short
 from microveil.release.columns import (
     Prepared,
+    categories_in_no_order,
     check_enough,
     chosen_names,
     outlined,
@@ -188,7 +189,12 @@ def _settle_method(
         return _advised(chosen, prepared, public=True), prepared
     # Of all candidates this one asks for least.
     least = METHODS["idp-cbls"]
+    if asked.get("missing") == "protect":
+        raise _for_rows_alone("missing", "hide which cells are missing", str(scope))
     probe = Request.of(_fitted(least, {**asked, "method": least.id, "k": least.smallest_k}))
+    for name in categories_in_no_order(table, probe):
+        place = f"attribute '{name}'"
+        raise _for_rows_alone(place, "take categories in no order", str(scope), name)
     prepared = prepare(table, probe, progress)
     found = options(prepared, asked, str(scope), engine)
     if not found:
@@ -214,7 +220,7 @@ def _chosen_for_rows(table: Any, asked: Mapping[str, Any], engine: Engine) -> di
     MicroveilError
         If none does: with what the one that takes any table would need.
     """
-    found, refusals = list[Option](), dict[str, MicroveilError]()
+    found, refusals = list[tuple[int, Option]](), dict[str, MicroveilError]()
     search = _Search(
         asked=asked,
         scope=str(Scope.ROW),
@@ -237,9 +243,13 @@ def _chosen_for_rows(table: Any, asked: Mapping[str, Any], engine: Engine) -> di
         known = tuple(attributes)
         if known not in grounds:
             grounds[known] = stand_in(opened, attributes)
-        found += _best(grounds[known], method, steps, search)
+        best = _best(grounds[known], method, steps, search)
+        found += [(len(known), option) for option in best]
     if found:
-        return _as_chosen(min(found, key=lambda option: option.over_variance), asked)
+        # Methods that rank leave out a recipe's categories in no order, and lose nothing by these.
+        most = max(size for size, _ in found)
+        whole = (option for size, option in found if size == most)
+        return _as_chosen(min(whole, key=lambda option: option.over_variance), asked)
     raise _none_for_rows(refusals)
 
 
@@ -259,6 +269,24 @@ def _none_at(scope: str) -> RequestError:
         "method",
         NONE_KEEPS.format(scope=scope),
         "declare bounds for every attribute, shuffle the rows, or ask for a weaker scope",
+    )
+
+
+def _for_rows_alone(
+    place: str, what: str, scope: str, unordered: str | None = None
+) -> RequestError:
+    """Refuse what only candidates at row scope can do."""
+    remedies = [f"ask for scope='row' (--scope row), where {SYNTHETIC} can"]
+    if unordered is None:
+        remedies.append("pass missing='keep' (--missing keep)")
+    else:
+        able = ", ".join(method.id for method in METHODS.values() if method.takes_categories)
+        remedies.append(f"choose a method yourself: {able}")
+        remedies.append(f"if they have an order, declare it: --ordered {unordered}=low,middle,high")
+    return RequestError(
+        place,
+        f"the methods that method='auto' weighs at {scope} scope cannot {what}",
+        ", or ".join(remedies),
     )
 
 
