@@ -27,10 +27,11 @@ from microveil.release.expectation import (
     expectations,
     expected_distributions,
 )
+from microveil.release.option import Option
 from microveil.release.planning import plan_prepared, refuse_exact
 from microveil.release.recipe import merged, read_recipe
 from microveil.release.request import Arguments, Request
-from microveil.release.selection import STEPS_CHOSEN, Option, options, settle
+from microveil.release.selection import STEPS_CHOSEN, options, settle
 from microveil.text import aligned, one_line
 
 __all__ = ["Advice", "advise", "better_options", "kept_scope"]

@@ -7,7 +7,7 @@ from typing import Any
 from microveil.audit import Audit
 from microveil.audit.invited_linkage import InvitedLinkage
 from microveil.release.expectation import Expectation
-from microveil.release.selection import Option
+from microveil.release.option import Option
 
 __all__ = [
     "COMMON",

@@ -11,8 +11,8 @@ from microveil.protect.findings import PlanFindings
 from microveil.release import Plan
 from microveil.release.columns import Prepared
 from microveil.release.expectation import Expectation, expectations
+from microveil.release.option import Option
 from microveil.release.request import Request
-from microveil.release.selection import Option
 
 __all__ = ["plan_findings"]
 

@@ -15,8 +15,7 @@ from microveil.arguments.steps import N_RECORDS, STRUCTURE, TARGET
 from microveil.engines.base import Engine
 from microveil.errors import DataError, MicroveilError, RequestError
 from microveil.methods import METHODS, Method
-from microveil.privacy import Condition, Model, Scope
-from microveil.privacy.condition import in_short
+from microveil.privacy import Model, Scope
 from microveil.release.columns import (
     Prepared,
     categories_in_no_order,
@@ -26,6 +25,7 @@ from microveil.release.columns import (
     prepare,
 )
 from microveil.release.expectation import all_expected, average
+from microveil.release.option import Option
 from microveil.release.planning import plan_prepared, refuse_exact, refuse_unnamed
 from microveil.release.request import Advised, Request
 from microveil.release.stand_in import stand_in, stood_in
@@ -35,7 +35,6 @@ from microveil.table import GridColumn
 __all__ = [
     "AUTO",
     "STEPS_CHOSEN",
-    "Option",
     "options",
     "settle",
 ]
@@ -65,59 +64,6 @@ STEPS_CHOSEN = (
     *dict.fromkeys(step for _, steps in CANDIDATES for step in steps),
     *(argument.name for argument in (TARGET, STRUCTURE, N_RECORDS)),
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Option:
-    """A request that keeps epsilon at a scope, and the error to expect of it.
-
-    Attributes
-    ----------
-    method : str
-    model : str
-        The privacy model of its guarantee, in words.
-    conditions : tuple of Condition
-        What its guarantee takes as given and leaves out.
-    choices : dict of str
-        Steps of the method, ``partition`` for example.
-    k : int or None
-    over_variance : float
-        Expected squared error over variance, mean over the attributes.
-    of_distributions : bool
-        Whether that is the error of distributions, values sorted, on a stand-in of public
-        figures: rows follow nobody, and have no error.
-    """
-
-    method: str
-    model: str
-    conditions: tuple[Condition, ...]
-    choices: Mapping[str, str]
-    k: int | None
-    over_variance: float
-    of_distributions: bool = False
-
-    def __str__(self) -> str:
-        """Name the option in words."""
-        steps = [f"{name} {value}" for name, value in self.choices.items()]
-        size = [] if self.k is None else [f"k {self.k}"]
-        named = ", ".join([self.method, *steps, *size])
-        of_what = [OF_DISTRIBUTIONS] if self.of_distributions else []
-        return "; ".join([named, self.model, *in_short(self.conditions), *of_what])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the option as plain values."""
-        return {
-            "method": self.method,
-            "model": self.model,
-            "conditions": [condition.to_dict() for condition in self.conditions],
-            **self.choices,
-            "k": self.k,
-            "over_variance": self.over_variance,
-            **({"of_distributions": True} if self.of_distributions else {}),
-        }
-
-
-OF_DISTRIBUTIONS = "of distributions alone, on a stand-in, as its rows follow nobody"
 
 
 def settle(

@@ -1,0 +1,62 @@
+"""What might be asked for instead: a method, its steps and k, and the error to expect of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from microveil.privacy import Condition
+from microveil.privacy.condition import in_short
+
+__all__ = ["Option"]
+
+OF_DISTRIBUTIONS = "of distributions alone, on a stand-in, as its rows follow nobody"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """A request that keeps epsilon at a scope, and the error to expect of it.
+
+    Attributes
+    ----------
+    method : str
+    model : str
+        The privacy model of its guarantee, in words.
+    conditions : tuple of Condition
+        What its guarantee takes as given and leaves out.
+    choices : dict of str
+        Steps of the method, ``partition`` for example.
+    k : int or None
+    over_variance : float
+        Expected squared error over variance, mean over the attributes.
+    of_distributions : bool
+        Whether that is the error of distributions, values sorted, on a stand-in of public
+        figures: rows follow nobody, and have no error.
+    """
+
+    method: str
+    model: str
+    conditions: tuple[Condition, ...]
+    choices: Mapping[str, str]
+    k: int | None
+    over_variance: float
+    of_distributions: bool = False
+
+    def __str__(self) -> str:
+        """Name the option in words."""
+        steps = [f"{name} {value}" for name, value in self.choices.items()]
+        size = [] if self.k is None else [f"k {self.k}"]
+        named = ", ".join([self.method, *steps, *size])
+        of_what = [OF_DISTRIBUTIONS] if self.of_distributions else []
+        return "; ".join([named, self.model, *in_short(self.conditions), *of_what])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the option as plain values."""
+        return {
+            "method": self.method,
+            "model": self.model,
+            "conditions": [condition.to_dict() for condition in self.conditions],
+            **self.choices,
+            "k": self.k,
+            "over_variance": self.over_variance,
+            **({"of_distributions": True} if self.of_distributions else {}),
+        }
