@@ -195,6 +195,85 @@ def test_what_leaves_an_attribute_out_is_held_against_nothing_that_has_it(tmp_pa
         assert synthetic["two_way_total_variation"] is not None
 
 
+WORDS = {
+    "attributes": ["PLACE", "PAID"],
+    "categories": {"PLACE": ["north", "south", "east"], "PAID": ["no", "yes"]},
+}
+
+
+def words(n=300):
+    """A table of categories in no order alone."""
+    place = people(n)["PLACE"]
+    return {"PLACE": place, "PAID": np.where(place == "north", "no", "yes")}
+
+
+@pytest.fixture(scope="module")
+def of_words():
+    return compare(words(), methods="dp-synthetic,pram,laplace,mdav", k=[5], **GRID, **WORDS)
+
+
+def test_a_table_of_categories_alone_is_compared(of_words):
+    """By what needs neither numbers nor pairs; figures are those of the release of each seed."""
+    assert loss_of(of_words.summary).id == "two_way_total_variation"
+    for row in of_words.table.to_dicts():
+        if row["refused"] is not None:
+            continue
+        release = mv.protect(words(), method=row["method"], epsilon=3, seed=row["seed"], **WORDS)
+        found = mv.assess(words(), release).to_dict()
+        expected = pytest.approx(found["total_variation"]["two_way"], rel=1e-12)
+        assert row["two_way_total_variation"] == expected
+        assert row["closest_record"] is not None
+        assert row["sorted_error"] is row["information_loss"] is row["record_linkage"] is None
+    assert of_words.description["attributes"] == ["PLACE", "PAID"]
+    assert of_words.description["n_records"] == 300
+
+
+def test_of_categories_alone_what_cannot_run_is_listed_with_its_reason(of_words):
+    """In the summary and in the answer, by the place that it concerns."""
+    refused = dict(of_words.summary.select("method", "refused").iter_rows())
+    assert refused["dp-synthetic"] is refused["pram"] is None
+    for method in ("laplace", "mdav"):
+        assert f"attribute 'PLACE': {method} ranks values" in refused[method]
+    answer = " ".join(of_words.answer.split())
+    assert "2 of 4 configurations: - laplace, epsilon 3: attribute 'PLACE'" in answer
+    assert "Row scope: dp-synthetic at epsilon 3." in answer
+
+
+def test_of_categories_alone_it_is_said_who_stands_on_no_map(of_words, tmp_path):
+    """Linkage takes numbers: a method whose rows follow people is not put at 0."""
+    assert set(of_words.frontier["method"]) == {"dp-synthetic"}
+    (panel,) = risk_utility_map(of_words)
+    assert [series.name for series in panel.series] == ["dp-synthetic"]
+    drawn = draw_map(of_words, tmp_path / "map.svg").read_text()
+    for page in (of_words.answer, comparison_report(of_words), drawn):
+        shown = " ".join(re.sub("<[^>]+>", " ", page).split())
+        assert "Records of pram were not linked, which takes numbers" in shown
+    assert "⁻" not in drawn  # an axis of what is 0 ends at 1 %, not at a billionth
+
+
+def test_where_linkage_was_measured_nobody_is_said_to_stand_on_no_map(numbers):
+    """The sentence is of those that have a loss and no linkage."""
+    assert "were not linked" not in " ".join(numbers.answer.split())
+
+
+def test_analyses_that_need_numbers_are_refused_of_categories_alone():
+    """Before anything is drawn, each with its own place."""
+    for asked, place in (
+        ({"propensity": True}, "propensity"),
+        ({"classes": "PAID"}, "classes"),
+        ({"formula": "PAID ~ PLACE"}, "formula, column 'PAID'"),
+    ):
+        with pytest.raises(mv.MicroveilError) as refused:
+            compare(words(), methods="dp-synthetic", **asked, **GRID, **WORDS)
+        assert refused.value.place == place
+
+
+def test_categories_alone_need_a_method_whose_rows_follow_nobody():
+    """Else there is nothing that all could be measured by."""
+    with pytest.raises(mv.DataError, match="there is no numeric attribute among them"):
+        compare(words(), methods="pram", **GRID, **WORDS)
+
+
 def test_values_outside_their_bounds_are_read_as_each_method_has_it():
     """Moved to the bound for a new table; refused by a method that is not asked to move them."""
     table = people()

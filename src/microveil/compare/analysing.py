@@ -68,6 +68,12 @@ class Analyst:
     ) -> None:
         self._asked = asked
         self._names = reading.names
+        if asked.propensity and not reading.names:
+            raise RequestError(
+                "propensity",
+                "a comparison measures it by numbers, and no protected attribute is one",
+                "leave it out, or protect a numeric attribute too",
+            )
         self._records, self._listed = reading.original, reading.listed
         self._table = reading.prepared.table
         self._original = self._columns(reading.original.numbers)

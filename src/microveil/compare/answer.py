@@ -8,7 +8,7 @@ import polars
 
 from microveil.compare.learnt import analysed_words, learnt_words
 from microveil.compare.measures import RISK, Measures, loss_of
-from microveil.compare.pareto import frontier_words
+from microveil.compare.pareto import frontier_words, unlinked_words
 from microveil.compare.rows import GROUP_WORDS, GROUPS, conditions_in_common, own_conditions
 from microveil.evaluation.measures import Measure
 from microveil.evaluation.measures.information_loss import LOSS
@@ -96,7 +96,11 @@ def answer_of(
         blocks.append(paragraph(UNLINKED))
     elif scopes:
         risk = RISK if RISK in measures.risks else measures.risks[0]
-        blocks.append(paragraph(frontier_words(summary, frontier, scopes, (loss, risk))))
+        words = (
+            frontier_words(summary, frontier, scopes, (loss, risk)),
+            unlinked_words(summary, risk),
+        )
+        blocks += [paragraph(part) for part in words if part]
     blocks.append(paragraph(CLOSING.format(seed=description.get("seed"))))
     return Document(tuple(blocks))
 

@@ -247,7 +247,7 @@ def _description(
         "microveil": version("microveil"),
         **grid.to_dict(),
         "seed": seed,
-        "attributes": list(reading.names),
+        "attributes": [*reading.names, *(reading.listed if analyst.measures.unpaired else ())],
         "n_records": len(reading.original.numbers),
         "measures": analyst.measures.to_dict(),
         "table": digest_of(tasks, analyst.columns),

@@ -101,8 +101,10 @@ def records_of(cells: Mapping[Attribute, Numbers], *, has_pairs: bool) -> Record
         By attribute; of categories their positions.
     has_pairs : bool
     """
+    numbers = [column for one, column in cells.items() if one.kind.is_ranked]
+    n_records = len(next(iter(cells.values())).values)
     return Records(
-        numbers=matrix_of([column for one, column in cells.items() if one.kind.is_ranked]),
+        numbers=matrix_of(numbers) if numbers else np.empty((n_records, 0)),
         codes={
             one.name: _codes(one, column) for one, column in cells.items() if not one.kind.is_ranked
         },

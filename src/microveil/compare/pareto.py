@@ -5,12 +5,17 @@ from typing import Any
 
 import polars
 
-from microveil.compare.measures import baseline_of
+from microveil.compare.measures import baseline_of, loss_of
 from microveil.compare.rows import GROUP_WORDS, NO_SCOPE, conditions_of
 from microveil.evaluation.measures import MEASURES, Measure
 from microveil.privacy import Model
 
-__all__ = ["frontier_words"]
+__all__ = ["frontier_words", "unlinked_words"]
+
+UNLINKED = (
+    "Records of {methods} were not linked, which takes numbers and none of them missing: they "
+    "stand on no frontier and no map."
+)
 
 Row = Mapping[str, Any]
 
@@ -58,6 +63,22 @@ def frontier_words(
         "Sure are those that nothing beats anywhere within the intervals, excluded those that "
         "another beats by intervals that are apart."
     )
+
+
+def unlinked_words(summary: polars.DataFrame, risk: str) -> str:
+    """Name the methods whose rows follow people and were not linked; empty where there is none.
+
+    Parameters
+    ----------
+    summary : polars.DataFrame
+        See `Comparison`.
+    risk : str
+        The id of the risk.
+    """
+    follows = ~polars.col("is_synthetic")
+    has_loss, unlinked = polars.col(loss_of(summary).id).is_not_null(), polars.col(risk).is_null()
+    methods = summary.filter(follows & has_loss & unlinked)["method"].unique(maintain_order=True)
+    return UNLINKED.format(methods=", ".join(methods)) if len(methods) else ""
 
 
 def _surely_unbeaten(

@@ -37,17 +37,23 @@ class Reading:
     original: Records
 
     @classmethod
-    def of(cls, prepared: Prepared) -> "Reading":
+    def of(cls, prepared: Prepared, *, needs_numbers: bool = True) -> "Reading":
         """Read the values of a prepared table.
+
+        Parameters
+        ----------
+        prepared : Prepared
+        needs_numbers : bool
+            Whether runs are measured by numbers alone: not where rows of some method follow nobody.
 
         Raises
         ------
         DataError
-            If no attribute is numeric.
+            If no attribute is numeric and one is needed.
         """
         attributes = [column.attribute for column in prepared.columns]
         names = tuple(attribute.name for attribute in attributes if attribute.kind.is_ranked)
-        if not names:
+        if needs_numbers and not names:
             raise DataError(
                 "attributes",
                 "there is no numeric attribute among them to measure by",
@@ -119,12 +125,13 @@ def tasks_of(
         itself is at fault, and it is raised as it is.
     """
     readings: Readings = {}
+    paired = not any(configuration.choice.method.is_synthetic for configuration in configurations)
     # What needs bounds comes first: what it reads serves the others too.
     order = sorted(
         configurations, key=lambda configuration: not configuration.choice.method.needs_bounds
     )
     found = {
-        configuration.number: _task(table, configuration, arguments, readings)
+        configuration.number: _task(table, configuration, arguments, readings, paired=paired)
         for configuration in order
     }
     tasks = [found[configuration.number] for configuration in configurations]
@@ -179,11 +186,16 @@ def digest_of(tasks: Iterable[Task], columns: Mapping[str, NDArray[Any]]) -> str
 
 
 def _task(
-    table: Any, configuration: Configuration, arguments: Mapping[str, Any], readings: Readings
+    table: Any,
+    configuration: Configuration,
+    arguments: Mapping[str, Any],
+    readings: Readings,
+    *,
+    paired: bool,
 ) -> Task:
     try:
         request = Request.of({**arguments, **configuration.arguments()})
-        reading = _read(table, request, readings)
+        reading = _read(table, request, readings, paired=paired)
         if request.k > reading.fewest_values:
             prepare(table, request)  # says why, in the words that fit
     except MicroveilError as error:
@@ -191,7 +203,7 @@ def _task(
     return Task(configuration=configuration, ready=(request, reading))
 
 
-def _read(table: Any, request: Request, readings: Readings) -> Reading:
+def _read(table: Any, request: Request, readings: Readings, *, paired: bool) -> Reading:
     """Read a table as a method needs it, unless that was done, or done for stricter needs."""
     method = request.method
     needs = (method.takes_categories, method.is_synthetic, request.outside)
@@ -201,7 +213,8 @@ def _read(table: Any, request: Request, readings: Readings) -> Reading:
     key = (method.needs_bounds, needs)
     if key not in readings:
         try:
-            readings[key] = Reading.of(prepare(table, replace(request, k=1)))
+            prepared = prepare(table, replace(request, k=1))
+            readings[key] = Reading.of(prepared, needs_numbers=paired)
         except MicroveilError as error:
             readings[key] = error
     found = readings[key]

@@ -7,6 +7,7 @@ from typing import Any
 from microveil.compare import Comparison
 from microveil.compare.answer import answer_of, why_no_loss
 from microveil.compare.measures import RISK, Measures, loss_of, of_class
+from microveil.compare.pareto import unlinked_words
 from microveil.compare.rows import conditions_in_common, own_conditions
 from microveil.errors import stands_alone
 from microveil.evaluation.measures import MEASURES, Measure
@@ -183,12 +184,14 @@ def _maps_section(comparison: Comparison) -> Section:
     first, *others = maps
     rows = [row for group in groups_of(comparison) for row in group.rows]
     nobodys = list(dict.fromkeys(row["named"] for row in rows if row["is_synthetic"]))
+    unlinked = unlinked_words(comparison.summary, first)
     return Section(
         identifier="maps",
         title="Risk-utility maps",
         body=fragment(
             element("p", MAP_WORDS),
             element("p", NOBODYS.format(methods=", ".join(nobodys))) if nobodys else None,
+            element("p", unlinked) if unlinked else None,
             element("h3", f"Against {MEASURES[first].label}"),
             maps[first],
             (

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from microveil.compare import Comparison, risk_utility_map
 from microveil.compare.measures import loss_of
+from microveil.compare.pareto import unlinked_words
 from microveil.compare.rows import CONDITIONAL
 from microveil.compare.store import written_whole
 from microveil.errors import RequestError, stands_alone
@@ -129,7 +130,7 @@ def draw_map(
         )
     loss = loss_of(comparison.summary).label
     title = f"Risk-utility map: share of records linked against {loss}"
-    drawn = _sheet(panels, title, (f"Risk: {MEASURES[risk].label}.", *_notes(comparison)))
+    drawn = _sheet(panels, title, (f"Risk: {MEASURES[risk].label}.", *_notes(comparison, risk)))
 
     def save(part: Path) -> None:
         part.write_text(f'<?xml version="1.0" encoding="UTF-8"?>\n{drawn}\n', encoding="utf-8")
@@ -138,7 +139,7 @@ def draw_map(
     return target
 
 
-def _notes(comparison: Comparison) -> Iterator[str]:
+def _notes(comparison: Comparison, risk: str) -> Iterator[str]:
     """Say how the map is read, and which model each method keeps."""
     yield HOW_TO_READ
     rows = [row for group in groups_of(comparison) for row in group.rows]
@@ -150,6 +151,8 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     yield f"Models: {'; '.join(shown)}."
     if nobodys := list(dict.fromkeys(row["named"] for row in rows if row["is_synthetic"])):
         yield NOBODYS.format(methods=", ".join(nobodys))
+    if unlinked := unlinked_words(comparison.summary, risk):
+        yield unlinked
     if any(row["scope"] in ("vector", "cluster") for row in rows):
         yield CENTROIDS
     if any(CONDITIONAL in row["named"] for row in rows):
