@@ -47,6 +47,17 @@ class Scope(StrEnum):
             "people share a cluster.",
         }[self]
 
+    @property
+    def meaning_of_synthetic(self) -> str:
+        """The same of a new table, which has no clusters and whose rows are nobody's."""
+        looked_at = {
+            Scope.CLUSTER: "the values of the new table are looked at, one by one.",
+            Scope.VECTOR: "all values of an attribute are looked at, the whole column.",
+            Scope.ROW: "whatever is published is looked at: whole rows, all columns together, and "
+            "the noisy counts where they are published too.",
+        }[self]
+        return f"One person's record changes, and {looked_at}"
+
 
 EVERY_SCOPE = tuple(Scope)
 

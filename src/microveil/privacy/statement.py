@@ -76,6 +76,14 @@ def _warnings(guarantee: "Guarantee") -> list[Paragraph]:
                 "which of them stand in one row, or which rows share a value.",
             )
         ]
+    if guarantee.leaves_rows_out and guarantee.is_synthetic:
+        return [
+            paragraph(
+                Strong("Row scope is not covered."),
+                " The rows were drawn anew, so that none is a person's. But the release shows "
+                "what was read from the data.",
+            )
+        ]
     if guarantee.leaves_rows_out:
         return [
             paragraph(
@@ -184,7 +192,10 @@ def _no_epsilon(guarantee: "Guarantee") -> Paragraph:
 def _scopes(guarantee: "Guarantee") -> list[Block]:
     covers = tabulated(
         ("scope", "what is compared", "covered", "epsilon", "factor"),
-        (_scope(scope, cover) for scope, cover in guarantee.scopes.by_scope.items()),
+        (
+            _scope(scope, cover, is_synthetic=guarantee.is_synthetic)
+            for scope, cover in guarantee.scopes.by_scope.items()
+        ),
     )
     if guarantee.k is None:
         return [covers]
@@ -208,11 +219,12 @@ def _scopes(guarantee: "Guarantee") -> list[Block]:
     return blocks
 
 
-def _scope(scope: Scope, cover: Cover) -> list[Part]:
+def _scope(scope: Scope, cover: Cover, *, is_synthetic: bool) -> list[Part]:
+    meaning = scope.meaning_of_synthetic if is_synthetic else scope.meaning
     if cover.exact_epsilon is None:
-        return [str(scope), scope.meaning, Strong("no"), "none", "no bound"]
+        return [str(scope), meaning, Strong("no"), "none", "no bound"]
     factor = _factor(rounded_up(cover.exact_epsilon))
-    return [str(scope), scope.meaning, "yes", six_digits(cover.exact_epsilon), factor]
+    return [str(scope), meaning, "yes", six_digits(cover.exact_epsilon), factor]
 
 
 def _conditions(guarantee: "Guarantee") -> Paragraph | Items:

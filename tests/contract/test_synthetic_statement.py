@@ -1,0 +1,66 @@
+"""What the certificate of a new table says: in words that fit a table that has no clusters."""
+
+import re
+
+import numpy as np
+import pytest
+
+import microveil as mv
+from microveil.privacy import Guarantee, Scope
+
+N = 400
+RANDOM = np.random.default_rng(2)
+TABLE = {"AGE": RANDOM.integers(0, 90, N), "PLACE": RANDOM.choice(["north", "south"], N)}
+ASKED = {
+    "method": "dp-synthetic",
+    "epsilon": 3,
+    "attributes": ["AGE", "PLACE"],
+    "bounds": {"AGE": (0, 120)},
+    "categories": {"PLACE": ["north", "south"]},
+}
+VARIANTS = {
+    "pure": {},
+    "a delta": {"delta": 1e-9},
+    "missing values": {"missing": "protect"},
+    "checked bounds": {"outside": "error"},
+    "bounds from the data": {"bounds": mv.bounds_from_data(TABLE)},
+    "categories from the data": {"categories": mv.categories_from_data(TABLE)},
+    "a seed": {"seed": 1},
+}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_certificate_of_a_new_table_speaks_of_no_clusters_and_no_order_of_rows(variant):
+    """But for the name of a scope: nobody is in a cluster, and no row shares one."""
+    guarantee = mv.plan(TABLE, **{**ASKED, **VARIANTS[variant]}).guarantee
+    statement = guarantee.statement()
+    words = re.sub(r"^\| cluster \|", "", statement, flags=re.MULTILINE)
+    assert "cluster" not in words.lower()
+    assert "random order of its own" not in words
+    for scope in Scope:
+        assert f"| {scope} | {scope.meaning_of_synthetic} |" in statement
+
+
+def test_other_releases_speak_of_theirs():
+    """The test above can fail: means of people alike have clusters."""
+    asked = {name: value for name, value in ASKED.items() if name != "categories"}
+    means = {**asked, "method": "dp-um", "k": 5, "attributes": "AGE", "exact_cells": "allow"}
+    statement = mv.plan(TABLE, **means).guarantee.statement()
+    for scope in Scope:
+        assert f"| {scope} | {scope.meaning} |" in statement
+    assert "clusters" in statement
+
+
+@pytest.mark.parametrize("variant", ["bounds from the data", "categories from the data"])
+def test_where_row_scope_is_not_covered_it_is_said_first_and_why(variant):
+    """What was read from the data is shown; that rows were put in another order is not said."""
+    guarantee = mv.plan(TABLE, **{**ASKED, **VARIANTS[variant]}).guarantee
+    assert not guarantee.scopes.row.covered
+    _, first, *_ = guarantee.statement().split("\n\n")
+    assert first.startswith("**Row scope is not covered.** The rows were drawn anew")
+
+
+def test_a_guarantee_that_is_read_again_says_the_same():
+    """The words follow from what the file holds."""
+    guarantee = mv.plan(TABLE, **ASKED, delta=1e-9).guarantee
+    assert Guarantee.from_dict(guarantee.to_dict()).statement() == guarantee.statement()
