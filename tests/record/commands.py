@@ -60,6 +60,10 @@ LINES: dict[str, tuple[str, ...]] = {
     "methods": ("methods",),
     "demo": ("demo --data people.csv -o out",),
     "inspect": ("inspect people.csv", "inspect people.csv -o new.toml"),
+    "inspect for a scope": (
+        "inspect people.csv --scope row --show-values", "inspect people.csv --scope vector",
+        "inspect people.csv --scope cluster", "inspect people.csv --scope row -o new.toml",
+    ),
     "inspect a request": (
         f"inspect people.csv --method dp-um {OF_TWO}", "inspect people.csv --recipe recipe.toml",
     ),

@@ -66,7 +66,8 @@ def test_another_method_in_the_recipe_is_refused_where_it_does_not_cover_the_sco
 def test_at_row_scope_nothing_is_declared_that_was_seen_in_the_values(show_values):
     """Decimals, bounds and categories are comments: another table's recipe is the same but these.
 
-    The lines that count are those of a table of the same columns and other values.
+    The lines that count are those of a table of the same columns and other values. (Which whole
+    numbers look like an identifier is proposed, for a person who names the attributes by it.)
     """
     other = PEOPLE.with_columns(PEOPLE["INCOME"].round(1), REGION=PEOPLE["REGION"].str.head(1))
     proposed = [

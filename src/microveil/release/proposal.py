@@ -86,7 +86,7 @@ epsilon = 1.0
     Scope.ROW: f"""\
 method = "dp-synthetic"  # a new table, drawn from noisy counts: its rows are nobody's
 scope = "row"            # what the epsilon must cover, or the request is refused
-epsilon = 1.0
+epsilon = 1.0            # where that is too little for the table, protect says what would do
 delta = 1e-9             # what epsilon does not bound has at most this probability: stay far
                          # below 1/n, n the number of records. Take the line out for pure
                          # differential privacy (delta 0), which keeps less of the table.
@@ -118,7 +118,7 @@ def propose_recipe(
     str
         TOML; `read_recipe` reads it. Unless values are asked for it holds none of the table's
         but the numbers of decimals and of categories seen, which it asks a person to confirm; at
-        row scope in comments alone.
+        row scope in comments alone. Which whole numbers look like an identifier is proposed too.
 
     Raises
     ------

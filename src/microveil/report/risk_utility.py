@@ -162,7 +162,7 @@ def loss_axis(
 def _risk_axis(title: str, spreads: Sequence[Spread], chance: float | None) -> Axis:
     """Return an axis from 0, logarithmic beyond guessing: what sets releases apart is small."""
     largest = max([spread.upper for spread in spreads] + [chance or 0.0])
-    upper = HEADROOM * largest or 1.0  # nobody is found again, and nobody was sought
+    upper = HEADROOM * largest or 1.0  # where all of it is 0
     sizes = [spread.value for spread in spreads if spread.value > 0]
     if sizes and max(sizes) > MOST_TIMES_MEDIAN * min(chance or math.inf, float(np.median(sizes))):
         least = chance or max(min(sizes), max(sizes) * 1e-6)
