@@ -44,7 +44,8 @@ CANDIDATES = 1 << 40
 GROWTH_OF_TWO, GROWTH = Fraction(8, 5), Fraction(7, 5)
 LEAST_DEPTH, MOST_DEPTH = 2, 7
 # rate x n / 2**depth, at the last level: what a depth needs, and what the least one does.
-DEEP_ENOUGH, WORTH_IT = Fraction(11), Fraction(769, 100)
+# Nine to fourteen serve alike on simulated attributes; below nine, the last cuts are noise.
+DEEP_ENOUGH, WORTH_IT = Fraction(10), Fraction(769, 100)
 # Parts of equal mass in tables: at most so many, and of n / sigma no more than this lets stand out.
 MOST_PARTS, SHARE_OF_NOISE = 16, Fraction(4, 10)
 TARGET_NOISE = Fraction(14, 10)
