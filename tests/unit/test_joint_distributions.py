@@ -102,6 +102,27 @@ def test_the_nearest_table_is_that_of_a_quadratic_programme(seed, shape, noise):
     assert np.abs(found - due).max() < 1e-4
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_a_table_of_which_most_cells_are_empty_stays_near_itself(seed):
+    """Margins that do not quite fit each other are no reason to mix it with independence.
+
+    Two attributes that say the same, as schooling and its number of years do, and noise.
+    """
+    random = np.random.Generator(np.random.PCG64(seed))
+    true = np.diag(np.sort(random.dirichlet(np.full(16, 0.5)) + 0.001))[:, random.permutation(16)]
+    true /= true.sum()
+    noise = 0.0016
+    rows, columns = (
+        np.abs(true.sum(axis=axis) + random.normal(0, noise / 3, 16)) + 1e-5 for axis in (1, 0)
+    )
+    rows, columns = rows / rows.sum(), columns / columns.sum()
+    noisy = true + random.normal(0, noise, true.shape)
+    found = nearest_table(noisy, rows, columns)
+    assert np.abs(found.sum(axis=1) - rows).max() < 2e-5
+    assert np.abs(found.sum(axis=0) - columns).max() < 2e-5
+    assert np.abs(found - true).sum() < 0.5 * np.abs(noisy - true).sum()
+
+
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(st.integers(0, 2**32), st.integers(1, 5), st.integers(1, 5), st.floats(0.01, 0.5))
 def test_the_nearest_table_has_its_margins_after_the_usual_steps(seed, n_rows, n_columns, scale):

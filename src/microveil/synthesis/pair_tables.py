@@ -6,9 +6,10 @@ from numpy.typing import NDArray
 __all__ = ["nearest_table", "shrunk"]
 
 Real = NDArray[np.float64]
-# How much of independence may be mixed in where a margin cannot be reached; how near is reached.
-GRAINS = (1e-9, 1e-6, 1e-4, 1e-2, 1.0)
-CLOSE = 1e-9
+# How much of independence may be mixed in where a margin cannot be reached, and how near it must
+# be: all of independence would drown a table of which most cells are 0.
+GRAINS = (0.0, 1e-9, 1e-6, 1e-4, 1e-2, 1.0)
+REACHED, CLOSE = 1e-5, 1e-9
 
 
 def shrunk(noisy: Real, towards: Real, variance: float) -> Real:
@@ -30,7 +31,7 @@ def shrunk(noisy: Real, towards: Real, variance: float) -> Real:
     return np.asarray(towards + max(0.0, 1.0 - noisy.size * variance / distance) * apart)
 
 
-def nearest_table(table: Real, rows: Real, columns: Real, steps: int = 100) -> Real:
+def nearest_table(table: Real, rows: Real, columns: Real, steps: int = 400) -> Real:
     """Find the nearest table that is nowhere negative and has the given margins.
 
     Dykstra's alternating projections; what they leave of the margins is mended by iterative
@@ -78,6 +79,9 @@ def proportionally_fitted(table: Real, rows: Real, columns: Real, steps: int = 5
             current *= (rows / np.maximum(current.sum(axis=1), 1e-300))[:, None]
             sums = current.sum(axis=0)
             current *= columns / np.maximum(sums, 1e-300)
-            if np.abs(sums - columns).max() < CLOSE:
-                return current
+            off = float(np.abs(sums - columns).max())
+            if off < CLOSE:
+                break
+        if off < REACHED:
+            break
     return current
