@@ -15,7 +15,8 @@ from microveil.audit.empirical.bounds import lower_bound
 from microveil.audit.empirical.measurements import (
     _Codes,
     _neighbours,
-    _score,
+    _scoring,
+    _Weights,
     measurement_experiment,
 )
 from microveil.engines.local import LocalEngine
@@ -96,14 +97,18 @@ def too_little(part):
 
 
 @pytest.mark.parametrize(
-    ("values", "own"),
-    [(GAP, OF_NUMBERS), (WORDS, OF_WORDS), (WORDS, {**OF_WORDS, "delta": 0.05})],
+    ("values", "own", "runs"),
+    [
+        (GAP, OF_NUMBERS, 6000),
+        (WORDS, OF_WORDS, 2000),
+        (WORDS, {**OF_WORDS, "delta": 0.05}, 2000),
+    ],
     ids=["cuts", "counts", "counts, Gaussian"],
 )
-def test_a_third_of_the_noise_is_found(values, own):
+def test_a_third_of_the_noise_is_found(values, own, runs):
     """More than the accounted epsilon is shown, which contradicts the claim at every scope."""
     part, *rest = made(values, **own)
-    found = attacked(too_little(part), *rest, runs=6000, confidence=0.99)
+    found = attacked(too_little(part), *rest, runs=runs, confidence=0.99)
     assert found.contradicted == ("cluster", "vector", "row")
     assert "CONTRADICTED" in found.to_text()
 
@@ -151,7 +156,7 @@ def test_scores_of_cuts_are_the_logarithm_of_their_chance():
     part, prepared, *_ = made(GAP, **OF_NUMBERS)
     candidates = Candidates(lower=0, upper=1000, count=7)
     part = replace(part, candidates=candidates)
-    weights = [np.array([w / f[0] for w in f]) for f in (median_weights(r, N) for r in part.rates)]
+    weights = [_Weights.of(rate, N) for rate in part.rates]
     codes = _Codes.of(part, prepared.columns[0], weights)
     cuts = [
         chosen
@@ -214,7 +219,7 @@ def test_scores_of_counts_never_exceed_what_laplace_noise_allows(delta):
     part, prepared, *_ = made(WORDS, delta=delta, **OF_WORDS)
     (column,) = prepared.columns
     (neighbour,) = _neighbours(part, column)
-    score = _score(part, column, neighbour)
+    score = _scoring(part, column)(neighbour)
     source = RandomSource.seeded(1)
     scores = [score(part.measured(LocalEngine(), source)[0]) for _ in range(300)]
     most = max(map(abs, scores))

@@ -7,8 +7,9 @@ in each run: likelihoods are those of an even one, as any function of the outcom
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
 from typing import Protocol
 
@@ -88,12 +89,13 @@ def measurement_experiment(
     source : RandomSource
         Of the runs that choose the neighbour.
     """
+    against = _scoring(part, column)
     candidates = [
         MeasurementExperiment(
             table=part,
             neighbour=replace(part, column=engine.column(neighbour)),
             engine=engine,
-            score=_score(part, column, neighbour),
+            score=against(neighbour),
         )
         for neighbour in _neighbours(part, column)
     ]
@@ -167,17 +169,14 @@ def _filled(column: GridColumn, value: int) -> GridColumn:
     return replace(column, values=np.append(column.values, value), missing=missing)
 
 
-def _score(part: OwnPlan, table: GridColumn, neighbour: GridColumn) -> Score:
+def _scoring(part: OwnPlan, table: GridColumn) -> Callable[[GridColumn], Score]:
+    """Return what makes the score of a table against a neighbour."""
     if isinstance(part, LevelsPlan):
-        before, after = _counts(part, table), _counts(part, neighbour)
-        return partial(_of_levels, part.noise, before, after)
-    # Over the largest, which is 2**160 times the smallest at most.
-    weights = [
-        np.array([weight / found[0] for weight in found])
-        for found in (median_weights(rate, part.n_records) for rate in part.rates)
-    ]
-    one, other = (_Codes.of(part, column, weights) for column in (table, neighbour))
-    return partial(_of_cuts, part.present, one, other)
+        before, noise = _counts(part, table), part.noise
+        return lambda neighbour: partial(_of_levels, noise, before, _counts(part, neighbour))
+    weights = [_Weights.of(rate, part.n_records) for rate in part.rates]
+    one, present = _Codes.of(part, table, weights), part.present
+    return lambda neighbour: partial(_of_cuts, present, one, _Codes.of(part, neighbour, weights))
 
 
 def _counts(part: LevelsPlan, column: GridColumn) -> Whole:
@@ -218,6 +217,39 @@ def _of_cuts(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Weights:
+    """The weights of one level by rank, each number of records a stretch about the middle.
+
+    Attributes
+    ----------
+    even, odd : float64 arrays
+        By twice the distance from the middle, which is even where the number of records is, and
+        mirrored.
+    """
+
+    even: Real
+    odd: Real
+
+    @classmethod
+    def of(cls, rate: Fraction, n_records: int) -> "_Weights":
+        found = median_weights(rate, n_records)
+        # Over the largest, which is 2**160 times the smallest at most.
+        falling = np.array([weight / found[0] for weight in found])
+        reach = n_records // 2 + 1
+        even, odd = (
+            falling[np.minimum(np.abs(2 * np.arange(-reach, reach + 1) + shift), len(found) - 1)]
+            for shift in (0, 1)
+        )
+        return cls(even=even, odd=odd)
+
+    def by_rank(self, n_records: int) -> Real:
+        """Return the weights of candidates with 0, 1, ... of so many records below them."""
+        weights = self.odd if n_records % 2 else self.even
+        first = len(weights) // 2 - (n_records + 1) // 2
+        return weights[first : first + n_records + 1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Codes:
     """A column on the candidates for cuts, equal values spread evenly over their grid step.
 
@@ -226,18 +258,18 @@ class _Codes:
     codes : int64 array (n_present,)
         Ascending.
     candidates : Candidates
-    weights : list of float64 arrays
-        By level those of the losses 0, 1/2, 1 and so on, over the first.
+    weights : list of _Weights
+        By level.
     n_missing : int
     """
 
     codes: Whole
     candidates: Candidates
-    weights: Sequence[Real]
+    weights: Sequence[_Weights]
     n_missing: int
 
     @classmethod
-    def of(cls, part: CutsPlan, column: GridColumn, weights: Sequence[Real]) -> "_Codes":
+    def of(cls, part: CutsPlan, column: GridColumn, weights: Sequence[_Weights]) -> "_Codes":
         values = np.sort(column.values)
         _, first, sizes = np.unique(values, return_index=True, return_counts=True)
         place = np.arange(len(values)) - np.repeat(first, sizes)
@@ -268,11 +300,10 @@ class _Codes:
                     total += self._node(ends[left], ends[left + step], ends[middle], weights)
         return total
 
-    def _node(self, i: int, j: int, cut: int, weights: Real) -> float:
+    def _node(self, i: int, j: int, cut: int, weights: _Weights) -> float:
         """Weigh a cut in the node of the candidates between i and j; see `recursive_medians`."""
-        low, at, high = np.searchsorted(self.codes, (i, cut, j)).tolist()
-        n_records = high - low
-        borders = np.concatenate(([i], self.codes[low:high], [j - 1]))
-        off = np.abs(2 * np.arange(n_records + 1) - n_records)
-        by_rank = weights[np.minimum(off, len(weights) - 1)]
-        return math.log(by_rank[at - low] / float(np.diff(borders) @ by_rank))
+        low, at, high = self.codes.searchsorted((i, cut, j)).tolist()
+        borders = np.empty(high - low + 2, dtype=np.int64)
+        borders[0], borders[1:-1], borders[-1] = i, self.codes[low:high], j - 1
+        by_rank = weights.by_rank(high - low)
+        return math.log(by_rank[at - low] / float((borders[1:] - borders[:-1]) @ by_rank))
