@@ -2,12 +2,14 @@
 
 import math
 from fractions import Fraction
+from unittest import mock
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import log_ndtr
 
+from microveil.privacy import concentrated
 from microveil.privacy.concentrated import concentrated_budget, epsilon_of, root
 from reference.concentrated import least_log_delta, log
 
@@ -44,6 +46,15 @@ def test_the_budget_holds_for_extreme_figures_too(epsilon, delta):
     assert rho > 0
     assert least_log_delta(rho, epsilon, digits=100) <= log(delta, digits=100)
     assert least_log_delta(rho * BARELY, epsilon, digits=100) > log(delta, digits=100)
+
+
+@settings(max_examples=40)
+@given(epsilons, deltas)
+def test_floating_point_decides_as_all_digits_do(epsilon, delta):
+    """The order that is found is to the last digit the one that is found without it."""
+    found = concentrated_budget(epsilon, delta)
+    with mock.patch.object(concentrated, "DOUBT", math.inf):
+        assert concentrated_budget(epsilon, delta) == found
 
 
 @pytest.mark.parametrize(("epsilon", "expected"), [(1, 0.01497), (3, 0.12058)])

@@ -12,6 +12,8 @@ HALVINGS = 40
 SIGNIFICANT_BITS = 64
 # Halvings of the interval in which an epsilon is sought, a whole number of such parts.
 STEPS, PARTS = 16, 10**12
+# Floating-point numbers in these ranges are off by far less than this part of their terms.
+WELL_WITHIN, DOUBT = 1e100, 1e-12
 
 
 def concentrated_budget(epsilon: Fraction, delta: Fraction) -> Fraction:
@@ -134,8 +136,12 @@ def _best_order(epsilon: Fraction, delta: Fraction, digits: int) -> Decimal:
     with localcontext(Context(prec=digits)):
         logarithm = -(Decimal(delta.numerator) / Decimal(delta.denominator)).ln()
         target = Decimal(epsilon.numerator) / Decimal(epsilon.denominator)
+        roughly = float(logarithm), float(target)
 
         def falls(order: Decimal) -> bool:
+            clearly = _clearly_falls(float(order), *roughly)
+            if clearly is not None:
+                return clearly
             rise = (1 + 2 * order) * (logarithm - (1 + order).ln())
             return rise < order**2 * (target + (1 + 1 / order).ln())
 
@@ -149,3 +155,13 @@ def _best_order(epsilon: Fraction, delta: Fraction, digits: int) -> Decimal:
             middle = (low + high) / 2
             low, high = (low, middle) if falls(middle) else (middle, high)
         return low
+
+
+def _clearly_falls(order: float, logarithm: float, target: float) -> bool | None:
+    """Decide the sign of the derivative in floating point; None where that is too near to 0."""
+    if not all(1 / WELL_WITHIN < figure < WELL_WITHIN for figure in (order, logarithm, target)):
+        return None
+    rise = (1 + 2 * order) * (logarithm - math.log1p(order))
+    fall = order**2 * (target + math.log1p(1 / order))
+    doubt = DOUBT * ((1 + 2 * order) * (logarithm + math.log1p(order)) + fall)
+    return rise < fall if abs(rise - fall) > doubt else None
