@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import pickle
 import stat
 import subprocess
 import sys
@@ -27,14 +28,11 @@ NAME = "household-survey-QX"
 
 # Adds so many lines to a ledger, each under the lock; started several times at once.
 ADDING = """
-import sys
+import pickle, sys
 from pathlib import Path
 from microveil.ledger import Recording
-import microveil as mv, numpy as np
-release = mv.protect({"AGE": np.arange(9)}, method="laplace", epsilon="0.1", attributes="AGE",
-                     bounds={"AGE": (0, 9)})
-recording = Recording(place=Path(sys.argv[1]), guarantee=release.guarantee, population="all",
-                      folder=sys.argv[2], sha256=None)
+recording = Recording(place=Path(sys.argv[1]), guarantee=pickle.loads(bytes.fromhex(sys.argv[3])),
+                      population="all", folder=sys.argv[2], sha256=None)
 print("ready", flush=True)
 sys.stdin.readline()
 for _ in range(15):
@@ -348,9 +346,14 @@ def test_the_mode_is_never_wider_while_the_ledger_is_begun(tmp_path, monkeypatch
 def test_processes_at_once_lose_no_line(tmp_path):
     """Three that begin one ledger together and add to it: every line is there, whole."""
     place = tmp_path / "ledger"
+    release = mv.protect(
+        {"AGE": np.arange(9)}, method="laplace", epsilon="0.1", attributes="AGE",
+        bounds={"AGE": (0, 9)},
+    )  # fmt: skip
+    guarantee = pickle.dumps(release.guarantee).hex()
     started = [
         subprocess.Popen(
-            [sys.executable, "-c", ADDING, place, f"folder{number}"],
+            [sys.executable, "-c", ADDING, place, f"folder{number}", guarantee],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
