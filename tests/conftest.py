@@ -1,6 +1,7 @@
 """What every test here has at hand."""
 
 from fixtures import (
+    pytest_collection_finish,
     pytest_collection_modifyitems,
     pytest_configure,
     pytest_pyfunc_call,
@@ -10,6 +11,7 @@ from fixtures import (
 )
 
 __all__ = [
+    "pytest_collection_finish",
     "pytest_collection_modifyitems",
     "pytest_configure",
     "pytest_pyfunc_call",

@@ -1,5 +1,6 @@
 """Fixtures and the two markers, here and for the papers: long runs, reference data, by name."""
 
+import gc
 import importlib
 import os
 from pathlib import Path
@@ -33,6 +34,11 @@ def pytest_collection_modifyitems(config, items):
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in set(left_out)]
+
+
+def pytest_collection_finish():
+    """Let the collector of garbage pass over what is kept to the end: thousands of tests."""
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)
