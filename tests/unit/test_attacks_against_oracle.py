@@ -263,10 +263,10 @@ def test_many_leaves_hide_no_nearer_row(n_attributes, neighbours):
     """In a tree of many leaves, distances and ties are those of comparing every pair."""
     generator = np.random.default_rng(n_attributes)
     rows = np.round(generator.standard_normal((900, n_attributes)), 1)
-    people = np.round(generator.standard_normal((80, n_attributes)), 1)
+    people = np.round(generator.standard_normal((40, n_attributes)), 1)
     is_category = np.arange(n_attributes) % 3 == 1
     rows[:, is_category] = generator.integers(0, 3, (900, is_category.sum()))
-    people[:, is_category] = generator.integers(0, 4, (80, is_category.sum()))
+    people[:, is_category] = generator.integers(0, 4, (40, is_category.sum()))
     weights = standard_weights(rows, is_category)
     search = Rows.arrange(rows, weights, is_category)
     found = search.distances(people, neighbours=neighbours)

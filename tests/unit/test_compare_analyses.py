@@ -38,7 +38,7 @@ REQUEST = {
     "exact_cells": "allow",
 }
 GRID = {"methods": "dp-um,idp-cbls,mdav", "k": [3, 8], "epsilon": [50], "runs": 3, "seed": 11}
-FOREST = RandomForestClassifier(n_estimators=5)
+FOREST = RandomForestClassifier(n_estimators=2)
 ASKED = {
     "classes": "PAY",
     "threshold": 100,

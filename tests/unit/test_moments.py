@@ -140,7 +140,7 @@ def test_tables_of_different_attributes_are_refused():
         compare_moments(normal_table(2), normal_table(3))
 
 
-@settings(deadline=None)  # the first example compiles
+@settings(max_examples=40, deadline=None)  # the first example compiles
 @given(table_pairs(), st.booleans())
 def test_an_assessment_is_json(pair, paired):
     """Missing, constant or single records leave no NaN and no infinity in the dictionary."""
@@ -149,7 +149,7 @@ def test_an_assessment_is_json(pair, paired):
     assert json.loads(json.dumps(figures, allow_nan=False)) == figures
 
 
-@settings(deadline=None)  # the first example compiles
+@settings(max_examples=40, deadline=None)  # the first example compiles
 @given(table_pairs(), st.booleans())
 def test_the_text_fits_a_terminal(pair, paired):
     """No line is wider than 100 columns, whatever the attributes are called."""
