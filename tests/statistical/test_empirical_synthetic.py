@@ -4,6 +4,7 @@ import itertools
 import math
 from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -149,6 +150,16 @@ def test_neighbours_differ_in_one_record_within_the_domain(own):
     if values is GAP:
         assert counted(column) - Counter([0]) + Counter([upper]) in found
         assert any(other[None] for other in found) == ("missing" in own)
+
+
+@pytest.mark.parametrize("rate", [Fraction(1, 3), Fraction(5)])
+def test_weights_by_rank_are_those_of_the_distance_from_the_middle(rate):
+    """For every number of records, even or odd, and beyond where weights are constant."""
+    first, *_ = falling = median_weights(rate, 150)
+    weights = _Weights.of(rate, 150)
+    for n_records in range(151):
+        off = [min(abs(2 * rank - n_records), len(falling) - 1) for rank in range(n_records + 1)]
+        assert weights.by_rank(n_records).tolist() == [falling[o] / first for o in off]
 
 
 def test_scores_of_cuts_are_the_logarithm_of_their_chance():
