@@ -280,6 +280,7 @@ def test_verbs_alone_make_an_engine():
         ("audit/advice", "advise"),
         ("audit/exact", "audit"),
         ("audit/empirical/audit", "empirical_audit"),
+        ("evaluation/assess", "assess"),
         ("compare/comparing", "compare"),
     }
 

@@ -8,6 +8,7 @@ import pytest
 
 import microveil as mv
 from microveil.commands.files import assess_files
+from microveil.engines.local import LocalEngine
 from microveil.evaluation import guarantee_beside, measurements_beside
 from microveil.evaluation.subgroup_margins import MOST_CELLS, subgroup_margins
 from microveil.synthesis.measurements import Measurements
@@ -37,7 +38,7 @@ def groups_of(release, by, people=PEOPLE):
         np.empty((len(release.data[by[0]]), 0)),
         by={name: (people[name], release.data[name]) for name in by},
     )
-    return subgroup_margins(found, [], release.measurements, release.guarantee)
+    return subgroup_margins(found, [], release.measurements, release.guarantee, LocalEngine())
 
 
 def deviations(runs, pairs, **budget):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil.engines.registry import DEFAULT, engine_named
 from microveil.errors import DataError, RequestError, stands_alone
 from microveil.evaluation.analyses import Analyses, categories_of
 from microveil.evaluation.assessment import Assessment
@@ -134,7 +135,11 @@ def assess(
     _check_pairs(asked, paired=paired)
     numeric, words = _attributes(before, after, attributes)
     asked["margins"] = partial(
-        subgroup_margins, names=numeric, measurements=measurements, guarantee=guarantee
+        subgroup_margins,
+        names=numeric,
+        measurements=measurements,
+        guarantee=guarantee,
+        engine=engine_named(DEFAULT),
     )
     texts = {name: found for name in words if (found := _codes(before, after, name)) is not None}
     if classes is not None:

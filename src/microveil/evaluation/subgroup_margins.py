@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.engines.base import Engine
-from microveil.engines.registry import DEFAULT, engine_named
 from microveil.mechanism.noise import RandomSource
 from microveil.plans.remeasuring import remeasured
 from microveil.privacy import Guarantee
@@ -41,6 +40,7 @@ def subgroup_margins(
     names: Sequence[str],
     measurements: Measurements | None,
     guarantee: Guarantee | None,
+    engine: Engine,
 ) -> Subgroups:
     """Add margins of noise to what was found of subgroups, or why there are none.
 
@@ -53,6 +53,8 @@ def subgroup_margins(
         What the release was drawn from, where that is known.
     guarantee : Guarantee or None
         What it promises, where that is known.
+    engine : Engine
+        Who counts.
 
     Returns
     -------
@@ -90,7 +92,7 @@ def subgroup_margins(
             found,
             without_margins=f"a table of more than {MOST_CELLS:,} cells is not drawn anew so often",
         )
-    margins = _Trials.of(measurements, found, names).margins(engine_named(DEFAULT))
+    margins = _Trials.of(measurements, found, names).margins(engine)
     return replace(found, margins=margins)
 
 
