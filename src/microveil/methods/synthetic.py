@@ -39,13 +39,13 @@ WITH_TARGET = Fraction(5, 10), Fraction(1, 10), Fraction(4, 10)
 # Numbers of no more values than this are counted instead of cut.
 FEW_VALUES = 32
 CANDIDATES = 1 << 40
-# The budget grows by this factor from one level of cuts to the next: where there are two alone,
+# The budget grows by this factor from one level of cuts to the next: where there are two or three,
 # and where there are more.
-GROWTH_OF_TWO, GROWTH = Fraction(8, 5), Fraction(7, 5)
-LEAST_DEPTH, MOST_DEPTH = 2, 7
+GROWTH_OF_FEW, GROWTH = Fraction(8, 5), Fraction(7, 5)
+FEW_LEVELS, LEAST_DEPTH, MOST_DEPTH = 3, 2, 7
 # rate x n / 2**depth, at the last level: what a depth needs, and what the least one does.
 # Nine to fourteen serve alike on simulated attributes; below nine, the last cuts are noise.
-DEEP_ENOUGH, WORTH_IT = Fraction(10), Fraction(769, 100)
+DEEP_ENOUGH, WORTH_IT = Fraction(11), Fraction(769, 100)
 # Parts of equal mass in tables: at most so many, and of n / sigma no more than this lets stand out.
 MOST_PARTS, SHARE_OF_NOISE = 16, Fraction(4, 10)
 TARGET_NOISE = Fraction(14, 10)
@@ -75,7 +75,7 @@ class _Budget:
 
     def rates(self, share: Fraction, depth: int) -> tuple[Fraction, ...]:
         """Split a share over levels of cuts: 2 rate of epsilon each, or rate**2 / 2 in rho."""
-        growth_of = GROWTH_OF_TWO if depth == LEAST_DEPTH else GROWTH
+        growth_of = GROWTH_OF_FEW if depth <= FEW_LEVELS else GROWTH
         growths = [growth_of**level for level in range(depth)]
         if not self.is_concentrated:
             return tuple(share / 2 * growth / sum(growths) for growth in growths)
