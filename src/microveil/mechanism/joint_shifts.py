@@ -28,8 +28,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # which loads its parts when they are used: linalg takes a third of a second
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, solveh_banded
 
 from microveil._kernels import joint_shifts as kernel
 
@@ -360,8 +360,8 @@ def _centred(point: Real, weights: Real, rows: _Rows) -> Real:
     value = kernel.barrier(point, weights, *rows, gradient, band)
     for _ in range(100):
         try:
-            step = solveh_banded(band, -gradient, lower=True, check_finite=False)
-        except LinAlgError:
+            step = scipy.linalg.solveh_banded(band, -gradient, lower=True, check_finite=False)
+        except np.linalg.LinAlgError:
             break  # as close as float64 gets: what is left is rounding
         decrease, length, trial = -float(gradient @ step), 2.0, math.inf
         while not trial <= value - 0.1 * length * decrease and length > SHORTEST:
