@@ -1,0 +1,140 @@
+"""The bins that peers are given, and values for the bins that they draw."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+import polars
+from numpy.typing import NDArray
+
+import microveil as mv
+from microveil.engines import engine_of
+from microveil.mechanism.noise import RandomSource
+from microveil.methods.synthetic import OWN
+from microveil.plans.base import released_numbers
+from microveil.release import Plan
+from microveil.synthesis.axes import Axis, bin_masses
+from microveil.synthesis.generation import systematic
+from microveil.synthesis.measurements import AttributeMeasured, CutsMeasured
+from microveil.synthesis.quantile_function import quantile_function
+from microveil.synthesis.synthesis import axis_at
+
+BINS = 10
+
+Whole = NDArray[np.int64]
+Real = NDArray[np.float64]
+# From the bin of each record to its value, in grid units.
+Writer = Callable[[Whole, np.random.Generator], Whole]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bins:
+    """A table in bins.
+
+    Attributes
+    ----------
+    planned : Plan
+        Of `dp-synthetic`, for its columns on their grids.
+    codes : dict of int64 array (n_records,)
+        By attribute the bin of each record.
+    sizes : dict of int
+        By attribute the number of bins.
+    writers : dict of Writer
+    share : Fraction
+        Of the budget: what is left for the peer.
+    known : dict of (list of float, list of float)
+        By attribute counts that are measured, and the standard deviations of their noise.
+    """
+
+    planned: Plan
+    codes: Mapping[str, Whole]
+    sizes: Mapping[str, int]
+    writers: Mapping[str, Writer]
+    share: Fraction = Fraction(1)
+    known: Mapping[str, tuple[list[float], list[float]]] = field(default_factory=dict)
+
+    def table(self, drawn: polars.DataFrame) -> polars.DataFrame:
+        """Give the bins that a peer drew values."""
+        generator = np.random.default_rng()
+        columns = {}
+        for part in self.planned.synthetic.attributes:
+            name = part.attribute.name
+            units = self.writers[name](drawn[name].to_numpy().astype(np.int64), generator)
+            values = part.attribute.from_grid(units)
+            columns[name] = released_numbers(part.attribute, values, None)
+        return self.planned.table.rebuild(columns, (), None)
+
+
+def equal_width(table: polars.DataFrame, asked: dict[str, Any]) -> Bins:
+    """Put numbers into bins of equal width over their domains; categories stay as they are."""
+    planned = mv.plan(table, **asked)
+    codes, sizes, writers = {}, {}, {}
+    for part in planned.synthetic.attributes:
+        lower, upper = part.attribute.grid_bounds
+        number = BINS if part.attribute.categories is None else upper - lower + 1
+        ends = np.linspace(lower, upper + 1, number + 1)
+        name = part.attribute.name
+        codes[name] = np.searchsorted(ends[1:-1], part.column.grid.values, side="right")
+        sizes[name], writers[name] = number, partial(_uniform, ends)
+    return Bins(planned=planned, codes=codes, sizes=sizes, writers=writers)
+
+
+def own_cuts(table: polars.DataFrame, asked: dict[str, Any]) -> Bins:
+    """Spend the shares of the attributes by themselves, and take the bins of our own tables."""
+    planned, engine = mv.plan(table, **asked), engine_of(asked)
+    codes, sizes, writers, known = {}, {}, {}, {}
+    streams = RandomSource.system().spawn(len(planned.synthetic.attributes))
+    for number, part in enumerate(planned.synthetic.attributes):
+        measured, places = part.measured(engine, streams[number])
+        axis = axis_at(number, measured, planned.synthetic.tables.parts, {})
+        name = part.attribute.name
+        codes[name] = engine.binned(part.column, axis, places).bins
+        sizes[name] = axis.n_bins
+        counts = bin_masses(number, axis, measured, {}) * len(table)
+        known[name] = counts.tolist(), _deviations(measured, axis).tolist()
+        writers[name] = partial(_by_rank if axis.groups is None else _by_counts, measured, axis)
+    return Bins(
+        planned=planned, codes=codes, sizes=sizes, writers=writers, share=1 - OWN, known=known
+    )
+
+
+def _deviations(measured: AttributeMeasured, axis: Axis) -> Real:
+    """Say how far the counts of bins may be off, in standard deviations.
+
+    The rank of a cut is off by a two-sided geometric law whose rate is that of its level.
+    """
+    if isinstance(measured, CutsMeasured):
+        return np.full(axis.n_bins, math.sqrt(2) / measured.rates[-1])
+    return np.sqrt(measured.levels.variance * np.bincount(axis.groups))
+
+
+def _uniform(ends: Real, codes: Whole, generator: np.random.Generator) -> Whole:
+    """Draw values evenly between the ends of each record's bin."""
+    return np.floor(generator.uniform(ends[codes], ends[codes + 1])).astype(np.int64)
+
+
+def _by_rank(
+    measured: CutsMeasured, axis: Axis, codes: Whole, generator: np.random.Generator
+) -> Whole:
+    """Spread ranks evenly and map them by the quantile function, as those of our records are."""
+    shares = generator.uniform(axis.ends[codes], axis.ends[codes + 1])
+    ranks = np.argsort(np.argsort(shares))
+    return quantile_function(measured.cuts, measured.candidates).at((ranks + 0.5) / len(ranks))
+
+
+def _by_counts(
+    measured: AttributeMeasured, axis: Axis, codes: Whole, generator: np.random.Generator
+) -> Whole:
+    """Draw the values in a bin by their noisy shares, negative ones 0."""
+    inside = axis.groups == np.arange(axis.n_bins)[:, None]
+    masses = np.where(inside, np.maximum(measured.levels.counts, 0.0), 0.0)
+    masses = np.where(masses.any(axis=1, keepdims=True), masses, inside)
+    mixed = generator.permutation(len(codes))
+    order = mixed[np.argsort(codes[mixed], kind="stable")]
+    places = np.empty(len(codes), dtype=np.int64)
+    places[order] = systematic(masses, np.bincount(codes, minlength=axis.n_bins), generator)
+    return places + measured.attribute.grid_bounds[0]
