@@ -130,10 +130,7 @@ def all_tables(model: Model) -> dict[Scope, Real]:
     found: dict[Scope, Real] = {}
     for one in range(len(model.sizes)):
         found[(one,)] = model.margin((one,))
-        for other, table in model.pairs_with(one).items():
-            if other > one:
-                found[one, other] = table
-    return found
+    return found | model.pairs(combinations(range(len(model.sizes)), 2))
 
 
 @dataclass(frozen=True, kw_only=True)
