@@ -123,6 +123,12 @@ def mixed():
     )
 
 
+@pytest.fixture
+def few_trials(monkeypatch):
+    """What a margin is of, and where there is none, hangs on no number of trials."""
+    monkeypatch.setattr("microveil.evaluation.subgroup_margins.TRIALS", 4)
+
+
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
     """A release with its measurements beside it, the release itself and the table."""
@@ -160,6 +166,7 @@ def test_measurements_are_read_as_they_were_written(written):
     assert Measurements.from_dict(plain, attributes).to_dict() == found.to_dict()
 
 
+@pytest.mark.usefixtures("few_trials")
 def test_files_have_the_margins_of_the_release(written):
     """Levels are found by name: yes/no, dates, numbers, missing; a mean has a margin beside it."""
     table, release, folder = written
@@ -190,6 +197,7 @@ def test_files_have_the_margins_of_the_release(written):
         (["INCOME", "REGION"], set()),
     ],
 )
+@pytest.mark.usefixtures("few_trials")
 def test_a_count_is_measured_where_it_is_a_cell_of_a_table(written, by, levels):
     """A histogram has every value by itself; a number with cuts has no value by itself."""
     table, release, _ = written
@@ -205,6 +213,7 @@ def test_a_count_is_measured_where_it_is_a_cell_of_a_table(written, by, levels):
     assert bool(measured) == bool(levels)
 
 
+@pytest.mark.usefixtures("few_trials")
 def test_values_that_share_a_bin_are_not_measured_by_themselves():
     """The table has their sum alone, and the text marks them."""
     people = {**PEOPLE, "REGION": np.where(np.arange(N) < 3, "V", REGION)}
@@ -220,6 +229,7 @@ def test_values_that_share_a_bin_are_not_measured_by_themselves():
     assert "*" not in next(line for line in text.splitlines() if " E, f" in line)
 
 
+@pytest.mark.usefixtures("few_trials")
 def test_columns_that_no_table_has_together_are_marked():
     """Drawn independently of each other nothing of a pair is measured."""
     release = drawn(structure="independent", seed=1)
