@@ -18,7 +18,7 @@ from microveil.methods.synthetic import OWN
 from microveil.plans.base import released_numbers
 from microveil.release import Plan
 from microveil.synthesis.axes import Axis, bin_masses
-from microveil.synthesis.generation import systematic
+from microveil.synthesis.generation import masses_inside, systematic
 from microveil.synthesis.measurements import AttributeMeasured, CutsMeasured
 from microveil.synthesis.quantile_function import quantile_function
 from microveil.synthesis.synthesis import axis_at
@@ -129,12 +129,11 @@ def _by_rank(
 def _by_counts(
     measured: AttributeMeasured, axis: Axis, codes: Whole, generator: np.random.Generator
 ) -> Whole:
-    """Draw the values in a bin by their noisy shares, negative ones 0."""
-    inside = axis.groups == np.arange(axis.n_bins)[:, None]
-    masses = np.where(inside, np.maximum(measured.levels.counts, 0.0), 0.0)
-    masses = np.where(masses.any(axis=1, keepdims=True), masses, inside)
+    """Draw the values in a bin by their shares of it, as ours are."""
+    masses = masses_inside(measured.levels.counts, axis.groups, axis.tail)
     mixed = generator.permutation(len(codes))
     order = mixed[np.argsort(codes[mixed], kind="stable")]
     places = np.empty(len(codes), dtype=np.int64)
-    places[order] = systematic(masses, np.bincount(codes, minlength=axis.n_bins), generator)
+    counts = np.bincount(codes, minlength=axis.n_bins)
+    places[order] = systematic(masses, axis.groups, counts, generator)
     return places + measured.attribute.grid_bounds[0]

@@ -17,7 +17,7 @@ from microveil.synthesis.model import Model
 from microveil.synthesis.quantile_function import QuantileFunction, quantile_function
 from microveil.table.threads import in_threads
 
-__all__ = ["drawn_bins", "drawn_scores", "drawn_values", "systematic"]
+__all__ = ["drawn_bins", "drawn_scores", "drawn_values", "masses_inside", "systematic"]
 
 Real = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -131,14 +131,14 @@ def _writer(measured: AttributeMeasured, axis: Axis) -> _NumberWriter | _LevelWr
     lower, _ = measured.attribute.grid_bounds or (0, 0)
     missing = len(counts) - 1 if measured.has_missing else None
     return _LevelWriter(
-        masses=_masses_inside(counts, axis.groups, axis.tail),
+        masses=masses_inside(counts, axis.groups, axis.tail),
         groups=axis.groups,
         lower=lower,
         missing_value=missing,
     )
 
 
-def _masses_inside(counts: Real, groups: Whole, tail: int | None) -> Real:
+def masses_inside(counts: Real, groups: Whole, tail: int | None) -> Real:
     """Share out each bin among its values, by noisy counts of them."""
     masses, in_bins = np.empty(len(counts)), np.argsort(groups, kind="stable")
     ends = np.cumsum(np.bincount(groups))
