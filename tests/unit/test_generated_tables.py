@@ -1,7 +1,9 @@
 """Records drawn from measurements: their distributions are those that were measured."""
 
 import datetime
+import math
 import tracemalloc
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -90,7 +92,7 @@ def cuts_measured(codes, candidates, present=None):
     return CutsMeasured(
         attribute=attribute("X", bounds(candidates.lower, candidates.upper)),
         candidates=candidates, cuts=Cuts(depth=depth, numbers=numbers, codes=np.array(codes)),
-        rates=(1.0,) * depth, present=None if present is None else noisy(present),
+        rates=(1e6,) * depth, present=None if present is None else noisy(present),
     )  # fmt: skip
 
 
@@ -216,7 +218,7 @@ def test_every_value_of_a_list_is_in_one_bin(ordered, has_missing, counts):
         values = axis.groups[: len(counts) - has_missing]
         assert (np.diff(values) >= 0).all()
         assert not has_missing or axis.groups[-1] not in values
-    masses = bin_masses(0, axis, measured, {})
+    masses = bin_masses(0, axis, measured, {}, 1000)
     assert masses.min() > 0
     assert masses.sum() == pytest.approx(1)
 
@@ -343,3 +345,37 @@ def test_the_last_values_of_a_number_lie_near_the_rest_where_they_are_noise():
     assert set(values.tolist()) <= {0, 1, 2}
     inner = counts_measured("X", [12, -20, -5, 20, 500, 1000], ordered=True, variance=100.0)
     assert axis_of(inner, 4).tail is None
+
+
+def test_tables_correct_the_cuts_as_far_as_these_can_be_off():
+    """A median that is off moves to where a table counts it; one that is known stays."""
+    candidates = Candidates(lower=0, upper=1000, count=COUNT)
+    codes = candidates.scale(np.array([200.0, 500.0, 800.0])) * (COUNT + 1)
+    table = np.array([[400, 0], [250, 0], [150, 0], [200, 0]])
+    other = counts_measured("Y", [500, 500])
+    means = {}
+    for rate in (0.01, 1e6):
+        measured = replace(cuts_measured(codes.astype(np.int64), candidates), rates=(rate,) * 2)
+        axis = axis_of(measured, 4)
+        masses = bin_masses(0, axis, measured, {(0, 1): noisy(table)}, 1000)
+        assert math.isclose(masses.sum(), 1.0)
+        means[rate] = masses
+        ends = {0: measured, 1: other}
+        (values, _), _ = table_of(*ends.values(), tables={(0, 1): noisy(table)}, n_drawn=4000)
+        below = [(values < edge).mean() for edge in (200, 500, 800)]
+        assert np.abs(below - np.cumsum(masses)[:-1]).max() < 0.01
+    assert np.abs(means[0.01] - table.sum(axis=1) / 1000).max() < 0.01
+    assert np.abs(means[1e6] - 0.25).max() < 1e-6
+
+
+def test_a_value_that_holds_several_cuts_ends_half_way_to_the_next():
+    """Of nobody behind its last cut, and of all up to the next one, the middle."""
+    candidates = Candidates(lower=0, upper=1000, count=COUNT)
+    places = np.array([0.1, 0.3, 0.5, 0.7, 0.9, 500.0, 600.0])
+    measured = cuts_measured((candidates.scale(places) * (COUNT + 1)).astype(np.int64), candidates)
+    (values, _), *_ = table_of(measured, n_drawn=8000)
+    assert abs((values == 0).mean() - 11 / 16) < 0.01
+    middle = np.array([100.0, 300.1, 300.3, 300.5, 300.7, 300.9, 600.0])
+    measured = cuts_measured((candidates.scale(middle) * (COUNT + 1)).astype(np.int64), candidates)
+    (values, _), *_ = table_of(measured, n_drawn=8000)
+    assert abs((values == 300).mean() - 5 / 8) < 0.01

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.schema import Kind
+from microveil.synthesis.cut_errors import cut_errors
 from microveil.synthesis.measurements import (
     AttributeMeasured,
     CountsMeasured,
@@ -24,6 +25,9 @@ Scope = tuple[int, ...]
 STANDS_OUT = 3.0
 # Records that a bin is taken to have at least: no distribution has a mass of 0 or less.
 LEAST = 0.5
+# What the variance of cuts' errors is multiplied by: where many records are equal, and around
+# wide gaps, cuts lie farther off than where records are dense.
+TIES_AND_GAPS = 4.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -180,11 +184,13 @@ def bin_masses(
     axis: Axis,
     measured: AttributeMeasured,
     tables: Mapping[Scope, NoisyCounts],
+    n_records: int,
 ) -> Real:
     """Estimate the share of records in each bin, from all that was measured of it.
 
-    Parts of equal mass are known; other counts are the mean of all measurements of them, each
-    weighted by the inverse of its variance, and less what of it is expected to be noise.
+    Parts between cuts are known from these, and corrected by the tables; other counts are the mean
+    of all measurements of them, each weighted by the inverse of its variance, and less what of it
+    is expected to be noise.
 
     Returns
     -------
@@ -201,12 +207,33 @@ def bin_masses(
     if not axis.is_known and any(number in scope for scope in tables):
         nothing = np.zeros(axis.n_bins)
         return _positive(*_with_tables(number, tables, nothing, nothing))
-    if not axis.has_missing:
-        return parts
-    assert isinstance(measured, CutsMeasured) and measured.present is not None  # noqa: S101, PT018
-    counts, weight = measured.present.counts, np.full(2, 1 / measured.present.variance)
-    present = _positive(counts * weight, weight)
-    return np.append(parts * present[0], present[1])
+    assert isinstance(measured, CutsMeasured)  # noqa: S101 -- its ends were made of it
+    present = np.array([1.0, 0.0])
+    if measured.present is not None:
+        counts, weight = measured.present.counts, np.full(2, 1 / measured.present.variance)
+        present = _positive(counts * weight, weight)
+    if any(number in scope for scope in tables) and axis.is_known and len(parts) > 1:
+        nothing = np.zeros(axis.n_bins)
+        total, weight = _with_tables(number, tables, nothing, nothing)
+        inner = slice(0, len(parts))
+        parts = _corrected(axis, measured, n_records * present[0], total[inner], weight[inner])
+    return np.append(parts * present[0], present[1:] if axis.has_missing else [])
+
+
+def _corrected(
+    axis: Axis, measured: CutsMeasured, n_present: float, total: Real, weight: Real
+) -> Real:
+    """Correct the shares between cuts by what tables count there: the best linear estimate.
+
+    The cuts' errors are known but for what ties and gaps add; tables' are independent of them.
+    """
+    numbers = np.rint(axis.ends * (1 << measured.cuts.depth)).astype(np.int64)
+    errors = np.diff(cut_errors(measured.rates, max(n_present, 1.0))[:, numbers], axis=1)
+    parts, noise = np.diff(axis.ends), np.diag(1 / weight) / n_present**2
+    own = TIES_AND_GAPS * np.cov(errors, rowvar=False)
+    found = parts + own @ np.linalg.solve(own + noise, total / weight / n_present - parts)
+    found = np.maximum(found, LEAST / max(n_present, 1.0))
+    return np.asarray(found / found.sum())
 
 
 def _with_tables(

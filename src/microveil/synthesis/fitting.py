@@ -30,10 +30,13 @@ class Fit:
     model : Model
     correlations : dict of float
         By pair of attributes with cuts that have a table the correlation of its copula.
+    masses : list of float64 arrays
+        By attribute the share of records in each of its bins.
     """
 
     model: Model
     correlations: Mapping[tuple[int, int], float]
+    masses: Sequence[Real]
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -73,7 +76,8 @@ class Fitting:
         model, self._factors = nearest_model(
             [axis.n_bins for axis in self.axes], targets, self._factors, steps
         )
-        return Fit(model=model, correlations=correlations)
+        masses = [targets[one,] for one in range(len(self.axes))]
+        return Fit(model=model, correlations=correlations, masses=masses)
 
     def targets(
         self, tables: Mapping[Scope, NoisyCounts]
@@ -102,7 +106,7 @@ class Fitting:
     def masses(self, tables: Mapping[Scope, NoisyCounts]) -> list[Real]:
         """Estimate the share of records in each bin of each attribute."""
         return [
-            bin_masses(number, axis, measured, tables)
+            bin_masses(number, axis, measured, tables, self.n_records)
             for number, (axis, measured) in enumerate(zip(self.axes, self.attributes, strict=True))
         ]
 
@@ -124,7 +128,9 @@ class Fitting:
         """Fit a copula among the records that have both values; the rest are independent."""
         table = nearest_table(shares, rows, columns, steps=30)
         inner = tuple(slice(0, len(self.axes[one].ends) - 1) for one in scope)
-        own, across = (np.diff(self.axes[one].ends) for one in scope)
+        own, across = (
+            mass[cut] / mass[cut].sum() for mass, cut in zip((rows, columns), inner, strict=True)
+        )
         both = table[inner]
         correlation = fitted_correlation(both / max(both.sum(), TINY), own, across)
         plain = np.outer(rows, columns)

@@ -53,7 +53,7 @@ def drawn_values(
         axes=axes,
         fit=fit,
         ties=_ties(axes, fit),
-        writers=[_writer(*both) for both in zip(attributes, axes, strict=True)],
+        writers=[_writer(*one) for one in zip(attributes, axes, fit.masses, strict=True)],
     )
     n_blocks = -(-n_records // BLOCK)
     made = [
@@ -120,10 +120,13 @@ class _LevelWriter:
         return np.where(missing, 0, values) + self.lower, missing
 
 
-def _writer(measured: AttributeMeasured, axis: Axis) -> _NumberWriter | _LevelWriter:
+def _writer(measured: AttributeMeasured, axis: Axis, masses: Real) -> _NumberWriter | _LevelWriter:
     if isinstance(measured, CutsMeasured):
+        cuts, parts = measured.cuts, masses[: len(axis.ends) - 1]
+        ends = np.concatenate(([0.0], np.cumsum(parts) / parts.sum()))
+        shares = np.interp(cuts.shares, axis.ends, ends)
         return _NumberWriter(
-            quantiles=quantile_function(measured.cuts, measured.candidates),
+            quantiles=quantile_function(cuts, measured.candidates, shares),
             missing_bin=axis.n_bins - 1 if axis.has_missing else None,
         )
     assert axis.groups is not None  # noqa: S101 -- its values were counted

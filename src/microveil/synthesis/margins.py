@@ -8,7 +8,6 @@ no table has) has none: a deviation beyond the margin is what the model cannot s
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from microveil.schema import Attribute, written
+from microveil.synthesis.cut_errors import cut_errors
 from microveil.synthesis.measurements import (
     CountsMeasured,
     CutsMeasured,
@@ -27,8 +27,6 @@ from microveil.synthesis.quantile_function import quantile_function
 __all__ = ["AttributeMargins", "Interval", "Margins", "margins_of"]
 
 Real = NDArray[np.float64]
-# Trial trees of cuts: so many that a bound at 95 % moves by about one part in fifty.
-TRIALS = 4000
 # Shares at which a numeric attribute's mean is summed up.
 POINTS = 512
 
@@ -230,7 +228,7 @@ def _of_cuts(measured: CutsMeasured, n_records: int, confidence: float) -> Attri
             _share("missing", float(without), half, n_records),
         )
         n_present = max(shares[0].estimate * n_records, 1.0)
-    errors = _cut_errors(measured.rates, n_present)
+    errors = cut_errors(measured.rates, n_present)
     numbers = measured.cuts.numbers
     tail = (1 - confidence) / 2
     low, high = np.quantile(errors[:, numbers], [tail, 1 - tail], axis=0)
@@ -252,25 +250,6 @@ def _of_cuts(measured: CutsMeasured, n_records: int, confidence: float) -> Attri
         quantiles=intervals,
         mean=_mean_of_cuts(value, measured, errors, confidence),
     )
-
-
-@lru_cache(maxsize=2)
-def _cut_errors(rates: tuple[float, ...], n_present: float) -> Real:
-    """Draw trial errors of the share below each cut: (TRIALS, 2**depth + 1), 0 at both ends.
-
-    Drawn alike each time: attributes of one budget share them.
-    """
-    random = np.random.Generator(np.random.PCG64(0))
-    depth = len(rates)
-    errors = np.zeros((TRIALS, (1 << depth) + 1))
-    for level, rate in enumerate(rates):
-        step = 1 << (depth - level)
-        left = np.arange(0, 1 << depth, step)
-        own = random.laplace(scale=1 / rate, size=(TRIALS, len(left))) / n_present
-        around = 0.5 * (errors[:, left] + errors[:, left + step])
-        errors[:, left + step // 2] = around + own
-    errors.setflags(write=False)
-    return errors
 
 
 def _mean_of_cuts(value: Any, measured: CutsMeasured, errors: Real, confidence: float) -> Interval:

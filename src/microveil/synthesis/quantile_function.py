@@ -50,11 +50,20 @@ class QuantileFunction:
         return min(max(share, LEAST), 1 - LEAST)
 
 
-def quantile_function(cuts: Cuts, candidates: Candidates) -> QuantileFunction:
+def quantile_function(
+    cuts: Cuts, candidates: Candidates, shares: Real | None = None
+) -> QuantileFunction:
     """Join the cuts on the scale of candidates over standard scores, and extrapolate both tails.
 
     A uniform last interval would put the tail's records all over the domain: on the scale of
     standard scores the slope of the last two cuts goes on instead, clamped to the domain.
+
+    Parameters
+    ----------
+    cuts : Cuts
+    candidates : Candidates
+    shares : float64 array (n_cuts,), optional
+        Of the records below each cut, strictly ascending; by default those that the cuts have.
 
     Examples
     --------
@@ -64,16 +73,41 @@ def quantile_function(cuts: Cuts, candidates: Candidates) -> QuantileFunction:
     array([ 1, 36, 96])
     """
     places = cuts.codes / (candidates.count + 1)
+    below = cuts.shares if shares is None else shares
     if len(places) < 2:
-        shares, places = np.r_[0.0, cuts.shares, 1.0], np.r_[0.0, places, 1.0]
+        shares, places = np.r_[0.0, below, 1.0], np.r_[0.0, places, 1.0]
     else:
-        shares, places = _extrapolated(ndtri(cuts.shares), places)
+        below, places = _with_masses(below, places, cuts, candidates)
+        shares, places = _extrapolated(ndtri(below), places)
     return QuantileFunction(
         shares=shares,
         values=candidates.unscaled(np.clip(places, 0.0, 1.0)),
         lower=candidates.lower,
         upper=candidates.upper,
     )
+
+
+def _with_masses(
+    shares: Real, places: Real, cuts: Cuts, candidates: Candidates
+) -> tuple[Real, Real]:
+    """Let values that hold several cuts begin and end half way to the cuts beside them.
+
+    Many records share such a value. All that is known of where it ends is that it does between
+    two cuts: joined by a line, all records behind its last cut would have other values.
+    """
+    values = np.floor(candidates.positions(cuts.codes))
+    found: list[tuple[float, float]] = []
+    for place, (share, position, value) in enumerate(zip(shares, places, values, strict=True)):
+        found.append((float(share), float(position)))
+        if place + 1 == len(values) or value == values[place + 1]:
+            continue
+        half = 0.5 * float(share + shares[place + 1])
+        if place and values[place - 1] == value:
+            found.append((half, float(candidates.scale(np.array(value + 1.0)))))
+        elif place + 2 < len(values) and values[place + 1] == values[place + 2]:
+            found.append((half, float(candidates.scale(np.array(values[place + 1])))))
+    below, at = zip(*found, strict=True)
+    return np.array(below), np.array(at)
 
 
 def _extrapolated(scores: Real, places: Real) -> tuple[Real, Real]:
