@@ -5,7 +5,9 @@ import os
 import pkgutil
 import subprocess
 import sys
+import tomllib
 import types
+from pathlib import Path
 
 import pytest
 from numba.core.caching import FunctionCache
@@ -22,6 +24,7 @@ NAMES = [
     "empirical_audit", "invented_people", "methods", "ordered", "partition", "plan", "protect",
     "resolution_from_data",
 ]  # fmt: skip
+ROOT = Path(__file__).parents[1]
 OPTIONAL = ("pandas", "pyarrow", "sklearn", "statsmodels", "matplotlib", "pyspark", "opendp")
 COUNTED = """
 from numba.core.dispatcher import Dispatcher
@@ -108,6 +111,23 @@ def test_help_loads_nothing_heavy():
         "print([m for m in ('numpy', 'numba', 'polars', 'scipy') if m in sys.modules])"
     )
     assert python(code) == "[]"
+
+
+def test_the_version_is_shown_by_a_command_that_loads_nothing_heavy():
+    """`microveil --version` prints the package's own version, without numpy."""
+    code = (
+        "import contextlib, io, sys\n"
+        "from microveil.cli import main\n"
+        "sys.argv = ['microveil', '--version']\n"
+        "shown = io.StringIO()\n"
+        "with contextlib.redirect_stdout(shown), contextlib.suppress(SystemExit):\n"
+        "    main()\n"
+        "heavy = [m for m in ('numpy', 'numba', 'polars', 'scipy') if m in sys.modules]\n"
+        "print([shown.getvalue(), heavy])"
+    )
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert mv.__version__ == declared["version"]
+    assert python(code) == str([f"microveil {mv.__version__}\n", []])
 
 
 def test_a_second_process_compiles_no_kernel(second):

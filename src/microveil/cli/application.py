@@ -2,6 +2,7 @@
 
 import os
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -38,7 +39,6 @@ from microveil.text import aligned
 __all__ = ["app", "main"]
 
 app = typer.Typer(
-    help="Publish a table about people so that the people cannot be found in it.",
     no_args_is_help=True,
     add_completion=False,
     # Markup in a help text would change what is to be typed: rich has an emoji for ":100:".
@@ -64,6 +64,28 @@ def main() -> None:
             "anything, is whole. MICROVEIL_DEBUG=1 shows where, and may show values of the table."
         )
         sys.exit(1)
+
+
+def _show_version(*, asked: bool) -> None:
+    if asked:
+        print_text(f"microveil {version('microveil')}")
+        raise typer.Exit
+
+
+@app.callback()
+def microveil(
+    *,
+    asked: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            help="Show the version and exit.",
+            callback=lambda asked: _show_version(asked=asked),
+            is_eager=True,
+        ),
+    ] = False,
+) -> None:
+    """Publish a table about people so that the people cannot be found in it."""
 
 
 @app.command()
