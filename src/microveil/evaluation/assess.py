@@ -21,7 +21,15 @@ from microveil.privacy import Guarantee
 from microveil.release import Release
 from microveil.schema import Kind
 from microveil.synthesis.measurements import Measurements
-from microveil.table import Column, Table, check_columns, column_of, numbers_of, open_table
+from microveil.table import (
+    Column,
+    Table,
+    check_columns,
+    column_of,
+    numbers_of,
+    numeric_look_of,
+    open_table,
+)
 from microveil.utility.rules import Rule, comparable, parse_rule
 
 __all__ = ["assess"]
@@ -157,9 +165,22 @@ def assess(
     return replace(
         assessed,
         left_out=tuple(name for name in before.names if name not in (*numeric, *texts)),
+        numeric_looks=_numeric_looks(
+            before, before.names if attributes is None else words, guarantee
+        ),
         kept=tuple(_kept(before, after, guarantee, paired=paired)),
         guarantee=guarantee,
     )
+
+
+def _numeric_looks(
+    table: Table, names: Iterable[str], guarantee: Guarantee | None
+) -> dict[str, str]:
+    """Say of text that looks like numbers what keeps it from being such, unless it is listed."""
+    terms = () if guarantee is None else guarantee.attributes
+    listed = {term.name for term in terms if term.kind in {Kind.ORDINAL, Kind.NOMINAL}}
+    looks = {name: numeric_look_of(table, name) for name in names if name not in listed}
+    return {name: look for name, look in looks.items() if look is not None}
 
 
 def _check_lengths(original: Table, protected: Table, *, paired: bool) -> None:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from microveil.evaluation.measures import Group, Measure
@@ -79,6 +79,8 @@ class Assessment:
     left_out : tuple of str
         Columns of the original that were not compared: not released, no numbers, or not
         asked for.
+    numeric_looks : dict of str
+        Of text of the original that looks like numbers: what keeps it from being such.
     kept : tuple of str
         Columns that were released as they are: by the guarantee, or cell by cell.
     guarantee : Guarantee or None
@@ -95,6 +97,7 @@ class Assessment:
     n_records_complete: int
     measured: Mapping[str, Measured]
     left_out: tuple[str, ...] = ()
+    numeric_looks: Mapping[str, str] = field(default_factory=dict)
     kept: tuple[str, ...] = ()
     guarantee: Guarantee | None = None
 
@@ -193,6 +196,7 @@ class Assessment:
             "attributes": list(self.attributes),
             "text_attributes": list(self.text_attributes),
             "left_out": list(self.left_out),
+            "numeric_looks": dict(self.numeric_looks),
             "kept": list(self.kept),
             "promised": promised(self.guarantee),
             "paired": self.paired,

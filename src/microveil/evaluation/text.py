@@ -104,6 +104,9 @@ def _title_lines(assessment: "Assessment") -> list[str]:
             lines += textwrap.wrap(
                 f"  {title}: {names}", TEXT_WIDTH, subsequent_indent="  ", break_on_hyphens=False
             )
+    for name, look in assessment.numeric_looks.items():
+        note = f"  Taken as text: {label(name, 24)}; {look}"
+        lines += textwrap.wrap(note, TEXT_WIDTH, subsequent_indent=2 * INDENT)
     return lines
 
 

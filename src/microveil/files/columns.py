@@ -118,7 +118,10 @@ def _all_whole(values: pl.Series) -> bool:
 def _misfit_mark(index: int, decimal: str) -> Misfit:
     other, word = (",", "a comma") if decimal == "." else (".", "a point")
     rule = f"numbers must be written with the decimal mark {decimal}, and this one has {word}"
-    remedy = f"pass --decimal {other} if that is the decimal mark, else remove it"
+    remedy = (
+        f"pass --decimal {other} if that is the decimal mark; where it separates thousands, write "
+        "the numbers without it"
+    )
     return Misfit(index=index, rule=rule, remedy=remedy)
 
 

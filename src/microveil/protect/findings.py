@@ -197,6 +197,9 @@ class PlanFindings:
         Where isotonic regression was asked for.
     options : tuple of Option or None
         What would be better, where the request is hopeless; None where none were looked for.
+    numeric_looks : dict of str
+        Of columns left out as text though nobody named the attributes: what keeps them from being
+        numbers.
     """
 
     audit: Audit
@@ -204,6 +207,7 @@ class PlanFindings:
     is_advised: bool
     linkage: InvitedLinkage | None
     options: tuple[Option, ...] | None
+    numeric_looks: Mapping[str, str]
 
     def __repr__(self) -> str:
         """Name the findings without a figure: notebooks print it."""
@@ -219,6 +223,8 @@ class PlanFindings:
             found["isotonic_linkage"] = self.linkage.to_dict()
         if self.options is not None:
             found["advice"] = [option.to_dict() for option in self.options]
+        if self.numeric_looks:
+            found["numeric_looks"] = dict(self.numeric_looks)
         return found
 
 

@@ -50,6 +50,8 @@ def _of_plan_findings(planned: Plan, found: PlanFindings) -> Iterator[str]:
             f"Of what advice chose the expected error is {average(found.expected):.3g} of the "
             "variance, mean over the attributes."
         )
+    for name, look in found.numeric_looks.items():
+        yield f"'{name}' is not released: {look}."
     if found.linkage is not None:
         yield str(found.linkage)
     if any(entry.hopeless for entry in found.expected.values()):

@@ -13,6 +13,7 @@ from microveil.release.columns import Prepared
 from microveil.release.expectation import Expectation, expectations
 from microveil.release.option import Option
 from microveil.release.request import Request
+from microveil.table import numeric_look_of
 
 __all__ = ["plan_findings"]
 
@@ -60,7 +61,14 @@ def plan_findings(
         is_advised=request.advised is not None,
         linkage=linkage,
         options=options,
+        numeric_looks={} if request.attributes is not None else _numeric_looks(prepared),
     )
+
+
+def _numeric_looks(prepared: Prepared) -> dict[str, str]:
+    """Say of columns that were left out why they are text, where they look like numbers."""
+    looks = {name: numeric_look_of(prepared.table, name) for name in prepared.left_out}
+    return {name: look for name, look in looks.items() if look is not None}
 
 
 def _is_weighed(expected: Mapping[str, Expectation], prepared: Prepared) -> bool:

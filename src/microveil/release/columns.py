@@ -17,9 +17,11 @@ from microveil.table import (
     check_columns,
     likely_identifier,
     numbers_of_attribute,
+    numeric_look_of,
     on_grid,
     open_table,
 )
+from microveil.table.numeric_text import N_LOOKED_AT, numeric_look
 from microveil.table.threads import in_threads
 
 __all__ = [
@@ -202,6 +204,7 @@ def _chosen(table: Table, request: Request) -> tuple[list[str], list[str]]:
 
 
 def _attribute(table: Table, name: str, request: Request) -> Attribute:
+    _refuse_numeric_look(table, name, request)
     categories = _categories(table, name, request)
     if categories is not None:
         return _categorical(table, name, categories, request.method)
@@ -246,6 +249,22 @@ def _attribute(table: Table, name: str, request: Request) -> Attribute:
             "declare tighter bounds or a coarser resolution",
         )
     return attribute
+
+
+def _refuse_numeric_look(table: Table, name: str, request: Request) -> None:
+    """Refuse text that looks like numbers, unless its categories are listed."""
+    given = request.bounds.get(name)
+    if name in request.categories or table.listed(name) or isinstance(given, Ordered):
+        return
+    if numeric_look_of(table, name) is None:
+        return
+    if isinstance(given, list | tuple) and all(isinstance(word, str) for word in given):
+        # Two numbers given as text are an interval, but for text that holds just these.
+        if len(given) != 2 or numeric_look(given) is None:
+            return
+        if set(given) <= set(table.words(name, first=N_LOOKED_AT).tolist()):
+            return
+    table.numbers(name)  # says what it looks like
 
 
 def _example(name: str, kind: Kind) -> str:

@@ -11,6 +11,7 @@ from microveil.table import (
     categories_seen,
     decimals_seen,
     likely_identifier,
+    numeric_look_of,
     open_table,
 )
 
@@ -153,6 +154,9 @@ def _proposal(table: Table, name: str, scope: Scope | None, *, show_values: bool
         lines.append(
             'role = "quasi-identifier"       # no number: left out unless "non-confidential"'
         )
+    look = numeric_look_of(table, name)
+    if look is not None:
+        lines.append(f"# {look}")
     lines.append(f'type = "{kind.value}"')
     if kind is Kind.DECIMAL:
         decimals = decimals_seen(table.numbers(name))

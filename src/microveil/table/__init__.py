@@ -16,6 +16,7 @@ from microveil.table.columns import (
     resolution_from_data,
 )
 from microveil.table.frames import Numbers, Table, check_columns, open_table, spread, unknown_column
+from microveil.table.numeric_text import numeric_look_of
 
 __all__ = [
     "BoundsFromData",
@@ -34,6 +35,7 @@ __all__ = [
     "likely_identifier",
     "numbers_of",
     "numbers_of_attribute",
+    "numeric_look_of",
     "on_grid",
     "open_table",
     "resolution_from_data",

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from microveil.errors import DataError, RequestError
 from microveil.schema import Cells, Kind
+from microveil.table.numeric_text import numeric_look_of
 from microveil.table.objects import hides_in_its_type, hold_only_what_they_show, objects_in
 from microveil.table.restore import KEEP, RESTORE, Numbers, restored_array
 
@@ -56,8 +57,8 @@ class Table(Protocol):
         """Return the categories that the column's type declares; None where it declares none."""
         ...
 
-    def words(self, name: str) -> NDArray[np.str_]:
-        """Return a column as text, "" where missing."""
+    def words(self, name: str, *, first: int | None = None) -> NDArray[np.str_]:
+        """Return a column as text, "" where missing: of the first records, or of all."""
         ...
 
     def texts_beginning(self, name: str, signs: tuple[str, ...]) -> set[str]:
@@ -192,7 +193,14 @@ def _check_names(names: list[Any]) -> None:
         first[name] = number
 
 
-def _not_numeric(name: str) -> DataError:
+def _not_numeric(table: Table, name: str) -> DataError:
+    look = numeric_look_of(table, name)
+    if look is not None:
+        return DataError(
+            f"attribute '{name}'",
+            "it must hold numbers, true and false, or dates",
+            f"{look}; or leave it out, or list its categories (categories=, --categories)",
+        )
     return DataError(
         f"attribute '{name}'",
         "it must hold numbers, true and false, or dates; text, moments with a time of day, nested "
@@ -256,7 +264,7 @@ class _Arrays:
         array = self._arrays[name]
         kind = self.kind(name)
         if not kind.is_numeric:
-            raise _not_numeric(name)
+            raise _not_numeric(self, name)
         if kind is Kind.DATE:
             return _days(array)
         if kind is Kind.DECIMAL:
@@ -280,8 +288,8 @@ class _Arrays:
         del name
         return None
 
-    def words(self, name: str) -> NDArray[np.str_]:
-        column = self._arrays[name]
+    def words(self, name: str, *, first: int | None = None) -> NDArray[np.str_]:
+        column = self._arrays[name][:first]
         if column.dtype != np.object_:
             return column.astype(np.str_)
         return _as_words(column.tolist())
@@ -334,7 +342,7 @@ class _Frame:
     def numbers(self, name: str, *, shared: bool = False) -> Numbers:
         kind = self.kind(name)
         if not kind.is_numeric:
-            raise _not_numeric(name)
+            raise _not_numeric(self, name)
         column = self._frame[name]
         missing = column.is_null().to_numpy() if column.null_count() else None
         if kind is Kind.DATE:
@@ -380,8 +388,8 @@ class _Frame:
             return None
         return tuple(dtype.categories)
 
-    def words(self, name: str) -> NDArray[np.str_]:
-        column = self._frame[name]
+    def words(self, name: str, *, first: int | None = None) -> NDArray[np.str_]:
+        column = self._frame[name] if first is None else self._frame[name].head(first)
         if column.dtype not in (nw.String, nw.Categorical, nw.Enum, nw.Object):
             raise _not_text(name)
         if column.dtype == nw.Object and not self._frame.implementation.is_pandas():

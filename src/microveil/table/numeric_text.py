@@ -1,0 +1,107 @@
+"""Text that looks like numbers: what keeps it from being read as such, and what would do."""
+
+import re
+from collections.abc import Iterable
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.errors import DataError
+from microveil.schema import Kind
+
+__all__ = ["N_LOOKED_AT", "numeric_look", "numeric_look_of"]
+
+N_LOOKED_AT = 10_000  # records that a column's look is read off
+_LONGEST = 60  # letters of a number, its currency among them
+_SIGN = r"[+-]?"
+_EXPONENT = r"(?:[eE][+-]?[0-9]+)?"
+_SPACES = " '\N{RIGHT SINGLE QUOTATION MARK}\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}"
+_SIGNS, _WORDS, _PLAIN = "currency or percent signs", "words among them", "plain"
+_COMMAS = "decimal commas"
+# Of a number first what would lose its meaning: a code its zeros, then what stands in its way.
+_LOOKS = (
+    ("leading zeros", re.compile(rf"{_SIGN}0[0-9]+(?:[.,][0-9]*)?")),
+    (
+        "thousands separators",
+        re.compile(
+            rf"{_SIGN}[0-9]{{1,3}}(?:(?:,[0-9]{{3}})+(?:\.[0-9]*)?|(?:\.[0-9]{{3}})+,[0-9]*"
+            rf"|(?:\.[0-9]{{3}}){{2,}}|(?:[{_SPACES}][0-9]{{3}})+(?:[.,][0-9]*)?)"
+        ),
+    ),
+    (_PLAIN, re.compile(rf"{_SIGN}(?:[0-9]+\.?[0-9]*|\.[0-9]+){_EXPONENT}")),
+    (_COMMAS, re.compile(rf"{_SIGN}[0-9]*,[0-9]+{_EXPONENT}")),
+)
+_MONEY = "[$%\N{POUND SIGN}\N{YEN SIGN}\N{EURO SIGN}]|[A-Z]{3}"
+_MARKED = re.compile(rf"(?P<sign>[+-]?)(?:{_MONEY})\s*(?P<after>.*)|(?P<before>.*?)\s*(?:{_MONEY})")
+
+
+class _Worded(Protocol):
+    """What is asked of a table here."""
+
+    def kind(self, name: str) -> Kind: ...
+
+    def words(self, name: str, *, first: int | None = None) -> NDArray[np.str_]: ...
+
+
+def numeric_look_of(table: _Worded, name: str) -> str | None:
+    """Say what a column of text looks like, as `numeric_look` does; None of any other column."""
+    if table.kind(name) is not Kind.OTHER:
+        return None
+    try:
+        return numeric_look(table.words(name, first=N_LOOKED_AT).tolist())
+    except DataError:
+        return None
+
+
+def numeric_look(cells: Iterable[str]) -> str | None:
+    """Say why text, half of which or more looks like numbers, is none, and what would do.
+
+    Parameters
+    ----------
+    cells : iterable of str
+        Of one column; those that are blank are passed over.
+
+    Returns
+    -------
+    str or None
+        A clause without a cell's content; None where the column does not look like numbers.
+
+    Examples
+    --------
+    >>> numeric_look(["007", "042"])
+    'its text looks like numbers with leading zeros, and stays text: codes keep their zeros; ...'
+    >>> numeric_look(["north", "south"]) is None
+    True
+    """
+    kinds = [_kind(cell) for cell in map(str.strip, cells) if cell]
+    numbers = [kind for kind in kinds if kind != _WORDS]
+    if len(numbers) < 2 or 2 * len(numbers) < len(kinds):
+        return None
+    reasons = [kind for kind, _ in _LOOKS if kind in kinds and kind != _PLAIN]
+    reasons += [kind for kind in (_SIGNS, _WORDS) if kind in kinds]
+    if not reasons:
+        return "its text looks like numbers: convert it to a column of numbers"
+    looks = f"its text looks like numbers with {', '.join(reasons)}"
+    if "leading zeros" in reasons:
+        return f"{looks}, and stays text: codes keep their zeros; write quantities without"
+    of_mark = "; --decimal , reads a CSV file with decimal commas" if _COMMAS in reasons else ""
+    return f"{looks}: write each cell as a plain number, or leave it empty{of_mark}"
+
+
+def _kind(cell: str) -> str:
+    """Name what a cell is: a word, or how a number is written."""
+    plain = _written(cell)
+    if plain is not None:
+        return plain
+    if len(cell) > _LONGEST:
+        return _WORDS
+    marked = _MARKED.fullmatch(cell)
+    if marked is None:
+        return _WORDS
+    rest = f"{marked['sign'] or ''}{marked['after'] or marked['before'] or ''}"
+    return _WORDS if _written(rest) is None else _SIGNS
+
+
+def _written(cell: str) -> str | None:
+    return next((kind for kind, look in _LOOKS if look.fullmatch(cell)), None)
