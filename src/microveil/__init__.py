@@ -128,7 +128,7 @@ class _Package(types.ModuleType):
         super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
-        return sorted({*vars(self), *__all__})
+        return sorted(__all__)
 
 
 sys.modules[__name__].__class__ = _Package

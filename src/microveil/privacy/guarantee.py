@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from microveil.privacy.reading import guarantee_of, read_guarantee
 from microveil.privacy.scope import Scopes, rounded_up, six_digits
 from microveil.privacy.statement import statement_of
 from microveil.privacy.terms import AttributeTerms, Unit
+from microveil.text import one_line
 
 __all__ = ["Guarantee"]
 
@@ -215,6 +217,26 @@ class Guarantee:
             lines.append(f"  {scope} scope: {_shown(own)}")
         lines += [f"  {proviso}" for proviso in self.provisos]
         return "\n".join(lines)
+
+    @property
+    def in_a_line(self) -> str:
+        """Method, model, what is covered and under which conditions, as `summary` has them."""
+        lines = self.summary().splitlines()
+        said = "; ".join(line.strip().removesuffix(":") for line in lines)
+        return f"{one_line(self.method)}, {self.n_records or 'unknown number of'} records: {said}"
+
+    def __repr__(self) -> str:
+        """Say in a line what is promised: notebooks print it."""
+        return f"Guarantee({self.in_a_line})"
+
+    def _repr_html_(self) -> str:
+        """Say for a notebook what is promised, as `summary` does."""
+        first, *others = (escape(one_line(line.strip())) for line in self.summary().splitlines())
+        title = f"{escape(one_line(self.title))} ({escape(one_line(self.method))})"
+        listed = "".join(f"<li>{line}</li>" for line in others)
+        return f"<p><strong>{title}</strong><br>{first}</p>" + (
+            f"<ul>{listed}</ul>" if listed else ""
+        )
 
     def statement(self) -> str:
         """Return the guarantee as a page (Markdown) for whoever must answer for the release."""

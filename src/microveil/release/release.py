@@ -89,6 +89,10 @@ class Plan:
         names = ", ".join(part.attribute.name for part in self.attributes)
         return f"Plan({self.guarantee.method}, {self.table.n_records} records, {names})"
 
+    def _repr_html_(self) -> str:
+        """Say for a notebook what a release would promise."""
+        return self.guarantee._repr_html_()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
@@ -187,8 +191,12 @@ class Release:
     measurements: Measurements | None = None
 
     def __repr__(self) -> str:
-        """Name the release without the custodian's figures: notebooks print it."""
-        return f"Release({self.guarantee.method}, {self.guarantee.n_records} records)"
+        """Say what is promised, without a value of the data: notebooks print it."""
+        return f"Release({self.guarantee.in_a_line})"
+
+    def _repr_html_(self) -> str:
+        """Say for a notebook what is promised, without a value of the data."""
+        return self.guarantee._repr_html_()
 
     @property
     def population(self) -> str | None:
