@@ -137,8 +137,23 @@ def _range(measure: Measure) -> str:
     return f"{low:g}{unit} or more" if math.isinf(high) else f"{low:g} to {high:g}{unit}"
 
 
+def formats() -> list[str]:
+    """Make the table of the formats of files: what each is called, and how its files are named."""
+    from microveil.files import FORMATS
+
+    rows = [
+        f"| `{form.name}` | {form.title}{f', {form.compression}' if form.compression else ''} | "
+        f"{', '.join(f'`{suffix}`' for suffix in form.suffixes)} | `data{form.suffixes[0]}` | "
+        f"{'text' if form.is_text else 'typed'} |"
+        for form in FORMATS.values()
+    ]
+    head = "| `--format` | what it is | names of files end with | a release's file | columns |"
+    return [head, "|---|---|---|---|---|", *rows]
+
+
 PARTS: Mapping[str, Callable[[], list[str]]] = {
     "arguments": arguments,
+    "formats": formats,
     "layers": layers,
     "measures": measures,
 }

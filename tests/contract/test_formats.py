@@ -62,7 +62,7 @@ def test_a_release_comes_in_the_format_asked_for(folder):
 
 def test_a_format_from_outside_is_in_help_and_messages(folder):
     """Its title where files are asked for, its name among those to choose from."""
-    with pytest.raises(mv.FileError, match=r"CSV, Parquet or JSON lines"):
+    with pytest.raises(mv.FileError, match=r"CSV, TSV, Parquet, Arrow IPC or JSON lines"):
         read_file(folder / "people.xlsx")
     code = (
         "from microveil.files import FORMATS; from trial_formats import LINES\n"
@@ -75,8 +75,8 @@ def test_a_format_from_outside_is_in_help_and_messages(folder):
         check=True, capture_output=True, text=True, cwd=folder, env={**os.environ, **places},
     )  # fmt: skip
     shown = " ".join(done.stdout.split())
-    assert "CSV, Parquet or JSON lines file" in shown
-    assert "csv, parquet, lines" in shown
+    assert "CSV, TSV, Parquet, Arrow IPC or JSON lines file" in shown
+    assert ", ".join(FORMATS) + ", lines;" in shown
 
 
 def test_the_command_line_writes_another_format(folder):

@@ -9,9 +9,7 @@ from microveil.files import Format
 
 __all__ = ["LINES"]
 
-LINES = Format(
-    name="lines", title="JSON lines", suffixes=(".jsonl",), is_text=False, module=__name__
-)
+LINES = Format(name="lines", title="JSON lines", suffixes=(".jsonl",), module=__name__)
 
 
 class Opened:

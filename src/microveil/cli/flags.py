@@ -67,7 +67,7 @@ Encoding = Annotated[str, typer.Option(help="The encoding of a CSV file.")]
 
 
 def text_format(separator: str, decimal: str, encoding: str) -> "TextFormat | None":
-    """Return how a CSV file is written; None leaves it to the file's name (.tsv has tabs)."""
+    """Return how a CSV file is written; None leaves it to the file's name."""
     from microveil.files.text import TextFormat
 
     if (separator, decimal, encoding) == (",", ".", "utf-8"):

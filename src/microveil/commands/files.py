@@ -19,7 +19,7 @@ from microveil.evaluation import Assessment, guarantee_beside, has_pairs, measur
 from microveil.evaluation.analyses import Analyses
 from microveil.evaluation.assess import assess
 from microveil.evaluation.attack import attack
-from microveil.files import named_format
+from microveil.files import Format, named_format
 from microveil.files.folders import check_absent
 from microveil.files.reading import SourceFile, read_file
 from microveil.files.text import TextFormat
@@ -73,7 +73,7 @@ def protect_file(
     progress: Progress = lambda _step: None,
     **arguments: Any,
 ) -> Release:
-    """Protect the table of a CSV or Parquet file and write the release.
+    """Protect the table of a file and write the release.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def protect_file(
     release.write(
         folder,
         format=form.name,
-        text=source.text,
+        text=_text_of(source, form),
         report=custodians if is_reported else None,
         public_report=publishable_report(release) if public_report else None,
         overwrite=overwrite,
@@ -279,6 +279,14 @@ def compare_file(
         written_whole(report, lambda part: part.write_text(page, encoding="utf-8"), private=True)
         drawn = draw_map(found, Path(folder) / "map.svg") if drawable(found) else None
     return found, report, drawn
+
+
+def _text_of(source: SourceFile, form: Format) -> TextFormat | None:
+    """Write text as it came, with the separator of the format asked for where that is another."""
+    text, separator = source.text, form.separator
+    if text is None or separator is None or separator == source.format.separator:
+        return text
+    return text.separated_by(separator)
 
 
 def _written_whole(data: polars.DataFrame, planned: Plan) -> polars.DataFrame:

@@ -3,7 +3,8 @@
 A format is one module and one line of `formats.FORMATS`; here stands what needs no library.
 
 A CSV file is checked before polars reads it, because polars renames columns of equal
-names, fills short records and quotes values in its messages. What holds for CSV:
+names, fills short records and quotes values in its messages. What holds for CSV
+and for TSV:
 
 - A record has as many fields as the header; quotes follow RFC 4180; lines end with LF
   or CRLF. Blank lines may end the file; between records they are refused, also in a
@@ -24,8 +25,9 @@ names, fills short records and quotes values in its messages. What holds for CSV
   is text, unless it is declared as decimal: a number would not keep it as written.
 - For a release (``of_one_kind``) a column that is text by one value, or by a tenth of them
   at most, is refused with the line of the first.
-- Where nothing is said of how a file is written, tabs separate the fields of a ``.tsv``
-  file and commas those of others.
+- Where nothing is said of how a file is written, tabs separate the fields of a TSV file and
+  commas those of a CSV file.
+- A compressed file may unpack to half of the memory that is free, and is refused beyond it.
 - An encoding is one of characters: idna, punycode, utf-7 and escapes are refused. What
   is written is decoded again, so that a character an encoding changes is an error.
 """

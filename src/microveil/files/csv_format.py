@@ -1,4 +1,4 @@
-"""CSV files: checked, then read quickly where that is safe, else value by value."""
+"""CSV and TSV files: checked, then read quickly where that is safe, else value by value."""
 
 import codecs
 import io
@@ -25,8 +25,8 @@ _POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, Value
 
 
 def opened(path: Path, raw: bytes, text: TextFormat | None) -> "_Opened":
-    """Check a file's structure; one named .tsv has tabs where nothing else is said."""
-    text = text or TextFormat(separator="\t" if path.suffix.lower() == ".tsv" else ",")
+    """Check a file's structure."""
+    text = text or TextFormat()
     return _Opened(path, as_utf8(path, raw, text), text)
 
 

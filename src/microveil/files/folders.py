@@ -20,6 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from microveil.errors import FileError, stands_alone
+from microveil.files.formats import FORMATS
 from microveil.files.text import quoted
 
 __all__ = ["check_absent", "write_folders"]
@@ -30,7 +31,10 @@ _RENAME_NOREPLACE = 1
 _UNKNOWN = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)
 # A folder is one of ours if it holds the file that every release has there, named first, and
 # nothing but files that a release may have.
-_PUBLIC = ("guarantee.json", "guarantee.md", "data.csv", "data.parquet", "report.html")
+_PUBLIC = (
+    *("guarantee.json", "guarantee.md", "report.html"),
+    *(f"data{entry.suffixes[0]}" for entry in FORMATS.values()),
+)
 _CUSTODIANS = ("manifest.json", "report.html")
 
 

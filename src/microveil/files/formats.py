@@ -1,12 +1,12 @@
 """The registry of formats: what each is called, and the module that reads and writes it.
 
 >>> list(FORMATS)
-['csv', 'parquet']
+['csv', 'csv.gz', 'tsv', 'tsv.gz', 'parquet', 'arrow']
 """
 
 import importlib
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -69,42 +69,68 @@ class Format:
         As it is shown.
     suffixes : tuple of str
         Of the names of its files; a release gets the first.
-    is_text : bool
-        Whether a file holds characters alone: its columns have no types, and a spreadsheet
-        may run text as formulas.
     module : str
         What reads and writes it, a `FormatModule`: imported when it is needed.
+    separator : str or None
+        What stands between fields where nothing else is said; None where a file is no text.
+    compression : str or None
+        How its files are compressed, "gzip"; None where they are not.
     """
 
     name: str
     title: str
     suffixes: tuple[str, ...]
-    is_text: bool
     module: str
+    separator: str | None = None
+    compression: str | None = None
 
     def __post_init__(self) -> None:
         if not self.suffixes or any(end != end.lower() or end[:1] != "." for end in self.suffixes):
             raise ValueError(f"format {self.name} wants a suffix, in small letters behind a point")
+
+    @property
+    def is_text(self) -> bool:
+        """Whether its files hold characters alone.
+
+        Then columns have no types, and a spreadsheet may run text as formulas.
+        """
+        return self.separator is not None
 
     def load(self) -> FormatModule:
         """Import what reads and writes it."""
         return cast("FormatModule", importlib.import_module(self.module))
 
 
-_ALL = (
-    Format(
-        name="csv",
-        title="CSV",
-        suffixes=(".csv", ".tsv", ".txt"),
-        is_text=True,
+def _text(name: str, separator: str, suffixes: tuple[str, ...]) -> Iterator[Format]:
+    """Give a format of text, plain and compressed."""
+    plain = Format(
+        name=name,
+        title=name.upper(),
+        suffixes=suffixes,
         module="microveil.files.csv_format",
-    ),
+        separator=separator,
+    )
+    yield plain
+    for end, compression in _COMPRESSED.items():
+        packed = tuple(f"{suffix}.{end}" for suffix in suffixes)
+        yield replace(plain, name=f"{name}.{end}", suffixes=packed, compression=compression)
+
+
+_COMPRESSED = {"gz": "gzip"}
+_ALL = (
+    *_text("csv", ",", (".csv", ".txt")),
+    *_text("tsv", "\t", (".tsv", ".tab")),
     Format(
         name="parquet",
         title="Parquet",
         suffixes=(".parquet", ".pq"),
-        is_text=False,
         module="microveil.files.parquet_format",
+    ),
+    Format(
+        name="arrow",
+        title="Arrow IPC",
+        suffixes=(".arrow", ".feather", ".ipc"),
+        module="microveil.files.arrow_format",
     ),
 )
 FORMATS: dict[str, Format] = {entry.name: entry for entry in _ALL}
@@ -120,8 +146,8 @@ def format_of(path: Path) -> Format:
 
     Examples
     --------
-    >>> format_of(Path("people.TSV")).title
-    'CSV'
+    >>> format_of(Path("people.TSV.gz")).name
+    'tsv.gz'
     """
     for entry in FORMATS.values():
         if path.name.lower().endswith(entry.suffixes):
@@ -151,7 +177,7 @@ def titles() -> str:
     """Name the formats in a phrase.
 
     >>> titles()
-    'CSV or Parquet'
+    'CSV, TSV, Parquet or Arrow IPC'
     """
-    *most, last = (entry.title for entry in FORMATS.values())
+    *most, last = dict.fromkeys(entry.title for entry in FORMATS.values())
     return " or ".join([", ".join(most), last] if most else [last])

@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from microveil.errors import FileError, stands_alone
+from microveil.files.compression import unpacked
 from microveil.files.formats import Format, format_of
 from microveil.files.text import TextFormat
 
@@ -28,7 +29,7 @@ class SourceFile:
     frame : polars.DataFrame
         The table, shape (n_records, n_columns).
     text : TextFormat or None
-        How the CSV file is written; None where it is no text.
+        How it is written; None where it is no text.
     digest : str
         SHA-256 of the file's bytes, in hexadecimal digits.
     """
@@ -46,7 +47,10 @@ class OpenedFile:
     def __init__(self, path: Path, text: TextFormat | None) -> None:
         self._path, self._format = path, format_of(path)
         self._raw = _read_bytes(path)
-        self._table = self._format.load().opened(path, self._raw, text)
+        data = unpacked(path, self._raw) if self._format.compression else self._raw
+        if text is None and self._format.separator is not None:
+            text = TextFormat(separator=self._format.separator)
+        self._table = self._format.load().opened(path, data, text)
 
     @property
     def names(self) -> list[str]:
@@ -75,7 +79,7 @@ class OpenedFile:
 
 @stands_alone
 def open_file(path: str | Path, *, text: TextFormat | None = None) -> OpenedFile:
-    """Open a CSV or Parquet file to see its columns before it is said how to read them.
+    """Open a file to see its columns before it is said how to read them.
 
     Parameters
     ----------
@@ -100,17 +104,17 @@ def read_file(
     as_text: Callable[[str], bool] = lambda _name: False,
     of_one_kind: Callable[[str], bool] = lambda _name: False,
 ) -> SourceFile:
-    r"""Read a CSV or Parquet file as a table, or say which line breaks which rule.
+    r"""Read a file of any format as a table, or say which line breaks which rule.
 
     Parameters
     ----------
     path : str or pathlib.Path
-        A file named .csv, .tsv, .txt, .parquet or .pq.
+        A file whose name ends as one of `FORMATS` does.
     text : TextFormat, optional
-        How a CSV file is written; by default with points, in UTF-8 and with commas, or
-        with tabs where the file is named .tsv.
+        How a file of text is written; by default with points, in UTF-8 and with the format's
+        own separator.
     decimals : collection of str
-        Columns of a CSV file to read as decimal numbers even where all look whole.
+        Columns of a file of text to read as decimal numbers even where all look whole.
     as_text : callable
         Says of a column's name whether to take its cells as they stand, whatever they look
         like: nobody calculates with them.

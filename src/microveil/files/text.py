@@ -1,8 +1,8 @@
-"""How a CSV file is written, and its bytes turned into UTF-8."""
+"""How a file of text is written, and its bytes turned into UTF-8."""
 
 import codecs
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from microveil.errors import FileError, RequestError
@@ -13,9 +13,10 @@ CANDIDATES = {",": ",", ";": "';'", "\t": "$'\\t'", "|": "'|'"}  # separator -> 
 
 _NO_TEXT = {
     b"PAR1": ("is a Parquet file", "name it .parquet"),
+    b"ARROW1": ("is an Arrow file", "name it .arrow"),
     b"PK\x03\x04": ("is a zip archive or a workbook", "export the table as CSV"),
     b"PK\x05\x06": ("is an empty zip archive", "export the table as CSV"),
-    b"\x1f\x8b": ("is compressed", "decompress it"),
+    b"\x1f\x8b": ("is compressed", "name it .csv.gz"),
     b"\xd0\xcf\x11\xe0": ("is a workbook", "export the table as CSV"),
 }
 # Python counts these as text encodings, but they hold host names, source code or nothing.
@@ -30,7 +31,7 @@ _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextFormat:
-    """How a CSV file is written.
+    """How a file of text is written.
 
     Parameters
     ----------
@@ -84,6 +85,14 @@ class TextFormat:
     def codec(self) -> str:
         """The encoding's name as Python's codecs spell it."""
         return codecs.lookup(self.encoding).name
+
+    def separated_by(self, separator: str) -> "TextFormat":
+        r"""Return it with another separator, semicolons where that is the decimal mark.
+
+        >>> TextFormat(separator="\t", decimal=",").separated_by(",").separator
+        ';'
+        """
+        return replace(self, separator=";" if separator == self.decimal else separator)
 
 
 def place(path: Path, line: int) -> str:

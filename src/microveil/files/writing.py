@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from microveil.errors import FileError, stands_alone
+from microveil.files.compression import packed
 from microveil.files.formats import Format, format_of
 from microveil.files.text import TextFormat, quoted
 
@@ -68,6 +69,7 @@ def write_data(
     """
     form = form or format_of(path)
     written = partial(form.load().batches, text=text, escape_formulas=escape_formulas)
+    stored = packed if form.compression else iter
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     except FileExistsError:
@@ -77,7 +79,7 @@ def write_data(
         raise _unwritten(path, error) from None
     done = False
     try:
-        digest = _write(descriptor, written(frame))
+        digest = _write(descriptor, stored(written(frame)))
         done = True
     except UnicodeError:
         rule = "the encoding must hold every character, and one it does not"

@@ -277,9 +277,9 @@ class Release:
         ----------
         folder : str or Path
         format : str
-            "csv", "parquet" or another of `files.FORMATS`.
+            "csv", "tsv.gz", "parquet" or another of `files.FORMATS`.
         text : TextFormat, optional
-            Separator, decimal mark and encoding of a CSV file.
+            Separator, decimal mark and encoding of a file of text.
         report : str or callable, optional
             The custodian's page, see `report.custodian_report`; or what makes it of the release
             as it was written, whose manifest holds the digest of the table.
@@ -322,7 +322,9 @@ class Release:
         def fill(public: Path, custodian: Path) -> None:
             progress("writing the table")
             name = f"data{form.suffixes[0]}"
-            written = (text or TextFormat()) if form.is_text else None
+            written = text
+            if form.separator is not None and text is None:
+                written = TextFormat(separator=form.separator)
             digest = write_data(
                 _as_polars(self.data),
                 public / name,

@@ -1,0 +1,76 @@
+"""Tables whose files say what their columns are: read whole, and what of them is written."""
+
+import io
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from microveil.errors import FileError
+from microveil.files.columns import plain
+
+__all__ = ["TypedTable", "opened_by", "to_publish"]
+
+# polars raises its panics past Exception; they may quote a value like its errors.
+_POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, OSError)
+
+
+@dataclass(frozen=True, slots=True)
+class TypedTable:
+    """A table that comes with its types."""
+
+    frame: pl.DataFrame
+    text: None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The columns."""
+        return self.frame.columns
+
+    def read(
+        self,
+        decimals: Collection[str],  # noqa: ARG002 -- the file says what its columns are
+        as_text: Callable[[str], bool],  # noqa: ARG002
+        of_one_kind: Callable[[str], bool],  # noqa: ARG002
+    ) -> pl.DataFrame:
+        """Give the table."""
+        return self.frame
+
+
+def opened_by(
+    read: Callable[[io.BytesIO], pl.DataFrame], path: Path, raw: bytes, title: str
+) -> TypedTable:
+    """Read a file with a reader of polars: its bytes say all.
+
+    Raises
+    ------
+    FileError
+        If it is empty, broken or something else, or holds no records.
+    """
+    if not raw:
+        rule = "the file must hold a table, and it is empty"
+        raise FileError(str(path), rule, "check that the table was exported")
+    try:
+        frame = read(io.BytesIO(raw))
+    except _POLARS_ERRORS:
+        rule = f"the file must be whole {title}, and it is broken or something else"
+        remedy = "export the table again; name it .csv if it is text"
+        raise FileError(str(path), rule, remedy) from None
+    if frame.height == 0 or frame.width == 0:
+        rule = "the file must hold records, and there are none"
+        raise FileError(str(path), rule, "check that the table was exported")
+    return TypedTable(pl.DataFrame([plain(column) for column in frame]))
+
+
+def to_publish(frame: pl.DataFrame) -> pl.DataFrame:
+    """Reduce a table to names, types and values that some record has."""
+    return pl.DataFrame([_narrowed(plain(column)) for column in frame])
+
+
+def _narrowed(column: pl.Series) -> pl.Series:
+    """Leave out the categories that no record has: the file would list them all."""
+    if not isinstance(column.dtype, pl.Enum):
+        return column
+    present = set(column.unique().cast(pl.String))
+    return column.cast(pl.Enum([name for name in column.dtype.categories if name in present]))

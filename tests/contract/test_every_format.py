@@ -1,0 +1,247 @@
+"""What holds of every format that is registered, and of those that differ from the others."""
+
+import gzip
+import io
+import random
+import traceback
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.ipc
+import pytest
+
+import microveil as mv
+from command import run
+from microveil.commands.files import assess_files, protect_file
+from microveil.files import FORMATS, compression, format_of
+from microveil.files.reading import read_file
+from microveil.files.text import TextFormat
+from microveil.files.writing import write_data
+
+SECRET = "SECRET77"
+NUMBER = 1234605616436508552
+ASKED = {"method": "dp-um", "k": 5, "epsilon": 1, "attributes": ["AGE"], "bounds": {"AGE": (0, 99)}}
+TABLE = pl.DataFrame(
+    {"AGE": range(20, 60), "NAME": [SECRET, "x", None, "é,\t;"] * 10, "SHARE": [0.5, NUMBER] * 20}
+)
+TYPED = [name for name, form in FORMATS.items() if not form.is_text]
+COMPRESSED = [name for name, form in FORMATS.items() if form.compression]
+
+
+def save(folder, name, frame=TABLE):
+    """Write a table as files of a format are named."""
+    path = folder / f"people{FORMATS[name].suffixes[0]}"
+    separator = FORMATS[name].separator
+    text = None if separator is None else TextFormat(separator=separator)
+    write_data(frame, path, text=text)
+    return path
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_release_comes_as_the_input_was_and_is_known_by_its_name(tmp_path, name):
+    """Whatever the format: its file's name, its guarantee beside it, overwritten when said."""
+    people = save(tmp_path, name)
+    release = protect_file(people, tmp_path / "out", **ASKED, keep=["NAME"])
+    written = tmp_path / "out" / f"data{FORMATS[name].suffixes[0]}"
+    assert read_file(written).format.name == name
+    assert read_file(written).frame.equals(release.data)
+    assert assess_files(people, written, ["AGE"], text=None).guarantee == release.guarantee
+    protect_file(people, tmp_path / "out", **ASKED, overwrite=True)
+
+
+@pytest.mark.parametrize("suffix", [end for form in FORMATS.values() for end in form.suffixes])
+def test_every_suffix_leads_to_its_format(tmp_path, suffix):
+    """In capitals and with two parts too."""
+    name = format_of(tmp_path / f"t{suffix}").name
+    path = tmp_path / f"PEOPLE.2020{suffix.upper()}"
+    path.write_bytes(save(tmp_path, name).read_bytes())
+    assert read_file(path).frame.equals(TABLE)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_release_of_any_format_comes_from_the_command_line(tmp_path, name):
+    """`--format` takes every name, and what is written is read again."""
+    save(tmp_path, "csv")
+    done = run(
+        "protect", "people.csv", "--method=dp-um", "--k=5", "--epsilon=1", "--attributes=AGE",
+        "--bounds=AGE=0:99", "--keep=NAME", "--format", name, "-o", "out", folder=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    again = read_file(tmp_path / "out" / f"data{FORMATS[name].suffixes[0]}").frame
+    assert again["NAME"].equals(TABLE["NAME"])
+
+
+def test_text_changes_its_separator_with_its_format(tmp_path):
+    """Encoding and decimal mark stay; a comma that is the decimal mark separates nothing."""
+    text = TextFormat(separator="\t", decimal=",", encoding="utf-16")
+    write_data(TABLE, tmp_path / "people.tsv", text=text)
+    for name, separator in (("tsv", "\t"), ("tsv.gz", "\t"), ("csv", ";")):
+        out = tmp_path / name
+        protect_file(tmp_path / "people.tsv", out, text=text, format=name, keep=["SHARE"], **ASKED)
+        said = TextFormat(separator=separator, decimal=",", encoding="utf-16")
+        again = read_file(out / f"data.{name}", text=said).frame
+        assert again["SHARE"].dtype == pl.Float64
+    semicolons = TextFormat(separator=";")
+    write_data(TABLE, tmp_path / "people.csv", text=semicolons)
+    people = tmp_path / "people.csv"
+    protect_file(people, tmp_path / "a", text=semicolons, format="csv.gz", **ASKED)
+    assert gzip.decompress((tmp_path / "a" / "data.csv.gz").read_bytes()).startswith(b"AGE\n")
+
+
+# What is hidden ----------------------------------------------------------------------
+
+
+def test_nothing_of_a_missing_cell_is_written_as_arrow(tmp_path):
+    """The memory of a cell that became missing is cleared; a column of text and one of numbers."""
+    frame = pl.DataFrame({"N": [NUMBER, 5, 7], "S": [SECRET * 3, "b", "c"]})
+    missing = frame.with_columns(pl.when(pl.Series([False, True, True])).then(pl.all()))
+    raw = io.BytesIO()
+    missing.write_ipc(raw)
+    hidden = NUMBER.to_bytes(8, "little")
+    assert hidden in raw.getvalue()  # what writes it by itself keeps it
+    written = save(tmp_path, "arrow", missing).read_bytes()
+    assert hidden not in written
+    assert SECRET.encode() not in written
+    assert read_file(tmp_path / "people.arrow").frame.equals(missing)
+
+
+@pytest.mark.parametrize("dtype", [pl.Enum(["y", SECRET, "x"]), pl.Categorical()])
+def test_categories_of_nobody_are_not_written_as_arrow(tmp_path, dtype):
+    """Neither those that a type lists nor those of records that went."""
+    frame = pl.Series("A", [SECRET, "y", None, "x"], dtype=dtype).to_frame().slice(1)
+    assert SECRET.encode() not in save(tmp_path, "arrow", frame).read_bytes()
+    assert read_file(tmp_path / "people.arrow").frame["A"].to_list() == ["y", None, "x"]
+
+
+def test_no_metadata_comes_through_arrow(tmp_path):
+    """Of file and columns: neither kept nor written."""
+    marks = {b"who": SECRET.encode()}
+    schema = pa.schema([pa.field("A", pa.int64(), metadata=marks)], metadata=marks)
+    table = pa.table([pa.array([1, 2])], schema=schema)
+    with pa.ipc.new_file(tmp_path / "in.arrow", schema) as file:
+        file.write_table(table)
+    frame = read_file(tmp_path / "in.arrow").frame
+    assert SECRET.encode() in (tmp_path / "in.arrow").read_bytes()
+    assert SECRET.encode() not in save(tmp_path, "arrow", frame).read_bytes()
+
+
+@pytest.mark.parametrize("packing", ["uncompressed", "lz4", "zstd"])
+def test_arrow_is_read_as_file_as_stream_and_as_feather(tmp_path, packing):
+    """Of another library too, compressed or not."""
+    table = TABLE.to_arrow()
+    path = tmp_path / "t.feather"
+    pyarrow.feather.write_feather(table, str(path), compression=packing)
+    assert read_file(path).frame.equals(TABLE)
+    how = pa.ipc.IpcWriteOptions(compression=None if packing == "uncompressed" else packing)
+    with pa.ipc.new_stream(path, table.schema, options=how) as stream:
+        stream.write_table(table)
+    assert read_file(path).frame.equals(TABLE)
+
+
+# Compressed --------------------------------------------------------------------------
+
+
+def test_a_compressed_file_says_neither_its_name_nor_its_time(tmp_path):
+    """Its header is that of no particular file, so that equal tables give equal bytes."""
+    raw = save(tmp_path, "csv.gz").read_bytes()
+    assert raw[:8] == b"\x1f\x8b\x08\0\0\0\0\0"
+    assert gzip.decompress(raw) == save(tmp_path, "csv").read_bytes()
+
+
+@pytest.mark.parametrize("step", [1, 7, 1 << 22])
+def test_a_file_packed_in_several_parts_is_read_whole(tmp_path, monkeypatch, step):
+    """As programs that append write it, and with the zeros of a tape behind it."""
+    monkeypatch.setattr(compression, "_STEP", step)
+    plain = save(tmp_path, "csv").read_bytes()
+    packed = gzip.compress(plain[:100]) + gzip.compress(b"") + gzip.compress(plain[100:])
+    for end in (b"", bytes(600)):
+        (tmp_path / "t.csv.gz").write_bytes(packed + end)
+        assert read_file(tmp_path / "t.csv.gz").frame.equals(TABLE)
+
+
+def test_a_file_that_unpacks_beyond_memory_is_refused(tmp_path, monkeypatch):
+    """Before it fills it: what is unpacked is counted on the way."""
+    bomb = tmp_path / "t.csv.gz"
+    bomb.write_bytes(gzip.compress(b"A\n" + b"1\n" * 20_000_000))
+    monkeypatch.setattr(compression, "_free_memory", lambda: 20_000_000)
+    taken = []
+    parts = compression._parts
+    monkeypatch.setattr(
+        compression, "_parts", lambda raw: (taken.append(len(part)) or part for part in parts(raw))
+    )
+    with pytest.raises(mv.FileError, match="more than 10 MB"):
+        read_file(bomb)
+    assert sum(taken) < 20_000_000
+
+
+def test_memory_that_is_left_is_counted():
+    """It is at most what the machine has, and enough to work with here."""
+    assert 10_000_000 < compression._free_memory() < 1 << 50
+
+
+# Broken ------------------------------------------------------------------------------
+
+
+def broken(raw, rng):
+    """Cut a file, or put other bytes into it."""
+    if rng.random() < 0.4:
+        return raw[: rng.randrange(len(raw))]
+    spoiled = bytearray(raw)
+    for _ in range(rng.choice([1, 5, 40])):
+        spoiled[rng.randrange(len(raw))] = rng.choice([0, 255, rng.randrange(256)])
+    return bytes(spoiled)
+
+
+@pytest.mark.parametrize("name", [*TYPED, *COMPRESSED])
+def test_a_hundred_broken_files_are_read_or_refused_in_our_words(tmp_path, name):
+    """Cut or spoiled anywhere: an error of ours without a value, or a table."""
+    rng = random.Random(name)
+    whole = save(tmp_path, name)
+    path = whole.with_name(f"broken{FORMATS[name].suffixes[0]}")
+    refused = 0
+    for _ in range(100):
+        path.write_bytes(broken(whole.read_bytes(), rng))
+        try:
+            read_file(path)
+        except mv.FileError as error:
+            refused += 1
+            shown = "".join(traceback.format_exception(error))
+            assert SECRET not in shown
+            assert str(NUMBER) not in shown
+    assert refused > 50
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("other", [*FORMATS, "nothing", "zeros"])
+def test_a_file_of_another_kind_is_refused(tmp_path, name, other):
+    """A file under the name of another format gives an error of ours without a value."""
+    contents = {"nothing": b"", "zeros": bytes(999)}
+    raw = contents[other] if other in contents else save(tmp_path, other).read_bytes()
+    path = tmp_path / f"other{FORMATS[name].suffixes[0]}"
+    path.write_bytes(raw)
+    if other == name:
+        assert read_file(path).frame.equals(TABLE)
+        return
+    with pytest.raises(mv.FileError) as caught:
+        read_file(path)
+    assert caught.value.remedy
+    assert SECRET not in "".join(traceback.format_exception(caught.value))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("how", ["cut", "garbled", "of another kind"])
+def test_the_command_line_refuses_what_is_broken(tmp_path, name, how):
+    """With exit code 2 and no value, wherever it is shown."""
+    path = save(tmp_path, name)
+    raw = path.read_bytes()
+    spoiled = {
+        "cut": raw[: len(raw) // 2] + (b"" if len(raw) > 2000 else b'"'),
+        "garbled": raw[:20] + b"\0\xff" * 200 + raw[420:],
+        "of another kind": b"%PDF-1.7 " + SECRET.encode() * 20,
+    }
+    path.write_bytes(spoiled[how])
+    done = run("inspect", path.name, folder=tmp_path)
+    assert done.returncode == 2, done.stdout
+    assert SECRET not in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
