@@ -30,13 +30,19 @@ if TYPE_CHECKING:
     from microveil.evaluation import Assessment
     from microveil.evaluation.assess import assess
     from microveil.evaluation.attack import attack
+    from microveil.files.labelled import read
     from microveil.methods import methods
     from microveil.privacy import Guarantee
     from microveil.protect import plan, protect
     from microveil.release import Plan, Release
     from microveil.risk.attacks import AttackReport
     from microveil.schema import ordered
-    from microveil.table import bounds_from_data, categories_from_data, resolution_from_data
+    from microveil.table import (
+        LabelledTable,
+        bounds_from_data,
+        categories_from_data,
+        resolution_from_data,
+    )
 
 # Where each public name lives; nothing is imported before it is asked for (PEP 562).
 _HOMES = {
@@ -50,6 +56,7 @@ _HOMES = {
     "ExactCellsError": "errors",
     "FileError": "errors",
     "Guarantee": "privacy",
+    "LabelledTable": "table",
     "MicroveilError": "errors",
     "Plan": "release",
     "Release": "release",
@@ -68,6 +75,7 @@ _HOMES = {
     "partition": "",
     "plan": "protect",
     "protect": "protect",
+    "read": "files.labelled",
     "resolution_from_data": "table",
 }
 
@@ -82,6 +90,7 @@ __all__ = [
     "ExactCellsError",
     "FileError",
     "Guarantee",
+    "LabelledTable",
     "MicroveilError",
     "Plan",
     "Release",
@@ -100,6 +109,7 @@ __all__ = [
     "partition",
     "plan",
     "protect",
+    "read",
     "resolution_from_data",
 ]
 

@@ -31,9 +31,9 @@ from microveil.cli.flags import (
     takes_inspection,
     takes_request,
     takes_requests,
-    text_format,
 )
 from microveil.errors import MicroveilError, RequestError
+from microveil.files.text import text_format
 from microveil.text import aligned
 
 __all__ = ["app", "main"]

@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -12,9 +12,7 @@ from microveil.arguments.general import POPULATION
 from microveil.cli.shared_flags import declared, takes
 from microveil.errors import RequestError
 from microveil.files import FORMATS, titles
-
-if TYPE_CHECKING:
-    from microveil.files.text import TextFormat
+from microveil.files.text import text_format
 
 __all__ = [
     "Data",
@@ -31,7 +29,6 @@ __all__ = [
     "takes_inspection",
     "takes_request",
     "takes_requests",
-    "text_format",
 ]
 
 Data = Annotated[
@@ -64,16 +61,6 @@ Shuffled = Annotated[
 Separator = Annotated[str, typer.Option(help="What separates the fields of a CSV file.")]
 Decimal = Annotated[str, typer.Option(help="The decimal mark of a CSV file: . or ,")]
 Encoding = Annotated[str, typer.Option(help="The encoding of a CSV file.")]
-
-
-def text_format(separator: str, decimal: str, encoding: str) -> "TextFormat | None":
-    """Return how a CSV file is written; None leaves it to the file's name."""
-    from microveil.files.text import TextFormat
-
-    if (separator, decimal, encoding) == (",", ".", "utf-8"):
-        return None
-    separator = "\t" if separator == "\\t" else separator
-    return TextFormat(separator=separator, decimal=decimal, encoding=encoding)
 
 
 def _of_file(

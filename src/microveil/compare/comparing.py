@@ -58,7 +58,7 @@ def compare(
 
     Parameters
     ----------
-    table : pandas.DataFrame, polars.DataFrame, pyarrow.Table or dict of numpy arrays
+    table : pandas.DataFrame, polars.DataFrame, pyarrow.Table, LabelledTable or dict of arrays
         One record (row) per person.
     methods : str or sequence of str
         Ids, see `methods`, with steps where wanted: "idp-vector:partition=noise-aware".

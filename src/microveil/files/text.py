@@ -7,7 +7,7 @@ from pathlib import Path
 
 from microveil.errors import FileError, RequestError
 
-__all__ = ["CANDIDATES", "TextFormat", "as_utf8", "place", "quoted"]
+__all__ = ["CANDIDATES", "TextFormat", "as_utf8", "place", "quoted", "text_format"]
 
 CANDIDATES = {",": ",", ";": "';'", "\t": "$'\\t'", "|": "'|'"}  # separator -> as a shell takes it
 
@@ -93,6 +93,17 @@ class TextFormat:
         ';'
         """
         return replace(self, separator=";" if separator == self.decimal else separator)
+
+
+def text_format(separator: str, decimal: str, encoding: str) -> TextFormat | None:
+    """Return how a file of text is written; None leaves it to the file's name.
+
+    A separator of a backslash and a t is a tab, as a command line passes it.
+    """
+    if (separator, decimal, encoding) == (",", ".", "utf-8"):
+        return None
+    separator = "\t" if separator == "\\t" else separator
+    return TextFormat(separator=separator, decimal=decimal, encoding=encoding)
 
 
 def place(path: Path, line: int) -> str:

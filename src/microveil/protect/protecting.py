@@ -36,7 +36,7 @@ def protect(
 
     Parameters
     ----------
-    table : pandas.DataFrame, polars.DataFrame, pyarrow.Table or dict of numpy arrays
+    table : pandas.DataFrame, polars.DataFrame, pyarrow.Table, LabelledTable or dict of arrays
         One record (row) per person.
     method : str
         A method's id, see `methods`; "auto" takes the one with the least expected error among

@@ -16,13 +16,16 @@ from microveil.table.columns import (
     resolution_from_data,
 )
 from microveil.table.frames import Numbers, Table, check_columns, open_table, spread, unknown_column
+from microveil.table.labelled import ColumnSchema, LabelledTable
 from microveil.table.numeric_text import numeric_look_of
 
 __all__ = [
     "BoundsFromData",
     "CategoriesFromData",
     "Column",
+    "ColumnSchema",
     "GridColumn",
+    "LabelledTable",
     "Numbers",
     "ResolutionFromData",
     "Table",

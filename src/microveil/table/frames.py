@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from microveil.errors import DataError, RequestError
 from microveil.schema import Cells, Kind
+from microveil.table.labelled import LabelledTable
 from microveil.table.numeric_text import numeric_look_of
 from microveil.table.objects import hides_in_its_type, hold_only_what_they_show, objects_in
 from microveil.table.restore import KEEP, RESTORE, Numbers, restored_array
@@ -83,7 +84,7 @@ def open_table(table: Any) -> Table:
 
     Parameters
     ----------
-    table : pandas.DataFrame, polars.DataFrame, pyarrow.Table or dict of numpy arrays
+    table : pandas.DataFrame, polars.DataFrame, pyarrow.Table, LabelledTable or dict of numpy arrays
 
     Raises
     ------
@@ -99,6 +100,8 @@ def open_table(table: Any) -> Table:
     >>> table.kind("AGE"), table.kind("NAME")
     (<Kind.WHOLE: 'whole number'>, <Kind.OTHER: 'text'>)
     """
+    if isinstance(table, LabelledTable):
+        table = table.frame
     if isinstance(table, Mapping):
         _check_names(list(table))
         opened: Table = _Arrays(table)

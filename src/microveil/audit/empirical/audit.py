@@ -66,7 +66,7 @@ def empirical_audit(
 
     Parameters
     ----------
-    table : pandas.DataFrame, polars.DataFrame, pyarrow.Table or dict of numpy arrays
+    table : pandas.DataFrame, polars.DataFrame, pyarrow.Table, LabelledTable or dict of arrays
     runs : int
         On the table, and as many on a neighbour, at each scope; 2 or more.
     confidence : float

@@ -1,0 +1,68 @@
+"""Reading files from Python, as the command line reads them."""
+
+from pathlib import Path
+
+from microveil.errors import stands_alone
+from microveil.files.reading import read_file
+from microveil.files.text import text_format
+from microveil.schema import Categories, Source
+from microveil.table import ColumnSchema, LabelledTable, Table, open_table
+
+__all__ = ["read"]
+
+
+@stands_alone
+def read(
+    path: str | Path, *, separator: str = ",", decimal: str = ".", encoding: str = "utf-8"
+) -> LabelledTable:
+    r"""Read a file of any format as a table, as the command line reads it.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+        The end of the file's name says its format, one of docs/files.md.
+    separator, decimal, encoding : str
+        How a file of text is written. Where all are left as they are the separator is that of
+        the format, tabs in a TSV file.
+
+    Returns
+    -------
+    LabelledTable
+        The table as ``frame``, a polars.DataFrame, and what the file says of its columns as
+        ``schema``. `protect`, `assess` and the others take it as it is.
+
+    Raises
+    ------
+    FileError
+        The file cannot be read, is no table, or a value does not fit its column. The
+        message holds the line, never the value.
+    RequestError
+        Separator, decimal mark or encoding cannot be.
+    DataError
+        The table has fewer than two records.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "people.tsv")
+    ...     _ = path.write_text("AGE\tZIP\n41\t01234\n\t98101\n")
+    ...     people = read(path)
+    >>> people
+    <LabelledTable of 2 records and 2 columns>
+    >>> people.frame.to_dict(as_series=False)
+    {'AGE': [41, None], 'ZIP': ['01234', '98101']}
+    >>> people.schema["AGE"].kind
+    <Kind.WHOLE: 'whole number'>
+    """
+    frame = read_file(path, text=text_format(separator, decimal, encoding)).frame
+    opened = open_table(frame)
+    return LabelledTable(frame, {name: _column(opened, name) for name in opened.names})
+
+
+def _column(table: Table, name: str) -> ColumnSchema:
+    listed = table.listed(name)
+    categories = None
+    if listed:
+        categories = Categories(values=listed, ordered=False, source=Source.TYPE)
+    return ColumnSchema(kind=table.kind(name), categories=categories)
