@@ -151,11 +151,29 @@ def formats() -> list[str]:
     return [head, "|---|---|---|---|---|", *rows]
 
 
+def round_trips() -> list[str]:
+    """Make the table of what each format keeps: every column written and read."""
+    from microveil.files import FORMATS
+    from round_trips import COLUMNS, fate
+
+    titles: dict[str, list[str]] = {}
+    for form in FORMATS.values():
+        cells = [fate(column, form) for column in COLUMNS.values()]
+        if titles.setdefault(form.title, cells) != cells:
+            raise ValueError(f"compressed, {form.title} keeps other things than it does otherwise")
+    rows = [
+        f"| {shown} | {' | '.join(cells[number] for cells in titles.values())} |"
+        for number, shown in enumerate(COLUMNS)
+    ]
+    return [f"| a column of | {' | '.join(titles)} |", "|---" * (len(titles) + 1) + "|", *rows]
+
+
 PARTS: Mapping[str, Callable[[], list[str]]] = {
     "arguments": arguments,
     "formats": formats,
     "layers": layers,
     "measures": measures,
+    "round-trips": round_trips,
 }
 
 

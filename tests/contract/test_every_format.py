@@ -25,8 +25,6 @@ ASKED = {"method": "dp-um", "k": 5, "epsilon": 1, "attributes": ["AGE"], "bounds
 TABLE = pl.DataFrame(
     {"AGE": range(20, 60), "NAME": [SECRET, "x", None, "é,\t;"] * 10, "SHARE": [0.5, NUMBER] * 20}
 )
-TYPED = [name for name, form in FORMATS.items() if not form.is_text]
-COMPRESSED = [name for name, form in FORMATS.items() if form.compression]
 
 
 def save(folder, name, frame=TABLE):
@@ -193,8 +191,8 @@ def broken(raw, rng):
     return bytes(spoiled)
 
 
-@pytest.mark.parametrize("name", [*TYPED, *COMPRESSED])
-def test_a_hundred_broken_files_are_read_or_refused_in_our_words(tmp_path, name):
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_hundred_broken_files_are_read_or_refused_in_our_words(tmp_path, name, capfd):
     """Cut or spoiled anywhere: an error of ours without a value, or a table."""
     rng = random.Random(name)
     whole = save(tmp_path, name)
@@ -209,7 +207,8 @@ def test_a_hundred_broken_files_are_read_or_refused_in_our_words(tmp_path, name)
             shown = "".join(traceback.format_exception(error))
             assert SECRET not in shown
             assert str(NUMBER) not in shown
-    assert refused > 50
+    assert SECRET not in capfd.readouterr().err  # where a library's threads complain
+    assert refused > 20  # plain text may hold other values and be a table still
 
 
 @pytest.mark.parametrize("name", FORMATS)

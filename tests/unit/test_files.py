@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 import microveil as mv
 from microveil._kernels import csv as kernel
 from microveil.errors import DataError, FileError, RequestError
+from microveil.files import FORMATS
 from microveil.files.reading import read_file
 from microveil.files.text import TextFormat
 from microveil.files.writing import write_data
@@ -449,11 +450,17 @@ def frames(draw):
 
 
 @settings(max_examples=60, deadline=None)
-@given(frame=frames(), comma=st.booleans())
-def test_what_is_written_as_csv_is_read_as_it_was(tmp_path_factory, frame, comma):
-    """Writing and reading a CSV file gives the same values and types."""
+@given(
+    frame=frames(),
+    comma=st.booleans(),
+    suffix=st.sampled_from(
+        [end for form in FORMATS.values() if form.is_text for end in form.suffixes]
+    ),
+)
+def test_what_is_written_as_text_is_read_as_it_was(tmp_path_factory, frame, comma, suffix):
+    """Writing and reading a file of text, compressed or not, gives the same values and types."""
     text = TextFormat(separator=";", decimal=",") if comma else TextFormat()
-    path = tmp_path_factory.mktemp("trip") / "t.csv"
+    path = tmp_path_factory.mktemp("trip") / f"t{suffix}"
     digest = write_data(frame, path, text=text)
     source = read_file(path, text=text)
     assert source.frame.equals(frame)
@@ -461,16 +468,17 @@ def test_what_is_written_as_csv_is_read_as_it_was(tmp_path_factory, frame, comma
     assert digest == source.digest == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+@pytest.mark.parametrize("name", [name for name, form in FORMATS.items() if not form.is_text])
 @settings(max_examples=30, deadline=None)
 @given(frame=frames())
-def test_what_is_written_as_parquet_is_read_as_it_was(tmp_path_factory, frame):
-    """Writing and reading a Parquet file gives the same values and types."""
-    path = tmp_path_factory.mktemp("trip") / "t.parquet"
+def test_what_is_written_with_its_types_is_read_as_it_was(tmp_path_factory, name, frame):
+    """Writing and reading a typed file gives the same values and types."""
+    path = tmp_path_factory.mktemp("trip") / f"t{FORMATS[name].suffixes[0]}"
     digest = write_data(frame, path, text=None)
     source = read_file(path)
     assert source.frame.equals(frame)
     assert source.frame.schema == frame.schema
-    assert (source.format.name, source.text) == ("parquet", None)
+    assert (source.format.name, source.text) == (name, None)
     assert digest == source.digest == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
