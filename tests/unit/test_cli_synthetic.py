@@ -108,6 +108,10 @@ def test_measurements_go_with_a_release_where_they_are_asked_for(folder):
         assert found[name] == guarantee[name]
     assert set(found["attributes"]) == {"AGE", "TAX", "REGION"}
     assert found["tables"]
+    # A release with them is one that may be overwritten, by one without them too.
+    done = run("protect", "people.csv", *REQUEST, "-o", "both", "--overwrite", folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert not (folder / "both" / "margins.json").exists()
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ _UNKNOWN = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)
 # A folder is one of ours if it holds the file that every release has there, named first, and
 # nothing but files that a release may have.
 _PUBLIC = (
-    *("guarantee.json", "guarantee.md", "report.html"),
+    *("guarantee.json", "guarantee.md", "report.html", "measurements.json", "margins.json"),
     *(f"data{entry.suffixes[0]}" for entry in FORMATS.values()),
 )
 _CUSTODIANS = ("manifest.json", "report.html")
