@@ -76,7 +76,8 @@ def test_a_format_from_outside_is_in_help_and_messages(folder):
     )  # fmt: skip
     shown = " ".join(done.stdout.split())
     assert "CSV, TSV, Parquet, Arrow IPC or JSON lines file" in shown
-    assert ", ".join(FORMATS) + ", lines;" in shown
+    assert "lines" in FORMATS
+    assert ", ".join(FORMATS) + ";" in shown
 
 
 def test_the_command_line_writes_another_format(folder):
