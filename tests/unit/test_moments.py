@@ -34,6 +34,7 @@ COMMON_KEYS = {
     "n_protected",
     "attributes",
     "text_attributes",
+    "numeric_looks",
     "paired",
     "left_out",
     "categories",
