@@ -8,6 +8,7 @@ import pytest
 import microveil as mv
 from microveil.engines.local import LocalEngine
 from microveil.mechanism.noise import RandomSource
+from microveil.synthesis.cut_errors import cut_covariance, cut_errors
 from microveil.synthesis.margins import Interval, margins_of
 
 N = 2000
@@ -112,3 +113,16 @@ def test_margins_are_refused_where_nothing_was_measured(tmp_path):
     with pytest.raises(mv.RequestError, match="confidence"):
         seeded.margins(95)
     assert not list(tmp_path.iterdir())
+
+
+def test_trial_errors_of_cuts_have_the_covariance_that_corrects_them():
+    """Drawn and worked out by the same law: each entry within what so many trials can tell."""
+    rates = (0.05, 0.1, 0.2)
+    found = np.cov(cut_errors(rates), rowvar=False)
+    due = cut_covariance(rates)
+    scale = np.sqrt(np.outer(due.diagonal(), due.diagonal()))
+    assert (np.abs(found - due) <= 0.1 * scale).all()
+    # By hand: the first cut alone, the second with half of it.
+    assert due[4, 4] == pytest.approx(2 / 0.05**2)
+    assert due[2, 2] == pytest.approx(2 / 0.1**2 + 0.25 * 2 / 0.05**2)
+    assert due[2, 4] == pytest.approx(0.5 * 2 / 0.05**2)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.schema import Kind
-from microveil.synthesis.cut_errors import cut_errors
+from microveil.synthesis.cut_errors import cut_covariance
 from microveil.synthesis.measurements import (
     AttributeMeasured,
     CountsMeasured,
@@ -228,12 +228,12 @@ def _corrected(
     The cuts' errors are known but for what ties and gaps add; tables' are independent of them.
     """
     numbers = np.rint(axis.ends * (1 << measured.cuts.depth)).astype(np.int64)
-    errors = np.diff(cut_errors(measured.rates, max(n_present, 1.0))[:, numbers], axis=1)
-    parts, noise = np.diff(axis.ends), np.diag(1 / weight) / n_present**2
-    own = TIES_AND_GAPS * np.cov(errors, rowvar=False)
-    found = parts + own @ np.linalg.solve(own + noise, total / weight / n_present - parts)
-    found = np.maximum(found, LEAST / max(n_present, 1.0))
-    return np.asarray(found / found.sum())
+    of_cuts = cut_covariance(measured.rates)[np.ix_(numbers, numbers)]
+    own = TIES_AND_GAPS * np.diff(np.diff(of_cuts, axis=0), axis=1)
+    counts = np.diff(axis.ends) * n_present
+    off = np.linalg.solve(own + np.diag(1 / weight), total / weight - counts)
+    corrected = np.maximum(counts + own @ off, LEAST)
+    return np.asarray(corrected / corrected.sum())
 
 
 def _with_tables(

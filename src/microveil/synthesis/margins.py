@@ -228,7 +228,7 @@ def _of_cuts(measured: CutsMeasured, n_records: int, confidence: float) -> Attri
             _share("missing", float(without), half, n_records),
         )
         n_present = max(shares[0].estimate * n_records, 1.0)
-    errors = cut_errors(measured.rates, n_present)
+    errors = cut_errors(measured.rates) / n_present
     numbers = measured.cuts.numbers
     tail = (1 - confidence) / 2
     low, high = np.quantile(errors[:, numbers], [tail, 1 - tail], axis=0)
