@@ -1,7 +1,6 @@
 """The Gaussian copula of two ordered attributes, on the cells of their tables."""
 
 import numpy as np
-import scipy  # which loads its parts when they are used: optimize takes the better part of a second
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
@@ -10,6 +9,10 @@ __all__ = ["copula_table", "fitted_correlation"]
 Real = NDArray[np.float64]
 # No dependence is taken to be closer than this.
 CLOSEST = 0.985
+# A correlation is found to within this.
+NEAR = 1e-3
+# The golden section: what is left of an interval at each step.
+SECTION = 0.5 * (5**0.5 - 1)
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(32)
 
 
@@ -58,12 +61,30 @@ def copula_table(rows: Real, columns: Real, correlation: float) -> Real:
 
 
 def fitted_correlation(table: Real, rows: Real, columns: Real) -> float:
-    """Find the correlation whose copula is nearest to a table, by least squares."""
+    """Find the correlation whose copula is nearest to a table, by least squares.
+
+    By golden sections, here because loading scipy's takes a third of the time of a small release.
+
+    Examples
+    --------
+    >>> thirds = np.full(3, 1 / 3)
+    >>> round(fitted_correlation(copula_table(thirds, thirds, -0.4), thirds, thirds), 2)
+    -0.4
+    """
 
     def distance(correlation: float) -> float:
         return float(((copula_table(rows, columns, correlation) - table) ** 2).sum())
 
-    found = scipy.optimize.minimize_scalar(
-        distance, bounds=(-CLOSEST, CLOSEST), method="bounded", options={"xatol": 1e-3}
-    )
-    return float(found.x)
+    low, high = -CLOSEST, CLOSEST
+    inner = [high - SECTION * (high - low), low + SECTION * (high - low)]
+    far = [distance(correlation) for correlation in inner]
+    while high - low > NEAR:
+        if far[0] < far[1]:
+            high = inner[1]
+            inner = [high - SECTION * (high - low), inner[0]]
+            far = [distance(inner[0]), far[0]]
+        else:
+            low = inner[0]
+            inner = [inner[1], low + SECTION * (high - low)]
+            far = [far[1], distance(inner[1])]
+    return 0.5 * (low + high)
