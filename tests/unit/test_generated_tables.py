@@ -18,7 +18,12 @@ from microveil.partition.quantiles import Candidates, Cuts
 from microveil.protect import draw
 from microveil.schema import Attribute, Bounds, Categories, Kind, Source
 from microveil.synthesis.axes import axis_of, bin_masses, two_parts
-from microveil.synthesis.generation import drawn_bins, drawn_scores, systematic
+from microveil.synthesis.generation import (
+    drawn_bins,
+    drawn_scores,
+    systematic,
+    value_masses,
+)
 from microveil.synthesis.junction_tree import junction_tree
 from microveil.synthesis.measurements import (
     CountsMeasured,
@@ -221,6 +226,19 @@ def test_every_value_of_a_list_is_in_one_bin(ordered, has_missing, counts):
     masses = bin_masses(0, axis, measured, {}, 1000)
     assert masses.min() > 0
     assert masses.sum() == pytest.approx(1)
+    of_values = value_masses(measured, axis, masses)
+    assert np.bincount(axis.groups, weights=of_values) == pytest.approx(masses)
+
+
+@pytest.mark.parametrize("counts", [[500, 2, -3, 0, 300, 198, 3], [-1, -2, -3, -1]])
+@pytest.mark.parametrize("ordered", [False, True])
+def test_values_are_drawn_by_the_masses_that_are_expected_of_them(counts, ordered):
+    """What is worked out of a column without a draw is what a draw of many records has."""
+    measured = counts_measured("Y", counts, ordered=ordered, variance=4.0)
+    axis = axis_of(measured, 8)
+    due = value_masses(measured, axis, bin_masses(0, axis, measured, {}, 1000))
+    values, _ = table_of(measured, n_drawn=50_000)[0]
+    assert np.abs(np.bincount(values, minlength=len(due)) / 50_000 - due).max() < 0.01
 
 
 def test_of_two_cuts_in_one_grid_value_the_lower_stays():

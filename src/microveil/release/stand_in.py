@@ -18,7 +18,8 @@ from microveil.plans import SyntheticPlan, TransitionPlan
 from microveil.plans.synthetic import CutsPlan, LevelsPlan
 from microveil.release.columns import Prepared
 from microveil.schema import Attribute
-from microveil.synthesis.counts import nearest_counts
+from microveil.synthesis.axes import axis_of, bin_masses
+from microveil.synthesis.generation import value_masses
 from microveil.synthesis.measurements import CountsMeasured
 from microveil.synthesis.quantile_function import quantile_function
 from microveil.table import GridColumn, Table
@@ -126,9 +127,10 @@ def _once(
 ) -> Distance:
     measured, _ = part.measured(engine, source)
     if isinstance(measured, CountsMeasured):
-        counts = measured.levels.counts[: len(measured.levels.counts) - measured.has_missing]
-        counts = nearest_counts(counts, max(float(counts.sum()), 0.0))
-        shares = counts / counts.sum() if counts.any() else np.full(len(counts), 1 / len(counts))
+        axis = axis_of(measured, 1)
+        masses = value_masses(measured, axis, bin_masses(0, axis, measured, {}, len(column.values)))
+        shares = masses[: len(masses) - measured.has_missing]
+        shares = shares / shares.sum()
         if not column.attribute.kind.is_ranked:
             return _of_categories(column.values, shares)
         lower, _ = column.attribute.grid_bounds or (0, 0)

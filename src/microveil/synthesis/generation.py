@@ -17,7 +17,14 @@ from microveil.synthesis.model import Model
 from microveil.synthesis.quantile_function import QuantileFunction, quantile_function
 from microveil.table.threads import in_threads
 
-__all__ = ["drawn_bins", "drawn_scores", "drawn_values", "masses_inside", "systematic"]
+__all__ = [
+    "drawn_bins",
+    "drawn_scores",
+    "drawn_values",
+    "masses_inside",
+    "systematic",
+    "value_masses",
+]
 
 Real = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -151,6 +158,29 @@ def masses_inside(counts: Real, groups: Whole, tail: int | None) -> Real:
         if number == tail and not masses[members].any():
             masses[members[0]] = 1.0
     return masses
+
+
+def value_masses(measured: CountsMeasured, axis: Axis, masses: Real) -> Real:
+    """Return the share of records that each counted value has among those drawn.
+
+    Parameters
+    ----------
+    measured : CountsMeasured
+    axis : Axis
+        Its bins.
+    masses : float64 array (n_bins,)
+        Of these.
+
+    Returns
+    -------
+    float64 array (n_values,)
+    """
+    assert axis.groups is not None  # noqa: S101 -- its values were counted
+    inside = masses_inside(measured.levels.counts, axis.groups, axis.tail)
+    sums = np.bincount(axis.groups, weights=inside)[axis.groups]
+    sizes = np.bincount(axis.groups)[axis.groups]
+    within = np.divide(inside, sums, out=1 / sizes, where=sums > 0)
+    return np.asarray(masses[axis.groups] * within)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
