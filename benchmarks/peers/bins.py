@@ -94,7 +94,7 @@ def own_cuts(table: polars.DataFrame, asked: dict[str, Any]) -> Bins:
         name = part.attribute.name
         codes[name] = engine.binned(part.column, axis, places).bins
         sizes[name] = axis.n_bins
-        counts = bin_masses(number, axis, measured, {}) * len(table)
+        counts = bin_masses(number, axis, measured, {}, len(table)) * len(table)
         known[name] = counts.tolist(), _deviations(measured, axis).tolist()
         writers[name] = partial(_by_rank if axis.groups is None else _by_counts, measured, axis)
     return Bins(

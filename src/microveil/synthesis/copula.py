@@ -9,11 +9,10 @@ __all__ = ["copula_table", "fitted_correlation"]
 Real = NDArray[np.float64]
 # No dependence is taken to be closer than this.
 CLOSEST = 0.985
-# A correlation is found to within this.
-NEAR = 1e-3
-# The golden section: what is left of an interval at each step.
-SECTION = 0.5 * (5**0.5 - 1)
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(32)
+# Angles, of which the correlation is the sine, that are tried for a table; an odd number.
+ANGLES = np.linspace(-np.arcsin(CLOSEST), np.arcsin(CLOSEST), 65)
+TINY = np.finfo(float).tiny
 
 
 def copula_table(rows: Real, columns: Real, correlation: float) -> Real:
@@ -45,46 +44,53 @@ def copula_table(rows: Real, columns: Real, correlation: float) -> Real:
     array([[0.333333, 0.166667],
            [0.166667, 0.333333]])
     """
-    below, left = np.cumsum(rows)[:-1], np.cumsum(columns)[:-1]
-    joint = np.zeros((len(rows) + 1, len(columns) + 1))
-    joint[1:, -1] = np.cumsum(rows)
-    joint[-1, 1:] = np.cumsum(columns)
-    tiny = np.finfo(float).tiny
-    h = ndtri(np.clip(below, tiny, 1 - 1e-16))[:, None, None]
-    k = ndtri(np.clip(left, tiny, 1 - 1e-16))[None, :, None]
     turn = np.arcsin(correlation)
-    angle = 0.5 * turn * (NODES + 1)
-    density = np.exp(-(h**2 + k**2 - 2 * h * k * np.sin(angle)) / (2 * np.cos(angle) ** 2))
-    excess = (density @ WEIGHTS) * (0.5 * turn / (2 * np.pi))
-    joint[1:-1, 1:-1] = below[:, None] * left[None, :] + excess
-    return np.maximum(np.diff(np.diff(joint, axis=0), axis=1), 0.0)
+    density = _density(rows, columns, 0.5 * turn * (NODES + 1))
+    return _table(rows, columns, 0.5 * turn * np.tensordot(WEIGHTS, density, axes=1))
 
 
 def fitted_correlation(table: Real, rows: Real, columns: Real) -> float:
     """Find the correlation whose copula is nearest to a table, by least squares.
 
-    By golden sections, here because loading scipy's takes a third of the time of a small release.
+    Of the correlations of all angles tried, whose integrals are parts of each other, the nearest
+    one, moved to where the parabola through it and its neighbours is least.
 
     Examples
     --------
     >>> thirds = np.full(3, 1 / 3)
-    >>> round(fitted_correlation(copula_table(thirds, thirds, -0.4), thirds, thirds), 2)
+    >>> round(fitted_correlation(copula_table(thirds, thirds, -0.4), thirds, thirds), 3)
     -0.4
     """
+    step = ANGLES[1] - ANGLES[0]
+    middle, off = 0.5 * (ANGLES[1:] + ANGLES[:-1]), 0.5 * step / np.sqrt(3)
+    # By two points of Gauss and Legendre between each angle and the next.
+    parts = 0.5 * step * (_density(rows, columns, middle - off)
+                          + _density(rows, columns, middle + off))  # fmt: skip
+    sums = np.concatenate([np.zeros_like(parts[:1]), np.cumsum(parts, axis=0)])
+    tables = _table(rows, columns, sums - sums[len(ANGLES) // 2])
+    distances = ((tables - table) ** 2).sum(axis=(1, 2))
+    nearest = int(distances.argmin())
+    if nearest in (0, len(ANGLES) - 1):
+        return float(np.sin(ANGLES[nearest]))
+    before, at, after = distances[nearest - 1 : nearest + 2]
+    bend = before - 2 * at + after
+    moved = 0.5 * (before - after) / bend if bend > 0 else 0.0
+    return float(np.sin(ANGLES[nearest] + moved * step))
 
-    def distance(correlation: float) -> float:
-        return float(((copula_table(rows, columns, correlation) - table) ** 2).sum())
 
-    low, high = -CLOSEST, CLOSEST
-    inner = [high - SECTION * (high - low), low + SECTION * (high - low)]
-    far = [distance(correlation) for correlation in inner]
-    while high - low > NEAR:
-        if far[0] < far[1]:
-            high = inner[1]
-            inner = [high - SECTION * (high - low), inner[0]]
-            far = [distance(inner[0]), far[0]]
-        else:
-            low = inner[0]
-            inner = [inner[1], low + SECTION * (high - low)]
-            far = [far[1], distance(inner[1])]
-    return 0.5 * (low + high)
+def _density(rows: Real, columns: Real, angles: Real) -> Real:
+    """Return the bivariate density at all ends of bins, times the cosine of each angle."""
+    h, k = (ndtri(np.clip(np.cumsum(masses)[:-1], TINY, 1 - 1e-16)) for masses in (rows, columns))
+    turned = angles[:, None, None]
+    squares = h[:, None] ** 2 + k**2 - 2 * (h[:, None] * k) * np.sin(turned)
+    return np.asarray(np.exp(-squares / (2 * np.cos(turned) ** 2)) / (2 * np.pi))
+
+
+def _table(rows: Real, columns: Real, excess: Real) -> Real:
+    """Make cells of what more records than in independence lie below each two ends of bins."""
+    above, across = np.cumsum(rows), np.cumsum(columns)
+    joint = np.zeros((*excess.shape[:-2], len(rows) + 1, len(columns) + 1))
+    joint[..., 1:, -1] = above
+    joint[..., -1, 1:] = across
+    joint[..., 1:-1, 1:-1] = above[:-1, None] * across[:-1] + excess
+    return np.maximum(np.diff(np.diff(joint, axis=-2), axis=-1), 0.0)
