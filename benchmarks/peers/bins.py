@@ -92,7 +92,8 @@ def own_cuts(table: polars.DataFrame, asked: dict[str, Any]) -> Bins:
         measured, places = part.measured(engine, streams[number])
         axis = axis_at(number, measured, planned.synthetic.tables.parts, {})
         name = part.attribute.name
-        codes[name] = engine.binned(part.column, axis, places).bins
+        handle: Any = engine.binned(part.column, axis, places)
+        codes[name] = handle.bins
         sizes[name] = axis.n_bins
         counts = bin_masses(number, axis, measured, {}, len(table)) * len(table)
         known[name] = counts.tolist(), _deviations(measured, axis).tolist()
