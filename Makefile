@@ -65,6 +65,7 @@ coverage: $(VENV)/.installed-coverage ## Say which lines the tests run, kernels 
 
 test-slow: $(VENV)/.installed-papers ## Run the long tests, statistical and of the papers
 	$(PYTEST) -m slow
+	$(PYTEST) -m "hypothesis and not slow and not record" --hypothesis-profile thorough
 	$(PYTEST) -m slow papers
 
 test-record: $(VENV)/.installed-test ## Hold releases, help and messages to their record

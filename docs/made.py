@@ -168,12 +168,39 @@ def round_trips() -> list[str]:
     return [f"| a column of | {' | '.join(titles)} |", "|---" * (len(titles) + 1) + "|", *rows]
 
 
+def slow_tests() -> list[str]:
+    """Make the table of the tests that `make test-slow` alone runs: each with its promise."""
+    rows = []
+    for folder in ("tests", "papers/tests"):
+        for path in sorted((ROOT / folder).rglob("test_*.py")):
+            module = ast.parse(path.read_text("utf-8"))
+            whole = any(isinstance(node, ast.Assign) and _is_slow(node) for node in module.body)
+            rows += [
+                f"| `{path.relative_to(ROOT)}` | `{node.name}` | "
+                f"{(ast.get_docstring(node) or '').splitlines()[0]} | "
+                f"{'all' if whole or any(map(_is_mark, node.decorator_list)) else 'some'} |"
+                for node in module.body
+                if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+                if whole or any(map(_is_slow, node.decorator_list))
+            ]
+    return ["| file | test | what it promises | cases |", "|---|---|---|---|", *rows]
+
+
+def _is_mark(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and ast.unparse(node) == "pytest.mark.slow"
+
+
+def _is_slow(node: ast.AST) -> bool:
+    return any(map(_is_mark, ast.walk(node)))
+
+
 PARTS: Mapping[str, Callable[[], list[str]]] = {
     "arguments": arguments,
     "formats": formats,
     "layers": layers,
     "measures": measures,
     "round-trips": round_trips,
+    "slow-tests": slow_tests,
 }
 
 

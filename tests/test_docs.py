@@ -3,13 +3,16 @@
 import re
 import shlex
 import subprocess
+from functools import partial
 from pathlib import Path
 
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 
 import made
 import microveil as mv
 from command import run
+from microveil.commands import demo
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "papers" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -24,9 +27,20 @@ COMMANDS = {
 }
 
 
+@pytest.fixture
+def small(monkeypatch):
+    """Fewer invented people and smaller forests: how a command ends hangs on no size."""
+    monkeypatch.setattr(demo, "invented_people", partial(mv.invented_people, 900))
+    monkeypatch.setattr(
+        "sklearn.ensemble.RandomForestClassifier",
+        lambda n_estimators: RandomForestClassifier(n_estimators=n_estimators // 25),
+    )
+
+
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if COMMANDS[page]], ids=lambda page: page.name
 )
+@pytest.mark.usefixtures("small")
 def test_documented_commands_run(page, tmp_path):
     """In an empty folder with people.csv, each command ends well."""
     mv.invented_people(400, seed=7).write_csv(tmp_path / "people.csv")

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import microveil as mv
@@ -60,7 +60,6 @@ def test_publishing_the_mean_is_not_worse_than_publishing_the_mean(method, sprea
         assert warning(release) is None
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     values=st.lists(st.integers(0, 12), min_size=4, max_size=30),
     k=st.integers(2, 15),

@@ -140,7 +140,7 @@ def people(n=24):
 
 
 @pytest.mark.parametrize(("method", "more"), ALIKE)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=settings.default.max_examples // 5)
 @given(table=tables())
 def test_a_plain_engine_makes_the_same_plans(method, more, table):
     """Clusters, sums, scales, guarantee and seeded release hang on no engine."""

@@ -203,7 +203,7 @@ SHARES = st.builds(
 LEAST = Fraction(1, 2**40) - Fraction(1, 2**81)  # e^share - 1 is 2^-40 - 2^-120/3 here
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(share=SHARES, categories=st.sampled_from([2, 3, 50]))
 @example(share=Fraction(1, 10**100), categories=2)
 @example(share=Fraction(1, 10**71), categories=2)
@@ -239,7 +239,7 @@ def test_randomised_response_keeps_its_share_over_the_whole_range(share, categor
     assert above - 1 >= Fraction(1, 2**40)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(
     pairs=st.lists(
         st.tuples(st.integers(1, 2**58), st.integers(-2, 2)), min_size=2, max_size=5, unique=True

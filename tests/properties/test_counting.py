@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from microveil.engines.local import LocalEngine
@@ -41,7 +41,6 @@ def of_values(groups):
                 n_bins=int(groups.max()) + 1, has_missing=False, is_ordered=True)  # fmt: skip
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.tuples(cells, cells, cells), min_size=1, max_size=30),
     st.sets(st.integers(1, 40), max_size=5).map(sorted),
@@ -84,7 +83,6 @@ def test_a_list_of_a_hundred_thousand_values_keeps_them_apart():
     assert columns.tolist() == [0, 1, 0, 1, 1]
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(cells, min_size=2, max_size=20), st.integers(0, 99), cells)
 def test_another_value_or_none_moves_no_other_records_code(column, place, cell):
     """Each record of the table has a jitter of its own, whether or not it has a value.

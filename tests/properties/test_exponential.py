@@ -6,7 +6,7 @@ from collections import Counter
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
@@ -73,7 +73,6 @@ def wrong_draws(losses, multiplicities, rate, drawn_at):
     return wrong
 
 
-@settings(max_examples=40)
 @given(several, rates)
 def test_a_uniform_number_draws_the_run_in_whose_share_it_lies(runs, rate):
     """So every run has its share exactly, to 2**-300, at the borders of the shares too."""
@@ -101,7 +100,6 @@ def test_exponentials_less_exact_than_said_are_noticed(monkeypatch):
     assert wrong_draws(losses, [1] * 6, rate, rate) > 0
 
 
-@settings(max_examples=40)
 @given(several, rates, st.integers(0, 2**60 - 1), st.sampled_from([1, 2, 5, 64]))
 def test_how_many_bits_are_looked_at_first_bears_on_nothing(runs, rate, number, first):
     """What the first bits leave undecided, more of the same number decide."""
@@ -136,7 +134,6 @@ def test_exponentials_are_off_by_less_than_they_are_said_to_be(rate, whole, plac
     assert high < found + exponential.SLACK << shift
 
 
-@settings(max_examples=40)
 @given(
     st.lists(st.tuples(st.integers(0, 90), st.integers(1, 2**40)), min_size=1, max_size=6),
     st.integers(1, 7),

@@ -5,7 +5,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
@@ -345,7 +345,6 @@ def test_many_clusters_of_very_different_widths(n_clusters):
 
 
 # Each example plans the table of every neighbour.
-@settings(max_examples=40)
 @given(st.lists(st.integers(0, 12), min_size=4, max_size=9), st.integers(2, 4), st.data())
 def test_kanon_dp_of_one_attribute_keeps_its_share_with_noise_as_wide_as_the_domain(
     values, k, data

@@ -5,7 +5,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from microveil.errors import DataError, RequestError
@@ -63,7 +63,6 @@ def generated(kind, n_records, n_attributes):
     return matrix
 
 
-@settings(max_examples=40)
 @given(requests(), leaf_sizes)
 @example(([[float(i)] for i in range(6)], 3), 2)
 @example(([[0.0, 1.0]] * 7, 2), 2)
@@ -75,7 +74,6 @@ def test_mdav_is_the_plain_algorithm(request_, leaf_size):
     assert labels.tolist() == plain.mdav(rows, k)
 
 
-@settings(max_examples=40)
 @given(requests(), leaf_sizes, st.sampled_from([0, 0.2, 1, 1.1, 5.0, 1e200]))
 def test_v_mdav_is_the_plain_algorithm(request_, leaf_size, gamma):
     """Ties, copies, constants and extreme scales: the same clusters, record by record."""
@@ -99,7 +97,6 @@ def test_many_leaves_and_several_trees(kind, n_records, n_attributes, k):
         assert v_mdav(matrix[:200], k, 1.1).labels.tolist() == plain.v_mdav(rows[:200], k, 1.1)
 
 
-@settings(max_examples=40)
 @given(requests())
 def test_standardised_is_the_plain_computation(request_):
     """Z-scores are equal to the last bit."""
@@ -107,7 +104,6 @@ def test_standardised_is_the_plain_computation(request_):
     assert standardised(np.array(rows)).tolist() == plain.standardised(rows)
 
 
-@settings(max_examples=40)
 @given(requests())
 def test_sizes(request_):
     """Every record has a cluster; MDAV's hold k to 2k - 1, V-MDAV's k to 3k - 2."""
@@ -120,7 +116,6 @@ def test_sizes(request_):
     assert v_mdav(rows, k, 0).n_clusters == len(rows) // k
 
 
-@settings(max_examples=40)
 @given(st.integers(0, 2**32), st.integers(2, 150), st.integers(1, 5), st.data())
 def test_permuted_records_have_permuted_clusters(seed, n_records, n_attributes, data):
     """Where no distances are equal the order of the table has no influence."""

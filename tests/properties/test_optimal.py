@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from microveil.errors import DataError, RequestError
@@ -60,7 +60,6 @@ def cost(in_order, sizes, penalty=0):
     return plain.cost_of_sizes(np.asarray(in_order).tolist(), sizes.tolist(), penalty)
 
 
-@settings(max_examples=40)
 @given(near, st.data())
 def test_no_partition_has_a_smaller_sum_of_squares(values, data):
     """Sizes are k to 2k - 1, the sum of squares is the least of all partitions, exactly."""
@@ -73,7 +72,6 @@ def test_no_partition_has_a_smaller_sum_of_squares(values, data):
     assert cost(values, sizes) == least == plain.least(values, k, 2 * k - 1)
 
 
-@settings(max_examples=40)
 @given(far, st.data())
 def test_far_values_do_not_drown_near_ones(values, data):
     """The sum of squares is the least but for its own rounding, be it zero."""
@@ -83,7 +81,6 @@ def test_far_values_do_not_drown_near_ones(values, data):
     assert cost(values, optimal_sizes(np.array(values), k)) <= least * (1 + ROUNDING)
 
 
-@settings(max_examples=40)
 @given(st.one_of(near, far), penalties, st.data())
 def test_no_partition_has_a_smaller_expected_error(values, penalty, data):
     """Sizes are k or more, and the sum of squares and the noise are the least together."""
@@ -97,7 +94,6 @@ def test_no_partition_has_a_smaller_expected_error(values, penalty, data):
     assert cost(values, sizes, penalty) <= least * (1 + ROUNDING)
 
 
-@settings(max_examples=40)
 @given(st.lists(wide, min_size=1, max_size=10), st.data())
 def test_whole_numbers_of_64_bits_do_not_overflow(values, data):
     """Nor do their differences."""
@@ -107,7 +103,6 @@ def test_whole_numbers_of_64_bits_do_not_overflow(values, data):
     assert cost(values, sizes) <= plain.least_by_search(values, k, len(values)) * (1 + ROUNDING)
 
 
-@settings(max_examples=40)
 @given(
     st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=10),
     st.floats(0, allow_infinity=False),
@@ -179,7 +174,6 @@ def test_expected_error_is_never_above_a_fixed_size_or_the_optimal_partition(in_
             assert bound <= cost(in_order, others, penalty) * (1 + ROUNDING)
 
 
-@settings(max_examples=40)
 @given(near, st.data())
 def test_without_noise_the_sum_of_squares_is_the_least(values, data):
     """A penalty of 0 gives the sum of squares of the optimal partition."""
@@ -197,7 +191,6 @@ def test_an_overwhelming_penalty_joins_everybody(unit):
     assert noise_aware(np.arange(20), 2, 10**307).sizes.tolist() == [20]
 
 
-@settings(max_examples=40)
 @given(
     st.lists(st.integers(-1000, 1000), min_size=1, max_size=60), st.integers(-FAR, FAR), st.data()
 )
@@ -222,7 +215,6 @@ def test_equal_values_do_not_make_clusters_of_2k(k):
         assert k <= sizes.min() <= sizes.max() <= 2 * k - 1
 
 
-@settings(max_examples=40)
 @given(st.lists(tied, min_size=1, max_size=40), st.data())
 def test_equal_values_keep_the_order_of_records(values, data):
     """Clusters are in ascending order of value, then of record position."""
@@ -234,7 +226,6 @@ def test_equal_values_keep_the_order_of_records(values, data):
         assert labels[by_value[0]] == 0
 
 
-@settings(max_examples=40)
 @given(st.lists(small, min_size=2, max_size=40, unique=True), st.randoms(use_true_random=False))
 def test_clusters_do_not_depend_on_the_order_of_distinct_values(values, random):
     """Permuting records with different values permutes their labels, n = 2k included."""

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import microveil as mv
@@ -106,7 +106,6 @@ def budget_of(epsilon, delta):
 KINDS = st.sampled_from(["many", "33", "32", "ordered", "listed"])
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.one_of(st.lists(KINDS, min_size=1, max_size=5), st.lists(KINDS, min_size=40, max_size=40)),
     st.sampled_from(["0.01", "1", "3", "1/7", "50"]),

@@ -172,7 +172,8 @@ def with_examples(test):
 
 @pytest.mark.usefixtures("quick")
 @settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=2 * settings.default.max_examples,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @with_examples
 @given(case=file_cases())
@@ -451,7 +452,7 @@ def frame_cases(draw):
     return make(cells), make(other), request
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(case=frame_cases())
 def test_frames_of_neighbours_are_released_alike(case):
     """Whatever library holds a column and whatever its cells, its type and guarantee stay."""

@@ -6,7 +6,7 @@ import statistics
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from microveil._kernels import vector_aware as kernel
@@ -68,7 +68,6 @@ def scale_limits_down(monkeypatch, n):
     monkeypatch.setattr(vector_search, "_ALL_PAIRS", n - 1)
 
 
-@settings(max_examples=40)
 @given(tables(60), st.integers(3, 6), shares, st.booleans())
 def test_never_worse_than_a_fixed_size_or_one_cluster(values, k, share, exact_allowed):
     """Sizes are k or more, and no allowed ranking by a fixed size has a smaller objective."""
@@ -141,7 +140,6 @@ def test_few_candidates_find_nearly_what_all_find(name, share, exact_allowed, mo
     assert measured(values, few, share) <= 1.02 * measured(values, every, share)
 
 
-@settings(max_examples=40)
 @given(tables(40), shares, st.integers(-FAR, FAR), st.integers(2, 2**41), st.booleans())
 def test_neither_origin_nor_unit_matters(values, share, shift, factor, exact_allowed):
     """A constant added, or a whole number multiplied by, leaves the sizes as they are."""
@@ -171,7 +169,6 @@ def test_unit_and_origin_do_not_matter_among_many_records(name):
     assert vector_aware_sizes(values * 7 - FAR, 3, 5.0).tolist() == sizes
 
 
-@settings(max_examples=40)
 @given(st.lists(st.integers(-FAR, FAR), min_size=3, max_size=40), shares, st.booleans())
 def test_values_up_to_two_to_the_61_do_not_overflow(values, share, exact_allowed):
     """Sizes are valid, whatever the distances; nothing warns."""
@@ -180,7 +177,6 @@ def test_values_up_to_two_to_the_61_do_not_overflow(values, share, exact_allowed
     assert sizes.min() >= 3
 
 
-@settings(max_examples=40)
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=3, max_size=20))
 @example([0.0, 0.0, 1.0, 6.6e231, 6.6e231, 6.6e231])
 def test_floats_of_any_magnitude(values):
@@ -222,7 +218,6 @@ def test_near_values_are_told_apart_beside_far_ones():
     assert vector_aware_sizes(values, 3, 1.0).tolist() == [3, 3, 3]
 
 
-@settings(max_examples=40)
 @given(tables(30), st.integers(3, 5), st.booleans(), st.data())
 def test_paths_are_the_shortest(values, k, exact_allowed, data):
     """The kernel's path costs what the plain dynamic programme finds, multiplier by multiplier."""
@@ -252,7 +247,6 @@ def test_paths_are_the_shortest(values, k, exact_allowed, data):
         assert totals @ [1, *three] == pytest.approx(least, rel=1e-11)
 
 
-@settings(max_examples=40)
 @given(tables(40), st.integers(3, 4), shares, st.booleans())
 def test_where_sweeps_end_no_single_change_helps(values, k, share, exact_allowed):
     """No split, joining or new cut has a smaller objective; no sweep ever has a larger one."""
@@ -293,7 +287,6 @@ parted = st.lists(st.integers(0, 10**5), min_size=12, max_size=12).map(
 )
 
 
-@settings(max_examples=40)
 @given(st.one_of(tables(60), parted), shares, st.booleans())
 def test_the_kernel_names_the_best_fixed_size(values, share, exact_allowed):
     """If it is below what is known, and told apart from it by a millionth."""
@@ -339,7 +332,6 @@ def test_multipliers_are_the_derivatives_of_the_noise():
     assert weights == pytest.approx([0.3 * 4**2, 0.3 * 5 * 2 * 4, 0])
 
 
-@settings(max_examples=40)
 @given(st.floats(1e-250, 1e250))
 def test_cube_roots(number):
     """Off by less than 1e-12 of the root."""

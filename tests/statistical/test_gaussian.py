@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtr
 from scipy.stats import chisquare
@@ -90,7 +90,6 @@ def test_the_law_is_that_of_opendp():
     assert statistic < 68
 
 
-@settings(max_examples=30)
 @given(
     st.one_of(
         st.fractions(Fraction(1, 50), 300, max_denominator=50),

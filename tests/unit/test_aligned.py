@@ -1,6 +1,6 @@
 """Tables of a terminal."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from microveil.text import aligned
@@ -10,7 +10,6 @@ ROWS = st.lists(st.lists(CELLS, min_size=1, max_size=5), min_size=1, max_size=6)
 WIDTHS = st.lists(st.integers(0, 12), max_size=6)
 
 
-@settings(max_examples=40)
 @given(ROWS, WIDTHS, st.sets(st.integers(0, 5)))
 def test_columns_never_run_together(rows, widths, left):
     """Split where there are two spaces or more, every line gives its cells back."""
@@ -26,7 +25,6 @@ def test_columns_never_run_together(rows, widths, left):
             place = found + len(cell)
 
 
-@settings(max_examples=40)
 @given(ROWS, WIDTHS)
 def test_numbers_end_and_words_begin_under_each_other(rows, widths):
     """In a column of words cells begin at one place, in one of numbers they end at one."""

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -25,8 +25,6 @@ from microveil.risk.attacks.nearest import Rows, standard_weights
 from microveil.risk.attacks.singling_out import Predicates, singling_out
 from reference import attacks as oracle
 from reference.record_linkage import average_ranks, reciprocal_variances
-
-unhurried = settings(deadline=None, max_examples=50)
 
 
 @st.composite
@@ -62,7 +60,6 @@ def weights_of(original, is_category):
     return weights.tolist()
 
 
-@unhurried
 @given(pairs_of_tables())
 def test_linkage_by_distance_is_that_of_comparing_everybody_with_every_row(tables):
     """The intruder goes from people to rows, and shares success among ties."""
@@ -76,7 +73,6 @@ def test_linkage_by_distance_is_that_of_comparing_everybody_with_every_row(table
     assert outcome.baseline.value == 1 / len(original)
 
 
-@unhurried
 @given(pairs_of_tables())
 def test_linkage_by_rank_compares_ranks_and_categories(tables):
     """Numbers become average ranks of their own table; categories stay equal or not."""
@@ -96,7 +92,6 @@ def test_linkage_by_rank_compares_ranks_and_categories(tables):
     assert outcome.successes == pytest.approx(float(expected), rel=1e-12)
 
 
-@unhurried
 @given(pairs_of_tables(least_attributes=2), st.sampled_from([0.0, 0.05, 0.5]))
 def test_inference_is_the_share_of_nearest_rows_that_tell_the_secret(tables, tolerance):
     """Among equally near rows each is as likely to be the guess."""
@@ -125,7 +120,6 @@ def test_inference_is_the_share_of_nearest_rows_that_tell_the_secret(tables, tol
     assert round(outcome.baseline.value * len(original)) in right
 
 
-@unhurried
 @given(pairs_of_tables(most_records=6, least_attributes=2), st.data())
 def test_linkability_is_the_chance_over_all_ways_to_break_ties(tables, data):
     """Both sets of nearest rows are drawn independently; success is to have a row in common."""
@@ -152,7 +146,6 @@ def test_linkability_is_the_chance_over_all_ways_to_break_ties(tables, data):
     assert outcome.baseline.value == pytest.approx(float(at_random), rel=1e-9)
 
 
-@unhurried
 @given(pairs_of_tables(), st.integers(1, 8))
 def test_the_closest_person_is_that_of_comparing_a_row_with_everybody(tables, n_control):
     """Of the people closest to a row success is the share that is of the original."""
@@ -187,7 +180,6 @@ def test_the_closest_person_is_that_of_comparing_a_row_with_everybody(tables, n_
         assert outcome.distances[whose].value == pytest.approx(np.median(to_original), rel=1e-12)
 
 
-@unhurried
 @given(pairs_of_tables(most_attributes=1), st.sampled_from([0.0, 0.125, 0.25, 0.5]))
 def test_interval_disclosure_is_that_of_looking_at_every_pair(tables, tolerance):
     """Own rows give the success, all pairs of persons and rows the baseline."""
@@ -205,7 +197,6 @@ def test_interval_disclosure_is_that_of_looking_at_every_pair(tables, tolerance)
         assert outcome.baseline.value == pytest.approx(float(at_random), rel=1e-12)
 
 
-@unhurried
 @given(pairs_of_tables(), st.data())
 def test_predicates_select_what_satisfies_all_their_comparisons(tables, data):
     """Whichever comparison is looked up first, the count is that of trying every record."""
@@ -243,7 +234,6 @@ def test_small_chances_of_sharing_stay_exact_in_large_releases():
     assert chance_of_sharing(counts, 1)[0] == pytest.approx(1e-6, rel=1e-8)
 
 
-@unhurried
 @given(
     st.lists(st.integers(0, 5), min_size=1, max_size=12),
     st.lists(st.integers(0, 5), min_size=1, max_size=12),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -26,7 +26,6 @@ def columns(records):
     return list(np.array(records, dtype=np.float64).T)
 
 
-@settings(deadline=None)
 @given(values, values)
 def test_distances_are_those_of_comparing_everybody(original, protected):
     """Rows with all records, each person with all others; numbers in standard deviations."""

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 import polars
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import microveil as mv
@@ -74,7 +74,6 @@ def plainly_unbeaten(cells):
     return [not any(beats(other, own) for other in cells) for own in cells]
 
 
-@settings(max_examples=40)
 @given(st.lists(CELLS, min_size=1, max_size=12))
 def test_the_frontier_is_what_no_other_cell_beats(cells):
     """A cell is kept if and only if none that guarantees as much is better; some always is."""
@@ -83,7 +82,6 @@ def test_the_frontier_is_what_no_other_cell_beats(cells):
     assert any(kept)
 
 
-@settings(max_examples=40)
 @given(st.lists(CELLS, min_size=2, max_size=12), st.randoms())
 def test_the_frontier_does_not_hang_on_the_order(cells, random):
     """Cells in another order have the same frontier."""
@@ -109,7 +107,6 @@ def test_a_weaker_guarantee_never_pushes_a_stronger_one_off():
     assert 0 in made(strong, strong).frontier["configuration"]
 
 
-@settings(max_examples=40)
 @given(st.lists(st.tuples(CELLS, st.tuples(st.booleans(), st.booleans())), max_size=12))
 def test_a_condition_that_another_guarantee_lacks_never_beats_it(cells):
     """A cell is beaten by those alone that are better and whose conditions it has as well."""
@@ -158,7 +155,6 @@ def test_where_no_epsilon_is_kept_none_makes_a_cell_stronger():
     assert better.summary["excluded[record_linkage]"].to_list() == [False, True, True]
 
 
-@settings(max_examples=40)
 @given(st.lists(CELLS, min_size=1, max_size=12), st.integers(0, 3))
 def test_a_cell_is_excluded_only_if_another_beats_it_by_more_than_the_intervals(cells, width):
     """The wider the intervals the fewer are excluded: none of the frontier, all off it at 0."""

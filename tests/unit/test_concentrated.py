@@ -48,7 +48,6 @@ def test_the_budget_holds_for_extreme_figures_too(epsilon, delta):
     assert least_log_delta(rho * BARELY, epsilon, digits=100) > log(delta, digits=100)
 
 
-@settings(max_examples=40)
 @given(epsilons, deltas)
 def test_floating_point_decides_as_all_digits_do(epsilon, delta):
     """The order that is found is to the last digit the one that is found without it."""

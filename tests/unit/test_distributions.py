@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -75,7 +75,6 @@ def test_levels_count_the_deciles_below_a_value(original, protected):
     assert len(everywhere) <= 1
 
 
-@settings(max_examples=40, deadline=None)
 @given(tables())
 def test_total_variation_is_half_the_sum_of_all_differences_of_shares(sides):
     """Of each attribute and each pair of them, counted level by level."""
@@ -128,7 +127,6 @@ def test_a_single_attribute_has_no_pairs():
     assert found.to_dict()["two_way"] is None
 
 
-@settings(max_examples=40, deadline=None)
 @given(tables())
 def test_nothing_moves_between_a_table_and_its_copy_in_another_order(sides):
     """Every distance is 0, to the last digit."""
@@ -159,7 +157,6 @@ def test_distances_of_tables_that_share_nothing_are_at_their_ends():
     assert apart.one_way == apart.two_way == 1.0
 
 
-@settings(max_examples=40, deadline=None)
 @given(tables())
 def test_rank_correlations_are_those_of_the_records_that_have_both_values(sides):
     """Spearman's, ties by midranks: as scipy has them of the complete records of each pair."""

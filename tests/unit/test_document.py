@@ -2,7 +2,7 @@
 
 import html
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -27,7 +27,6 @@ def read(page, width=None):
     return reader.render(page.to_markdown(width)).replace("\n", " ")
 
 
-@settings(max_examples=40)
 @given(MARKED)
 def test_a_name_is_shown_as_it_is_wherever_it_stands(name):
     """In a heading, a paragraph, a list and a cell, marks of Markdown do nothing."""
@@ -52,7 +51,6 @@ def test_a_name_is_shown_as_it_is_wherever_it_stands(name):
     assert f"<td>{html.unescape(shown)}</td>" in told
 
 
-@settings(max_examples=40)
 @given(st.lists(MARKED, min_size=1, max_size=5))
 def test_lines_of_a_width_say_the_same(names):
     """Wrapped, a paragraph and a list read as they do on one line each."""

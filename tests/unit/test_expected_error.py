@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from microveil.mechanism.isotonic import in_order
@@ -54,7 +54,6 @@ scales = st.sampled_from([0.0, 1e-9, 1e12]) | st.floats(1e-3, 1e3)
 members = st.lists(st.integers(-8, 12), min_size=1, max_size=7)
 
 
-@settings(max_examples=40)
 @given(members, members, scales, st.integers(-20, -8), st.integers(12, 20))
 @example([0, 1], [0, 1], 0.0, -8, 12)
 @example([0, 1], [0, 1], 1e-9, -8, 12)
@@ -70,7 +69,6 @@ def test_the_error_is_that_of_summing_over_every_released_value(values, others, 
         assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
-@settings(max_examples=60)
 @given(
     st.floats(-30, 40).map(lambda power: 10.0**power) | st.just(0.0),
     st.floats(0, 1),
@@ -292,7 +290,6 @@ whole = st.lists(st.integers(-5, 15), min_size=1, max_size=6)
 
 
 @pytest.mark.parametrize("law", LAWS)
-@settings(max_examples=40)
 @given(
     values=whole,
     delta=st.sampled_from([0.3, 0.5, 1.0, 2.5, 1e-9]) | st.floats(0.4, 60),
@@ -352,7 +349,6 @@ def test_noise_on_every_value_is_that_of_the_product(law, bounds):
     assert abs(squared.sum() - expected) < 4 * squared.std() * math.sqrt(len(values))
 
 
-@settings(max_examples=40)
 @given(st.lists(st.lists(st.integers(0, 50), min_size=1, max_size=6), min_size=1, max_size=5))
 @example([[5, 5, 5]])
 @example([[1], [2]])
@@ -382,7 +378,6 @@ def test_a_permutation_and_a_draw_with_replacement_err_alike():
         assert abs(np.mean(errors) - expected) < 4 * np.std(errors) / 20
 
 
-@settings(max_examples=40)
 @given(
     st.lists(st.lists(st.integers(0, 9), min_size=4, max_size=4), min_size=4, max_size=4),
     st.lists(st.integers(0, 3), min_size=1, max_size=9),

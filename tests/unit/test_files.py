@@ -66,7 +66,7 @@ tokens = st.sampled_from(
 )
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=10 * settings.default.max_examples)
 @given(pieces=st.lists(tokens, max_size=60), n_fields=st.sampled_from([0, 1, 2]))
 @example(pieces=[b"a,1\n" * 15, b'a1,"', b'00"\n'], n_fields=2)
 @example(pieces=[b"a,1\n" * 15, b'a1a"\n'], n_fields=0)
@@ -85,7 +85,7 @@ def test_the_kernel_finds_what_the_plain_reading_finds(pieces, n_fields):
         assert numbered.astype(bool).tolist() == plain.unlike_numbers(n_fields)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(pieces=st.lists(tokens, max_size=60))
 def test_sound_text_has_the_records_that_pythons_csv_module_reads(pieces):
     """What the check passes, Python's csv module reads as the same records."""
@@ -449,7 +449,6 @@ def frames(draw):
     return pl.DataFrame(columns)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     frame=frames(),
     comma=st.booleans(),
@@ -469,7 +468,6 @@ def test_what_is_written_as_text_is_read_as_it_was(tmp_path_factory, frame, comm
 
 
 @pytest.mark.parametrize("name", [name for name, form in FORMATS.items() if not form.is_text])
-@settings(max_examples=30, deadline=None)
 @given(frame=frames())
 def test_what_is_written_with_its_types_is_read_as_it_was(tmp_path_factory, name, frame):
     """Writing and reading a typed file gives the same values and types."""

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -71,7 +71,6 @@ def plain_anderson_darling(x, y):
     return (n_all - 1) / n_all * total
 
 
-@settings(max_examples=40)
 @given(st.one_of(tied, columns), columns)
 def test_chi_squared_is_that_of_bins_counted_one_by_one(original, protected):
     """On data full of ties too: bins, merging, statistic and degrees of freedom."""
@@ -134,7 +133,6 @@ def test_protected_values_beyond_the_original_are_counted():
     assert fit.p_value < 1e-10
 
 
-@settings(max_examples=40)
 @given(tied.filter(lambda values: len(values) >= 2), tied.filter(lambda values: len(values) >= 2))
 def test_anderson_darling_is_the_midrank_statistic(original, protected):
     """Standardised by a mean of 1 and a deviation that depends on the numbers of values alone."""
@@ -151,7 +149,6 @@ def test_anderson_darling_is_the_midrank_statistic(original, protected):
     assert found.statistic == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
 
-@settings(max_examples=40)
 @given(tied.filter(bool), tied.filter(bool))
 def test_kolmogorov_smirnov_is_the_largest_distance(original, protected):
     """Between the two shares of values at or below any point."""
@@ -164,7 +161,6 @@ def test_kolmogorov_smirnov_is_the_largest_distance(original, protected):
     assert found.statistic == pytest.approx(distance)
 
 
-@settings(max_examples=40)
 @given(st.integers(2, 30), st.integers(2, 30), st.integers(0, 2**32))
 def test_cramer_von_mises_is_the_sum_of_squared_distances(n, m, seed):
     """Without ties: nm/(n+m)^2 times the sum over all values of (F - G)^2."""
@@ -180,7 +176,6 @@ def test_cramer_von_mises_is_the_sum_of_squared_distances(n, m, seed):
     assert found.statistic == pytest.approx(expected, abs=1e-9)
 
 
-@settings(max_examples=40)
 @given(columns, columns)
 def test_the_dictionary_is_json(original, protected):
     """Whatever is missing, constant or empty: no NaN, no warning, p-values within 0 and 1."""
@@ -194,7 +189,6 @@ def test_the_dictionary_is_json(original, protected):
         assert test is None or test["p_value_is"] in {"computed", "at most", "at least"}
 
 
-@settings(max_examples=40)
 @given(columns, columns, st.randoms(use_true_random=False))
 def test_the_order_of_records_does_not_matter(original, protected, random):
     """Nothing is paired: shuffled releases are tested like others."""
@@ -286,7 +280,6 @@ def test_a_million_equal_values_agree_to_the_last():
     assert fit.cramer_von_mises.p_value == 1.0
 
 
-@settings(max_examples=40)
 @given(st.lists(st.integers(0, 9), min_size=1), st.lists(st.integers(0, 9), min_size=1))
 def test_the_distance_without_a_test_is_the_statistic_of_the_test(original, protected):
     """Ties and different lengths included, it is what the test and counting give."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -44,14 +44,12 @@ def test_measures_are_their_formulas(measure, by_hand):
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-@settings(max_examples=40)
 @given(table=varied_tables())
 def test_unchanged_data_lose_nothing(measure, table):
     """Every measure of identical tables is 0."""
     assert measure(table, table.copy()) == 0.0
 
 
-@settings(max_examples=40)
 @given(varied_tables())
 def test_publishing_the_means_loses_everything(table):
     """The mean in every cell loses 100 percent, and (n - 1)/n of the variance."""
@@ -61,7 +59,6 @@ def test_publishing_the_means_loses_everything(table):
     assert loss.mean_sse(table, means) == pytest.approx((n - 1) / n, rel=1e-9)
 
 
-@settings(max_examples=40)
 @given(varied_tables(), st.integers(0, 2**32 - 1))
 def test_only_the_published_form_depends_on_units(table, seed):
     """Information loss and mean SSE ignore units; IDP-2025's mean SSE falls with their square."""

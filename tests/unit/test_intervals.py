@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from microveil.errors import DataError, MicroveilError, RequestError
@@ -34,7 +34,6 @@ def most_in_floats(values, k):
     return next(m for m in range(len(values) // k, 0, -1) if sizes_in_floats(values, m).min() >= k)
 
 
-@settings(max_examples=40)
 @given(columns, st.data())
 def test_labels_are_those_of_exact_arithmetic(values, data):
     """A value on an edge belongs above it, the largest to the last interval."""
@@ -45,7 +44,6 @@ def test_labels_are_those_of_exact_arithmetic(values, data):
     assert result.sizes.tolist() == plain.sizes(values, result.n_intervals)
 
 
-@settings(max_examples=40)
 @given(columns, st.data())
 @example([0, 0, 2, 3, 5, 5], None)
 def test_every_group_gives_the_largest_number_that_serves(values, data):
@@ -93,7 +91,6 @@ def test_real_numbers_are_grouped_as_by_trying_every_number(draw, k, seed):
     assert result.sizes.tolist() == sizes_in_floats(values, result.n_intervals).tolist()
 
 
-@settings(max_examples=40)
 @given(columns, st.data())
 def test_values_lie_between_the_edges_of_their_interval(values, data):
     """Labels can be checked against the edges; widths are equal and fill the range."""
@@ -111,7 +108,6 @@ def test_values_lie_between_the_edges_of_their_interval(values, data):
     assert result.sizes.tolist() == np.bincount(labels, minlength=result.n_intervals).tolist()
 
 
-@settings(max_examples=40)
 @given(columns, st.randoms(use_true_random=False))
 def test_intervals_do_not_depend_on_the_order_of_records(values, random):
     """Permuted records keep their labels, ties included."""

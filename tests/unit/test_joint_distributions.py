@@ -30,7 +30,6 @@ def distribution(random, n_outcomes):
     return masses / masses.sum()
 
 
-@settings(max_examples=60, deadline=None)
 @given(graphs())
 def test_a_junction_tree_holds_every_table_and_meets_itself_in_one_clique(graph):
     """Whichever pairs and triples are measured, also none, and counts its cells."""
@@ -47,7 +46,6 @@ def test_a_junction_tree_holds_every_table_and_meets_itself_in_one_clique(graph)
         assert not any(set(clique) <= other for other in others)
 
 
-@settings(max_examples=40, deadline=None)
 @given(graphs(), st.integers(0, 2**32), st.booleans())
 def test_a_calibrated_model_is_the_product_of_its_potentials(graph, seed, with_zeros):
     """Each clique, each part of one in any order, and every pair however far apart."""

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -92,7 +92,6 @@ def test_a_covariance_uses_the_records_that_hold_both_values():
     assert result.variances[0] == pytest.approx(table[50:, 0].var(ddof=1))
 
 
-@settings(max_examples=40)
 @given(table_pairs())
 def test_correlations_lie_between_minus_one_and_one(pair):
     """A correlation is within bounds, 1 with itself, and NaN with a constant."""
@@ -141,7 +140,6 @@ def test_tables_of_different_attributes_are_refused():
         compare_moments(normal_table(2), normal_table(3))
 
 
-@settings(max_examples=40, deadline=None)  # the first example compiles
 @given(table_pairs(), st.booleans())
 def test_an_assessment_is_json(pair, paired):
     """Missing, constant or single records leave no NaN and no infinity in the dictionary."""
@@ -150,7 +148,6 @@ def test_an_assessment_is_json(pair, paired):
     assert json.loads(json.dumps(figures, allow_nan=False)) == figures
 
 
-@settings(max_examples=40, deadline=None)  # the first example compiles
 @given(table_pairs(), st.booleans())
 def test_the_text_fits_a_terminal(pair, paired):
     """No line is wider than 100 columns, whatever the attributes are called."""

@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import microveil as mv
@@ -49,7 +49,6 @@ def test_text_is_left_alone(cells):
     assert numeric_look(cells) is None
 
 
-@settings(max_examples=60)
 @given(st.lists(st.text(max_size=80), max_size=12))
 def test_no_cell_is_quoted(cells):
     """Whatever the cells are, there is one of a few answers, made of our words alone."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -13,7 +13,6 @@ from microveil.risk.distances import reciprocal_variances
 from reference import record_linkage as oracle
 
 # A first call compiles, and interpreted kernels are slow: no time limit per example.
-unhurried = settings(deadline=None, max_examples=40)
 
 FORMS = [
     measured.record_linkage,
@@ -42,7 +41,6 @@ def random_pair(n_records, n_attributes, noise, seed=0):
     return original, original + noise * generator.standard_normal(original.shape)
 
 
-@unhurried
 @given(paired_grids())
 def test_candidates_are_those_of_comparing_every_pair(pair):
     """The tree finds exactly the candidates that brute force finds, ties included."""
@@ -53,7 +51,6 @@ def test_candidates_are_those_of_comparing_every_pair(pair):
     assert measured.candidate_counts(original, protected).tolist() == expected
 
 
-@settings(deadline=None, max_examples=30)
 @given(paired_grids(), st.sampled_from([2, 3, 5, 16]))
 def test_leaf_size_changes_no_answer(pair, leaf_size):
     """However few records a leaf holds, the tree counts the same candidates."""
@@ -69,7 +66,6 @@ def test_leaf_size_changes_no_answer(pair, leaf_size):
     )
 
 
-@unhurried
 @given(paired_grids())
 def test_standardised_linkage_is_that_of_comparing_every_pair(pair):
     """Standardised distances give the percentage that brute force gives."""
@@ -82,7 +78,6 @@ def test_standardised_linkage_is_that_of_comparing_every_pair(pair):
     )
 
 
-@unhurried
 @given(paired_grids())
 def test_linkage_by_rank_is_that_of_comparing_ranks(pair):
     """Linkage by rank is linkage of average ranks, as brute force computes them."""
@@ -93,7 +88,6 @@ def test_linkage_by_rank_is_that_of_comparing_ranks(pair):
     )
 
 
-@unhurried
 @given(paired_grids(), st.data())
 def test_a_sample_is_linked_against_all_originals(pair, data):
     """Each distance finds of the sampled records what brute force finds of them among all."""
@@ -187,7 +181,6 @@ def test_rows_in_random_order_are_linked_by_chance(link):
 
 @pytest.mark.parametrize("link", FORMS)
 @given(pair=paired_grids(), seed=st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=30)
 def test_the_order_of_records_does_not_matter(link, pair, seed):
     """Moving original and protected records together changes no percentage."""
     order = np.random.default_rng(seed).permutation(pair[0].shape[0])
@@ -245,7 +238,6 @@ def test_work_shared_among_threads_gives_the_answers_of_one_call():
         assert whole[record] == expected
 
 
-@unhurried
 @given(paired_grids())
 def test_the_interval_holds_the_percentage(pair):
     """The interval lies between 0 and 100, has a width, and holds the percentage."""

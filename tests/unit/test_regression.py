@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from microveil.errors import DataError, RequestError
@@ -155,7 +155,6 @@ def test_a_quote_that_is_not_closed_is_told():
         parse_formula("Y ~ `A")
 
 
-@settings(max_examples=40)
 @given(
     st.lists(st.lists(st.sampled_from("ABCDEF"), min_size=1, max_size=3), min_size=1, max_size=7)
 )
@@ -183,7 +182,6 @@ def test_a_product_is_as_long_as_what_it_stands_for():
 ends = st.tuples(st.integers(-50, 50), st.integers(1, 40)).map(lambda pair: (pair[0], sum(pair)))
 
 
-@settings(max_examples=40)
 @given(ends, ends, st.integers(1, 7), st.integers(-9, 9))
 def test_overlap_is_the_mean_share_in_common(one, other, scale, shift):
     """As by fractions; symmetric, the same in other units, 1 for equal intervals alone."""

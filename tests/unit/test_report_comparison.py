@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import numpy as np
 import polars
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from microveil.compare import Comparison, compare
@@ -533,7 +533,6 @@ def test_infinite_losses_do_not_break_the_page():
     assert "nan" not in "".join(pictures(page, "map").values())
 
 
-@settings(max_examples=40)
 @given(
     st.floats(1e-6, 1e9), st.floats(1, 1e12), st.booleans(),
     st.lists(st.integers(1, 10_000), max_size=30, unique=True),

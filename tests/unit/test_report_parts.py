@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import polars
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn.naive_bayes import GaussianNB
@@ -54,7 +54,6 @@ def column(original, protected=None, kind=Kind.DECIMAL, step=None):
     return NumberColumn(name="A", kind=kind, unit=None, step=step, original=before, protected=after)
 
 
-@settings(max_examples=40)
 @given(st.text(), st.text())
 def test_text_comes_out_of_markup_as_it_went_in(text, value):
     """Whatever the text, its element holds no other element, and reads as the text did."""
@@ -75,7 +74,6 @@ def test_markup_is_not_escaped_twice():
 MARKED = st.text(alphabet="ab 1.-+=#*`|\\_<>[]~&\n\u202e", min_size=1).filter(one_line)
 
 
-@settings(max_examples=40)
 @given(MARKED)
 def test_a_name_is_shown_on_the_page_as_it_is(name):
     """As text, as strong words and as code, in a list, a cell and a heading, on one line."""
@@ -104,7 +102,6 @@ def test_names_on_the_page_and_in_the_answer_are_those_of_the_columns():
     assert "class &lt;b&gt; " in told
 
 
-@settings(max_examples=40)
 @given(st.floats(allow_nan=False, allow_infinity=False, min_value=1e-300, max_value=1e300))
 def test_numbers_are_written_near_their_value(value):
     """Four significant digits, whichever form they take."""
@@ -116,7 +113,6 @@ def test_numbers_are_written_near_their_value(value):
     assert float(told) == pytest.approx(value, rel=6e-4)
 
 
-@settings(max_examples=40)
 @given(st.floats(1e-4, 9e6))
 def test_an_epsilon_is_never_understated(epsilon):
     """What is written is at least the number, and at most a millionth part above it."""
@@ -132,7 +128,6 @@ def test_what_is_not_there_is_told():
     assert shown(0, Kind.BOOLEAN) == "no"
 
 
-@settings(max_examples=40)
 @given(FINITE, FINITE, st.sampled_from([Kind.DECIMAL, Kind.WHOLE, Kind.DATE]))
 def test_ticks_lie_within_the_range_and_apart(low, high, kind):
     """Every tick is in the range, in order, and no label runs into the next."""
@@ -148,7 +143,6 @@ def test_ticks_lie_within_the_range_and_apart(low, high, kind):
         assert min(np.diff(places)) >= room * 0.98
 
 
-@settings(max_examples=40)
 @given(st.floats(1e-9, 1.0))
 def test_an_axis_of_shares_begins_at_nought_and_holds_the_most(most):
     """Bars are compared by their length, so the axis starts at 0; its last tick is its end."""
@@ -158,7 +152,6 @@ def test_an_axis_of_shares_begins_at_nought_and_holds_the_most(most):
     assert axis.ticks[-1][0] == pytest.approx(axis.upper)
 
 
-@settings(max_examples=40)
 @given(st.lists(FINITE, min_size=2, max_size=30), st.sampled_from([0.01, 1.0, 1000.0]))
 def test_a_bent_axis_keeps_the_order(values, threshold):
     """Larger values lie farther along, on either side of 0."""
@@ -175,7 +168,6 @@ def test_what_lies_beyond_an_axis_is_drawn_at_its_end():
     assert axis.places(np.array([-5.0, 5.0, 99.0]), 0, 100).tolist() == [0, 50, 100]
 
 
-@settings(max_examples=40)
 @given(
     st.lists(WHOLE, min_size=1, max_size=80),
     st.lists(WHOLE, min_size=1, max_size=80),
@@ -195,7 +187,6 @@ def test_every_record_is_in_one_bin(before, after, terms):
     assert len(bins.edges) - 1 <= 60
 
 
-@settings(max_examples=40)
 @given(st.lists(WHOLE, min_size=1, max_size=80), st.sampled_from([1.0, 0.01, 5.0]))
 def test_every_bin_holds_equally_many_values_of_the_grid(values, step):
     """No value of the grid lies on an edge, and widths are one multiple of the step."""
@@ -240,7 +231,6 @@ def test_a_constant_has_one_bin(value):
     assert np.all(np.diff(bins.edges) > 0)
 
 
-@settings(max_examples=40)
 @given(st.lists(WHOLE, min_size=1, max_size=600))
 def test_the_distribution_function_is_exact_where_it_is_drawn(values):
     """At every value drawn it is the share at or below; the least and largest are drawn."""
@@ -253,7 +243,6 @@ def test_the_distribution_function_is_exact_where_it_is_drawn(values):
     assert shares.tolist() == [np.mean(data <= point) for point in points]
 
 
-@settings(max_examples=40)
 @given(st.lists(FINITE, min_size=1, max_size=60))
 def test_quantiles_are_values_of_the_data(values):
     """Each is in the data, at least its share lies at or below it, and less lies below."""
@@ -264,7 +253,6 @@ def test_quantiles_are_values_of_the_data(values):
         assert np.mean(data < value) <= level + 1e-9
 
 
-@settings(max_examples=40)
 @given(st.lists(st.tuples(WHOLE, WHOLE), min_size=2, max_size=80))
 def test_ranks_agree_with_those_of_scipy(pairs):
     """Ranks are average ranks in percent, and their correlation is Spearman's."""
