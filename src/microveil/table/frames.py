@@ -5,6 +5,7 @@ is. What may hold identifiers beside the values (a pandas index, unused categori
 of a frame, a schema or a file) does not come back.
 """
 
+import decimal
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from microveil.errors import DataError, RequestError
 from microveil.schema import Cells, Kind
+from microveil.table.decimals import MOST_DIGITS, decimals_of_objects, decimals_of_series
 from microveil.table.labelled import LabelledTable
 from microveil.table.numeric_text import numeric_look_of
 from microveil.table.objects import hides_in_its_type, hold_only_what_they_show, objects_in
@@ -207,7 +209,8 @@ def _not_numeric(table: Table, name: str) -> DataError:
     return DataError(
         f"attribute '{name}'",
         "it must hold numbers, true and false, or dates; text, moments with a time of day, nested "
-        "values, codes with leading zeros and database decimals are none of these",
+        f"values, codes with leading zeros and decimals of more than {MOST_DIGITS} digits are "
+        "none of these",
         "leave it out or convert it: to numbers, moments to dates",
     )
 
@@ -323,6 +326,7 @@ class _Frame:
         self._frame = frame
         self.names = tuple(frame.columns)
         self.n_records = len(frame)
+        self._decimals: dict[str, NDArray[np.float64] | None] = {}
 
     def kind(self, name: str) -> Kind:
         column = self._frame[name]
@@ -336,7 +340,7 @@ class _Frame:
         kinds = (
             (too_wide, Kind.OTHER),
             (dtype.is_integer(), Kind.WHOLE),
-            (dtype.is_float(), Kind.DECIMAL),
+            (dtype.is_float() or self._exact_decimals(name) is not None, Kind.DECIMAL),
             (dtype == nw.Boolean, Kind.BOOLEAN),
             (is_date, Kind.DATE),
         )
@@ -353,6 +357,9 @@ class _Frame:
             days = _days(filled.to_numpy()).values
             return Numbers(values=spread(days, missing), missing=missing)
         if kind is Kind.DECIMAL:
+            exact = self._exact_decimals(name)
+            if exact is not None:
+                return _floats(exact.copy())
             if missing is not None:
                 column = column.fill_null(float("nan"))
             return _floats(column.cast(nw.Float64).to_numpy())
@@ -362,6 +369,12 @@ class _Frame:
         filled = column if missing is None else column.fill_null(0)
         whole = filled.to_numpy().astype(np.int64, copy=not shared)
         return Numbers(values=whole, missing=missing)
+
+    def _exact_decimals(self, name: str) -> NDArray[np.float64] | None:
+        """Return a column of exact decimals as floats, None of any other; read once."""
+        if name not in self._decimals:
+            self._decimals[name] = _exact_decimals(self._frame[name])
+        return self._decimals[name]
 
     def check_kept(self, name: str) -> None:
         column = self._frame[name]
@@ -393,7 +406,7 @@ class _Frame:
 
     def words(self, name: str, *, first: int | None = None) -> NDArray[np.str_]:
         column = self._frame[name] if first is None else self._frame[name].head(first)
-        if column.dtype not in (nw.String, nw.Categorical, nw.Enum, nw.Object):
+        if column.dtype not in (nw.String, nw.Categorical, nw.Enum, nw.Object, nw.Decimal):
             raise _not_text(name)
         if column.dtype == nw.Object and not self._frame.implementation.is_pandas():
             return _as_words(column.to_list())  # polars casts no such column
@@ -428,6 +441,19 @@ class _Frame:
         if implementation is nw.Implementation.PYARROW:
             return namespace.table(made)
         return namespace.DataFrame(made)
+
+
+def _exact_decimals(column: "nw.Series[Any]") -> NDArray[np.float64] | None:
+    if column.dtype == nw.Decimal:
+        return decimals_of_series(column.to_polars())
+    if column.dtype == nw.Object and column.implementation.is_pandas():
+        cells = column.to_list()
+        return decimals_of_objects(cells) if any(map(_is_decimal, cells)) else None
+    return None
+
+
+def _is_decimal(cell: Any) -> bool:
+    return isinstance(cell, decimal.Decimal)
 
 
 def _beginning(cells: Iterable[Any], signs: tuple[str, ...]) -> set[str]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from microveil.errors import DataError
 from microveil.schema import Kind
+from microveil.table.decimals import MOST_DIGITS
 
 __all__ = ["N_LOOKED_AT", "numeric_look", "numeric_look_of"]
 
@@ -74,12 +75,18 @@ def numeric_look(cells: Iterable[str]) -> str | None:
     >>> numeric_look(["north", "south"]) is None
     True
     """
-    kinds = [_kind(cell) for cell in map(str.strip, cells) if cell]
+    cells = [cell for cell in map(str.strip, cells) if cell]
+    kinds = [_kind(cell) for cell in cells]
     numbers = [kind for kind in kinds if kind != _WORDS]
     if len(numbers) < 2 or 2 * len(numbers) < len(kinds):
         return None
     reasons = [kind for kind, _ in _LOOKS if kind in kinds and kind != _PLAIN]
     reasons += [kind for kind in (_SIGNS, _WORDS) if kind in kinds]
+    if not reasons and _digits_in_use(cells) > MOST_DIGITS:
+        return (
+            f"its numbers have more than {MOST_DIGITS} digits, too many to be told apart: round "
+            "them, or convert them to a column of floating-point numbers"
+        )
     if not reasons:
         return "its text looks like numbers: convert it to a column of numbers"
     looks = f"its text looks like numbers with {', '.join(reasons)}"
@@ -87,6 +94,14 @@ def numeric_look(cells: Iterable[str]) -> str | None:
         return f"{looks}, and stays text: codes keep their zeros; write quantities without"
     of_mark = "; --decimal , reads a CSV file with decimal commas" if _COMMAS in reasons else ""
     return f"{looks}: write each cell as a plain number, or leave it empty{of_mark}"
+
+
+def _digits_in_use(cells: Iterable[str]) -> int:
+    """Count digits from the first of the largest plain number to the last decimal in use."""
+    parts = [cell.lstrip("+-").partition(".") for cell in cells]
+    return max(len(whole) for whole, _, _ in parts) + max(
+        len(after.rstrip("0")) for _, _, after in parts
+    )
 
 
 def _kind(cell: str) -> str:

@@ -5,6 +5,7 @@ that none is imported that the user does not have.
 """
 
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 import narwhals as nw
@@ -12,11 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.schema import Cells
+from microveil.table.decimals import written_decimals
 
 __all__ = ["KEEP", "RESTORE", "Numbers", "restored_array"]
 
 # 64 bits of nanoseconds reach this many days to either side of 1970.
 NANOSECOND_DAYS = 106_750
+# Digits that the widest decimals hold which every library knows.
+MOST_PRECISION = 38
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +130,11 @@ def _restore_polars(polars: Any, native: Any, numbers: Numbers) -> Any:
         series = series.cast(polars.Int32).cast(dtype)
     elif dtype.is_temporal():
         series = polars.Series(native.name, _representable(values, dtype.time_unit)).cast(dtype)
+    elif dtype.is_decimal():
+        precision = dtype.precision or MOST_PRECISION
+        held, places = written_decimals(values, precision, dtype.scale)
+        rounded = polars.Series(native.name, held).cast(polars.Decimal(MOST_PRECISION, places))
+        series = rounded.cast(dtype)
     else:
         series = series.cast(dtype)
     if numbers.missing is None:
@@ -155,6 +164,10 @@ def _arrow_array(arrow: Any, numbers: Numbers, kind: Any) -> Any:
         values = _representable(values, getattr(kind, "unit", "D"))
     elif arrow.types.is_boolean(kind):
         values = values.astype(np.bool_)
+    elif arrow.types.is_decimal(kind):
+        values, places = written_decimals(values, kind.precision, kind.scale)
+        rounded = arrow.decimal128(MOST_PRECISION, places)
+        return arrow.array(values, mask=numbers.missing).cast(rounded).cast(kind)
     return arrow.array(values, mask=numbers.missing).cast(kind)
 
 
@@ -184,6 +197,8 @@ def _restore_pandas(pandas: Any, native: Any, numbers: Numbers) -> Any:
 
         array = _arrow_array(pyarrow, numbers, dtype.pyarrow_dtype)
         return pandas.Series(pandas.array(array, dtype=dtype))
+    if dtype == np.dtype(object):
+        return pandas.Series(_python_decimals(numbers), dtype=object)
     if isinstance(dtype, np.dtype):
         if missing is not None and dtype.kind in "biu":
             # The nullable type of the same name takes a missing value.
@@ -198,6 +213,15 @@ def _restore_pandas(pandas: Any, native: Any, numbers: Numbers) -> Any:
     if missing is not None:
         array[missing] = pandas.NA
     return pandas.Series(array)
+
+
+def _python_decimals(numbers: Numbers) -> list[Decimal | None]:
+    """Return numbers as Python's decimals, written as short as they are told apart."""
+    absent = np.zeros(len(numbers.values), np.bool_) if numbers.missing is None else numbers.missing
+    return [
+        None if gone else Decimal(repr(value))
+        for value, gone in zip(numbers.values.tolist(), absent.tolist(), strict=True)
+    ]
 
 
 def _keep_pandas(pandas: Any, native: Any, order: NDArray[np.int64]) -> Any:
