@@ -106,6 +106,19 @@ def test_options_keep_epsilon_at_the_scope_and_do_what_they_say():
     assert "Best for the same epsilon at vector scope" in advice.to_text()
 
 
+def test_what_is_worse_than_the_mean_is_never_called_best():
+    """Where nothing does better, the text says so and what would; else none worse is listed."""
+    hopeless = mv.advise(PEOPLE, method="dp-um", k=3, **{**ASKED, "epsilon": 1e-6})
+    assert min(option.over_variance for option in hopeless.options) > 1
+    assert "Best" not in hopeless.to_text()
+    assert "nothing at hand does better than publishing the mean" in hopeless.to_text()
+    mixed = mv.advise(PEOPLE, method="dp-um", k=3, **ASKED)
+    worse = [option for option in mixed.options if option.over_variance > 1]
+    shown = mixed.to_text().partition("Best for")[2]
+    assert worse
+    assert not any(f"{option.over_variance:.4g}  {option}" in shown for option in worse)
+
+
 def test_a_larger_table_is_told_too_but_not_weighed():
     """Weighing takes longer than protecting: beyond a size the note points to inspect."""
     many = {"x": np.arange(250_000) % 977}

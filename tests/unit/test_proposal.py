@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import tomllib
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import microveil as mv
 from command import run
+from microveil.files.text import TextFormat
 from microveil.release.proposal import propose_recipe
 from microveil.release.recipe import read_recipe
 
@@ -28,7 +30,7 @@ BOUNDS = {
 def filled_in(recipe):
     """Fill a recipe in as a person does: bounds of their own, and what stands in comments."""
     text = re.sub(
-        r"(\[attributes\.(\w+)\][^\[]*)# bounds = \[[^\n]*\]",
+        r"(\[attributes\.(\w+)\][^\[]*)# bounds = \[\.\.\., \.\.\.\]",
         lambda found: f"{found[1]}bounds = {BOUNDS.get(found[2], '[0, 10]')}",
         recipe,
     )
@@ -107,21 +109,24 @@ def test_without_the_line_of_delta_the_recipe_asks_for_pure_differential_privacy
     assert [(each.delta, each.rho) for each in pure] == [(0, None)] * 2
 
 
-def test_the_commands_that_inspect_prints_work(tmp_path):
-    """A recipe for a scope, filled in, is weighed and followed as the last lines say."""
+def follow(shown, folder):
+    """Type the one command that inspect prints."""
+    (command,) = re.findall(r"^  microveil (.*)$", shown, flags=re.MULTILINE)
+    done = run(*shlex.split(command), folder=folder)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_command_that_inspect_prints_works(tmp_path):
+    """A recipe for a scope, filled in, is followed as the last line says."""
     PEOPLE.select("ID", "AGE", "TAX", "REGION").write_csv(tmp_path / "people.csv")
     done = run(
         "inspect", "people.csv", "--scope", "row", "--show-values", "-o", "r.toml", folder=tmp_path
     )
     assert done.returncode == 0, done.stderr
-    assert "fill in the bounds, resolutions and categories" in done.stdout
+    assert "fill in bounds, resolutions and categories" in done.stdout
     (tmp_path / "r.toml").write_text(filled_in((tmp_path / "r.toml").read_text()))
-    commands = re.findall(r"^  microveil ([^\n]*?)(?:  .*)?$", done.stdout, flags=re.MULTILINE)
-    assert [command.split()[0] for command in commands] == ["inspect", "protect"]
-    for command in commands:
-        done = run(*command.replace("FOLDER", "out").split(), folder=tmp_path)
-        assert done.returncode == 0, done.stderr
-    guarantee = json.loads((tmp_path / "out" / "guarantee.json").read_text())
+    follow(done.stdout, tmp_path)
+    guarantee = json.loads((tmp_path / "people-release" / "guarantee.json").read_text())
     assert guarantee["scopes"]["row"] == {"covered": True, "epsilon": 1.0, "delta": 1e-9}
     assert list(guarantee["attributes"]) == ["AGE", "TAX", "REGION"]
 
@@ -133,3 +138,119 @@ def test_a_scope_that_there_is_not_is_refused_and_nothing_written(tmp_path):
     assert (done.returncode, done.stdout) == (2, "")
     assert "scope: it must be one of cluster, vector, row" in done.stderr
     assert not (tmp_path / "r.toml").exists()
+
+
+@pytest.fixture(scope="module")
+def office(tmp_path_factory):
+    """A file as an office keeps it: semicolons, decimal commas, a code page, cells left empty."""
+    folder = tmp_path_factory.mktemp("office")
+    header = "Name;Geburt;Alter;Einkommen;Region"
+    lines = [
+        f"Müller {n};19{40 + n % 60}-05-{1 + n % 28:02d};{'' if n % 19 == 0 else 18 + 7 * n % 70};"
+        f"{1500 + n * n % 3000},{n % 100:02d};{('Nord', 'Süd')[n % 2]}"
+        for n in range(120)
+    ]
+    (folder / "amt 1.csv").write_text("\n".join([header, *lines]), encoding="cp1252")
+    return folder
+
+
+@pytest.mark.parametrize("scope", [None, "cluster", "vector"])
+def test_each_proposal_works_as_it_is_with_the_command_printed(office, scope):
+    """The recipe says how the file is written: no flag is needed, nothing has to be filled in."""
+    name = f"{scope}.toml"
+    asked = [] if scope is None else ["--scope", scope]
+    done = run("inspect", "amt 1.csv", "--separator", ";", "--decimal", ",", "--encoding", "cp1252",
+               *asked, "-o", name, folder=office)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    before = set(office.iterdir())
+    follow(done.stdout, office)
+    (release,) = {entry.name for entry in office.iterdir() if entry not in before} - {
+        f"{entry.name}" for entry in office.iterdir() if entry.name.endswith("-custodian")
+    }
+    assert (office / release / "data.csv").read_text("cp1252").startswith("Geburt;Alter;Einkommen")
+
+
+def test_flags_go_before_what_a_recipe_says_of_the_file(tmp_path):
+    """The same table with commas and points is read by the recipe of the other."""
+    recipe = propose_recipe(
+        PEOPLE.select("AGE", "VISITS"), text=TextFormat(separator=";", decimal=",")
+    )
+    (tmp_path / "r.toml").write_text(recipe)
+    PEOPLE.select("AGE", "VISITS").write_csv(tmp_path / "p.csv", separator="|")
+    done = run("protect", "p.csv", "--recipe", "r.toml", "-o", "out", folder=tmp_path)
+    assert "the header must be cut by the separator" in done.stderr
+    done = run("protect", "p.csv", "--recipe", "r.toml", "--separator", "|", "-o", "out",
+               folder=tmp_path)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_a_recipe_says_of_the_file_may_be_said_in_part(tmp_path):
+    """The rest is as the format has it; what is no separator is refused."""
+    PEOPLE.select("AGE", "VISITS").write_csv(tmp_path / "p.tsv", separator="\t")
+    recipe = propose_recipe(PEOPLE.select("AGE", "VISITS"))
+    for entry, code in (('decimal = ","', 0), ('separator = "ab"', 2), ('mark = ","', 2)):
+        (tmp_path / "r.toml").write_text(f"{recipe}\n[file]\n{entry}\n")
+        done = run("inspect", "p.tsv", "--recipe", "r.toml", folder=tmp_path)
+        assert done.returncode == code, done.stderr
+    assert "recipe, entry 'file.mark'" in done.stderr
+
+
+def test_no_arguments_of_a_verb_come_of_how_the_file_is_written():
+    """In Python there is a table already."""
+    recipe = tomllib.loads(propose_recipe(PEOPLE, scope="cluster", text=TextFormat()))
+    assert recipe["file"] == {"separator": ",", "decimal": ".", "encoding": "utf-8"}
+    assert "file" not in read_recipe(recipe)
+
+
+def test_whole_numbers_with_gaps_are_proposed_as_whole_numbers():
+    """A column that became floats, as cells are missing: steps of 1, never of a hundredth."""
+    ages = np.array([31.0, np.nan, 45, 45, 62])
+    for scope, mark in ((None, ""), ("row", "# ")):
+        recipe = propose_recipe({"AGE": ages}, scope=scope)
+        assert f"\n{mark}resolution = 1 " in recipe
+        assert "0.01" not in recipe.partition("[attributes.AGE]")[2]
+
+
+@pytest.mark.parametrize("scope", [None, *SCOPES])
+def test_missing_cells_are_kept_but_in_a_new_table_where_a_person_says_so(scope):
+    """That there are some is seen, and at row scope stands in a comment alone."""
+    whole, gaps = {"X": np.arange(9.0) % 4}, {"X": np.array([1.0, np.nan] * 5)}
+    asked = [
+        tomllib.loads(propose_recipe(table, scope=scope))["missing"] for table in (whole, gaps)
+    ]
+    assert asked == ["error", "error" if scope == "row" else "keep"]
+    seen = "cells without a value were seen in the data"
+    assert [seen in propose_recipe(table, scope="row") for table in (whole, gaps)] == [False, True]
+
+
+def test_bounds_are_asked_for_by_kind_and_cannot_be_left_as_they_are():
+    """A line that is only uncommented is no TOML; identifiers and yes/no have none."""
+    recipe = propose_recipe(PEOPLE, scope="row")
+    entries = re.split(r"\n\[attributes\.(\w+)\]", recipe)[1:]
+    asked = {
+        name: entry.partition("# bounds")[2]
+        for name, entry in zip(entries[::2], entries[1::2], strict=True)
+    }
+    assert "ages" in asked["AGE"]
+    assert "incomes" in asked["TAX"]
+    assert "births" in asked["SINCE"]
+    assert not asked["ID"] + asked["EMPLOYED"] + asked["REGION"]
+    with pytest.raises(tomllib.TOMLDecodeError):
+        tomllib.loads(recipe.replace("# bounds", "bounds", 1))
+
+
+def test_text_that_differs_in_every_record_is_taken_for_an_identifier():
+    """Names are no categories to be listed."""
+    table = {"NAME": np.array(["ann", "bob", "eve"]), "SEX": np.array(["f", "m", "f"])}
+    entries = tomllib.loads(propose_recipe(table))["attributes"]
+    assert [entry["role"] for entry in entries.values()] == ["identifier", "quasi-identifier"]
+
+
+@pytest.mark.parametrize("name", ["people.xls", "people.ODS"])
+def test_a_spreadsheet_is_to_be_saved_and_not_renamed(tmp_path, name):
+    """Another name makes no table of a workbook."""
+    (tmp_path / name).write_bytes(b"PK\x03\x04")
+    done = run("inspect", name, folder=tmp_path)
+    assert done.returncode == 2
+    assert "save the sheet as CSV" in done.stderr
+    assert "rename" not in done.stderr

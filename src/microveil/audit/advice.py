@@ -116,14 +116,26 @@ class Advice:
         ]
         if self.refused is not None:
             lines += [f"But protect would refuse it. {one_line(self.refused)}.", ""]
-        if self.options:
-            lines.append(f"Best for the same epsilon at {self.scope} scope:")
-            weighed = ((f"{option.over_variance:.4g}", str(option)) for option in self.options)
-            lines += aligned(weighed, widths=(10,), left=(1,), indent="  ")
+        lines += self._options_in_words()
         if self.linkage is not None:
             lines += ["", str(self.linkage)]
         lines += ["", OF_PUBLIC_FIGURES if self.is_public else OF_DATA]
         return "\n".join(lines) + "\n"
+
+    def _options_in_words(self) -> list[str]:
+        """List what is better than the mean; else say that nothing is, and what is least bad."""
+        useful = [option for option in self.options if option.over_variance <= 1]
+        if not self.options:
+            return []
+        lines = [f"Best for the same epsilon at {self.scope} scope:"]
+        if not useful:
+            lines = [
+                f"At {self.scope} scope nothing at hand does better than publishing the mean:",
+                "allow a larger epsilon, a weaker scope or fewer attributes. Nearest to it comes:",
+            ]
+        shown = useful or self.options[:1]
+        weighed = ((f"{option.over_variance:.4g}", str(option)) for option in shown)
+        return lines + aligned(weighed, widths=(10,), left=(1,), indent="  ")
 
 
 @stands_alone

@@ -1,6 +1,8 @@
 """The command line: parse, call, print."""
 
+import itertools
 import os
+import shlex
 import sys
 from importlib.metadata import version
 from pathlib import Path
@@ -154,12 +156,21 @@ def inspect(
         return
     frame = source.frame
     print_text(f"{data.name}: {frame.height} records, {frame.width} columns.")
-    left = "the bounds, resolutions and categories" if scope == "row" else "the bounds"
-    print_text(
-        f"Recipe written to {output}: confirm the roles and types, fill in {left}, then\n"
-        f"  microveil inspect {data} --recipe {output}     what to expect of it\n"
-        f"  microveil protect {data} --recipe {output} -o FOLDER"
-    )
+    if scope == "row":
+        left = "Confirm its roles and types, fill in bounds, resolutions and categories; then"
+    else:
+        left = "Confirm its roles and types (bounds may stay open); then"
+    command = shlex.join(["microveil", "protect", f"{data}", "--recipe", f"{output}"])
+    folder = shlex.quote(f"{_free_folder(data)}")
+    print_text(f"Recipe written to {output}. {left}\n\n  {command} -o {folder}")
+
+
+def _free_folder(data: Path) -> Path:
+    """Name a folder for a release that neither it nor its custodian's is there for yet."""
+    stem = data.name.partition(".")[0] or "table"
+    names = (f"{stem}-release{'' if n == 1 else f'-{n}'}" for n in itertools.count(1))
+    free = (name for name in names if not any(map(os.path.lexists, (name, f"{name}-custodian"))))
+    return Path(next(free))
 
 
 @app.command()

@@ -11,9 +11,10 @@ from microveil.commands.column_types import (
     resolutions_seen,
 )
 from microveil.commands.named_values import with_named_values
+from microveil.files import format_of
 from microveil.files.reading import SourceFile, open_file
 from microveil.files.text import TextFormat
-from microveil.release.recipe import merged, read_recipe
+from microveil.release.recipe import file_of_recipe, merged, read_recipe
 from microveil.table import bounds_from_data
 
 __all__ = ["apart", "asked_of", "resolve_names"]
@@ -39,6 +40,8 @@ def asked_of(
     columns that are calculated with though they are not protected.
     """
     of_recipe = {} if recipe is None else read_recipe(recipe)
+    if recipe is not None and text is None:
+        text = _text_of_recipe(path, recipe)
     progress("reading the table")
     file = open_file(path, text=text)
     asked = merged(of_recipe, with_named_values(arguments, file.names))
@@ -66,6 +69,14 @@ def asked_of(
     if decimals_from_data:
         asked["resolution"] = {**resolutions_seen(source, asked), **asked.get("resolution", {})}
     return source, asked
+
+
+def _text_of_recipe(path: str | Path, recipe: str | Path | Mapping[str, Any]) -> TextFormat | None:
+    """Read how the file is written off a recipe; what it does not say is the format's own."""
+    written, separator = file_of_recipe(recipe), format_of(Path(path)).separator
+    if not written or separator is None:
+        return None
+    return TextFormat(**{"separator": separator, **written})
 
 
 def apart(arguments: Mapping[str, Any]) -> dict[str, Any]:

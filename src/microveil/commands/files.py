@@ -322,7 +322,9 @@ def inspect_file(
     """
     source = read_file(path, text=text)
     name = source.path.name
-    recipe = propose_recipe(source.frame, name, scope=scope, show_values=show_values)
+    recipe = propose_recipe(
+        source.frame, name, scope=scope, show_values=show_values, text=source.text
+    )
     if output is not None:
         try:
             with output.open("x", encoding="utf-8") as file:

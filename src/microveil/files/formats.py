@@ -135,6 +135,9 @@ _ALL = (
 )
 FORMATS: dict[str, Format] = {entry.name: entry for entry in _ALL}
 
+# What no other name makes a table that can be read.
+_SPREADSHEETS = (".xls", ".xlsx", ".xlsm", ".xlsb", ".ods", ".fods", ".numbers", ".gnumeric")
+
 
 def format_of(path: Path) -> Format:
     """Return the format of a file by its name.
@@ -153,11 +156,12 @@ def format_of(path: Path) -> Format:
         if path.name.lower().endswith(entry.suffixes):
             return entry
     suffixes = [suffix for entry in FORMATS.values() for suffix in entry.suffixes]
-    raise FileError(
-        str(path),
-        f"the file's name must end with one of {' '.join(suffixes)}",
-        f"rename it, or export the table as {titles()}",
-    )
+    if path.suffix.lower() in _SPREADSHEETS:
+        remedy = "open it in its program, and save the sheet as CSV"
+    else:
+        remedy = f"export the table as {titles()}; a file of text needs but another name"
+    rule = f"the file's name must end with one of {' '.join(suffixes)}"
+    raise FileError(str(path), rule, remedy)
 
 
 def named_format(name: str) -> Format:

@@ -224,8 +224,9 @@ def _attribute(table: Table, name: str, request: Request) -> Attribute:
         raise RequestError(
             f"attribute '{name}'",
             "decimals need a declared resolution, the step to which values are rounded",
-            f"add --resolution {name}=0.01 (resolution={{{name!r}: 0.01}}); to take the decimals "
-            "seen in the data, which reveals them, ask for --resolution-from-data",
+            f"add --resolution {name}=0.01 (resolution={{{name!r}: 0.01}}) for hundredths, "
+            f"{name}=1 for whole numbers; to take the decimals seen in the data, which reveals "
+            "them, ask for --resolution-from-data",
         )
     bounds = YES_NO if kind is Kind.BOOLEAN else None
     if name in request.bounds:

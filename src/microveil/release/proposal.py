@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from microveil.arguments.general import SCOPE
+from microveil.errors import DataError
+from microveil.files.text import TextFormat
 from microveil.privacy import Scope
 from microveil.schema import Kind
 from microveil.table import (
@@ -31,7 +33,7 @@ HEADER = """\
 # resolution  the step to which values are rounded, 0.01 for cents
 # bounds      the domain of the values as it is publicly known: a fact about the attribute,
 #             never the smallest and largest value of the table, which would give two people
-#             away. For you to fill in.
+#             away. For you to fill in, in place of the dots.
 # categories  of text, and of numbers that are codes: every one that there is, as publicly known;
 #             with ordered = true where they are listed in an order that means something.
 
@@ -40,13 +42,20 @@ microveil = "0.2"        # the version that this recipe was written for
 KEPT = """\
 #             non-confidential  released exactly as it is
 """
+# How a file of text is written, so that the recipe alone says how to read the next one.
+FILE = """
+[file]                   # how the file is written; --separator, --decimal, --encoding go before it
+separator = {separator}
+decimal = {decimal}
+encoding = {encoding}
+"""
 FOLLOWS = """\
 # Each row of the release follows a person, and row scope is not covered: protect prints how many
 # are found again. microveil inspect --scope row proposes a new table, whose rows are nobody's.
 """
 OUTSIDE = """\
 outside = "error"        # or "clamp": move values outside the bounds to the nearer one
-missing = "error"        # or "keep": release missing cells as missing
+{missing}\
 """
 WIDENED = """\
 exact_cells = "widen"    # clusters of equal values are merged with their neighbours; or "refuse",
@@ -59,16 +68,38 @@ shuffle = false          # or "rows"; "columns": each attribute by itself, in ra
 POPULATION = """\
 # population = "..."     # who the people are: a ledger then counts all releases of theirs
 """
+# By whether cells without a value were seen.
+MISSING = {
+    False: """\
+missing = "error"        # or "keep": release missing cells as missing
+""",
+    True: """\
+missing = "keep"         # cells without a value, seen in the data, stay missing; or "error": refuse
+""",
+}
+# Of a new table nothing may hang on what was seen but what a person confirms.
+MISSING_FOR_ROWS = {
+    False: """\
+missing = "error"        # or "protect": having no value is then a value like another
+""",
+    True: """\
+missing = "error"        # cells without a value were seen in the data: write "protect", by which
+                         # having no value is a value like another, or complete them
+""",
+}
+# What bounds of a kind look like; a person who fills them in looks at the line.
+BOUNDS = {
+    Kind.WHOLE: "# bounds = [..., ...]       # whole numbers, as [0, 120] of ages",
+    Kind.DECIMAL: "# bounds = [..., ...]       # numbers, as [0, 500000] of yearly incomes",
+    Kind.DATE: "# bounds = [..., ...]       # dates, as [1900-01-01, 2030-12-31] of births",
+}
 # What is asked for by scope; None where none was named.
 REQUESTS: Mapping[Scope | None, str] = {
     None: f"""\
 method = "idp-cbls"
 k = 10
 epsilon = 1.0
-{OUTSIDE}\
-exact_cells = "refuse"   # or "widen": merge clusters of equal values with their neighbours,
-                         # or "allow": publish them as they are
-{LAST}{POPULATION}""",
+{OUTSIDE}{WIDENED}{LAST}{POPULATION}""",
     Scope.CLUSTER: f"""\
 {FOLLOWS}\
 method = "idp-cbls"      # means of people alike, with the least noise: fitted to the clusters
@@ -93,14 +124,19 @@ delta = 1e-9             # what epsilon does not bound has at most this probabil
                          # differential privacy (delta 0), which keeps less of the table.
 outside = "clamp"        # move values outside the bounds to the nearer one; or "error": refuse,
                          # which shows that there are some
-missing = "error"        # or "protect": having no value is then a value like another
+{{missing}}\
 # target = "..."         # the attribute that the others are to predict, if there is one
 {POPULATION}""",
 }
 
 
 def propose_recipe(
-    table: Any, source: str = "the table", *, scope: Any = None, show_values: bool = False
+    table: Any,
+    source: str = "the table",
+    *,
+    scope: Any = None,
+    show_values: bool = False,
+    text: TextFormat | None = None,
 ) -> str:
     """Write a commented recipe for a table: what can be seen proposed, bounds left open.
 
@@ -113,13 +149,16 @@ def propose_recipe(
         What the epsilon is to cover: the recipe asks for a method that does.
     show_values : bool
         Whether the categories seen stand in comments, for a person to confirm.
+    text : TextFormat, optional
+        How the file is written that the table came from, where it is one of text.
 
     Returns
     -------
     str
         TOML; `read_recipe` reads it. Unless values are asked for it holds none of the table's
-        but the numbers of decimals and of categories seen, which it asks a person to confirm; at
-        row scope in comments alone. Which whole numbers look like an identifier is proposed too.
+        but the numbers of decimals and of categories seen, and whether cells are missing, which it
+        asks a person to confirm; at row scope in comments alone. Which whole numbers look like an
+        identifier is proposed too.
 
     Raises
     ------
@@ -131,21 +170,47 @@ def propose_recipe(
     shown = "".join(c if c.isprintable() else "?" for c in source)
     # No column can be kept beside rows that are nobody's.
     parts = [HEADER.format(source=shown, kept="" if asked is Scope.ROW else KEPT)]
-    parts[0] += REQUESTS[asked]
-    parts += [_proposal(opened, name, asked, show_values=show_values) for name in opened.names]
+    missing = MISSING_FOR_ROWS if asked is Scope.ROW else MISSING
+    parts[0] += REQUESTS[asked].format(missing=missing[_misses_values(opened)])
+    if text is not None:
+        parts[0] += FILE.format(
+            separator=_string(text.separator),
+            decimal=_string(text.decimal),
+            encoding=_string(text.encoding),
+        )
+    parts += [
+        _proposal(opened, name, for_rows=asked is Scope.ROW, show_values=show_values)
+        for name in opened.names
+    ]
     return "\n".join(parts)
 
 
-def _proposal(table: Table, name: str, scope: Scope | None, *, show_values: bool) -> str:
+def _misses_values(table: Table) -> bool:
+    """Whether a column that a recipe may ask for lacks a value."""
+    for name in table.names:
+        try:
+            numeric = table.kind(name).is_numeric
+            column = table.numbers(name) if numeric else table.codes(name, ())
+        except DataError:
+            continue  # neither numbers nor text: left out
+        if column.missing is not None:
+            return True
+    return False
+
+
+def _proposal(table: Table, name: str, *, for_rows: bool, show_values: bool) -> str:
     kind = table.kind(name)
-    for_rows = scope is Scope.ROW
-    categories = _categories(table, name, show_values=show_values)
+    seen = categories_seen(table, name) or []
+    categories = _categories(seen, show_values=show_values)
     lines = [f"[attributes.{_quoted(name)}]"]
-    if likely_identifier(table, name):
-        note = "" if scope is None else ': if it is none, "confidential"'
-        lines.append(f'role = "identifier"             # whole numbers, all different{note}')
+    identifies = likely_identifier(table, name)
+    if identifies:
+        note = 'whole numbers, all different: if it is none, "confidential"'
+        lines.append(f'role = "identifier"             # {note}')
     elif kind.is_numeric:
         lines.append('role = "confidential"')
+    elif len(seen) == table.n_records:
+        lines.append('role = "identifier"             # text, all different: left out')
     elif for_rows and categories:
         lines.append('role = "quasi-identifier"       # left out until its categories are listed')
     elif for_rows:
@@ -159,20 +224,25 @@ def _proposal(table: Table, name: str, scope: Scope | None, *, show_values: bool
         lines.append(f"# {look}")
     lines.append(f'type = "{kind.value}"')
     if kind is Kind.DECIMAL:
-        decimals = decimals_seen(table.numbers(name))
-        step = "1" if decimals == 0 else f"{10.0**-decimals:.{decimals}f}"
-        # Where nothing is to hang on the data, a line that nobody looked at declares nothing.
-        mark = "# " if for_rows else ""
-        lines.append(f"{mark}resolution = {step}   # decimals seen in the data: confirm")
-    if kind.is_numeric and kind is not Kind.BOOLEAN:
-        example = "[1900-01-01, 2020-12-31]" if kind is Kind.DATE else "[0, 100000]"
-        lines.append(f"# bounds = {example}")
+        lines.append(_resolution(table, name, for_rows=for_rows))
+    if kind in BOUNDS and not identifies:
+        lines.append(BOUNDS[kind])
     return "\n".join([*lines, *categories]) + "\n"
 
 
-def _categories(table: Table, name: str, *, show_values: bool) -> list[str]:
+def _resolution(table: Table, name: str, *, for_rows: bool) -> str:
+    """Propose the decimals in use; where nothing is to hang on the data, as a comment.
+
+    A line that nobody looked at then declares nothing.
+    """
+    decimals = decimals_seen(table.numbers(name))
+    step = "1" if decimals == 0 else f"{10.0**-decimals:.{decimals}f}"
+    seen = "decimals seen in the data" if decimals else "only whole numbers seen in the data"
+    return f"{'# ' if for_rows else ''}resolution = {step}   # {seen}: confirm"
+
+
+def _categories(seen: list[str], *, show_values: bool) -> list[str]:
     """Say how many categories text has, and which where that is asked for: as comments."""
-    seen = categories_seen(table, name)
     if not seen:
         return []
     if not show_values or len(seen) > MOST_CATEGORIES:

@@ -18,6 +18,9 @@ or text with its list of categories (``ordered = true`` where their order means 
 no order for pram alone), and left out otherwise; non-confidential ones are kept as they are;
 identifiers and attributes that the recipe does not name are left out.
 
+``[file]`` says how a file of text is written (``separator``, ``decimal``, ``encoding``), for the
+command line, whose flags go before it.
+
 A recipe says the version that it was written for. One of an earlier version that asks for what
 means something else by now is refused: a monthly run must not change its meaning in silence.
 """
@@ -37,7 +40,7 @@ from microveil.arguments import Argument, arguments
 from microveil.errors import FileError, RequestError, stands_alone
 from microveil.schema import Kind, Ordered, Role
 
-__all__ = ["merged", "read_recipe"]
+__all__ = ["file_of_recipe", "merged", "read_recipe"]
 
 
 class Entries(BaseModel):
@@ -46,10 +49,18 @@ class Entries(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
+class FileEntries(Entries):
+    """How the file is written that a recipe was proposed for, where it is one of text."""
+
+    separator: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+
+
 @cache
 def _form(known: tuple[Argument[Any], ...]) -> type[Entries]:
     """Make the form of a recipe of the arguments that have an entry in it."""
-    top: dict[str, Any] = {"microveil": (str | None, None)}
+    top: dict[str, Any] = {"microveil": (str | None, None), "file": (FileEntries | None, None)}
     of_attribute: dict[str, Any] = {"role": (Literal[*(role.value for role in Role)], ...)}
     for argument in known:
         entry = argument.entry
@@ -123,18 +134,8 @@ def read_recipe(recipe: str | Path | Mapping[str, Any]) -> dict[str, Any]:
     >>> read_recipe({"k": 10, "attributes": {"AGE": entry}})
     {'k': 10, 'types': {'AGE': 'whole number'}, 'attributes': ['AGE'], 'bounds': {'AGE': [0, 120]}}
     """
-    contents = recipe if isinstance(recipe, Mapping) else _load(Path(recipe))
-    try:
-        parsed = _form(arguments()).model_validate(_with_tuples(contents))
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise RequestError(
-            f"recipe, entry '{place}'",
-            "it is unknown or of the wrong kind",
-            "see microveil inspect for a recipe that is in order",
-        ) from None
-    written = parsed.model_dump(exclude_none=True)
+    contents, written = _contents(recipe)
+    written.pop("file", None)  # said of the file, and no argument
     version, entries = written.pop("microveil", None), written.pop("attributes")
     asked = written | (_of_attributes(entries, contents["attributes"]) if entries else {})
     _check_version(version, asked)
@@ -146,6 +147,34 @@ def read_recipe(recipe: str | Path | Mapping[str, Any]) -> dict[str, Any]:
                 "list them as categories, or leave it out",
             )
     return asked
+
+
+@stands_alone
+def file_of_recipe(recipe: str | Path | Mapping[str, Any]) -> dict[str, str]:
+    """Read what a recipe says of how the file is written: separator, decimal, encoding.
+
+    >>> file_of_recipe({"k": 10, "file": {"separator": ";", "decimal": ","}})
+    {'separator': ';', 'decimal': ','}
+    """
+    return _contents(recipe)[1].get("file") or {}
+
+
+def _contents(
+    recipe: str | Path | Mapping[str, Any],
+) -> tuple[Mapping[str, Any], dict[str, Any]]:
+    """Return a recipe as it stands, and what it says, held against its form."""
+    contents = recipe if isinstance(recipe, Mapping) else _load(Path(recipe))
+    try:
+        parsed = _form(arguments()).model_validate(_with_tuples(contents))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise RequestError(
+            f"recipe, entry '{place}'",
+            "it is unknown or of the wrong kind",
+            "see microveil inspect for a recipe that is in order",
+        ) from None
+    return contents, parsed.model_dump(exclude_none=True)
 
 
 def _check_version(written: str | None, asked: Mapping[str, Any]) -> None:
