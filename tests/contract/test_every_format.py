@@ -3,7 +3,9 @@
 import gzip
 import io
 import random
+import sys
 import traceback
+from dataclasses import replace
 
 import polars as pl
 import pyarrow as pa
@@ -18,6 +20,11 @@ from microveil.files import FORMATS, compression, format_of
 from microveil.files.reading import read_file
 from microveil.files.text import TextFormat
 from microveil.files.writing import write_data
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 SECRET = "SECRET77"
 NUMBER = 1234605616436508552
@@ -68,6 +75,25 @@ def test_a_release_of_any_format_comes_from_the_command_line(tmp_path, name):
     assert done.returncode == 0, done.stderr
     again = read_file(tmp_path / "out" / f"data{FORMATS[name].suffixes[0]}").frame
     assert again["NAME"].equals(TABLE["NAME"])
+
+
+@pytest.mark.parametrize(
+    ("name", "separator"),
+    [("tsv", "\t"), ("tsv.gz", "\t"), ("tsv.zst", "\t"), ("csv", ";"), ("csv.gz", ";")],
+)
+def test_where_commas_are_decimal_marks_the_format_says_what_separates(tmp_path, name, separator):
+    """Tabs in TSV, semicolons in CSV; an encoding changes nothing of it."""
+    said = TextFormat(separator=separator, decimal=",", encoding="latin-1")
+    frame = TABLE.with_columns(NAME=pl.lit("é"))
+    write_data(frame, tmp_path / f"people.{name}", text=said)
+    read = mv.read(tmp_path / f"people.{name}", decimal=",", encoding="latin-1").frame
+    assert read.equals(frame)
+    done = run("inspect", f"people.{name}", "--decimal", ",", "--encoding", "latin-1",
+        folder=tmp_path)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert 'type = "decimal"' in done.stdout
+    with pytest.raises(mv.RequestError, match="must differ"):
+        mv.read(tmp_path / f"people.{name}", separator=",", decimal=",")
 
 
 def test_text_changes_its_separator_with_its_format(tmp_path):
@@ -147,30 +173,62 @@ def test_a_compressed_file_says_neither_its_name_nor_its_time(tmp_path):
     assert gzip.decompress(raw) == save(tmp_path, "csv").read_bytes()
 
 
+PACK = {".gz": gzip.compress, ".zst": zstd.compress}
+
+
+@pytest.mark.parametrize("suffix", PACK)
 @pytest.mark.parametrize("step", [1, 7, 1 << 22])
-def test_a_file_packed_in_several_parts_is_read_whole(tmp_path, monkeypatch, step):
-    """As programs that append write it, and with the zeros of a tape behind it."""
+def test_a_file_packed_in_several_parts_is_read_whole(tmp_path, monkeypatch, step, suffix):
+    """As programs that append write it, and of gzip with the zeros of a tape behind it."""
     monkeypatch.setattr(compression, "_STEP", step)
     plain = save(tmp_path, "csv").read_bytes()
-    packed = gzip.compress(plain[:100]) + gzip.compress(b"") + gzip.compress(plain[100:])
-    for end in (b"", bytes(600)):
-        (tmp_path / "t.csv.gz").write_bytes(packed + end)
-        assert read_file(tmp_path / "t.csv.gz").frame.equals(TABLE)
+    packed = b"".join(PACK[suffix](part) for part in (plain[:100], b"", plain[100:]))
+    for end in (b"", bytes(600))[: 2 if suffix == ".gz" else 1]:
+        (tmp_path / f"t.csv{suffix}").write_bytes(packed + end)
+        assert read_file(tmp_path / f"t.csv{suffix}").frame.equals(TABLE)
 
 
-def test_a_file_that_unpacks_beyond_memory_is_refused(tmp_path, monkeypatch):
+@pytest.mark.parametrize("suffix", PACK)
+def test_a_file_that_unpacks_beyond_memory_is_refused(tmp_path, monkeypatch, suffix):
     """Before it fills it: what is unpacked is counted on the way."""
-    bomb = tmp_path / "t.csv.gz"
-    bomb.write_bytes(gzip.compress(b"A\n" + b"1\n" * 20_000_000))
+    bomb = tmp_path / f"t.csv{suffix}"
+    bomb.write_bytes(PACK[suffix](b"A\n" + b"1\n" * 20_000_000))
     monkeypatch.setattr(compression, "_free_memory", lambda: 20_000_000)
     taken = []
-    parts = compression._parts
-    monkeypatch.setattr(
-        compression, "_parts", lambda raw: (taken.append(len(part)) or part for part in parts(raw))
+    name = format_of(bomb).compression
+    way = compression.COMPRESSIONS[name]
+    counted = replace(
+        way, parts=lambda raw: (taken.append(len(part)) or part for part in way.parts(raw))
     )
+    monkeypatch.setitem(compression.COMPRESSIONS, name, counted)
     with pytest.raises(mv.FileError, match="more than 10 MB"):
         read_file(bomb)
-    assert sum(taken) < 20_000_000
+    assert 10_000_000 < sum(taken) < 20_000_000
+
+
+def test_zstd_is_that_of_other_tools_and_checked(tmp_path):
+    """Another library reads it, and a byte that is another is noticed."""
+    raw = save(tmp_path, "csv.zst").read_bytes()
+    with pa.input_stream(pa.BufferReader(raw), compression="zstd") as stream:
+        assert stream.read() == save(tmp_path, "csv").read_bytes()
+    (tmp_path / "t.csv.zst").write_bytes(raw[:-1] + bytes([raw[-1] ^ 1]))
+    with pytest.raises(mv.FileError, match="whole zstd"):
+        read_file(tmp_path / "t.csv.zst")
+
+
+def test_an_extra_that_is_not_installed_is_named(tmp_path, monkeypatch):
+    """With the command that installs it, reading and writing; other formats work without it."""
+    raw = save(tmp_path, "csv.zst").read_bytes()
+    for module in ("backports.zstd", "compression.zstd"):
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(mv.FileError, match=r"not installed; .*pip install 'microveil\[zstd\]'"):
+        read_file(tmp_path / "people.csv.zst")
+    (tmp_path / "people.csv.zst").unlink()
+    with pytest.raises(mv.FileError, match=r"pip install 'microveil\[zstd\]'"):
+        save(tmp_path, "csv.zst")
+    assert not (tmp_path / "people.csv.zst").exists()
+    assert raw
+    assert save(tmp_path, "csv.gz").exists()
 
 
 def test_memory_that_is_left_is_counted():

@@ -102,7 +102,7 @@ def demo(
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Folder for the three releases.")
     ] = Path("microveil-demo"),
-    separator: Separator = ",",
+    separator: Separator = None,
     decimal: Decimal = ".",
     encoding: Encoding = "utf-8",
     *,
@@ -298,7 +298,7 @@ def assess(
     original: Annotated[Path, typer.Argument(help="The table before.")],
     protected: Annotated[Path, typer.Argument(help="The table after.")],
     attributes: Names = None,
-    separator: Separator = ",",
+    separator: Separator = None,
     decimal: Decimal = ".",
     encoding: Encoding = "utf-8",
     *,
@@ -436,7 +436,7 @@ def attack(
         float, typer.Option(help="How near a guess has to come, in standard deviations.")
     ] = 0.05,
     seed: Annotated[int, typer.Option(help="Decides who is attacked.")] = 0,
-    separator: Separator = ",",
+    separator: Separator = None,
     decimal: Decimal = ".",
     encoding: Encoding = "utf-8",
     *,

@@ -58,9 +58,15 @@ Shuffled = Annotated[
         "--shuffled", help="Rows of the two do not correspond: a shuffled or synthetic release."
     ),
 ]
-Separator = Annotated[str, typer.Option(help="What separates the fields of a CSV file.")]
-Decimal = Annotated[str, typer.Option(help="The decimal mark of a CSV file: . or ,")]
-Encoding = Annotated[str, typer.Option(help="The encoding of a CSV file.")]
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        help="What separates the fields of a file of text: by default a comma, a tab in TSV, a "
+        "semicolon where commas are decimal marks."
+    ),
+]
+Decimal = Annotated[str, typer.Option(help="The decimal mark of a file of text: . or ,")]
+Encoding = Annotated[str, typer.Option(help="The encoding of a file of text.")]
 
 
 def _of_file(
@@ -72,7 +78,7 @@ def _of_file(
     resolution_from_data: Annotated[
         bool, typer.Option("--resolution-from-data", help="Take the decimals seen in the data.")
     ] = False,
-    separator: Separator = ",",
+    separator: Separator = None,
     decimal: Decimal = ".",
     encoding: Encoding = "utf-8",
 ) -> dict[str, Any]:

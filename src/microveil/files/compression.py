@@ -1,14 +1,18 @@
 """Compressed files: unpacked into memory as far as it reaches, and packed part by part."""
 
 import os
+import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from microveil.errors import FileError
+from microveil.files.extras import of_extra
 
-__all__ = ["packed", "unpacked"]
+__all__ = ["COMPRESSIONS", "packed", "unpacked"]
 
 _STEP = 1 << 22  # bytes unpacked between two looks at how many there are
 _GZIP = 16 + zlib.MAX_WBITS  # zlib's name for it: with gzip's header and checksum
@@ -18,26 +22,42 @@ _MEMORY = Path("/proc/meminfo")
 _GROUP, _OF_GROUP = Path("/sys/fs/cgroup"), ("max", "current")
 
 
-def unpacked(path: Path, raw: bytes) -> bytes:
-    r"""Unpack the bytes of a gzip file, of one part or several.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Compression:
+    """A way to compress.
+
+    ``parts`` unpacks a few megabytes at a time, EOFError where the bytes end too soon; ``packer``
+    makes a stream with ``compress`` and ``flush``; ``error`` says what else ``parts`` raises.
+    """
+
+    suffix: str
+    parts: Callable[[bytes], Iterator[bytes]]
+    packer: Callable[[], Any]
+    error: Callable[[], type[Exception]]
+
+
+def unpacked(path: Path, raw: bytes, compression: str) -> bytes:
+    r"""Unpack the bytes of a compressed file, of one part or several.
 
     Raises
     ------
     FileError
         If they are cut, broken or something else, or do not fit into half of the memory that
-        is free.
+        is free, or the library that unpacks them is not installed.
 
     Examples
     --------
-    >>> unpacked(Path("people.csv.gz"), b"".join(packed(iter([b"AGE", b"\n41"]))))
+    >>> packing = packed(iter([b"AGE", b"\n41"]), "gzip")
+    >>> unpacked(Path("people.csv.gz"), b"".join(packing), "gzip")
     b'AGE\n41'
     """
     limit = int(_SHARE * _free_memory())
+    way = COMPRESSIONS[compression]
     try:
-        return _joined(_parts(raw), limit)
-    except (zlib.error, EOFError):
-        rule = "the file must be whole gzip, and it is cut, broken or something else"
-        remedy = "compress the table again; name it without .gz if it is not compressed"
+        return _joined(way.parts(raw), limit)
+    except (way.error(), EOFError):
+        rule = f"the file must be whole {compression}, and it is cut, broken or something else"
+        remedy = f"compress the table again; name it without {way.suffix} if it is not compressed"
         raise FileError(str(path), rule, remedy) from None
     except MemoryError:
         rule = (
@@ -48,16 +68,15 @@ def unpacked(path: Path, raw: bytes) -> bytes:
         raise FileError(str(path), rule, remedy) from None
 
 
-def packed(batches: Iterator[bytes | memoryview]) -> Iterator[bytes | memoryview]:
+def packed(batches: Iterator[bytes | memoryview], compression: str) -> Iterator[bytes | memoryview]:
     """Compress a file part by part; the header names neither file nor time."""
-    stream = zlib.compressobj(wbits=_GZIP)
+    stream = COMPRESSIONS[compression].packer()
     for batch in batches:
         yield stream.compress(batch)
     yield stream.flush()
 
 
-def _parts(raw: bytes) -> Iterator[bytes]:
-    """Unpack a few megabytes at a time; EOFError where the bytes end too soon."""
+def _of_gzip(raw: bytes) -> Iterator[bytes]:
     stream = zlib.decompressobj(wbits=_GZIP)
     for start in range(0, len(raw), _STEP):
         given = raw[start : start + _STEP]
@@ -74,6 +93,50 @@ def _parts(raw: bytes) -> Iterator[bytes]:
         if not part and not stream.eof:
             raise EOFError
         yield part
+
+
+def _of_zstd(raw: bytes) -> Iterator[bytes]:
+    library = _zstd()
+    stream = library.ZstdDecompressor()
+    for start in range(0, len(raw), _STEP):
+        given = raw[start : start + _STEP]
+        while given:
+            if stream.eof:
+                stream = library.ZstdDecompressor()
+            yield stream.decompress(given, _STEP)
+            while not stream.eof and not stream.needs_input:
+                yield stream.decompress(b"", _STEP)
+            given = stream.unused_data if stream.eof else b""
+    if not stream.eof:
+        raise EOFError
+
+
+def _zstd() -> Any:
+    """Return Python's own library, or before 3.14 the one that became it."""
+    module = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+    return of_extra(module, extra="zstd", place=".zst", purpose="zstd is packed and unpacked")
+
+
+def _zstd_error() -> type[Exception]:
+    error: type[Exception] = _zstd().ZstdError
+    return error
+
+
+def _zstd_packer() -> Any:
+    library = _zstd()
+    checked = {library.CompressionParameter.checksum_flag: 1}
+    return library.ZstdCompressor(options=checked)
+
+
+COMPRESSIONS = {
+    "gzip": _Compression(
+        suffix=".gz",
+        parts=_of_gzip,
+        packer=lambda: zlib.compressobj(wbits=_GZIP),
+        error=lambda: zlib.error,
+    ),
+    "zstd": _Compression(suffix=".zst", parts=_of_zstd, packer=_zstd_packer, error=_zstd_error),
+}
 
 
 def _joined(parts: Iterator[bytes], limit: int) -> bytes:

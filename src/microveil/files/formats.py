@@ -1,7 +1,7 @@
 """The registry of formats: what each is called, and the module that reads and writes it.
 
 >>> list(FORMATS)
-['csv', 'csv.gz', 'tsv', 'tsv.gz', 'parquet', 'arrow']
+['csv', 'csv.gz', 'csv.zst', 'tsv', 'tsv.gz', 'tsv.zst', 'parquet', 'arrow']
 """
 
 import importlib
@@ -74,7 +74,7 @@ class Format:
     separator : str or None
         What stands between fields where nothing else is said; None where a file is no text.
     compression : str or None
-        How its files are compressed, "gzip"; None where they are not.
+        How its files are compressed, one of `compression.COMPRESSIONS`; None where they are not.
     """
 
     name: str
@@ -96,6 +96,14 @@ class Format:
         """
         return self.separator is not None
 
+    def text(self, said: "TextFormat | None") -> "TextFormat | None":
+        """Return how its files are written, by what was said of it; None where they are no text."""
+        if self.separator is None:
+            return None
+        from microveil.files.text import TextFormat
+
+        return (said or TextFormat(separator="")).in_format(self.separator)
+
     def load(self) -> FormatModule:
         """Import what reads and writes it."""
         return cast("FormatModule", importlib.import_module(self.module))
@@ -116,7 +124,7 @@ def _text(name: str, separator: str, suffixes: tuple[str, ...]) -> Iterator[Form
         yield replace(plain, name=f"{name}.{end}", suffixes=packed, compression=compression)
 
 
-_COMPRESSED = {"gz": "gzip"}
+_COMPRESSED = {"gz": "gzip", "zst": "zstd"}
 _ALL = (
     *_text("csv", ",", (".csv", ".txt")),
     *_text("tsv", "\t", (".tsv", ".tab")),

@@ -13,7 +13,7 @@ __all__ = ["read"]
 
 @stands_alone
 def read(
-    path: str | Path, *, separator: str = ",", decimal: str = ".", encoding: str = "utf-8"
+    path: str | Path, *, separator: str | None = None, decimal: str = ".", encoding: str = "utf-8"
 ) -> LabelledTable:
     r"""Read a file of any format as a table, as the command line reads it.
 
@@ -22,8 +22,8 @@ def read(
     path : str or pathlib.Path
         The end of the file's name says its format, one of docs/files.md.
     separator, decimal, encoding : str
-        How a file of text is written. Where all are left as they are the separator is that of
-        the format, tabs in a TSV file.
+        How a file of text is written. Without a separator it is that of the format: tabs in a
+        TSV file, commas in a CSV file, or semicolons where commas are decimal marks.
 
     Returns
     -------

@@ -47,10 +47,10 @@ class OpenedFile:
     def __init__(self, path: Path, text: TextFormat | None) -> None:
         self._path, self._format = path, format_of(path)
         self._raw = _read_bytes(path)
-        data = unpacked(path, self._raw) if self._format.compression else self._raw
-        if text is None and self._format.separator is not None:
-            text = TextFormat(separator=self._format.separator)
-        self._table = self._format.load().opened(path, data, text)
+        data, compression = self._raw, self._format.compression
+        if compression is not None:
+            data = unpacked(path, data, compression)
+        self._table = self._format.load().opened(path, data, self._format.text(text))
 
     @property
     def names(self) -> list[str]:

@@ -17,6 +17,7 @@ _NO_TEXT = {
     b"PK\x03\x04": ("is a zip archive or a workbook", "export the table as CSV"),
     b"PK\x05\x06": ("is an empty zip archive", "export the table as CSV"),
     b"\x1f\x8b": ("is compressed", "name it .csv.gz"),
+    b"\x28\xb5\x2f\xfd": ("is compressed", "name it .csv.zst"),
     b"\xd0\xcf\x11\xe0": ("is a workbook", "export the table as CSV"),
 }
 # Python counts these as text encodings, but they hold host names, source code or nothing.
@@ -36,7 +37,7 @@ class TextFormat:
     Parameters
     ----------
     separator : str
-        The one ASCII character between fields.
+        The one ASCII character between fields; "" for that of the file's format.
     decimal : str
         The decimal mark: ``"."`` or ``","``.
     encoding : str
@@ -60,10 +61,10 @@ class TextFormat:
 
     def __post_init__(self) -> None:
         separator = self.separator
-        if len(separator) != 1 or not separator.isascii() or separator.isalnum():
+        if separator and (len(separator) != 1 or not separator.isascii() or separator.isalnum()):
             rule = "the separator must be one ASCII character and no letter or digit"
             raise RequestError("separator", rule, "pass for example --separator ';'")
-        if separator in '"\r\n\0+-.' and separator != self.decimal:
+        if separator and separator in '"\r\n\0+-.' and separator != self.decimal:
             rule = "the separator must not be a quote, a line end or a part of a number"
             raise RequestError("separator", rule, "pass for example --separator ';'")
         if self.decimal not in (".", ","):
@@ -94,15 +95,23 @@ class TextFormat:
         """
         return replace(self, separator=";" if separator == self.decimal else separator)
 
+    def in_format(self, separator: str) -> "TextFormat":
+        r"""Return it with the separator of a file's format where it says none itself.
 
-def text_format(separator: str, decimal: str, encoding: str) -> TextFormat | None:
-    """Return how a file of text is written; None leaves it to the file's name.
+        >>> TextFormat(separator="", decimal=",").in_format("\t").separator
+        '\t'
+        """
+        return self if self.separator else self.separated_by(separator)
+
+
+def text_format(separator: str | None, decimal: str, encoding: str) -> TextFormat:
+    """Return how a file of text is written; a separator of None is that of the file's format.
 
     A separator of a backslash and a t is a tab, as a command line passes it.
     """
-    if (separator, decimal, encoding) == (",", ".", "utf-8"):
-        return None
-    separator = "\t" if separator == "\\t" else separator
+    if separator is None:
+        return TextFormat(separator="", decimal=decimal, encoding=encoding)
+    separator = "\t" if separator == "\\t" else separator or "none"
     return TextFormat(separator=separator, decimal=decimal, encoding=encoding)
 
 

@@ -41,7 +41,7 @@ def write_data(
     path : pathlib.Path
         The file; it must not exist.
     text : TextFormat or None
-        How text is written, where the format is text.
+        How text is written, where the format is text; by default as the format is.
     escape_formulas : bool
         Put an apostrophe before text of a CSV file that a spreadsheet would run as a formula.
     form : Format, optional
@@ -68,8 +68,8 @@ def write_data(
     'AGE\n41\n""\n'
     """
     form = form or format_of(path)
-    written = partial(form.load().batches, text=text, escape_formulas=escape_formulas)
-    stored = packed if form.compression else iter
+    how = form.text(text)
+    written = partial(form.load().batches, text=how, escape_formulas=escape_formulas)
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     except FileExistsError:
@@ -79,7 +79,10 @@ def write_data(
         raise _unwritten(path, error) from None
     done = False
     try:
-        digest = _write(descriptor, stored(written(frame)))
+        batches = written(frame)
+        if form.compression is not None:
+            batches = packed(batches, form.compression)
+        digest = _write(descriptor, batches)
         done = True
     except UnicodeError:
         rule = "the encoding must hold every character, and one it does not"

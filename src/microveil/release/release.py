@@ -322,13 +322,10 @@ class Release:
         def fill(public: Path, custodian: Path) -> None:
             progress("writing the table")
             name = f"data{form.suffixes[0]}"
-            written = text
-            if form.separator is not None and text is None:
-                written = TextFormat(separator=form.separator)
             digest = write_data(
                 _as_polars(self.data),
                 public / name,
-                text=written,
+                text=text,
                 escape_formulas=escape_formulas,
                 form=form,
             )
