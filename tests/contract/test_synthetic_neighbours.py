@@ -220,7 +220,7 @@ def test_whole_numbers_of_pandas_are_nullable_where_missing_is_protected():
     data = release_of(table, **ALONE, n_records=3).data
     assert not data.isna().any(axis=None)
     assert {name: str(data[name].dtype) for name in ("AGE", "ROOMS", "SMOKES")} == {
-        "AGE": "Int64", "ROOMS": "Int16", "SMOKES": "boolean"
+        "AGE": "Int64", "ROOMS": "Int64", "SMOKES": "boolean"
     }  # fmt: skip
 
 

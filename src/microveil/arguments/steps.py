@@ -159,6 +159,7 @@ TARGET: Argument["tuple[str, Any] | None"] = Argument(
     flags=(Flag(),),
     entry=Entry(type=str | dict[str, Number | datetime.date]),
     fit=_fitting_target,
+    sets_aside=("structure",),
     write=_written_target,
 )
 STRUCTURE: Argument[str] = Argument(

@@ -1,7 +1,7 @@
 """The plan of a new table: public figures only, until the data are counted in the draw."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Any
@@ -118,6 +118,11 @@ class CutsPlan(_AttributePlan):
     candidates: Candidates
     rates: tuple[Fraction, ...]
     present: CountNoise | None
+
+    @property
+    def worth(self) -> Fraction:
+        """Records between the last cuts, in units of how far these lie off: n rate / 2**depth."""
+        return self.rates[-1] * self.n_records / (1 << len(self.rates))
 
     def measured(self, engine: Engine, source: RandomSource) -> tuple[CutsMeasured, Codes]:
         """Draw the cuts; return the codes too, whose jitter stays secret."""
@@ -283,7 +288,10 @@ class _Columns(Mapping[str, Numbers]):
 
     def __getitem__(self, name: str) -> Numbers:
         attribute, units, missing = self._drawn[name]
-        return released_numbers(attribute, attribute.from_grid(units.astype(np.int64)), missing)
+        made = released_numbers(attribute, attribute.from_grid(units.astype(np.int64)), missing)
+        # Where being without a value is protected, no type may show that some record was.
+        hidden = missing is not None and attribute.resolution.denominator == 1
+        return replace(made, nullable=True) if hidden else made
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._drawn)

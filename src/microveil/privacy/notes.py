@@ -71,8 +71,8 @@ def remarks(method: str, given: Circumstances, caveats: Sequence[str]) -> tuple[
     if given.spends_epsilon:
         notes += [
             (
-                "Neighbouring tables differ in one record, replaced by any other; the number of "
-                "records is public."
+                "Neighbouring tables differ in one record, replaced by any other for which the "
+                "request would not be refused; the number of records is public."
             ),
             FURTHER[given.model],
         ]

@@ -335,23 +335,27 @@ def _column(table: Table, attribute: Attribute, request: Request) -> GridColumn:
     if is_synthetic:
         # How many values there are is for the noise to hide, few ones too.
         return column.narrowed()
-    check_enough([column], request.k)
+    check_enough([column], request)
     # One value alone would also decide the type of a column that is read from text.
     if column.n_present == 1:
         raise DataError(attribute.place, "one value cannot be hidden among others", "leave it out")
     return column
 
 
-def check_enough(columns: Iterable[GridColumn], k: int) -> None:
+def check_enough(columns: Iterable[GridColumn], request: Request) -> None:
     """Refuse attributes that have fewer values than a cluster needs.
+
+    Not for a new table, which has no clusters: how many values there are is for noise to hide.
 
     Raises
     ------
     DataError
         With the attribute.
     """
+    if request.method.is_synthetic:
+        return
     for column in columns:
-        if column.n_present < k:
+        if column.n_present < request.k:
             raise DataError(
                 column.attribute.place,
                 "it has fewer values than k",

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 
 from microveil.arguments.steps import MATRIX
 from microveil.methods import METHODS
+from microveil.methods.synthetic import DEEP_ENOUGH
 from microveil.plans import AttributePlan
+from microveil.plans.synthetic import CutsPlan
 from microveil.privacy import Guarantee
 from microveil.release.columns import Prepared
 from microveil.release.request import Request
@@ -32,7 +34,11 @@ def plan_notes(
     claim : Guarantee
         What holds with the operating system's randomness.
     """
-    notes = [*_of_request(request, parts, prepared.left_out), *_of_rows(request, claim)]
+    notes = [
+        *_of_request(request, parts, prepared.left_out),
+        *_of_rows(request, claim),
+        *_of_new_table(request, parts, prepared.table.n_records),
+    ]
     if request.seed is not None:
         notes.append("Noise from a seed protects nobody: do not publish this release.")
     if prepared.formulas:
@@ -49,6 +55,26 @@ def plan_notes(
         chosen = ", ".join([request.method.id, *steps, *size])
         notes.append(f"Left to advice, chosen: {chosen}.")
     return tuple(notes)
+
+
+def _of_new_table(request: Request, parts: Sequence[AttributePlan], n_records: int) -> list[str]:
+    """Say where a new table's budget is short, or its delta no small chance."""
+    cut = (part for part in parts if isinstance(part, CutsPlan))
+    rough = [part.attribute.name for part in cut if part.worth < DEEP_ENOUGH]
+    notes = []
+    if rough:
+        names = ", ".join(map(one_line, rough))
+        notes.append(
+            f"The budget hardly suffices for the distribution of {names}: "
+            "its quarters come out roughly, and its largest values can lie far off. A larger "
+            "epsilon, a delta or fewer attributes would mend it."
+        )
+    if request.delta * n_records >= 1:
+        notes.append(
+            "delta is 1/n or more, n the number of records: publishing one person's record as it "
+            "is, picked by chance, would keep it too. Stay far below: 1e-9, say."
+        )
+    return notes
 
 
 def _of_rows(request: Request, claim: Guarantee) -> list[str]:

@@ -112,7 +112,7 @@ def settle(
 def _advised(asked: Mapping[str, Any], prepared: Prepared, *, public: bool) -> Request:
     """Make the request that was chosen, and say on what grounds."""
     request = Request.of(asked)
-    check_enough(prepared.columns, request.k)
+    check_enough(prepared.columns, request)
     return replace(request, advised=Advised.PUBLIC if public else Advised.DATA)
 
 
@@ -317,7 +317,7 @@ def _weighed(
     for k in sizes:
         try:
             request = Request.of({**search.asked, **steps, "k": k})
-            check_enough(prepared.columns, request.k)
+            check_enough(prepared.columns, request)
             if any(search.asked.get(step) and step in request.unused for step in STEPS_CHOSEN):
                 continue  # a step that was asked for is not to be passed over
             planned = plan_prepared(prepared, request, search.engine)

@@ -43,11 +43,13 @@ HISTOGRAMS = (
     "value."
 )
 MARGINS = (
-    "A margin of noise is where a figure of the original lies, but for {chance} % chance in each "
-    "by itself, by the noisy measurements alone: thin lines around distribution functions and "
-    "histograms, and bars with ends at categories, whose dots are the shares as they were "
-    "measured. What the model adds, as between measured quantiles, is in no margin: a deviation "
-    "beyond it is what the model cannot show."
+    "A margin of noise is where a share, a count or a quantile of the original lies, but for "
+    "{chance} % chance in each by itself, by the noisy measurements alone: thin lines around "
+    "distribution functions and histograms, and bars with ends at categories, whose dots are the "
+    "shares as they were measured. What the model adds, as between measured quantiles, is in no "
+    "margin: a deviation beyond it is what the model cannot show. So the mean of an attribute "
+    "with measured quantiles lies outside its margin far more often, above all where a few "
+    "values are large."
 )
 
 

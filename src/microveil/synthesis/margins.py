@@ -69,8 +69,9 @@ class AttributeMargins:
         In the attribute's units, at the shares of its cuts; none for a counted attribute.
     mean : Interval or None
         In the attribute's units (dates: days since 1970-01-01); None for categories. Of one with
-        cuts by the noise of their shares alone: how values lie between two cuts, and beyond the
-        outermost, no measurement says.
+        cuts, labelled "mean by the model", by the noise of their shares alone: how values lie
+        between two cuts, and beyond the outermost, no measurement says, and the true mean lies
+        outside far more often than ``confidence`` says.
     """
 
     shares: tuple[Interval, ...] = ()
@@ -253,7 +254,11 @@ def _of_cuts(measured: CutsMeasured, n_records: int, confidence: float) -> Attri
 
 
 def _mean_of_cuts(value: Any, measured: CutsMeasured, errors: Real, confidence: float) -> Interval:
-    """Move the shares of the cuts as trial errors do, and take the mean of the values between."""
+    """Move the shares of the cuts as trial errors do, and take the mean of the values between.
+
+    How values lie between cuts and beyond them is the model's, and in no interval: the label says
+    so.
+    """
     numbers = np.concatenate(([0], measured.cuts.numbers, [1 << measured.cuts.depth]))
     shares = numbers / (1 << measured.cuts.depth)
     points = (np.arange(POINTS) + 0.5) / POINTS
@@ -267,7 +272,7 @@ def _mean_of_cuts(value: Any, measured: CutsMeasured, errors: Real, confidence: 
     tail = (1 - confidence) / 2
     lower, upper = np.quantile(means, [tail, 1 - tail])
     return Interval(
-        label="mean",
+        label="mean by the model",
         estimate=float(values.mean()),
         lower=min(float(lower), float(values.mean())),
         upper=max(float(upper), float(values.mean())),

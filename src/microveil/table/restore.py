@@ -35,11 +35,15 @@ class Numbers:
         None where no value is missing.
     categories : tuple of str or None
         Where the values are positions in this list.
+    nullable : bool
+        Whether these are whole numbers whose type is one that takes a missing value, also where
+        the original's took none, or was one of decimals for want of such a type.
     """
 
     values: Cells
     missing: NDArray[np.bool_] | None
     categories: tuple[str, ...] | None = None
+    nullable: bool = False
 
     def in_order(self, order: NDArray[np.int64]) -> "Numbers":
         """Return the cells of the column, missing ones included, in another order.
@@ -200,7 +204,9 @@ def _restore_pandas(pandas: Any, native: Any, numbers: Numbers) -> Any:
     if dtype == np.dtype(object):
         return pandas.Series(_python_decimals(numbers), dtype=object)
     if isinstance(dtype, np.dtype):
-        if missing is not None and dtype.kind in "biu":
+        if numbers.nullable and dtype.kind in "iuf":
+            dtype = pandas.Int64Dtype()
+        elif missing is not None and dtype.kind in "biu":
             # The nullable type of the same name takes a missing value.
             name = (
                 "boolean" if dtype.kind == "b" else dtype.name.replace("i", "I").replace("u", "U")
