@@ -26,6 +26,7 @@ largest change in the role of p, those of all between, the largest in the role o
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import scipy  # which loads its parts when they are used: linalg takes a third of a second
@@ -305,6 +306,21 @@ def _enumerated(ends: Whole, domain: Whole) -> tuple[Whole, Whole]:
     """
     lower, upper = domain
     shape = tuple((upper - lower + 1).tolist())
+    rank, points = _listed(shape)
+    places = rank[np.ravel_multi_index(tuple(np.moveaxis(ends - lower, -1, 0)), shape)]
+    points = points + lower
+    # From each first place to past each last; every other stretch is between ranges.
+    stretches = np.stack([places[:, 0], places[:, 1] + 1], axis=2).reshape(2, -1)
+    up, down = (
+        np.stack([extreme.reduceat(points, stretch)[::2] for extreme in (np.minimum, np.maximum)])
+        for stretch in stretches
+    )
+    return up, down
+
+
+@lru_cache(maxsize=1)  # plans of one table are weighed one after another, on one domain
+def _listed(shape: tuple[int, ...]) -> tuple[Whole, Whole]:
+    """Return the rank of each grid point of a domain from 0, and the points in that order."""
     key = np.zeros(shape)
     # The operations of the partition, in its order.
     for distance in np.ix_(*(np.arange(size) / max(size - 1, 1) for size in shape)):
@@ -313,17 +329,12 @@ def _enumerated(ends: Whole, domain: Whole) -> tuple[Whole, Whole]:
     in_order = np.argsort(key.ravel(), kind="stable")
     rank = np.empty_like(in_order)
     rank[in_order] = np.arange(len(in_order))
-    places = rank[np.ravel_multi_index(tuple(np.moveaxis(ends - lower, -1, 0)), shape)]
-    points = np.stack(np.unravel_index(in_order, shape), axis=1) + lower
+    points = np.stack(np.unravel_index(in_order, shape), axis=1)
     # One more point, that no range reaches, as reduceat takes ends within its array only.
     points = np.vstack([points, points[-1:]])
-    # From each first place to past each last; every other stretch is between ranges.
-    stretches = np.stack([places[:, 0], places[:, 1] + 1], axis=2).reshape(2, -1)
-    up, down = (
-        np.stack([extreme.reduceat(points, stretch)[::2] for extreme in (np.minimum, np.maximum)])
-        for stretch in stretches
-    )
-    return up, down
+    for kept in (rank, points):
+        kept.setflags(write=False)
+    return rank, points
 
 
 def _least_inverse(weights: Real, upwards: Real, downwards: Real) -> Real:
