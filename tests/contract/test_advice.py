@@ -13,6 +13,8 @@ import microveil as mv
 from microveil.plans import centroids
 from microveil.release.expectation import expectations
 
+IS_WEIGHED = True  # what would be better is tested here
+
 N = 300
 RANDOM = np.random.Generator(np.random.PCG64(11))
 PEOPLE = {

@@ -8,6 +8,8 @@ import pytest
 import microveil as mv
 from command import run
 
+IS_WEIGHED = True  # what would be better is tested here
+
 N = 300
 LEVELS = ["north", "south", "east"]
 REQUEST = {

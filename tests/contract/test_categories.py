@@ -9,8 +9,6 @@ import pytest
 import microveil as mv
 from microveil.methods import METHODS
 
-pytestmark = pytest.mark.usefixtures("unweighed")
-
 LEVELS = ("none", "school", "degree", "doctorate")
 ORDERED = {"E": mv.ordered(*LEVELS)}
 N = 120

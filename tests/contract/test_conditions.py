@@ -27,8 +27,6 @@ from microveil.privacy.condition import (
 )
 from microveil.report import comparison_report, custodian_report, publishable_report
 
-pytestmark = pytest.mark.usefixtures("unweighed")
-
 N = 60
 NAMES = ["x", "y"]
 BOUNDS = {"x": (0, 1000), "y": (0, 1000)}

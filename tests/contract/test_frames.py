@@ -13,8 +13,6 @@ from sklearn.naive_bayes import GaussianNB
 
 import microveil as mv
 
-pytestmark = pytest.mark.usefixtures("unweighed")
-
 N = 12
 REQUEST = {
     "method": "dp-um",

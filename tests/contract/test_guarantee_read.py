@@ -10,8 +10,6 @@ import pytest
 
 import microveil as mv
 
-pytestmark = pytest.mark.usefixtures("unweighed")
-
 N = 60
 OLD = json.loads((Path(__file__).parent / "guarantees_of_schema_1.json").read_text("utf-8"))
 

@@ -15,8 +15,6 @@ from hypothesis import strategies as st
 import microveil as mv
 from microveil.methods.knoise import invariant, randomised_response, spent
 
-pytestmark = pytest.mark.usefixtures("unweighed")
-
 N = 61
 BOUNDS = {"x": (0, 1000), "y": (0, 1000), "z": (0, 50)}
 NAMES = ["x", "y", "z"]

@@ -8,8 +8,6 @@ import pytest
 import microveil as mv
 from microveil.utility import expected_error
 
-pytestmark = pytest.mark.usefixtures("unweighed")
-
 N = 60
 NAMES = ["x", "y", "z"]
 BOUNDS = {"x": (0, 1000), "y": (0, 1000), "z": (-50, 50)}

@@ -6,8 +6,6 @@ import pytest
 import microveil as mv
 from microveil.methods import METHODS
 
-pytestmark = pytest.mark.usefixtures("unweighed")
-
 N = 400
 RANDOM = np.random.default_rng(3)
 TABLE = {"A": RANDOM.permutation(N), "B": RANDOM.permutation(N), "C": np.arange(N) % 2}

@@ -7,8 +7,6 @@ import pytest
 
 import microveil as mv
 
-pytestmark = pytest.mark.usefixtures("unweighed")
-
 SECRET = 987654321
 N = 12
 GOOD = {"method": "dp-um", "k": 3, "epsilon": 1, "attributes": ["x"], "bounds": {"x": (0, 10**9)}}

@@ -5,8 +5,6 @@ import pytest
 
 import microveil as mv
 
-pytestmark = pytest.mark.usefixtures("unweighed")
-
 N = 60
 NAMES = ["x", "y", "z"]
 BOUNDS = dict.fromkeys(NAMES, (0, 1000))

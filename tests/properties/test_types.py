@@ -20,8 +20,6 @@ import microveil as mv
 from microveil.commands import files as publish
 from microveil.files import csv_format
 
-pytestmark = pytest.mark.usefixtures("unweighed")
-
 N_SAMPLE = 5  # records that types are read off in these tests: the others are late
 THEMES = {
     "whole": ["0", "1", "2", "7", "12", "40", "-3"],

@@ -21,8 +21,6 @@ from command import run
 from microveil.commands import demo, files
 from microveil.errors import FileError
 
-pytestmark = pytest.mark.usefixtures("unweighed")
-
 REQUEST = [
     "--method", "dp-um", "--k", "5", "--epsilon", "1", "--attributes", "AGE,INCOME",
     "--bounds", "AGE=0:120", "--bounds", "INCOME=0:400000", "--resolution", "INCOME=0.01",

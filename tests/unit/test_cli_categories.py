@@ -15,8 +15,6 @@ from microveil.release.proposal import propose_recipe
 from microveil.release.recipe import merged, read_recipe
 from microveil.schema import Ordered
 
-pytestmark = pytest.mark.usefixtures("unweighed")
-
 LEVELS = ["none", "school", "degree"]
 INCOME = ["<=50K", ">50K"]
 RANDOM = np.random.Generator(np.random.PCG64(3))

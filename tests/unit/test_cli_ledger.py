@@ -9,8 +9,6 @@ import pytest
 import microveil as mv
 from command import run
 
-pytestmark = pytest.mark.usefixtures("unweighed")
-
 REQUEST = [
     "--method", "dp-um", "--k", "5", "--attributes", "AGE", "--bounds", "AGE=0:120",
 ]  # fmt: skip

@@ -26,6 +26,8 @@ from microveil.risk.record_linkage import (
     record_linkage_standardised,
 )
 
+IS_WEIGHED = True  # what would be better is tested here
+
 HEAD = "For the custodian, not for logs:"
 
 

@@ -20,8 +20,6 @@ from microveil.ledger import Entry, Ledger, Recording, Spent, announce, ledger_p
 from microveil.ledger import keeping as ledger_keeping
 from microveil.ledger.totals import Totals
 
-pytestmark = pytest.mark.usefixtures("unweighed")
-
 PEOPLE = {"AGE": np.array([23, 35, 31, 62, 58, 47]), "HOME": np.array(list("abcabc"))}
 BOUNDS = {"AGE": (0, 120)}
 NAME = "household-survey-QX"
