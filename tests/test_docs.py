@@ -32,7 +32,7 @@ COMMANDS = {
 @pytest.fixture
 def small(monkeypatch):
     """Fewer invented people and smaller forests: how a command ends hangs on no size."""
-    monkeypatch.setattr(demo, "invented_people", partial(mv.invented_people, 900))
+    monkeypatch.setattr(demo, "invented_people", partial(mv.invented_people, 400))
     monkeypatch.setattr(
         "sklearn.ensemble.RandomForestClassifier",
         lambda n_estimators: RandomForestClassifier(n_estimators=n_estimators // 25),
