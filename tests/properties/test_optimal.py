@@ -140,7 +140,7 @@ def test_sum_of_squares_of_large_clusters(in_order, k):
     )
 
 
-@pytest.mark.parametrize("in_order", ascending(150))
+@pytest.mark.parametrize("in_order", ascending(90))
 @pytest.mark.parametrize("epsilon", [0.5, 16, 4096])
 @pytest.mark.parametrize("k", [1, 7])
 def test_expected_error_of_the_plain_quadratic_dynamic_programme(in_order, k, epsilon):

@@ -80,7 +80,7 @@ def test_no_joining_of_many_clusters_loses_less(table):
 def test_few_values_in_many_clusters(n_values, k):
     """Blocks of many clusters, in shares that differ, against the quadratic programme."""
     random = np.random.Generator(np.random.PCG64(n_values))
-    values = np.sort(random.integers(0, n_values, 1500) ** 2)
+    values = np.sort(random.integers(0, n_values, 600) ** 2)
     sizes = ranking_sizes(len(values), k)
     assert_valid_and_least(
         values, sizes, widened_sizes(values, sizes), plain.least(values, sizes.tolist())

@@ -252,11 +252,11 @@ def test_the_area_under_the_curve_is_that_over_all_pairs(members, others):
 def test_many_leaves_hide_no_nearer_row(n_attributes, neighbours):
     """In a tree of many leaves, distances and ties are those of comparing every pair."""
     generator = np.random.default_rng(n_attributes)
-    rows = np.round(generator.standard_normal((900, n_attributes)), 1)
-    people = np.round(generator.standard_normal((40, n_attributes)), 1)
+    rows = np.round(generator.standard_normal((600, n_attributes)), 1)
+    people = np.round(generator.standard_normal((20, n_attributes)), 1)
     is_category = np.arange(n_attributes) % 3 == 1
-    rows[:, is_category] = generator.integers(0, 3, (900, is_category.sum()))
-    people[:, is_category] = generator.integers(0, 4, (40, is_category.sum()))
+    rows[:, is_category] = generator.integers(0, 3, (600, is_category.sum()))
+    people[:, is_category] = generator.integers(0, 4, (20, is_category.sum()))
     weights = standard_weights(rows, is_category)
     search = Rows.arrange(rows, weights, is_category)
     found = search.distances(people, neighbours=neighbours)

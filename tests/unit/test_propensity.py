@@ -81,7 +81,10 @@ def resynthesised(generator, n_original, n_protected, *, from_fit=True):
     return [dict(zip("ABC", table.T, strict=True)) for table in (original, drawn)]
 
 
-@pytest.mark.parametrize(("n_original", "n_protected"), [(400, 400), (300, 600)])
+@pytest.mark.parametrize(
+    ("n_original", "n_protected"),
+    [pytest.param(400, 400, marks=pytest.mark.slow), (300, 600)],
+)
 def test_the_null_is_what_resynthesis_by_a_correct_model_gives(n_original, n_protected):
     """Mean within 8 % and standard deviation within 12 % over 400 simulated syntheses.
 
