@@ -18,6 +18,7 @@ import pytest
 
 import microveil as mv
 from command import run
+from microveil.cli.console import command_line
 from microveil.commands import demo, files
 from microveil.errors import FileError
 
@@ -184,6 +185,33 @@ def test_a_recipe_and_flags_make_a_request(folder):
     guarantee = json.loads((folder / "out" / "guarantee.json").read_text())
     assert guarantee["k"] == 7
     assert len(guarantee["attributes"]) == 8
+
+
+def test_the_demo_ends_with_a_command_that_works(invented, of_a_file, tmp_path):
+    """It proposes a recipe for the table of the demo, or for the file that was given."""
+    for shown, folder in ((invented[0], invented[1].parent), of_a_file):
+        last = shown.rstrip().splitlines()[-1].split()
+        assert last[:2] == ["microveil", "inspect"]
+        done = run(*last[1:-1], tmp_path / f"{folder.name}.toml", folder=folder)
+        assert done.returncode == 0, done.stderr
+        assert (tmp_path / f"{folder.name}.toml").exists()
+
+
+def test_a_program_that_no_shell_finds_is_named_with_its_path(tmp_path):
+    """As `make demo` installs it; one that is found, or was called by Python, as it was called."""
+    hidden, found = tmp_path / "hidden" / "microveil", tmp_path / "found" / "microveil"
+    for program in (hidden, found):
+        program.parent.mkdir()
+        program.touch(mode=0o755)
+    cases = {
+        f"{hidden}": f"{hidden}",
+        f"{found}": "microveil",
+        "/lib/microveil/__main__.py": f"{sys.executable} -m microveil",
+    }
+    with patch.dict(os.environ, {"PATH": f"{found.parent}"}):
+        for called, named in cases.items():
+            with patch.object(sys, "argv", [called]):
+                assert command_line("inspect", Path("a b.csv")) == f"{named} inspect 'a b.csv'"
 
 
 def test_inspect_does_not_overwrite(folder):

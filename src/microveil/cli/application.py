@@ -2,7 +2,6 @@
 
 import itertools
 import os
-import shlex
 import sys
 from importlib.metadata import version
 from pathlib import Path
@@ -12,6 +11,7 @@ import typer
 
 from microveil.cli.analysis_flags import takes_analyses
 from microveil.cli.console import (
+    command_line,
     counted_progress,
     print_json,
     print_message,
@@ -100,7 +100,7 @@ def demo(
         ),
     ] = None,
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder for the three releases.")
+        Path, typer.Option("-o", "--output", help="Folder for the four releases.")
     ] = Path("microveil-demo"),
     separator: Separator = None,
     decimal: Decimal = ".",
@@ -110,13 +110,19 @@ def demo(
         bool, typer.Option("--overwrite", help="Replace an earlier demo.")
     ] = False,
 ) -> None:
-    """Show the main job on invented people, protected in three ways."""
+    """Show the main job on invented people, protected in four ways."""
     from microveil.commands.demo import run_demo
 
     text = text_format(separator, decimal, encoding)
     with step_progress() as progress:
         page = run_demo(output, data=data, text=text, overwrite=overwrite, progress=progress)
     print_text(page)
+    of_file = [] if text is None else ["--separator", separator, "--decimal", decimal]
+    of_file += [] if text is None or encoding == "utf-8" else ["--encoding", encoding]
+    recipe = _free("recipe", ".toml")
+    table = output / "original.csv" if data is None else data
+    command = command_line("inspect", table, *of_file, "--scope", "row", "-o", recipe)
+    print_text(f"\nNext, propose a request for a table, this one or yours:\n\n  {command}")
 
 
 @app.command()
@@ -160,17 +166,15 @@ def inspect(
         left = "Confirm its roles and types, fill in bounds, resolutions and categories; then"
     else:
         left = "Confirm its roles and types (bounds may stay open); then"
-    command = shlex.join(["microveil", "protect", f"{data}", "--recipe", f"{output}"])
-    folder = shlex.quote(f"{_free_folder(data)}")
-    print_text(f"Recipe written to {output}. {left}\n\n  {command} -o {folder}")
+    folder = _free(f"{data.name.partition('.')[0] or 'table'}-release")
+    command = command_line("protect", data, "--recipe", output, "-o", folder)
+    print_text(f"Recipe written to {output}. {left}\n\n  {command}")
 
 
-def _free_folder(data: Path) -> Path:
-    """Name a folder for a release that neither it nor its custodian's is there for yet."""
-    stem = data.name.partition(".")[0] or "table"
-    names = (f"{stem}-release{'' if n == 1 else f'-{n}'}" for n in itertools.count(1))
-    free = (name for name in names if not any(map(os.path.lexists, (name, f"{name}-custodian"))))
-    return Path(next(free))
+def _free(stem: str, suffix: str = "") -> str:
+    """Return a name that is free, as its custodian's folder is: with a number if need be."""
+    names = (f"{stem}{'' if n == 1 else f'-{n}'}{suffix}" for n in itertools.count(1))
+    return next(n for n in names if not any(map(os.path.lexists, (n, f"{n}-custodian"))))
 
 
 @app.command()

@@ -1,19 +1,44 @@
 """What the commands show: JSON on standard output, progress on a terminal."""
 
 import json
+import shlex
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import typer
 
 from microveil.text import readable
 
-__all__ = ["counted_progress", "print_json", "print_message", "print_text", "step_progress"]
+__all__ = [
+    "command_line",
+    "counted_progress",
+    "print_json",
+    "print_message",
+    "print_text",
+    "step_progress",
+]
 
 # Seconds over which speed is taken: methods and k differ in cost, and a run may take a minute.
 SPEED_OVER = 600.0
+
+
+def command_line(*words: str | Path) -> str:
+    """Return a command as it is to be typed next: with this program as it was called.
+
+    What is installed where no shell looks for it, as by ``make demo``, is named with its path.
+    """
+    called = Path(sys.argv[0])
+    if called.name == "__main__.py":
+        program = [sys.executable, "-m", "microveil"]
+    else:
+        found = shutil.which(called.name)
+        known = found is None or Path(found).resolve() == called.resolve()
+        program = [called.name if known else f"{called}"]
+    return shlex.join([*program, *map(str, words)])
 
 
 def print_text(text: str) -> None:
