@@ -109,6 +109,20 @@ def test_pandas_frames_come_back_with_their_types_and_without_their_index():
         assert data["place"].astype(str).tolist() == PLACE
 
 
+def test_an_index_that_is_left_out_is_noted():
+    """One that but counts the rows is not worth a note; no label of it is shown."""
+    frame = pandas_frame()
+    counted = frame.reset_index(drop=True)
+    named = counted.rename_axis("nr")
+    noted = {}
+    for title, table in (("labels", frame), ("counted", counted), ("named", named)):
+        notes = mv.protect(table, **REQUEST).notes
+        noted[title] = any("The index of the data frame" in note for note in notes)
+        assert not any("person" in note and "index" in note for note in notes)
+    assert noted == {"labels": True, "counted": False, "named": True}
+    assert not any("index" in note for note in mv.protect(polars_frame(), **REQUEST).notes)
+
+
 def test_polars_frames_come_back_with_their_types():
     """Column types are restored; categories that no record has are gone."""
     data = mv.protect(polars_frame(), **REQUEST).data

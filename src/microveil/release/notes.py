@@ -39,6 +39,11 @@ def plan_notes(
         *_of_rows(request, claim),
         *_of_new_table(request, parts, prepared.table.n_records),
     ]
+    if prepared.table.has_index:
+        notes.append(
+            "The index of the data frame is not released; reset_index makes a column of it, which "
+            "can be asked for as others can."
+        )
     if request.seed is not None:
         notes.append("Noise from a seed protects nobody: do not publish this release.")
     if prepared.formulas:

@@ -35,6 +35,7 @@ class Table(Protocol):
 
     names: tuple[str, ...]
     n_records: int
+    has_index: bool  # that says more than where a row stands, and is in no release
 
     def kind(self, name: str) -> Kind:
         """Return how the column's values become numbers, if they do."""
@@ -239,6 +240,8 @@ def _as_words(entries: Iterable[Any]) -> NDArray[np.str_]:
 class _Arrays:
     """A dict of numpy arrays."""
 
+    has_index = False
+
     def __init__(self, arrays: Mapping[str, Any]) -> None:
         for name, array in arrays.items():
             # The type of a list would hang on its values, a mask would hide some.
@@ -326,6 +329,10 @@ class _Frame:
         self._frame = frame
         self.names = tuple(frame.columns)
         self.n_records = len(frame)
+        index = getattr(frame.to_native(), "index", None)
+        self.has_index = index is not None and (
+            type(index).__name__ != "RangeIndex" or index.name is not None
+        )
         self._decimals: dict[str, NDArray[np.float64] | None] = {}
 
     def kind(self, name: str) -> Kind:
