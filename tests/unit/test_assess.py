@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 import microveil as mv
+from command import run
 from microveil.commands.files import assess_files
 from microveil.errors import DataError, RequestError
 from microveil.evaluation import guarantee_beside
@@ -285,3 +286,26 @@ def test_columns_of_the_linkage_table_never_run_together():
     for line in lines[start + 1 : start + 4]:
         cells = [cell for cell in line.strip().split("  ") if cell.strip()]
         assert len(cells) == 4, line
+
+
+def test_the_folder_of_a_release_stands_for_its_table(tmp_path):
+    """Both commands find the table in it, of any format, with the guarantee beside it."""
+    people = mv.invented_people(60, seed=2).select("AGE", "VISITS")
+    people.write_parquet(tmp_path / "people.parquet")
+    asked = {"method": "dp-um", "k": 5, "epsilon": 1, "bounds": {"AGE": (0, 120)}}
+    mv.protect(people, attributes=["AGE"], keep=["VISITS"], shuffle=True, **asked).write(
+        tmp_path / "out", format="parquet"
+    )
+    for command in ("assess", "attack"):
+        done, same = (
+            run(command, "people.parquet", protected, folder=tmp_path)
+            for protected in ("out", "out/data.parquet")
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout == same.stdout
+    assert "shuffled" in run("assess", "people.parquet", "out", folder=tmp_path).stdout
+    (tmp_path / "out" / "data.csv").touch()
+    for folder in ("out", "."):
+        done = run("assess", "people.parquet", folder, folder=tmp_path)
+        assert done.returncode == 2
+        assert "a folder must be that of a release" in done.stderr

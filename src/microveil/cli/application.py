@@ -300,7 +300,9 @@ def audit(
 @takes_analyses
 def assess(
     original: Annotated[Path, typer.Argument(help="The table before.")],
-    protected: Annotated[Path, typer.Argument(help="The table after.")],
+    protected: Annotated[
+        Path, typer.Argument(help="The table after, or the folder of its release.")
+    ],
     attributes: Names = None,
     separator: Separator = None,
     decimal: Decimal = ".",
@@ -425,7 +427,9 @@ def reproduce(
 @app.command()
 def attack(
     original: Annotated[Path, typer.Argument(help="The table before.")],
-    protected: Annotated[Path, typer.Argument(help="The table after.")],
+    protected: Annotated[
+        Path, typer.Argument(help="The table after, or the folder of its release.")
+    ],
     attributes: Names = None,
     known: Annotated[
         list[str] | None, typer.Option(help="Columns the intruder knows of people.")

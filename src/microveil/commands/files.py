@@ -20,7 +20,7 @@ from microveil.evaluation.analyses import Analyses
 from microveil.evaluation.assess import assess
 from microveil.evaluation.attack import attack
 from microveil.files import Format, named_format
-from microveil.files.folders import check_absent
+from microveil.files.folders import check_absent, table_of_release
 from microveil.files.reading import SourceFile, read_file
 from microveil.files.text import TextFormat
 from microveil.ledger import Totals, ledger_place, read_ledger
@@ -348,11 +348,14 @@ def attack_files(
     progress: Progress = lambda _step: None,
     **arguments: Any,
 ) -> AttackReport:
-    """Attack a protected file as `attack` does; ``names`` are lists of columns by argument.
+    """Attack a protected file, or a release's folder, as `attack` does.
+
+    ``names`` are lists of columns by argument.
 
     That a release was shuffled, or is synthetic, is read from the guarantee that lies beside it.
     """
     progress("reading the tables")
+    protected = table_of_release(protected)
     before = read_file(original, text=text).frame
     after = read_file(protected, text=text).frame
     others = None if control is None else read_file(control, text=text).frame
@@ -361,7 +364,7 @@ def attack_files(
         for argument, given in names.items()
         if given is not None
     }
-    paired = paired and has_pairs(guarantee_beside(Path(protected), after.columns))
+    paired = paired and has_pairs(guarantee_beside(protected, after.columns))
     progress("attacking")
     return attack(before, after, control=others, paired=paired, **listed, **arguments)
 
@@ -378,19 +381,20 @@ def assess_files(
     rules: Iterable[str] | None = None,
     **analyses: Any,
 ) -> Assessment:
-    """Measure a protected file against its original; see `assess`.
+    """Measure a protected file, or a release's folder, against its original; see `assess`.
 
     What is promised is read from the guarantee that lies beside a release, and margins of
     subgroups come from the measurements there. Names in ``attributes`` and ``by`` may be lists
     with commas.
     """
+    protected = table_of_release(protected)
     before = read_file(original, text=text).frame
     after = read_file(protected, text=text).frame
     names, groups = (
         None if given is None else resolve_names(given, before.columns)
         for given in (attributes, by)
     )
-    guarantee = guarantee_beside(Path(protected), after.columns)
+    guarantee = guarantee_beside(protected, after.columns)
     return assess(
         before,
         after,
@@ -400,6 +404,6 @@ def assess_files(
         by=groups,
         rules=rules,
         guarantee=guarantee,
-        measurements=None if groups is None else measurements_beside(Path(protected), guarantee),
+        measurements=None if groups is None else measurements_beside(protected, guarantee),
         **analyses,
     )

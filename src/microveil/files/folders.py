@@ -23,7 +23,7 @@ from microveil.errors import FileError, stands_alone
 from microveil.files.formats import FORMATS
 from microveil.files.text import quoted
 
-__all__ = ["check_absent", "write_folders"]
+__all__ = ["check_absent", "table_of_release", "write_folders"]
 
 _AT_FDCWD = -100
 _RENAME_NOREPLACE = 1
@@ -31,11 +31,39 @@ _RENAME_NOREPLACE = 1
 _UNKNOWN = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)
 # A folder is one of ours if it holds the file that every release has there, named first, and
 # nothing but files that a release may have.
+_TABLES = tuple(f"data{entry.suffixes[0]}" for entry in FORMATS.values())
 _PUBLIC = (
     *("guarantee.json", "guarantee.md", "report.html", "measurements.json", "margins.json"),
-    *(f"data{entry.suffixes[0]}" for entry in FORMATS.values()),
+    *_TABLES,
 )
 _CUSTODIANS = ("manifest.json", "report.html")
+
+
+@stands_alone
+def table_of_release(path: str | Path) -> Path:
+    """Return the table of a release whose folder is named; any other path as it is.
+
+    Raises
+    ------
+    FileError
+        If the folder holds no release.
+
+    Examples
+    --------
+    >>> table_of_release("people.csv").name
+    'people.csv'
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        return folder
+    tables = [folder / name for name in _TABLES if (folder / name).is_file()]
+    if len(tables) != 1:
+        raise FileError(
+            f"{folder}",
+            "a folder must be that of a release, with its one table in it: data.csv, for example",
+            "name the folder that microveil protect wrote, or a file",
+        )
+    return tables[0]
 
 
 @stands_alone
