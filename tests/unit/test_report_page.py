@@ -365,6 +365,49 @@ def test_a_page_of_many_attributes_stays_below_a_megabyte():
     assert len(publishable_report(release).encode()) < 1_000_000
 
 
+def test_a_demonstration_is_one_comparison_with_each_way_folded(pages, demonstrated):
+    """Open stand the figures and the original against each way; the rest is behind one summary."""
+    root = read(pages["demonstration"])
+    parts = [node for node in root.all("details") if "part" in node.attributes.get("class", "")]
+    assert len(parts) == len(demonstrated)
+    assert not any("open" in part.attributes for part in parts)
+    folded = {id(node) for part in parts for node in part.all("section", "svg")}
+    shown = [node for node in root.all("section") if id(node) not in folded]
+    assert [section.children[0].text for section in shown] == [
+        "Side by side",
+        "The original against each release",
+        *demonstrated,
+    ]
+    figures = [figure for row in root.all("div") if row.attributes.get("class") == "ways"
+               for figure in row.all("figure")]  # fmt: skip
+    captions = [caption.text for figure in figures for caption in figure.all("figcaption")]
+    assert captions == [*demonstrated] * 2  # AGE and INCOME
+    assert not folded & {id(drawn) for figure in figures for drawn in figure.all("svg")}
+    assert folded
+
+
+def test_what_one_way_does_not_release_is_said_beside_the_others(people):
+    """A row of pictures has one place to each way."""
+    releases = {}
+    for names in (["AGE"], ["AGE", "VISITS"]):
+        bounds = dict.fromkeys(names, (0, 110))
+        release = mv.protect(people, method="laplace", epsilon=1, attributes=names, bounds=bounds)
+        releases[f"{len(names)} columns"] = (release, mv.assess(people, release, names))
+    root = read(demonstration_report(releases, people, lead="Invented people."))
+    rows = [row for row in root.all("div") if row.attributes.get("class") == "ways"]
+    assert [len(row.children) for row in rows] == [2, 2]
+    assert rows[1].children[0].text == "1 columns: not released"
+
+
+def test_a_release_of_text_alone_is_assessed_on_its_page(pages):
+    """How far its distribution moved is shown; what needs numbers says so, and blames no order."""
+    text = read(pages["words"]).text
+    assert "total variation" in text
+    assert "needs numbers" in text
+    assert "No attribute of numbers was protected." in text
+    assert "in random order" not in text
+
+
 def test_the_custodians_page_holds_every_part(demonstrated, people):
     """Figures of the release, assessment, audit and manifest are on the page."""
     release, assessment = demonstrated["idp-cbls"]

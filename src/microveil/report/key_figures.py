@@ -162,9 +162,8 @@ def _closest(assessment: Assessment) -> KeyFigure:
 def _lost(assessment: Assessment | None) -> KeyFigure:
     name = LOSS.label
     if assessment is None or LOSS.id not in assessment.measured:
-        why = (
-            "needs numbers" if assessment is None else "needs records in the order of the original"
-        )
+        without = assessment is None or not assessment.attributes
+        why = "needs numbers" if without else "needs records in the order of the original"
         return KeyFigure(name=name, value="not measured", meaning=why)
     loss = number(assessment.measured[LOSS.id].value, 3)
     return KeyFigure(name=name, value=f"{loss} {LOSS.unit}", meaning=LOSS.explanation)
@@ -187,9 +186,8 @@ def _found(assessment: Assessment | None) -> KeyFigure:
     name = "records found again"
     linked = None if assessment is None else assessment.strongest_linkage
     if linked is None or linked.figure is None:
-        return KeyFigure(
-            name=name, value="not measured", meaning="needs complete records in the same order"
-        )
+        why = "needs complete records of numbers in the same order"
+        return KeyFigure(name=name, value="not measured", meaning=why)
     chance = linked.figure.beside
     return KeyFigure(
         name=name,

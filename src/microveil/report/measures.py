@@ -146,7 +146,7 @@ def loss_section(subject: Subject) -> Section:
     if subject.assessment is None or not found:
         why = (
             "No attribute of numbers was protected."
-            if subject.assessment is None
+            if subject.assessment is None or not subject.assessment.attributes
             else "The release is in random order, or of records that are nobody's; these measures "
             "need the order of the original."
         )

@@ -27,11 +27,14 @@ class Part:
     title : str or None
         Where a page has several parts.
     identifier : str
+    folded : str or None
+        What opens them, where they are folded away.
     """
 
     sections: tuple[Section, ...]
     title: str | None = None
     identifier: str = ""
+    folded: str | None = None
 
 
 def page(
@@ -88,7 +91,7 @@ def _navigation(parts: Sequence[Part]) -> Markup:
         element(
             "li",
             element("a", part.title, href=f"#{part.identifier}"),
-            element("ul", (_entry(section) for section in part.sections)),
+            None if part.folded else element("ul", (_entry(section) for section in part.sections)),
         )
         if part.title
         else fragment(_entry(section) for section in part.sections)
@@ -104,13 +107,16 @@ def _entry(section: Section) -> Markup:
 def _part(part: Part) -> Markup:
     if part.title is None:
         return fragment(_section(section, 2, section.identifier) for section in part.sections)
+    sections = [
+        _section(section, 3, f"{part.identifier} {section.identifier}") for section in part.sections
+    ]
     return element(
         "section",
         element("h2", part.title, id=part.identifier),
-        (
-            _section(section, 3, f"{part.identifier} {section.identifier}")
-            for section in part.sections
-        ),
+        # Class "printed": what is folded away reaches paper all the same.
+        element("details", element("summary", part.folded), sections, class_="part printed")
+        if part.folded
+        else sections,
         aria_labelledby=part.identifier,
     )
 

@@ -34,6 +34,7 @@ from microveil.report.provenance import provenance_section
 from microveil.report.repeats import repeats_section
 from microveil.report.risks import audit_section, risks_section
 from microveil.report.sections import Section, Subject
+from microveil.report.side_by_side import pictures_section
 from microveil.report.tables import definitions, table
 from microveil.report.wording import NOTHING
 from microveil.risk.attacks import AttackReport
@@ -194,7 +195,7 @@ def demonstration_report(
     invented: bool = False,
     units: Mapping[str, str] | None = None,
 ) -> str:
-    """Write a page on several releases of one table, side by side and then each by itself.
+    """Write a page on several releases of one table, side by side, and each folded by itself.
 
     Parameters
     ----------
@@ -213,12 +214,23 @@ def demonstration_report(
     str
         One page of HTML, below a megabyte, that depends on the original.
     """
-    parts = [Part(sections=(_side_by_side(releases),))]
-    for place, (title, (release, assessment)) in enumerate(releases.items()):
-        subject = _subject(
+    subjects = {
+        title: _subject(
             release, original, assessment, units=units, among=len(releases), prefix=f"r{place}-"
         )
-        parts.append(Part(title=title, identifier=f"r{place}", sections=_sections(subject)))
+        for place, (title, (release, assessment)) in enumerate(releases.items())
+    }
+    columns = {title: subject.columns for title, subject in subjects.items()}
+    parts = [Part(sections=(_side_by_side(releases), pictures_section(columns)))]
+    parts += [
+        Part(
+            title=title,
+            identifier=f"r{place}",
+            sections=_sections(subject),
+            folded=f"All of {title}: its guarantee, each attribute, what was lost, and the risks",
+        )
+        for place, (title, subject) in enumerate(subjects.items())
+    ]
     return page(
         "A demonstration: one table, protected in several ways",
         warning=INVENTED if invented else WARNING,
@@ -248,7 +260,7 @@ def _subject(
     return Subject(
         release=release,
         columns=columns,
-        assessment=_assessed(release, original) if assessment is None else assessment,
+        assessment=assessment or assess(original, release, [attribute.name for attribute in terms]),
         attacks=attacks,
         empirical=empirical,
         not_released=tuple(name for name in before.names if name not in after.names),
@@ -288,15 +300,6 @@ def _columns_of_both(
                 remedy,
             )
     return columns
-
-
-def _assessed(release: Release, original: Any) -> Assessment | None:
-    """Assess a release, where it holds numbers that were protected, or is a new table."""
-    guarantee = release.guarantee
-    is_numeric = any(attribute.kind.is_numeric for attribute in guarantee.attributes)
-    if not is_numeric and not guarantee.is_synthetic:
-        return None
-    return assess(original, release, [attribute.name for attribute in guarantee.attributes])
 
 
 def _sections(subject: Subject) -> tuple[Section, ...]:
