@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import microveil as mv
+from command import run
 from microveil.errors import DataError, MicroveilError, RequestError
 from microveil.evaluation.attack import attack
 from microveil.risk.attacks import Records
@@ -210,6 +211,54 @@ def test_the_same_seed_gives_the_same_report():
     ]
     assert reports[0] == reports[1]
     assert {**reports[0], "seed": 2} != reports[2]
+
+
+ROLES = {
+    "AGE": "quasi-identifier",
+    "REGION": "quasi-identifier",
+    "INCOME": "confidential",
+    "CHILDREN": "non-confidential",
+    "HERE": "confidential",  # a column that the release does not have
+}
+RECIPE = {
+    "attributes": {name: {"role": role, "type": "whole number"} for name, role in ROLES.items()}
+}
+
+
+def test_roles_say_what_an_intruder_knows_and_wants_to_know():
+    """Quasi-identifiers are known and confidential attributes secret, but where names are given."""
+    original = people(np.random.default_rng(4), 60)
+    protected = {**original, "AGE": original["AGE"].round(-1)}
+    report = attack(original, protected, recipe=RECIPE).to_dict()
+    assert (
+        report == attack(original, protected, known=["AGE", "REGION"], secret=["INCOME"]).to_dict()
+    )
+    named = attack(original, protected, recipe=RECIPE, known=["AGE"]).to_dict()
+    assert named == attack(original, protected, known=["AGE"]).to_dict() != report
+
+
+def test_a_recipe_without_one_of_the_roles_leaves_it_to_the_default():
+    """All confidential, as recipes are proposed: each is the secret in turn, the others known."""
+    original = people(np.random.default_rng(4), 60)
+    entries = {name: {"role": "confidential", "type": "decimal"} for name in original}
+    report = attack(original, original, recipe={"attributes": entries}).to_dict()
+    assert report == attack(original, original).to_dict()
+
+
+def test_the_command_takes_roles_and_the_way_of_writing_from_a_recipe(tmp_path):
+    """One recipe is enough for the files of an office."""
+    table = pl.DataFrame(people(np.random.default_rng(4), 60))
+    for name in ("people.csv", "protected.csv"):
+        table.write_csv(tmp_path / name, separator=";")
+    recipe = '[file]\nseparator = ";"\n' + "".join(
+        f'[attributes.{name}]\nrole = "{role}"\ntype = "decimal"\n' for name, role in ROLES.items()
+    )
+    (tmp_path / "r.toml").write_text(recipe)
+    tables = ["attack", "people.csv", "protected.csv"]
+    done = run(*tables, "--recipe", "r.toml", "--json", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    asked = ["--known", "AGE,REGION", "--secret", "INCOME", "--separator", ";", "--json"]
+    assert done.stdout == run(*tables, *asked, folder=tmp_path).stdout
 
 
 def test_n_attacks_bounds_who_is_attacked_but_record_linkage_attacks_all():

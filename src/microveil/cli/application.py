@@ -437,6 +437,10 @@ def attack(
     secret: Annotated[
         list[str] | None, typer.Option(help="Columns the intruder wants to know.")
     ] = None,
+    recipe: Annotated[
+        Path | None,
+        typer.Option(help="Its quasi-identifiers are known, its confidential columns secret."),
+    ] = None,
     control: Annotated[
         Path | None, typer.Option(help="A table of people held out before the release was made.")
     ] = None,
@@ -464,6 +468,7 @@ def attack(
             protected,
             control=control,
             names={"attributes": attributes, "known": known, "secret": secret},
+            recipe=recipe,
             text=text,
             paired=not shuffled,
             tolerance=tolerance,

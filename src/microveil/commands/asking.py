@@ -17,7 +17,7 @@ from microveil.files.text import TextFormat
 from microveil.release.recipe import file_of_recipe, merged, read_recipe
 from microveil.table import bounds_from_data
 
-__all__ = ["apart", "asked_of", "resolve_names"]
+__all__ = ["apart", "asked_of", "resolve_names", "text_of_recipe"]
 
 Progress = Callable[[str], None]
 LISTS = ("attributes", "keep")
@@ -41,7 +41,7 @@ def asked_of(
     """
     of_recipe = {} if recipe is None else read_recipe(recipe)
     if recipe is not None and text is None:
-        text = _text_of_recipe(path, recipe)
+        text = text_of_recipe(path, recipe)
     progress("reading the table")
     file = open_file(path, text=text)
     asked = merged(of_recipe, with_named_values(arguments, file.names))
@@ -71,7 +71,7 @@ def asked_of(
     return source, asked
 
 
-def _text_of_recipe(path: str | Path, recipe: str | Path | Mapping[str, Any]) -> TextFormat | None:
+def text_of_recipe(path: str | Path, recipe: str | Path | Mapping[str, Any]) -> TextFormat | None:
     """Read how the file is written off a recipe; what it does not say is the format's own."""
     written, separator = file_of_recipe(recipe), format_of(Path(path)).separator
     if not written or separator is None:

@@ -10,7 +10,7 @@ import polars
 from microveil.audit.advice import Advice, advise
 from microveil.audit.empirical import EmpiricalAudit, empirical_audit
 from microveil.audit.exact import Audit, audit
-from microveil.commands.asking import apart, asked_of, resolve_names
+from microveil.commands.asking import apart, asked_of, resolve_names, text_of_recipe
 from microveil.compare import Comparison, compare
 from microveil.compare.store import opened, written_whole
 from microveil.engines import engine_of
@@ -343,6 +343,7 @@ def attack_files(
     *,
     control: str | Path | None = None,
     names: Mapping[str, Iterable[str] | None],
+    recipe: str | Path | Mapping[str, Any] | None = None,
     text: TextFormat | None = None,
     paired: bool = True,
     progress: Progress = lambda _step: None,
@@ -350,12 +351,15 @@ def attack_files(
 ) -> AttackReport:
     """Attack a protected file, or a release's folder, as `attack` does.
 
-    ``names`` are lists of columns by argument.
+    ``names`` are lists of columns by argument; a recipe says by its roles what is known and what
+    is secret where they do not, and how the files are written.
 
     That a release was shuffled, or is synthetic, is read from the guarantee that lies beside it.
     """
     progress("reading the tables")
     protected = table_of_release(protected)
+    if recipe is not None and text is None:
+        text = text_of_recipe(original, recipe)
     before = read_file(original, text=text).frame
     after = read_file(protected, text=text).frame
     others = None if control is None else read_file(control, text=text).frame
@@ -366,7 +370,9 @@ def attack_files(
     }
     paired = paired and has_pairs(guarantee_beside(protected, after.columns))
     progress("attacking")
-    return attack(before, after, control=others, paired=paired, **listed, **arguments)
+    return attack(
+        before, after, control=others, paired=paired, recipe=recipe, **listed, **arguments
+    )
 
 
 def assess_files(

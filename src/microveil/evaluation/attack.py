@@ -1,6 +1,7 @@
 """The verb that attacks a release, as an intruder with partial knowledge would."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from microveil.errors import DataError, RequestError, stands_alone
 from microveil.evaluation.promised import has_pairs
 from microveil.release import Release
+from microveil.release.recipe import roles_of_recipe
 from microveil.risk.attacks import (
     AttackOutcome,
     AttackReport,
@@ -23,6 +25,7 @@ from microveil.risk.attacks import (
     singling_out,
 )
 from microveil.risk.record_linkage import LARGEST_VALUE
+from microveil.schema import Role
 from microveil.table import Table, check_columns, open_table
 
 __all__ = ["attack"]
@@ -38,6 +41,7 @@ def attack(
     *,
     known: Iterable[str] | None = None,
     secret: Iterable[str] | None = None,
+    recipe: str | Path | Mapping[str, Any] | None = None,
     control: Any = None,
     parts: tuple[Iterable[str], Iterable[str]] | None = None,
     attributes: Iterable[str] | None = None,
@@ -62,6 +66,9 @@ def attack(
     secret : str or sequence of str, optional
         What the intruder wants to know; by default every attribute in turn that is not
         among the known ones named, or simply every attribute in turn.
+    recipe : str, Path or dict, optional
+        Whose roles say what is known (quasi-identifiers) and what secret (confidential), where
+        neither is named, of the attributes that take part.
     control : table, optional
         People drawn like those of the original, who are not in it: a part that was held out
         before the release was made. Without it success includes what the population reveals
@@ -124,6 +131,8 @@ def attack(
         )
     records = _records(tables, None if attributes is None else _named(attributes))
     names = list(records["original"].names)
+    if recipe is not None and known is None and secret is None:
+        known, secret = _by_roles(names, roles_of_recipe(recipe))
     roles = _Roles(names, known, secret, parts)
     setting = Setting(
         original=records["original"],
@@ -148,6 +157,15 @@ def attack(
         not_carried_out=not_carried_out,
         left_out=tuple(name for name in tables["original"].names if name not in names),
     )
+
+
+def _by_roles(
+    names: list[str], roles: Mapping[str, Role]
+) -> tuple[list[str] | None, list[str] | None]:
+    """Return what is known and what is secret; None of a role that no attribute has."""
+    known = [name for name in names if roles.get(name) is Role.QUASI_IDENTIFIER]
+    secret = [name for name in names if roles.get(name) is Role.CONFIDENTIAL]
+    return known or None, secret or None
 
 
 class _Roles:

@@ -40,7 +40,7 @@ from microveil.arguments import Argument, arguments
 from microveil.errors import FileError, RequestError, stands_alone
 from microveil.schema import Kind, Ordered, Role
 
-__all__ = ["file_of_recipe", "merged", "read_recipe"]
+__all__ = ["file_of_recipe", "merged", "read_recipe", "roles_of_recipe"]
 
 
 class Entries(BaseModel):
@@ -157,6 +157,17 @@ def file_of_recipe(recipe: str | Path | Mapping[str, Any]) -> dict[str, str]:
     {'separator': ';', 'decimal': ','}
     """
     return _contents(recipe)[1].get("file") or {}
+
+
+@stands_alone
+def roles_of_recipe(recipe: str | Path | Mapping[str, Any]) -> dict[str, Role]:
+    """Read what each attribute of a recipe is to whoever would find a person.
+
+    >>> roles_of_recipe({"attributes": {"AGE": {"role": "confidential", "type": "whole number"}}})
+    {'AGE': <Role.CONFIDENTIAL: 'confidential'>}
+    """
+    entries = _contents(recipe)[1]["attributes"]
+    return {name: Role(entry["role"]) for name, entry in entries.items()}
 
 
 def _contents(
