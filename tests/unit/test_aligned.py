@@ -1,5 +1,10 @@
 """Tables of a terminal."""
 
+import contextlib
+import os
+import sys
+from unittest.mock import patch
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,3 +54,52 @@ def test_a_column_is_as_wide_as_asked_for_at_least():
     """Short cells take the width that is asked for; a long one takes what it needs."""
     assert aligned([("a", "1"), ("b", "12345")], widths=(3, 4)) == ["a        1", "b    12345"]
     assert aligned([("a", "1"), ("", "2")], widths=(3, 4)) == ["a       1", "        2"]
+
+
+WORDS = st.lists(st.text(alphabet="ab", min_size=1, max_size=9), min_size=1, max_size=8).map(
+    " ".join
+)
+TABLES = st.integers(1, 6).flatmap(
+    lambda n: st.lists(
+        st.tuples(WORDS, *[st.integers(0, 10**9).map(str)] * (n - 1)), min_size=1, max_size=5
+    )
+)
+
+
+@contextlib.contextmanager
+def terminal(columns):
+    with (
+        patch.object(sys.stdout, "isatty", lambda: True, create=True),
+        patch.dict(os.environ, {"COLUMNS": str(columns)}),
+    ):
+        yield
+
+
+@given(TABLES, st.integers(30, 90), st.lists(st.integers(0, 30), max_size=4))
+def test_no_line_is_longer_than_a_terminal_and_none_of_its_words_is_lost(rows, columns, widths):
+    """However narrow it is: every word comes, in its row, and no two run together."""
+    with terminal(columns):
+        entries = aligned(rows, widths=widths, indent=" ")
+    assert len(entries) == len(rows)
+    for entry, row in zip(entries, rows, strict=True):
+        assert sorted(entry.split()) == sorted(" ".join(row).split())
+        assert all(len(line) <= columns for line in entry.split("\n"))
+        assert all(line == line.rstrip() for line in entry.split("\n"))
+
+
+def test_a_table_that_fits_is_the_same_on_a_terminal_and_in_a_pipe():
+    """A column of words is made narrower first; then numbers stay under their heads."""
+    rows = [("figure", "one way", "other"), ("distributions of all attributes", "0.11", "231")]
+    piped = aligned(rows, widths=(40, 10, 10))
+    with terminal(len(piped[0])):
+        assert aligned(rows, widths=(40, 10, 10)) == piped
+    with terminal(40):
+        assert aligned(rows, widths=(40, 10, 10)) == [
+            "figure                    one way  other",
+            "distributions of all         0.11    231\nattributes",
+        ]
+    with terminal(28):
+        assert aligned(rows) == [
+            "figure\n  one way  other",
+            "distributions of all\nattributes\n     0.11    231",
+        ]

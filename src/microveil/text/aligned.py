@@ -1,10 +1,15 @@
 """Tables of a terminal: words to the left, numbers to the right, two spaces between columns."""
 
+import shutil
+import sys
+import textwrap
 from collections.abc import Collection, Iterable, Sequence
 
 __all__ = ["aligned"]
 
 BETWEEN = "  "
+# Columns of words are not made narrower than this: a table is set row by row instead.
+NARROWEST = 14
 
 
 def aligned(
@@ -30,7 +35,10 @@ def aligned(
     Returns
     -------
     list of str
-        A line to a row, without spaces at its end.
+        An entry to a row, without spaces at its end: one line, but on a terminal that is too
+        narrow for the table. There words go on in further lines under their first; where that
+        does not do, the first cell has a line of its own and the others stand below it, each in
+        a line of its own if need be.
 
     Examples
     --------
@@ -40,16 +48,62 @@ def aligned(
     TAX           12
     """
     cells = [tuple(row) for row in rows]
-    wide = list(widths)
+    needed = [0] * max(map(len, cells), default=0)
     for row in cells:
-        wide += [0] * (len(row) - len(wide))
         for place, cell in enumerate(row):
-            wide[place] = max(wide[place], len(cell))
-    return [
-        indent
-        + BETWEEN.join(
-            cell.ljust(wide[place]) if place in left else cell.rjust(wide[place])
-            for place, cell in enumerate(row)
-        ).rstrip()
-        for row in cells
-    ]
+            needed[place] = max(needed[place], len(cell))
+    wide = [*map(max, zip(needed, widths, strict=False)), *needed[len(widths) :]]
+    room = _room(indent)
+    if room is None or _width(wide) <= room:
+        return [indent + _line(row, wide, left) for row in cells]
+    if _width(needed) > room:
+        words = [place for place in left if place < len(needed)] or [0]
+        flexible = max(words, key=needed.__getitem__)
+        narrower = needed[flexible] - (_width(needed) - room)
+        if narrower < NARROWEST:
+            return [_stacked(row, needed, left, room, indent) for row in cells]
+        needed[flexible] = narrower
+    return [_in_lines(row, needed, left, indent) for row in cells]
+
+
+def _room(indent: str) -> int | None:
+    """Return how wide a terminal is; None where there is none."""
+    if not sys.stdout.isatty():
+        return None
+    return max(shutil.get_terminal_size().columns - len(indent), 2 * NARROWEST)
+
+
+def _width(wide: Sequence[int]) -> int:
+    return sum(wide) + len(BETWEEN) * (len(wide) - 1)
+
+
+def _line(row: Sequence[str], wide: Sequence[int], left: Collection[int]) -> str:
+    return BETWEEN.join(
+        cell.ljust(wide[place]) if place in left else cell.rjust(wide[place])
+        for place, cell in enumerate(row)
+    ).rstrip()
+
+
+def _in_lines(row: Sequence[str], wide: Sequence[int], left: Collection[int], indent: str) -> str:
+    """Set one row, words in as many lines as they take."""
+    split = [textwrap.wrap(cell, wide[place]) or [""] for place, cell in enumerate(row)]
+    lines = []
+    for number in range(max(map(len, split), default=0)):
+        part = [lines_of[number] if number < len(lines_of) else "" for lines_of in split]
+        lines.append(indent + _line(part, wide, left))
+    return "\n".join(lines)
+
+
+def _stacked(
+    row: Sequence[str], wide: Sequence[int], left: Collection[int], room: int, indent: str
+) -> str:
+    """Set the first cell above the others, which keep their columns where these fit."""
+    lines = textwrap.wrap(row[0], room)
+    others, rest = row[1:], wide[1:]
+    if len(BETWEEN) + _width(rest) <= room:
+        words = {place - 1 for place in left}
+        lines += [BETWEEN + _line(others, rest, words)] if others else []
+    else:
+        for cell in others:
+            lines += textwrap.wrap(cell, room, initial_indent=BETWEEN, subsequent_indent=BETWEEN)
+    return "\n".join(f"{indent}{line}" for line in lines)
