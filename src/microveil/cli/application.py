@@ -117,8 +117,9 @@ def demo(
     with step_progress() as progress:
         page = run_demo(output, data=data, text=text, overwrite=overwrite, progress=progress)
     print_text(page)
-    of_file = [] if text is None else ["--separator", separator, "--decimal", decimal]
-    of_file += [] if text is None or encoding == "utf-8" else ["--encoding", encoding]
+    of_file = [] if separator is None else ["--separator", separator]
+    of_file += [] if decimal == "." else ["--decimal", decimal]
+    of_file += [] if encoding == "utf-8" else ["--encoding", encoding]
     recipe = _free("recipe", ".toml")
     table = output / "original.csv" if data is None else data
     command = command_line("inspect", table, *of_file, "--scope", "row", "-o", recipe)

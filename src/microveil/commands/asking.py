@@ -11,7 +11,6 @@ from microveil.commands.column_types import (
     resolutions_seen,
 )
 from microveil.commands.named_values import with_named_values
-from microveil.files import format_of
 from microveil.files.reading import SourceFile, open_file
 from microveil.files.text import TextFormat
 from microveil.release.recipe import file_of_recipe, merged, read_recipe
@@ -40,10 +39,8 @@ def asked_of(
     columns that are calculated with though they are not protected.
     """
     of_recipe = {} if recipe is None else read_recipe(recipe)
-    if recipe is not None and text is None:
-        text = text_of_recipe(path, recipe)
     progress("reading the table")
-    file = open_file(path, text=text)
+    file = open_file(path, text=text_of_recipe(recipe, text))
     asked = merged(of_recipe, with_named_values(arguments, file.names))
     source = file.read(
         decimals=read_as_decimals(asked),
@@ -71,12 +68,16 @@ def asked_of(
     return source, asked
 
 
-def text_of_recipe(path: str | Path, recipe: str | Path | Mapping[str, Any]) -> TextFormat | None:
-    """Read how the file is written off a recipe; what it does not say is the format's own."""
-    written, separator = file_of_recipe(recipe), format_of(Path(path)).separator
-    if not written or separator is None:
-        return None
-    return TextFormat(**{"separator": separator, **written})
+def text_of_recipe(
+    recipe: str | Path | Mapping[str, Any] | None, given: TextFormat | None
+) -> TextFormat | None:
+    """Read how files are written off a recipe, unless it is given otherwise.
+
+    What neither says of the separator is the format's own.
+    """
+    if recipe is None or given not in (None, TextFormat(separator="")):
+        return given
+    return TextFormat(**{"separator": "", **file_of_recipe(recipe)})
 
 
 def apart(arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -358,8 +358,7 @@ def attack_files(
     """
     progress("reading the tables")
     protected = table_of_release(protected)
-    if recipe is not None and text is None:
-        text = text_of_recipe(original, recipe)
+    text = text_of_recipe(recipe, text)
     before = read_file(original, text=text).frame
     after = read_file(protected, text=text).frame
     others = None if control is None else read_file(control, text=text).frame

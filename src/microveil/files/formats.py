@@ -165,7 +165,7 @@ def format_of(path: Path) -> Format:
             return entry
     suffixes = [suffix for entry in FORMATS.values() for suffix in entry.suffixes]
     if path.suffix.lower() in _SPREADSHEETS:
-        remedy = "open it in its program, and save the sheet as CSV"
+        remedy = f"in its program, save the sheet as CSV, or export the table as {titles()}"
     else:
         remedy = f"export the table as {titles()}; a file of text needs but another name"
     rule = f"the file's name must end with one of {' '.join(suffixes)}"
