@@ -28,7 +28,9 @@ __all__ = [
     "Bounds",
     "Categories",
     "Cells",
+    "Code",
     "Domain",
+    "GivenCode",
     "Kind",
     "Ordered",
     "Role",
@@ -41,6 +43,9 @@ EPOCH = datetime.date(1970, 1, 1)
 
 # A numeric column: whole numbers or floats.
 Cells = NDArray[np.int64 | np.float64]
+# What stands for a missing value, and says why: as a column's values are, and as it is given.
+Code = int | float | str
+GivenCode = Code | datetime.date
 
 
 class Role(StrEnum):
@@ -220,6 +225,9 @@ class Attribute:
     domain : Bounds, Categories or None
         None where neither declared, nor needed, nor given by the type. The grid units of
         categories are their positions.
+    reasons : tuple of int, float or str
+        Codes that say in a release why a cell is missing, as its values are (dates: days since
+        1970-01-01); none where reasons are not kept apart.
     """
 
     name: str
@@ -227,6 +235,7 @@ class Attribute:
     resolution: Fraction
     resolution_source: Source
     domain: Domain | None = None
+    reasons: tuple[Code, ...] = ()
 
     @property
     def place(self) -> str:

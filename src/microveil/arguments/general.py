@@ -26,6 +26,9 @@ __all__ = [
     "LAST",
     "METHOD",
     "MISSING",
+    "MISSING_CODES",
+    "MISSING_REASONS",
+    "MISSING_VALUES",
     "OUTSIDE",
     "POPULATION",
     "RESOLUTION",
@@ -140,11 +143,38 @@ OUTSIDE: Argument[str] = Argument(
 )
 MISSING: Argument[str] = Argument(
     name="missing",
-    help="error, keep, or protect: missing is a value like another (dp-synthetic).",
+    help="error, keep, or protect: missing is a value like another (dp-synthetic, pram).",
     choices=("error", "keep", "protect"),
     default="error",
     flags=(Flag(),),
     entry=Entry(type=str),
+)
+MISSING_CODES: Argument[Mapping[str, tuple[Any, ...]]] = Argument(
+    name="missing_codes",
+    help="A column's codes for missing values: NAME=-9,99999998.",
+    read=reading.missing_codes,
+    takes="by column a list of numbers, dates or text",
+    default={},
+    flags=(Flag(repeated=True, by_column=True),),
+    entry=Entry(type=list[Point | str], by_column=True),
+)
+MISSING_VALUES: Argument[tuple[str, ...]] = Argument(
+    name="missing_values",
+    help="Text that means missing in every column: NA,.,?",
+    read=reading.missing_values,
+    takes="text, with commas or repeated",
+    default=(),
+    flags=(Flag(repeated=True),),
+    entry=Entry(type=list[str]),
+)
+MISSING_REASONS: Argument[bool] = Argument(
+    name="missing_reasons",
+    help="Write the codes of missing cells into the release: reasons kept apart.",
+    read=reading.yes_or_no("missing_reasons"),
+    takes="yes or no",
+    default=False,
+    flags=(Flag(kind=bool, denied=True),),
+    entry=Entry(type=bool),
 )
 EXACT_CELLS: Argument[str] = Argument(
     name="exact_cells",
@@ -241,6 +271,9 @@ FIRST: tuple[Argument[Any], ...] = (
     RESOLUTION,
     OUTSIDE,
     MISSING,
+    MISSING_CODES,
+    MISSING_VALUES,
+    MISSING_REASONS,
     EXACT_CELLS,
 )
 LAST: tuple[Argument[Any], ...] = (BUDGET, ISOTONIC, SHUFFLE, SEED, TYPES, POPULATION, ENGINE)

@@ -14,7 +14,7 @@ from microveil.errors import RequestError
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from microveil.schema import Kind
+    from microveil.schema import GivenCode, Kind
 
 __all__ = [
     "LARGEST_STEP",
@@ -26,6 +26,8 @@ __all__ = [
     "column_names",
     "delta",
     "epsilon",
+    "missing_codes",
+    "missing_values",
     "population",
     "record_count",
     "seed",
@@ -191,6 +193,20 @@ def by_column(place: str) -> Callable[[Any], Mapping[str, Any]]:
         return dict(given)
 
     return read
+
+
+def missing_codes(given: Any) -> "Mapping[str, tuple[GivenCode, ...]]":
+    """Read the codes that stand for missing values, by column; see `MissingCodes.of`."""
+    from microveil.table import MissingCodes
+
+    return MissingCodes.of(given, None).by_column
+
+
+def missing_values(given: Any) -> tuple[str, ...]:
+    """Read the text that stands for missing values everywhere; see `MissingCodes.of`."""
+    from microveil.table import MissingCodes
+
+    return MissingCodes.of(None, given).of_text
 
 
 def column_kinds(given: Any) -> "Mapping[str, Kind]":

@@ -25,6 +25,8 @@ from microveil.cli.flags import (
     Folder,
     Json,
     LedgerFile,
+    MissingCodesFlag,
+    MissingValuesFlag,
     Names,
     OutputFormat,
     Population,
@@ -136,7 +138,11 @@ def inspect(
     *,
     show_values: Annotated[
         bool,
-        typer.Option("--show-values", help="Write the categories seen too, to be confirmed."),
+        typer.Option(
+            "--show-values",
+            help="Write the categories seen too, and likely codes for missing values, to be "
+            "confirmed.",
+        ),
     ] = False,
     request: dict[str, Any],
 ) -> None:
@@ -156,7 +162,13 @@ def inspect(
         return
     scope = request["scope"]
     source, recipe = inspect_file(
-        data, request["text"], output, scope=scope, show_values=show_values
+        data,
+        request["text"],
+        output,
+        scope=scope,
+        show_values=show_values,
+        missing_codes=request["missing_codes"],
+        missing_values=request["missing_values"],
     )
     if output is None:
         typer.echo(recipe, nl=False)  # its names are quoted as TOML has it
@@ -327,6 +339,8 @@ def assess(
             help="Who breaks it before and after: 'TAX <= INCOME', 'AGE >= 18'; repeated.",
         ),
     ] = None,
+    missing_codes: MissingCodesFlag = None,
+    missing_values: MissingValuesFlag = None,
     shuffled: Shuffled = False,
     as_json: Json = False,
     analyses: dict[str, Any],
@@ -345,6 +359,8 @@ def assess(
             k=k,
             by=by,
             rules=rule,
+            missing_codes=missing_codes or None,
+            missing_values=missing_values or None,
             **analyses,
         )
     if as_json:
@@ -453,6 +469,8 @@ def attack(
     decimal: Decimal = ".",
     encoding: Encoding = "utf-8",
     *,
+    missing_codes: MissingCodesFlag = None,
+    missing_values: MissingValuesFlag = None,
     shuffled: Shuffled = False,
     as_json: Json = False,
 ) -> None:
@@ -474,6 +492,8 @@ def attack(
             paired=not shuffled,
             tolerance=tolerance,
             seed=seed,
+            missing_codes=missing_codes or None,
+            missing_values=missing_values or None,
             progress=progress,
         )
     if as_json:

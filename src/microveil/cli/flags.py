@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from microveil.arguments import arguments
-from microveil.arguments.general import POPULATION
+from microveil.arguments.general import MISSING_CODES, MISSING_VALUES, POPULATION
 from microveil.cli.shared_flags import declared, takes
 from microveil.errors import RequestError
 from microveil.files import FORMATS, titles
@@ -21,6 +21,8 @@ __all__ = [
     "Folder",
     "Json",
     "LedgerFile",
+    "MissingCodesFlag",
+    "MissingValuesFlag",
     "Names",
     "OutputFormat",
     "Population",
@@ -52,6 +54,12 @@ LedgerFile = Annotated[
     ),
 ]
 Names = Annotated[list[str] | None, typer.Option(help="Columns, with commas or repeated.")]
+MissingCodesFlag = Annotated[
+    list[str] | None, typer.Option("--missing-codes", help=MISSING_CODES.help)
+]
+MissingValuesFlag = Annotated[
+    list[str] | None, typer.Option("--missing-values", help=MISSING_VALUES.help)
+]
 Shuffled = Annotated[
     bool,
     typer.Option(

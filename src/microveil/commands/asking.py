@@ -14,9 +14,16 @@ from microveil.commands.named_values import with_named_values
 from microveil.files.reading import SourceFile, open_file
 from microveil.files.text import TextFormat
 from microveil.release.recipe import file_of_recipe, merged, read_recipe
-from microveil.table import bounds_from_data
+from microveil.table import MissingCodes, bounds_from_data
 
-__all__ = ["apart", "asked_of", "resolve_names", "text_of_recipe"]
+__all__ = [
+    "apart",
+    "asked_of",
+    "codes_of",
+    "declared_missing",
+    "resolve_names",
+    "text_of_recipe",
+]
 
 Progress = Callable[[str], None]
 LISTS = ("attributes", "keep")
@@ -42,10 +49,12 @@ def asked_of(
     progress("reading the table")
     file = open_file(path, text=text_of_recipe(recipe, text))
     asked = merged(of_recipe, with_named_values(arguments, file.names))
+    codes = codes_of(asked)
     source = file.read(
         decimals=read_as_decimals(asked),
         as_text=read_as_text(asked, calculated),
         of_one_kind=lambda name: name not in calculated,
+        missing=codes.words_of,
     )
     for name in LISTS:
         if name in asked:
@@ -56,7 +65,7 @@ def asked_of(
             for block in asked["blocks"]
         ]
     if bounds_alpha is not None:
-        found = bounds_from_data(source.frame, bounds_alpha)
+        found = bounds_from_data(source.frame, bounds_alpha, **declared_missing(asked))
         listed = asked.get("categories", {})
         asked["bounds"] = {
             **{name: pair for name, pair in found.items() if name not in listed},
@@ -78,6 +87,16 @@ def text_of_recipe(
     if recipe is None or given not in (None, TextFormat(separator="")):
         return given
     return TextFormat(**{"separator": "", **file_of_recipe(recipe)})
+
+
+def declared_missing(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return of arguments what stands for a missing value."""
+    return {name: asked.get(name) for name in ("missing_codes", "missing_values")}
+
+
+def codes_of(asked: Mapping[str, Any]) -> MissingCodes:
+    """Read of arguments what stands for a missing value."""
+    return MissingCodes.of(**declared_missing(asked))
 
 
 def apart(arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -85,7 +85,8 @@ def resolutions_seen(source: SourceFile, asked: Mapping[str, Any]) -> dict[str, 
     That a column of text has no decimals is seen in its values like the number of those it has;
     of a column whose type is declared, or comes with the file, it is known.
     """
-    found: dict[str, Any] = dict(resolution_from_data(source.frame))
+    codes = {name: asked.get(name) for name in ("missing_codes", "missing_values")}
+    found: dict[str, Any] = dict(resolution_from_data(source.frame, **codes))
     if source.format.is_text:
         types = asked.get("types", {})
         whole = [name for name, dtype in source.frame.schema.items() if dtype == polars.Int64]

@@ -10,7 +10,15 @@ import polars
 from microveil.audit.advice import Advice, advise
 from microveil.audit.empirical import EmpiricalAudit, empirical_audit
 from microveil.audit.exact import Audit, audit
-from microveil.commands.asking import apart, asked_of, resolve_names, text_of_recipe
+from microveil.commands.asking import (
+    apart,
+    asked_of,
+    codes_of,
+    declared_missing,
+    resolve_names,
+    text_of_recipe,
+)
+from microveil.commands.named_values import with_named_values
 from microveil.compare import Comparison, compare
 from microveil.compare.store import opened, written_whole
 from microveil.engines import engine_of
@@ -19,9 +27,10 @@ from microveil.evaluation import Assessment, guarantee_beside, has_pairs, measur
 from microveil.evaluation.analyses import Analyses
 from microveil.evaluation.assess import assess
 from microveil.evaluation.attack import attack
+from microveil.evaluation.promised import codes_in_release
 from microveil.files import Format, named_format
 from microveil.files.folders import check_absent, table_of_release
-from microveil.files.reading import SourceFile, read_file
+from microveil.files.reading import SourceFile, open_file, read_file
 from microveil.files.text import TextFormat
 from microveil.ledger import Totals, ledger_place, read_ledger
 from microveil.methods import METHODS
@@ -146,12 +155,14 @@ def protect_file(
     drawn = draw(planned, engine, progress)
     if form.is_text:
         drawn = replace(drawn, data=_written_whole(drawn.data, planned))
+    codes = codes_of(asked)
     compared = release_findings(
         source.frame,
         drawn.data,
         [part.attribute.name for part in planned.attributes],
         paired=planned.guarantee.has_pairs,
         linkage=linkage,
+        codes=(codes, codes_in_release(codes, planned.guarantee)),
         progress=progress,
     )
     is_reported = source.frame.height <= REPORTED_RECORDS
@@ -307,11 +318,14 @@ def inspect_file(
     *,
     scope: str | None = None,
     show_values: bool = False,
+    missing_codes: Any = None,
+    missing_values: Any = None,
 ) -> tuple[SourceFile, str]:
     """Look at a file and propose a recipe, written to ``output`` where one is given.
 
     With ``scope`` it asks for a method that covers it; with ``show_values`` it holds the
-    categories seen, for a person to confirm.
+    categories seen, and what looks like a code for a missing value, for a person to confirm.
+    ``missing_codes`` and ``missing_values``, as flags have them, go into the recipe.
 
     Raises
     ------
@@ -320,10 +334,10 @@ def inspect_file(
     RequestError
         If there is no such scope.
     """
-    source = read_file(path, text=text)
+    source, declared = _read_with_codes(path, text, missing_codes, missing_values)
     name = source.path.name
     recipe = propose_recipe(
-        source.frame, name, scope=scope, show_values=show_values, text=source.text
+        source.frame, name, scope=scope, show_values=show_values, text=source.text, **declared
     )
     if output is not None:
         try:
@@ -336,6 +350,16 @@ def inspect_file(
     return source, recipe
 
 
+def _read_with_codes(
+    path: str | Path, text: TextFormat | None, missing_codes: Any, missing_values: Any
+) -> tuple[SourceFile, dict[str, Any]]:
+    """Read a file and what stands for missing values in it, as flags or arguments have it."""
+    file = open_file(path, text=text)
+    given = {"missing_codes": missing_codes, "missing_values": missing_values}
+    declared = with_named_values({n: v for n, v in given.items() if v is not None}, file.names)
+    return file.read(missing=codes_of(declared).words_of), declared_missing(declared)
+
+
 @stands_alone
 def attack_files(
     original: str | Path,
@@ -346,6 +370,8 @@ def attack_files(
     recipe: str | Path | Mapping[str, Any] | None = None,
     text: TextFormat | None = None,
     paired: bool = True,
+    missing_codes: Any = None,
+    missing_values: Any = None,
     progress: Progress = lambda _step: None,
     **arguments: Any,
 ) -> AttackReport:
@@ -359,18 +385,30 @@ def attack_files(
     progress("reading the tables")
     protected = table_of_release(protected)
     text = text_of_recipe(recipe, text)
-    before = read_file(original, text=text).frame
-    after = read_file(protected, text=text).frame
-    others = None if control is None else read_file(control, text=text).frame
+    source, declared = _read_with_codes(original, text, missing_codes, missing_values)
+    before, words_of = source.frame, codes_of(declared).words_of
+    after = read_file(protected, text=text, missing=words_of).frame
+    others = None if control is None else read_file(control, text=text, missing=words_of).frame
     listed: dict[str, Any] = {
         argument: resolve_names(given, before.columns)
         for argument, given in names.items()
         if given is not None
     }
-    paired = paired and has_pairs(guarantee_beside(protected, after.columns))
+    guarantee = guarantee_beside(protected, after.columns)
+    paired = paired and has_pairs(guarantee)
+    if guarantee is not None:
+        codes = codes_of(declared).and_of(guarantee.missing_codes)
+        declared["missing_codes"] = codes.by_column
     progress("attacking")
     return attack(
-        before, after, control=others, paired=paired, recipe=recipe, **listed, **arguments
+        before,
+        after,
+        control=others,
+        paired=paired,
+        recipe=recipe,
+        **listed,
+        **declared,
+        **arguments,
     )
 
 
@@ -384,6 +422,8 @@ def assess_files(
     k: int | None = None,
     by: Iterable[str] | None = None,
     rules: Iterable[str] | None = None,
+    missing_codes: Any = None,
+    missing_values: Any = None,
     **analyses: Any,
 ) -> Assessment:
     """Measure a protected file, or a release's folder, against its original; see `assess`.
@@ -393,8 +433,9 @@ def assess_files(
     with commas.
     """
     protected = table_of_release(protected)
-    before = read_file(original, text=text).frame
-    after = read_file(protected, text=text).frame
+    source, declared = _read_with_codes(original, text, missing_codes, missing_values)
+    before = source.frame
+    after = read_file(protected, text=text, missing=codes_of(declared).words_of).frame
     names, groups = (
         None if given is None else resolve_names(given, before.columns)
         for given in (attributes, by)
@@ -410,5 +451,6 @@ def assess_files(
         rules=rules,
         guarantee=guarantee,
         measurements=None if groups is None else measurements_beside(protected, guarantee),
+        **declared,
         **analyses,
     )

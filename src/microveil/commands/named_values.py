@@ -37,9 +37,15 @@ def with_named_values(arguments: Mapping[str, Any], columns: Sequence[str]) -> d
     of_columns = (a.name for a in declared() if a.flags and a.flags[0].by_column)
     for name in of_columns:
         if name != "categories" and _is_flag(found.get(name)):
-            found[name] = split_pairs(found[name], f"--{name}", columns)
+            flag = f"--{name.replace('_', '-')}"
+            found[name] = split_pairs(found[name], flag, columns)
             if name == "bounds":
                 found[name] = {column: _ends(column, ends) for column, ends in found[name].items()}
+            if name == "missing_codes":
+                found[name] = {
+                    column: _list(column, flag, codes, "code")
+                    for column, codes in found[name].items()
+                }
     categories = found.get("categories")
     if categories is not None and _is_flag(categories):
         pairs = split_pairs(categories, "--categories", columns)
@@ -89,13 +95,14 @@ def _ends(name: str, value: str) -> tuple[str, ...]:
     return parts
 
 
-def _list(name: str, flag: str, value: str) -> list[str]:
-    """Read a list of categories; one with a comma in it needs a recipe."""
+def _list(name: str, flag: str, value: str, noun: str = "category") -> list[str]:
+    """Read a list; an entry with a comma in it needs a recipe."""
     parts = value.split(",")
     if not all(parts):
+        example = "-9,-8" if noun == "code" else "North,South"
         raise RequestError(
             f"{flag} {name}",
-            "a category is empty",
-            f"write {name}=North,South; one that holds a comma can be listed in a recipe",
+            f"a {noun} is empty",
+            f"write {name}={example}; one that holds a comma can be listed in a recipe",
         )
     return parts

@@ -9,6 +9,7 @@ import math
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
@@ -196,7 +197,8 @@ class Analyst:
         name = str(self._asked.classes)
         if name not in protected.columns:
             raise DataError("classes", "a release without pairs must have them", "protect them too")
-        drawn = self._table.rebuild({name: protected.columns[name]}, (), None)
+        column = replace(protected.columns[name], reasons=None)  # a code is no class
+        drawn = self._table.rebuild({name: column}, (), None)
         return self._asked.class_column(open_table(drawn))
 
     def _set_up(self, classes: NDArray[Any]) -> ClassificationTask:

@@ -14,7 +14,7 @@ from microveil.evaluation.analyses import Analyses, categories_of
 from microveil.evaluation.assessment import Assessment
 from microveil.evaluation.matrices import assess_matrices
 from microveil.evaluation.measures import MEASURES
-from microveil.evaluation.promised import has_pairs
+from microveil.evaluation.promised import codes_in_release, has_pairs
 from microveil.evaluation.subgroup_margins import subgroup_margins
 from microveil.evaluation.tables import Codes
 from microveil.privacy import Guarantee
@@ -23,6 +23,7 @@ from microveil.schema import Kind
 from microveil.synthesis.measurements import Measurements
 from microveil.table import (
     Column,
+    MissingCodes,
     Table,
     check_columns,
     column_of,
@@ -53,6 +54,8 @@ def assess(
     propensity: bool = False,
     by: Iterable[str] | None = None,
     rules: Iterable[str] | None = None,
+    missing_codes: Mapping[str, Any] | None = None,
+    missing_values: Iterable[str] | None = None,
     guarantee: Guarantee | None = None,
     measurements: Measurements | None = None,
 ) -> Assessment:
@@ -96,6 +99,11 @@ def assess(
     rules : sequence of str, optional
         Rules between columns of both tables, such as "TAX <= INCOME" or "AGE >= 18": how many
         records break them, before and after; see `parse_rule`.
+    missing_codes : dict of lists, optional
+        What stands for a missing value, by column, in either table: {"INCOME": [-9]}. Those that
+        a `Release` or a guarantee brings with it are known.
+    missing_values : sequence of str, optional
+        Text that stands for a missing value in every column of text of either table.
     guarantee : Guarantee, optional
         What the release promises: to be shown beside.
     measurements : Measurements, optional
@@ -124,7 +132,9 @@ def assess(
     >>> assess(before, {"AGE": np.array([25, 25, 45, 45])}).to_dict()["sse"]
     100.0
     """
+    codes = MissingCodes.of(missing_codes, missing_values)
     if isinstance(protected, Release):
+        codes = protected.codes_of_original(codes)
         guarantee = guarantee or protected.guarantee
         measurements, protected = measurements or protected.measurements, protected.data
     paired = paired and has_pairs(guarantee)
@@ -136,7 +146,9 @@ def assess(
         logistic=logistic,
         propensity=propensity,
     )
-    before, after = open_table(original), open_table(protected)
+    before = open_table(original, codes)
+    check_columns(before, codes.by_column, "original")
+    after = open_table(protected, codes_in_release(codes, guarantee))
     _check_lengths(before, after, paired=paired)
     asked = analyses.to_dict() | {"k": k, "rules": _rules(before, after, rules)}
     asked["by"] = _groups(before, after, by)

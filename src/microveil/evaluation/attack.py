@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import DataError, RequestError, stands_alone
-from microveil.evaluation.promised import has_pairs
+from microveil.evaluation.promised import codes_in_release, has_pairs
 from microveil.release import Release
 from microveil.release.recipe import roles_of_recipe
 from microveil.risk.attacks import (
@@ -26,7 +26,7 @@ from microveil.risk.attacks import (
 )
 from microveil.risk.record_linkage import LARGEST_VALUE
 from microveil.schema import Role
-from microveil.table import Table, check_columns, open_table
+from microveil.table import MissingCodes, Table, check_columns, open_table
 
 __all__ = ["attack"]
 
@@ -51,6 +51,8 @@ def attack(
     neighbours: int = 1,
     confidence: float = 0.95,
     seed: int = 0,
+    missing_codes: Mapping[str, Any] | None = None,
+    missing_values: Iterable[str] | None = None,
 ) -> AttackReport:
     """Attack a release as an intruder with partial knowledge would, and say what came of it.
 
@@ -93,6 +95,11 @@ def attack(
         Of every interval, above 0.5 and below 1.
     seed : int
         Decides who is attacked, and what baselines draw; the same seed gives the same report.
+    missing_codes : dict of lists, optional
+        What stands for a missing value, by column, in any of the tables: {"INCOME": [-9]}.
+        Those that a `Release` brings with it are known.
+    missing_values : sequence of str, optional
+        Text that stands for a missing value in every column of text.
 
     Returns
     -------
@@ -118,11 +125,16 @@ def attack(
     ('record linkage by distance', 0.5, 0.25)
     """
     _check_numbers(n_attacks, tolerance, neighbours, confidence, seed)
+    codes = MissingCodes.of(missing_codes, missing_values)
+    own = codes
     if isinstance(protected, Release):
+        codes = protected.codes_of_original(codes)
+        own = codes_in_release(codes, protected.guarantee)
         paired, protected = paired and has_pairs(protected.guarantee), protected.data
-    tables = {"original": open_table(original), "protected": open_table(protected)}
+    tables = {"original": open_table(original, codes), "protected": open_table(protected, own)}
+    check_columns(tables["original"], codes.by_column, "original")
     if control is not None:
-        tables["control"] = open_table(control)
+        tables["control"] = open_table(control, codes)
     if paired and tables["original"].n_records != tables["protected"].n_records:
         raise DataError(
             "original and protected tables",

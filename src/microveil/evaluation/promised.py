@@ -2,14 +2,16 @@
 
 import json
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 
 from microveil.errors import FileError
 from microveil.files import FORMATS
 from microveil.privacy import Guarantee, Model
 from microveil.synthesis.measurements import Measurements
+from microveil.table import MissingCodes
 
-__all__ = ["guarantee_beside", "has_pairs", "measurements_beside", "promised"]
+__all__ = ["codes_in_release", "guarantee_beside", "has_pairs", "measurements_beside", "promised"]
 
 # What measurements.json repeats of the guarantee.
 SAME_IN_BOTH = ("method", "n_records", "epsilon", "delta", "rho")
@@ -81,6 +83,34 @@ def measurements_beside(table: Path, guarantee: Guarantee | None) -> Measurement
             "it must be the measurements.json that was written with the release",
             "restore it as microveil wrote it, or delete it",
         ) from None
+
+
+def codes_in_release(codes: MissingCodes, guarantee: Guarantee | None) -> MissingCodes:
+    """Return what stands for a missing value in a release.
+
+    Parameters
+    ----------
+    codes : MissingCodes
+        Of the original, and of a release without a guarantee.
+    guarantee : Guarantee or None
+        Protected attributes hold no codes but those that it names: another number that is a code
+        of the original's is a value there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import microveil as mv
+    >>> people = {"AGE": np.array([23, 35, 31, 62, 58, 47]), "PAY": np.array([1, 2, 3, 1, 2, 3])}
+    >>> planned = mv.plan(people, method="mdav", k=3, attributes="AGE", keep="PAY")
+    >>> codes = MissingCodes(by_column={"AGE": (-9,), "PAY": (-8,)})
+    >>> codes_in_release(codes, planned.guarantee).by_column
+    {'PAY': (-8,)}
+    """
+    if guarantee is None:
+        return codes
+    protected = {terms.name for terms in guarantee.attributes}
+    others = {name: own for name, own in codes.by_column.items() if name not in protected}
+    return replace(codes, by_column=others).and_of(guarantee.missing_codes)
 
 
 def has_pairs(guarantee: Guarantee | None) -> bool:

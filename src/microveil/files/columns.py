@@ -12,7 +12,10 @@ import polars as pl
 
 __all__ = ["Misfit", "convert", "infer", "mixture", "plain"]
 
-_MISSING_REMEDY = "correct the value, or leave the cell empty if it is missing"
+_MISSING_REMEDY = (
+    "correct the value, leave the cell empty if it is missing, or say what stands for missing "
+    "values (--missing-values NA)"
+)
 _TEXT_REMEDY = (
     "if the column is text, keep it (--keep), name the attributes without it (--attributes), or "
     'give its type as "text" in a recipe'

@@ -38,6 +38,7 @@ class _Opened:
         self.data = data
         self.text = text
         self.structure: Structure = check_structure(path, data, text)
+        self._missing: dict[str, list[str]] = {}
 
     @property
     def names(self) -> list[str]:
@@ -49,8 +50,14 @@ class _Opened:
         decimals: Collection[str],
         as_text: Callable[[str], bool],
         of_one_kind: Callable[[str], bool],
+        missing: Callable[[str], Collection[str]],
     ) -> pl.DataFrame:
         """Read the table: quickly where that is safe, else value by value."""
+        self._missing = {
+            name: list(words)
+            for name in self.names
+            if not as_text(name) and (words := missing(name))
+        }
         if not self.structure.is_ascii or not self.data[: self.structure.header_end].isascii():
             check_utf8(self.path, self.data, self.text)
         dtypes = self._dtypes(decimals, as_text)
@@ -123,8 +130,14 @@ class _Opened:
             )
         except _POLARS_ERRORS:
             return None
-        whole = data is self.data and frame.height != self.structure.n_records
-        return None if whole else frame
+        if data is self.data and frame.height != self.structure.n_records:
+            return None
+        emptied = [
+            pl.when(~pl.col(name).is_in(words)).then(pl.col(name)).alias(name)
+            for name, words in self._missing.items()
+            if frame.schema[name] == pl.String
+        ]
+        return frame.with_columns(emptied) if emptied else frame
 
     def _convert(self, frame: pl.DataFrame, dtypes: dict[str, pl.DataType | None]) -> pl.DataFrame:
         """Give the columns that came as text their types, several at a time."""

@@ -38,6 +38,7 @@ class Opened(Protocol):
         decimals: Collection[str],
         as_text: Callable[[str], bool],
         of_one_kind: Callable[[str], bool],
+        missing: Callable[[str], Collection[str]],
     ) -> "polars.DataFrame":
         """Read the table; see `read_file`."""
         ...

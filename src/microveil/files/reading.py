@@ -63,11 +63,12 @@ class OpenedFile:
         decimals: Collection[str] = (),
         as_text: Callable[[str], bool] = lambda _name: False,
         of_one_kind: Callable[[str], bool] = lambda _name: False,
+        missing: Callable[[str], Collection[str]] = lambda _name: (),
     ) -> SourceFile:
         """Read the table; see `read_file`."""
         with ThreadPoolExecutor(1) as beside:
             digest = beside.submit(lambda: hashlib.sha256(self._raw).hexdigest())
-            frame = self._table.read(frozenset(decimals), as_text, of_one_kind)
+            frame = self._table.read(frozenset(decimals), as_text, of_one_kind, missing)
             return SourceFile(
                 path=self._path,
                 format=self._format,
@@ -103,6 +104,7 @@ def read_file(
     decimals: Collection[str] = (),
     as_text: Callable[[str], bool] = lambda _name: False,
     of_one_kind: Callable[[str], bool] = lambda _name: False,
+    missing: Callable[[str], Collection[str]] = lambda _name: (),
 ) -> SourceFile:
     r"""Read a file of any format as a table, or say which line breaks which rule.
 
@@ -121,6 +123,9 @@ def read_file(
     of_one_kind : callable
         Says of a column's name that a value or a few of another kind, 007 among numbers, are an
         error and do not make it text: else its type would show that there is such a record.
+    missing : callable
+        Says of a column's name which text stands for a missing value in a file of text, NA: its
+        cells are empty then, unless they are to be taken as they stand.
 
     Returns
     -------
@@ -143,7 +148,7 @@ def read_file(
     {'AGE': [41, None], 'ZIP': ['01234', '98101']}
     """
     opened = open_file(path, text=text)
-    return opened.read(decimals=decimals, as_text=as_text, of_one_kind=of_one_kind)
+    return opened.read(decimals=decimals, as_text=as_text, of_one_kind=of_one_kind, missing=missing)
 
 
 def _read_bytes(path: Path) -> bytes:

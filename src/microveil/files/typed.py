@@ -33,6 +33,7 @@ class TypedTable:
         decimals: Collection[str],  # noqa: ARG002 -- the file says what its columns are
         as_text: Callable[[str], bool],  # noqa: ARG002
         of_one_kind: Callable[[str], bool],  # noqa: ARG002
+        missing: Callable[[str], Collection[str]],  # noqa: ARG002 -- cells are empty by themselves
     ) -> pl.DataFrame:
         """Give the table."""
         return self.frame

@@ -178,6 +178,10 @@ class Method:
         Whether text with a declared list of categories can be protected.
     takes_delta : bool
         Whether it can leave a chance to what epsilon does not bound.
+    hides_missing : bool
+        Whether being without a value can be a value like another.
+    hides_reasons : bool
+        Whether the reasons for it can be, too.
     is_synthetic : bool
         Whether it draws a new table, whose rows follow nobody.
     defaults : dict
@@ -201,6 +205,8 @@ class Method:
     may_be_exact: bool = False
     takes_categories: bool = False
     takes_delta: bool = False
+    hides_missing: bool = False
+    hides_reasons: bool = False
     is_synthetic: bool = False
     defaults: Mapping[str, Any] = field(default_factory=dict)
     arguments: tuple[Argument[Any], ...] = ()

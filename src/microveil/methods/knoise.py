@@ -75,6 +75,9 @@ def pram(column: Column, choices: Choices, engine: Engine) -> TransitionPlan:
     name = column.attribute.name
     lower, upper = domain(column)
     n_categories = upper - lower + 1
+    if choices.protects_missing:
+        # Being missing is one more category, and each reason of its own another.
+        n_categories += 1 + len(column.attribute.reasons)
     if n_categories > MOST_CATEGORIES:
         raise RequestError(
             f"attribute '{name}'",
@@ -91,7 +94,7 @@ def pram(column: Column, choices: Choices, engine: Engine) -> TransitionPlan:
             )
         weights = randomised_response(share, n_categories, name)
         if given is not None:
-            weights, share = invariant(weights, engine.counts(column)), None
+            weights, share = invariant(weights, _observed(column, choices, engine)), None
     else:
         weights = _checked_matrix(given, n_categories, name)
         share = spent(weights)
@@ -100,7 +103,20 @@ def pram(column: Column, choices: Choices, engine: Engine) -> TransitionPlan:
         share=share,
         weights=weights,
         matrix_is_public=given is None or not isinstance(given, str),
+        hides_missing=choices.protects_missing,
     )
+
+
+def _observed(column: Column, choices: Choices, engine: Engine) -> NDArray[np.int64]:
+    """Count the records of each category, of missing ones too where these are categories."""
+    counts = engine.counts(column)
+    if not choices.protects_missing:
+        return counts
+    reasons = engine.held(column).reasons
+    which = np.empty(0, np.int16) if reasons is None else reasons.which
+    of_reasons = np.bincount(which[which >= 0], minlength=len(column.attribute.reasons))
+    unsaid = choices.n_records - column.n_present - int(of_reasons.sum())
+    return np.concatenate([counts, [unsaid], of_reasons])
 
 
 def randomised_response(share: Fraction, n_categories: int, name: str) -> NDArray[np.int64]:
@@ -192,7 +208,8 @@ def _checked_matrix(given: Any, n_categories: int, name: str) -> NDArray[np.int6
         raise RequestError(
             place,
             f"it must have a row and a column for each of the {n_categories} categories",
-            "declare the categories as bounds, and pass as many rows",
+            "declare the categories, and pass as many rows; with missing='protect' one more for "
+            "missing cells, and one for each code that is kept apart",
         )
     in_range = np.isfinite(matrix).all() and (matrix >= 0).all()
     if not in_range or np.abs(matrix.sum(axis=1) - 1).max() > 1e-9:
@@ -282,6 +299,8 @@ METHODS = (
         promise=_promise_pram,
         needs_k=False,
         takes_categories=True,
+        hides_missing=True,
+        hides_reasons=True,
         arguments=(MATRIX,),
     ),
     Method(

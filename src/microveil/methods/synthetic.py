@@ -369,6 +369,7 @@ METHODS = (
         needs_k=False,
         takes_categories=True,
         takes_delta=True,
+        hides_missing=True,
         is_synthetic=True,
         defaults={"outside": "clamp"},
         arguments=(TARGET, STRUCTURE.of("graph", "tree", "independent"), N_RECORDS),

@@ -4,7 +4,7 @@ Noise on every value, a draw inside the value's interval, and a draw by a transi
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -17,7 +17,7 @@ from microveil.partition import Partition
 from microveil.plans.base import Mask, common_figures, released_numbers, squares_about_rounded
 from microveil.risk.posterior_odds import posterior_odds
 from microveil.schema import Attribute
-from microveil.table import GridColumn, Numbers, spread
+from microveil.table import GridColumn, Numbers, Reasons, spread
 from microveil.utility.expected_randomisation import (
     expected_interval_error,
     expected_noise_error,
@@ -78,12 +78,16 @@ class _Randomised:
     @property
     def total_squares(self) -> float:
         """Squared distances of the values to their mean, in squared grid units."""
+        if not len(self.values):
+            return 0.0
         distances = (self.values - self.values[0]).astype(np.float64)
         return float(((distances - distances.mean()) ** 2).sum())
 
     @property
     def squares_about_published_mean(self) -> float:
         """Squared distances of the values to their mean rounded to the grid, as a cell holds it."""
+        if not len(self.values):
+            return 0.0
         mean = float(self.values.astype(np.float64).mean())
         return squares_about_rounded(self.total_squares, mean, self.n_cells)
 
@@ -198,10 +202,33 @@ class TransitionPlan(_Randomised):
         Row k holds whole numbers in proportion to the probabilities of l given k.
     matrix_is_public : bool
         False where it was made from the data.
+    hides_missing : bool
+        Whether being missing is one more category, behind the others; each reason of the
+        attribute is another.
     """
 
     weights: NDArray[np.int64]
     matrix_is_public: bool
+    hides_missing: bool = False
+
+    @property
+    def missing(self) -> Mask | None:
+        """Records without a value in the release: none where that is drawn too."""
+        return None if self.hides_missing else self.column.missing
+
+    @property
+    def codes(self) -> NDArray[np.int64]:
+        """The category of every record that is drawn, int64."""
+        lower, upper = self.attribute.grid_bounds or (0, 0)
+        codes: NDArray[np.int64] = self.values - lower
+        absent, reasons = self.column.missing, self.column.reasons
+        if not self.hides_missing or absent is None:
+            return codes
+        spent = spread(codes, absent).astype(np.int64)
+        spent[absent] = upper - lower + 1
+        if reasons is not None:
+            spent += np.maximum(reasons.which + 1, 0)
+        return spent
 
     @property
     def vector_loss(self) -> float | None:
@@ -209,7 +236,7 @@ class TransitionPlan(_Randomised):
         if not self.matrix_is_public or self.share is None:
             return None
         chances = self.weights / self.weights.sum(axis=1, keepdims=True)
-        there = np.unique(self._codes())
+        there = np.unique(self.codes)
         likeliest, unlikeliest = chances.max(axis=0), chances.min(axis=0)
         if not (unlikeliest > 0).all():
             return None
@@ -217,35 +244,48 @@ class TransitionPlan(_Randomised):
         return math.log(float(most.max()))
 
     def expected_error(self, *, isotonic: bool) -> float | None:
-        """Squared distance of released to original values; None for categories in no order."""
+        """Squared distance of released to original values; None for categories in no order.
+
+        Of values that stay values: none lies at a distance from a missing one.
+        """
         del isotonic
         if not self.attribute.kind.is_ranked:
             return None
-        counts = np.bincount(self._codes(), minlength=len(self.weights))
-        return expected_transition_error(self.weights, counts)
-
-    def _codes(self) -> NDArray[np.int64]:
-        lower, _ = self.attribute.grid_bounds or (0, 0)
-        codes: NDArray[np.int64] = self.values - lower
-        return codes
+        lower, upper = self.attribute.grid_bounds or (0, 0)
+        of_values = self.weights[: upper - lower + 1, : upper - lower + 1]
+        counts = np.bincount(self.values - lower, minlength=len(of_values))
+        return expected_transition_error(of_values, counts)
 
     def draw(self, source: RandomSource, engine: Engine, *, isotonic: bool) -> Numbers:
         """Give every record a category by its row, exactly in proportion to the weights."""
         del engine, isotonic
-        lower, _ = self.attribute.grid_bounds or (0, 0)
-        codes = self._codes()
+        codes = self.codes
         edges = np.cumsum(self.weights, axis=1)
         ticket = uniform(edges[codes, -1], source)
         drawn = np.empty_like(codes)
         for category in np.unique(codes):
             of_it = codes == category
             drawn[of_it] = np.searchsorted(edges[category], ticket[of_it], side="right")
-        return self._released(drawn + lower)
+        return self._of_codes(drawn)
+
+    def _of_codes(self, codes: NDArray[np.int64]) -> Numbers:
+        """Return categories as a column to be released."""
+        lower, upper = self.attribute.grid_bounds or (0, 0)
+        if not self.hides_missing:
+            return self._released(codes + lower)
+        behind = codes - (upper - lower + 1)
+        absent, reasons = behind >= 0, None
+        if self.attribute.reasons:
+            which = np.maximum(behind - 1, -1).astype(np.int16)
+            reasons = Reasons(codes=self.attribute.reasons, which=which)
+        values = self.attribute.from_grid(np.where(absent, lower, codes + lower))
+        missing = absent if absent.any() else None
+        return replace(released_numbers(self.attribute, values, missing), reasons=reasons)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the custodian's figures: they depend on the data."""
         rows = self.weights / self.weights.sum(axis=1, keepdims=True)
-        counts = np.bincount(self._codes(), minlength=len(rows))
+        counts = np.bincount(self.codes, minlength=len(rows))
         return {
             **common_figures(self),
             "n_categories": len(self.weights),

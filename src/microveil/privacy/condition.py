@@ -220,8 +220,17 @@ def parameters_chosen() -> Condition:
     )
 
 
-def missing_cells() -> Condition:
-    """Say that which cells are missing is released as it is."""
+def missing_cells(with_reasons: Sequence[str] = ()) -> Condition:
+    """Say that which cells are missing is released as it is, of some attributes with the reason."""
+    if with_reasons:
+        return Condition(
+            id="missing-cells",
+            short="the missing cells, and why they are missing",
+            text="Cells without a value are released as such, and those of "
+            f"{_listed(with_reasons)} with the code that says why: a code is published as it is. "
+            "The claims compare tables with the same cells missing for the same reasons, and say "
+            "nothing about which are, or why.",
+        )
     return Condition(
         id="missing-cells",
         short="the missing cells",

@@ -124,6 +124,11 @@ class Guarantee:
         )
 
     @property
+    def missing_codes(self) -> dict[str, tuple[int | float | str, ...]]:
+        """The codes that stand in the release for why a cell is missing, by attribute."""
+        return {terms.name: terms.reasons for terms in self.attributes if terms.reasons}
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """The conditions and everything else that is to be known, in whole sentences."""
         return (*(condition.text for condition in self.conditions), *self.remarks)

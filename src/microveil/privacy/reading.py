@@ -200,8 +200,8 @@ def _condition(contents: Mapping[str, Any]) -> Condition:
 def _terms(
     name: str, terms: Mapping[str, Any], kind: Kind, share: Fraction | None
 ) -> AttributeTerms:
-    domain = terms["domain"]
-    if domain is not None and not all(isinstance(part, int | float | str) for part in domain):
+    domain, reasons = terms["domain"], terms.get("missing_codes", ())
+    if not all(isinstance(part, int | float | str) for part in (*(domain or ()), *reasons)):
         raise TypeError
     numbers = kind.is_numeric and domain is not None
     if numbers and len(domain) != 2:
@@ -215,6 +215,7 @@ def _terms(
         domain_source=Source(terms["domain_source"]),
         resolution=terms["resolution"],
         resolution_source=Source(terms["resolution_source"]),
+        reasons=tuple(reasons),
     )
 
 

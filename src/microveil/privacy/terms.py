@@ -10,6 +10,7 @@ from microveil.schema import (
     Attribute,
     Bounds,
     Categories,
+    Code,
     Domain,
     Kind,
     Source,
@@ -60,6 +61,8 @@ class AttributeTerms:
     resolution : int, float or None
         None where it was read from the data.
     resolution_source : Source
+    reasons : tuple of int, float or str
+        Codes that stand in the release for why a cell is missing; dates in ISO form.
     """
 
     name: str
@@ -70,6 +73,7 @@ class AttributeTerms:
     domain_source: Source
     resolution: Plain | None
     resolution_source: Source
+    reasons: tuple[Plain, ...] = ()
 
     @classmethod
     def of(cls, attribute: Attribute, share: Fraction | None, method: str) -> "AttributeTerms":
@@ -84,6 +88,7 @@ class AttributeTerms:
             domain_source=attribute.domain_source,
             resolution=None if from_data else written(attribute.resolution, Kind.DECIMAL),
             resolution_source=attribute.resolution_source,
+            reasons=tuple(_written_code(code, attribute.kind) for code in attribute.reasons),
         )
 
     def attribute(self) -> Attribute | None:
@@ -117,7 +122,14 @@ class AttributeTerms:
             "domain_source": self.domain_source.value,
             "resolution": self.resolution,
             "resolution_source": self.resolution_source.value,
+            **({"missing_codes": list(self.reasons)} if self.reasons else {}),
         }
+
+
+def _written_code(code: Code, kind: Kind) -> Plain:
+    if isinstance(code, str):
+        return code
+    return written(Fraction(code), Kind.DATE) if kind is Kind.DATE else code
 
 
 def _public_kind(attribute: Attribute) -> Kind:

@@ -1,7 +1,7 @@
 """The main verb: a table in, a protected table and its guarantee out."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -86,7 +86,19 @@ def protect(
         Put noisy means back in order: less error, and far more linkage of rows.
     missing : {"error", "keep", "protect"}
         "keep" leaves missing (and infinite) cells out of every cluster and releases them as
-        missing; "protect", for "dp-synthetic", takes being missing as a value like another.
+        missing; "protect", for "dp-synthetic" and "pram", takes being missing as a value like
+        another.
+    missing_codes : dict of lists, optional
+        What stands for a missing value, by column: {"INCOME": [-9, 99999998]}. Such a cell is
+        missing, to bounds, clusters and counts alike, and is released empty. Columns that are
+        kept stay as they are.
+    missing_values : sequence of str, optional
+        Text that stands for a missing value in every column of text: ["NA", "."].
+    missing_reasons : bool
+        Write the codes of ``missing_codes`` where cells are missing, so that reasons are kept
+        apart. With missing="keep" each cell has its own: it is published as it is, and no claim
+        covers it. With missing="protect", for "pram" alone, each code is a category like
+        another: the list grows by one for each. They must lie outside the domain.
     shuffle : bool or {"rows", "columns"}
         Release the rows in random order (True means "rows"), or each attribute in a random order
         of its own, drawn in secret: no row is then a person's, vector scope is row scope, and
@@ -265,7 +277,11 @@ def draw(
     def drawn(task: tuple[SinglePlan, RandomSource]) -> tuple[str, Numbers]:
         part, stream = task
         progress(f"randomising {part.attribute.name}")
-        return part.attribute.name, part.draw(stream, engine, isotonic=planned.isotonic)
+        numbers = part.draw(stream, engine, isotonic=planned.isotonic)
+        name = part.attribute.name
+        if name in planned.reasons:
+            numbers = replace(numbers, reasons=planned.reasons[name])
+        return name, numbers
 
     tasks = list(zip(planned.singles, streams, strict=True))
     columns = dict(in_threads(drawn, tasks))

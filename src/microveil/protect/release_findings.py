@@ -21,7 +21,7 @@ from microveil.risk.record_linkage import (
     record_linkage_by_rank,
     record_linkage_standardised,
 )
-from microveil.table import Column, check_columns, column_of, open_table
+from microveil.table import Column, MissingCodes, check_columns, column_of, open_table
 from microveil.table.threads import in_threads
 from microveil.utility.goodness_of_fit import kolmogorov_smirnov_distance
 
@@ -52,6 +52,7 @@ def release_findings(
     paired: bool = True,
     linkage: bool = True,
     seed: int = 0,
+    codes: tuple[MissingCodes, MissingCodes] = (MissingCodes(), MissingCodes()),
     progress: Progress = lambda _step: None,
 ) -> ReleaseFindings:
     """Find out about a release what information loss does not show.
@@ -68,6 +69,8 @@ def release_findings(
         Whether records are linked.
     seed : int
         Decides which records are linked: no secret from whoever holds the original.
+    codes : (MissingCodes, MissingCodes)
+        What stands for a missing value in the original and in the release.
     progress : callable
         Gets the name of each step.
 
@@ -96,7 +99,7 @@ def release_findings(
     (2.0, 0.95, 0.0)
     """
     names = list(attributes)
-    tables = open_table(original), open_table(protected)
+    tables = open_table(original, codes[0]), open_table(protected, codes[1])
     for table, side in zip(tables, ("original", "protected"), strict=True):
         check_columns(table, names, side)
     progress("comparing distributions")

@@ -1,7 +1,7 @@
 """From a request and a table to the columns to protect, in whole units of their grids."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -15,6 +15,7 @@ from microveil.table import (
     GridColumn,
     Table,
     check_columns,
+    code_for,
     likely_identifier,
     numbers_of_attribute,
     numeric_look_of,
@@ -103,7 +104,7 @@ def chosen_names(table: Any, request: Request) -> list[str]:
     RequestError, DataError
         If there are none, or a column that is named is not there or of another type.
     """
-    return _chosen(open_table(table), request)[0]
+    return _chosen(open_table(table, request.codes), request)[0]
 
 
 def categories_in_no_order(table: Any, request: Request) -> list[str]:
@@ -114,7 +115,7 @@ def categories_in_no_order(table: Any, request: Request) -> list[str]:
     RequestError, DataError
         As `chosen_names`, and for what is neither numbers nor text, whatever was declared.
     """
-    opened = open_table(table)
+    opened = open_table(table, request.codes)
     found = []
     for name in _chosen(opened, request)[0]:
         categories = _categories(opened, name, request)
@@ -137,9 +138,13 @@ def outlined(table: Any, request: Request) -> tuple[Table, list[Attribute], list
     RequestError, DataError
         If the request does not fit the table.
     """
-    opened = open_table(table)
+    opened = open_table(table, request.codes)
     names, left_out = _chosen(opened, request)
-    return opened, [_attribute(opened, name, request) for name in names], left_out
+    attributes = [
+        _with_reasons(_attribute(opened, name, request), opened.kind(name), request)
+        for name in names
+    ]
+    return opened, attributes, left_out
 
 
 def _formulas(
@@ -147,11 +152,13 @@ def _formulas(
 ) -> Iterator[str]:
     """Yield the columns to be released that hold text which a spreadsheet would run."""
     listed = {attribute.name: attribute.categories for attribute in attributes}
+    reasons = {attribute.name: attribute.reasons for attribute in attributes}
 
     def texts(name: str) -> Iterator[str]:
         yield name
         categories = listed.get(name)
         yield from (categories and categories.words) or ()
+        yield from (code for code in reasons.get(name, ()) if isinstance(code, str))
         yield from table.texts_beginning(name, FORMULA_SIGNS) if name in keep else ()
 
     for name in table.names:
@@ -161,7 +168,9 @@ def _formulas(
 
 def _chosen(table: Table, request: Request) -> tuple[list[str], list[str]]:
     """Return the attributes to protect, in the table's order, and the columns left out."""
-    domains = (*request.bounds, *request.categories, *request.resolution)
+    domains = (
+        *request.bounds, *request.categories, *request.resolution, *request.missing_codes
+    )  # fmt: skip
     check_columns(table, (*(request.attributes or ()), *request.keep, *domains))
     for name, kind in request.types.items():
         if name not in table.names or table.kind(name) is not kind:
@@ -252,6 +261,52 @@ def _attribute(table: Table, name: str, request: Request) -> Attribute:
     return attribute
 
 
+def _with_reasons(attribute: Attribute, kind: Kind, request: Request) -> Attribute:
+    """Hold the codes of a column against its domain; keep them where reasons are kept apart.
+
+    Parameters
+    ----------
+    attribute : Attribute
+    kind : Kind
+        Of its column.
+    request : Request
+    """
+    name = attribute.name
+    given = request.missing_codes.get(name, ())
+    found = (code_for(code, name, kind) for code in given)
+    codes = tuple(dict.fromkeys(code for code in found if code is not None))
+    place = f"missing codes of '{name}'"
+    if attribute.categories is not None and {*codes, *request.missing_values} & set(
+        attribute.categories.values
+    ):
+        raise RequestError(
+            place,
+            "a code is among its categories too, and would be both missing and a value",
+            "take it out of one of the two",
+        )
+    if not codes or not request.missing_reasons:
+        return attribute
+    whole = attribute.kind is Kind.DECIMAL and attribute.resolution.denominator == 1
+    if whole and not all(isinstance(code, int) for code in codes):
+        raise RequestError(
+            place, "at a whole resolution codes must be whole numbers", "leave out missing_reasons"
+        )
+    if attribute.bounds is not None and attribute.domain_source is not Source.DATA:
+        lower, upper = attribute.grid_bounds or (0, 0)
+        ends = lower * attribute.resolution, upper * attribute.resolution
+        apart = all(not ends[0] <= code <= ends[1] for code in codes if not isinstance(code, str))
+    else:
+        apart = attribute.categories is not None
+    if not apart:
+        raise RequestError(
+            place,
+            "codes that are written into the release must lie outside declared bounds: else a "
+            "value of it could be taken for one",
+            f"declare bounds without them (--bounds {name}=...), or leave out missing_reasons",
+        )
+    return replace(attribute, reasons=codes)
+
+
 def _refuse_numeric_look(table: Table, name: str, request: Request) -> None:
     """Refuse text that looks like numbers, unless its categories are listed."""
     given = request.bounds.get(name)
@@ -330,11 +385,11 @@ def _column(table: Table, attribute: Attribute, request: Request) -> GridColumn:
         keep_missing=request.missing != "error",
         clamp=request.outside == "clamp",
         may_be_empty=is_protected,
-        may_be_hidden=is_synthetic,
+        may_be_hidden=request.method.hides_missing,
     )
-    if is_synthetic:
+    if is_synthetic or is_protected:
         # How many values there are is for the noise to hide, few ones too.
-        return column.narrowed()
+        return column.narrowed() if is_synthetic else column
     check_enough([column], request)
     # One value alone would also decide the type of a column that is read from text.
     if column.n_present == 1:
@@ -345,14 +400,14 @@ def _column(table: Table, attribute: Attribute, request: Request) -> GridColumn:
 def check_enough(columns: Iterable[GridColumn], request: Request) -> None:
     """Refuse attributes that have fewer values than a cluster needs.
 
-    Not for a new table, which has no clusters: how many values there are is for noise to hide.
+    Not where that is for noise to hide, as of a new table.
 
     Raises
     ------
     DataError
         With the attribute.
     """
-    if request.method.is_synthetic:
+    if request.method.is_synthetic or request.missing == "protect":
         return
     for column in columns:
         if column.n_present < request.k:

@@ -64,6 +64,11 @@ def plan_prepared(
         isotonic=request.isotonic,
         shuffle=_shuffled(request),
         seed=request.seed,
+        reasons={
+            column.attribute.name: column.reasons
+            for column in prepared.columns
+            if column.reasons is not None and request.missing == "keep"
+        },
     )
 
 
@@ -257,7 +262,8 @@ def _conditions(
     if request.advised is Advised.DATA:
         yield conditions.parameters_chosen().at(scopes)
     if request.missing == "keep":
-        yield conditions.missing_cells().at(scopes)
+        names = [a.name for a in attributes if a.reasons]
+        yield conditions.missing_cells(names).at(scopes)
     if request.method.is_synthetic and request.outside == "error":
         yield conditions.outside_checked().at(scopes)
     if request.method.may_be_exact and request.exact_cells == "allow":

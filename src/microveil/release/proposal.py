@@ -1,18 +1,22 @@
 """The recipe that is proposed for a table: for a person to confirm and to fill in."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from microveil.arguments.general import SCOPE
 from microveil.errors import DataError
 from microveil.files.text import TextFormat
 from microveil.privacy import Scope
-from microveil.schema import Kind
+from microveil.schema import GivenCode, Kind
 from microveil.table import (
+    MissingCodes,
     Table,
     categories_seen,
+    check_columns,
+    code_for,
     decimals_seen,
     likely_identifier,
+    missing_seen,
     numeric_look_of,
     open_table,
 )
@@ -34,6 +38,8 @@ HEADER = """\
 # bounds      the domain of the values as it is publicly known: a fact about the attribute,
 #             never the smallest and largest value of the table, which would give two people
 #             away. For you to fill in, in place of the dots.
+# missing_codes  values that stand for a missing one, -9 or "refused"; missing_values above, for
+#             every column: ["NA", "."]
 # categories  of text, and of numbers that are codes: every one that there is, as publicly known;
 #             with ordered = true where they are listed in an order that means something.
 
@@ -137,6 +143,8 @@ def propose_recipe(
     scope: Any = None,
     show_values: bool = False,
     text: TextFormat | None = None,
+    missing_codes: Mapping[str, Any] | None = None,
+    missing_values: Iterable[str] | None = None,
 ) -> str:
     """Write a commented recipe for a table: what can be seen proposed, bounds left open.
 
@@ -148,17 +156,20 @@ def propose_recipe(
     scope : {"cluster", "vector", "row"}, optional
         What the epsilon is to cover: the recipe asks for a method that does.
     show_values : bool
-        Whether the categories seen stand in comments, for a person to confirm.
+        Whether the categories seen stand in comments, for a person to confirm, and values that
+        look like codes for missing ones.
     text : TextFormat, optional
         How the file is written that the table came from, where it is one of text.
+    missing_codes, missing_values : optional
+        What stands for a missing value, as for `protect`: it goes into the recipe.
 
     Returns
     -------
     str
         TOML; `read_recipe` reads it. Unless values are asked for it holds none of the table's
-        but the numbers of decimals and of categories seen, and whether cells are missing, which it
-        asks a person to confirm; at row scope in comments alone. Which whole numbers look like an
-        identifier is proposed too.
+        but the numbers of decimals, of categories and of missing cells seen, and whether cells are
+        missing, which it asks a person to confirm; at row scope in comments alone. Which whole
+        numbers look like an identifier is proposed too.
 
     Raises
     ------
@@ -166,12 +177,16 @@ def propose_recipe(
         If there is no such scope.
     """
     asked = None if scope is None else Scope(SCOPE.checked(scope))
-    opened = open_table(table)
+    codes = MissingCodes.of(missing_codes, missing_values)
+    opened = open_table(table, codes)
+    check_columns(opened, codes.by_column)
     shown = "".join(c if c.isprintable() else "?" for c in source)
     # No column can be kept beside rows that are nobody's.
     parts = [HEADER.format(source=shown, kept="" if asked is Scope.ROW else KEPT)]
     missing = MISSING_FOR_ROWS if asked is Scope.ROW else MISSING
     parts[0] += REQUESTS[asked].format(missing=missing[_misses_values(opened)])
+    if codes.of_text:
+        parts[0] += f"missing_values = [{', '.join(map(_string, codes.of_text))}]\n"
     if text is not None:
         parts[0] += FILE.format(
             separator=_string(text.separator),
@@ -179,7 +194,13 @@ def propose_recipe(
             encoding=_string(text.encoding),
         )
     parts += [
-        _proposal(opened, name, for_rows=asked is Scope.ROW, show_values=show_values)
+        _proposal(
+            opened,
+            name,
+            codes.of_column(name),
+            for_rows=asked is Scope.ROW,
+            show_values=show_values,
+        )
         for name in opened.names
     ]
     return "\n".join(parts)
@@ -198,7 +219,9 @@ def _misses_values(table: Table) -> bool:
     return False
 
 
-def _proposal(table: Table, name: str, *, for_rows: bool, show_values: bool) -> str:
+def _proposal(
+    table: Table, name: str, codes: Sequence[GivenCode], *, for_rows: bool, show_values: bool
+) -> str:
     kind = table.kind(name)
     seen = categories_seen(table, name) or []
     categories = _categories(seen, show_values=show_values)
@@ -227,7 +250,35 @@ def _proposal(table: Table, name: str, *, for_rows: bool, show_values: bool) -> 
         lines.append(_resolution(table, name, for_rows=for_rows))
     if kind in BOUNDS and not identifies:
         lines.append(BOUNDS[kind])
-    return "\n".join([*lines, *categories]) + "\n"
+    missing = _missing(table, name, codes, show_values=show_values)
+    return "\n".join([*lines, *missing, *categories]) + "\n"
+
+
+def _missing(
+    table: Table, name: str, codes: Sequence[GivenCode], *, show_values: bool
+) -> list[str]:
+    """Say how many cells are missing, and what looks like a code for that: as comments."""
+    kind, lines = table.kind(name), list[str]()
+    seen = missing_seen(table, name)
+    if seen is not None and seen.n_missing:
+        lines.append(f"# {seen.n_missing} of {table.n_records} cells are missing")
+    if codes:
+        read = ((code, code_for(code, name, kind)) for code in codes)
+        written = (code if kind is Kind.DATE or own is None else own for code, own in read)
+        lines.append(f"missing_codes = [{', '.join(map(_code, written))}]")
+    elif seen is not None and seen.likely_codes:
+        note = "look like codes for missing values: confirm"
+        if show_values:
+            listed = ", ".join(map(_code, seen.likely_codes))
+            lines.append(f"# missing_codes = [{listed}]   # seen in the data, {note}")
+        else:
+            found = f"different values that {note}: {len(seen.likely_codes)}"
+            lines.append(f"# missing_codes = [...]        # {found}")
+    return lines
+
+
+def _code(code: GivenCode) -> str:
+    return _string(code) if isinstance(code, str) else str(code)
 
 
 def _resolution(table: Table, name: str, *, for_rows: bool) -> str:

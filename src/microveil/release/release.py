@@ -10,7 +10,7 @@ import functools
 import json
 import platform
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, cast
@@ -27,7 +27,7 @@ from microveil.plans import AttributePlan, SinglePlan, SyntheticPlan
 from microveil.privacy import Guarantee, Scopes
 from microveil.synthesis.margins import Margins, margins_of
 from microveil.synthesis.measurements import Measurements
-from microveil.table import Table
+from microveil.table import MissingCodes, Reasons, Table
 
 __all__ = ["Manifest", "Plan", "Release", "refuse_measurements"]
 
@@ -60,6 +60,8 @@ class Plan:
     shuffle : {"rows", "columns"} or None
     seed : int or None
         None takes the operating system's randomness.
+    reasons : dict of Reasons
+        By attribute: of cells that are released as missing the codes that stand in them.
     """
 
     table: Table
@@ -73,6 +75,7 @@ class Plan:
     isotonic: bool
     shuffle: str | None
     seed: int | None
+    reasons: Mapping[str, Reasons] = field(default_factory=dict)
 
     @property
     def singles(self) -> tuple[SinglePlan, ...]:
@@ -203,6 +206,23 @@ class Release:
         """Who the people are, by the name under which the custodian's ledger counts them."""
         name: str | None = self.manifest.to_dict().get("parameters", {}).get("population")
         return name
+
+    def codes_of_original(self, given: MissingCodes | None = None) -> MissingCodes:
+        """Return what stood for a missing value in the original.
+
+        Parameters
+        ----------
+        given : MissingCodes, optional
+            Goes before what was declared; that stayed with the custodian of a pickled release.
+        """
+        asked = (self.manifest.contents or {}).get("parameters", {})
+        declared = MissingCodes.of(asked.get("missing_codes"), asked.get("missing_values"))
+        return given or declared
+
+    @property
+    def codes(self) -> MissingCodes:
+        """What stands for a missing value in the release: codes where reasons are kept apart."""
+        return MissingCodes(by_column=self.guarantee.missing_codes)
 
     @stands_alone
     def margins(self, confidence: float = 0.95) -> Margins:

@@ -12,7 +12,8 @@ from microveil.arguments import Argument, arguments, general, steps
 from microveil.arguments.general import K
 from microveil.errors import RequestError
 from microveil.methods import METHODS, Method
-from microveil.schema import Kind, Ordered
+from microveil.schema import GivenCode, Kind, Ordered
+from microveil.table import MissingCodes
 
 __all__ = ["Advised", "Arguments", "Request"]
 
@@ -54,6 +55,9 @@ class Arguments(TypedDict, total=False):
     budget: Mapping[str, float] | None
     isotonic: bool
     missing: Literal["error", "keep", "protect"]
+    missing_codes: Mapping[str, Any] | None
+    missing_values: Iterable[str] | None
+    missing_reasons: bool
     shuffle: bool | Literal["rows", "columns"]
     seed: int | None
     types: Mapping[str, str]
@@ -92,6 +96,9 @@ class Request:
     types: Mapping[str, Kind]
     isotonic: bool
     missing: str
+    missing_codes: Mapping[str, tuple[GivenCode, ...]]
+    missing_values: tuple[str, ...]
+    missing_reasons: bool
     shuffle: str | None
     seed: int | None
     own: Mapping[str, Any]
@@ -147,7 +154,13 @@ class Request:
         request._check_together()
         request._check_shuffle()
         request._check_synthetic()
+        request._check_missing()
         return request
+
+    @property
+    def codes(self) -> MissingCodes:
+        """What stands for a missing value."""
+        return MissingCodes(by_column=self.missing_codes, of_text=self.missing_values)
 
     def _check_together(self) -> None:
         if self.isotonic and not self.method.orders_clusters:
@@ -179,19 +192,12 @@ class Request:
 
     def _check_synthetic(self) -> None:
         """Refuse what only a new table can have, and what it cannot."""
-        new = [method.id for method in METHODS.values() if method.is_synthetic]
         if self.delta and not self.method.takes_delta:
             able = ", ".join(method.id for method in METHODS.values() if method.takes_delta)
             raise RequestError(
                 "delta",
                 f"{self.method.id} keeps its epsilon without a delta",
                 f"leave it out, or choose {able}",
-            )
-        if self.missing == "protect" and not self.method.is_synthetic:
-            raise RequestError(
-                "missing",
-                f"{self.method.id} cannot hide which cells are missing",
-                f"choose {', '.join(new)}, or pass missing='keep' (--missing keep)",
             )
         if not self.method.is_synthetic:
             return
@@ -206,6 +212,34 @@ class Request:
                 f"column '{self.keep[0]}'",
                 f"rows of {self.method.id} are nobody's: no column can be kept beside them",
                 "name it among the attributes, or leave it out",
+            )
+
+    def _check_missing(self) -> None:
+        """Refuse what a method cannot do with missing cells, and reasons that cannot be."""
+        if self.missing == "protect" and not self.method.hides_missing:
+            able = ", ".join(method.id for method in METHODS.values() if method.hides_missing)
+            raise RequestError(
+                "missing",
+                f"{self.method.id} cannot hide which cells are missing",
+                f"choose {able}, or pass missing='keep' (--missing keep)",
+            )
+        if not self.missing_reasons:
+            return
+        if not self.missing_codes or self.missing == "error":
+            raise RequestError(
+                "missing_reasons",
+                "reasons are codes of cells that are missing, and there are none to write: "
+                + ("no cell may be missing" if self.missing_codes else "no codes are declared"),
+                "pass missing_codes={'INCOME': [-9]} (--missing-codes INCOME=-9) and "
+                "missing='keep' (--missing keep)",
+            )
+        if self.missing == "protect" and not self.method.hides_reasons:
+            able = ", ".join(method.id for method in METHODS.values() if method.hides_reasons)
+            raise RequestError(
+                "missing_reasons",
+                f"{self.method.id} hides which cells are missing, and cannot keep apart why",
+                f"leave it out, or choose {able}; the code of an attribute with categories can be "
+                "listed among them instead",
             )
 
     @property

@@ -114,9 +114,8 @@ def distances(plan: SyntheticPlan, columns: Sequence[GridColumn], engine: Engine
 
 def differing(plan: TransitionPlan) -> Distance:
     """Find how many records are expected to change a category that is in no order."""
-    lower, _ = plan.attribute.grid_bounds or (0, 0)
     staying = np.diagonal(plan.weights) / plan.weights.sum(axis=1)
-    codes = plan.values - lower
+    codes = plan.codes
     return replace(
         _of_categories(codes, np.zeros(len(staying))), squares=float(1 - staying[codes].mean())
     )

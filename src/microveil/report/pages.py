@@ -12,6 +12,7 @@ from microveil.evaluation import Assessment
 from microveil.evaluation.assess import assess
 from microveil.evaluation.measures.distributions import TWO_WAY
 from microveil.evaluation.measuring import measured_publicly
+from microveil.evaluation.promised import codes_in_release
 from microveil.privacy import EVERY_SCOPE, Guarantee
 from microveil.release import Release
 from microveil.report.attributes import attributes_section, means_table
@@ -99,8 +100,8 @@ def custodian_report(
     ------
     MicroveilError
         If the original has other records, columns or missing cells than the table that was
-        protected (of a new table missing cells are not compared). Whether its values are those
-        of that table cannot be known from a release.
+        protected (where they are hidden missing cells are not compared). Whether its values are
+        those of that table cannot be known from a release.
 
     Notes
     -----
@@ -156,7 +157,7 @@ def publishable_report(release: Release, *, units: Mapping[str, str] | None = No
     False
     """
     guarantee = release.guarantee
-    table = open_table(release.data)
+    table = open_table(release.data, release.codes)
     known = known_of(release)
     margins = margins_by_name(known, declared_only=True)
     columns = columns_of(guarantee.attributes, table, None, units or {}, margins=margins)
@@ -251,7 +252,9 @@ def _subject(
     among: int = 1,
     prefix: str = "",
 ) -> Subject:
-    before, after = open_table(original), open_table(release.data)
+    codes = release.codes_of_original()
+    before = open_table(original, codes)
+    after = open_table(release.data, codes_in_release(codes, release.guarantee))
     terms = release.guarantee.attributes
     known = known_of(release)
     columns = _columns_of_both(release, before, after, units or {}, margins_by_name(known))
@@ -283,12 +286,14 @@ def _columns_of_both(
     remedy = "pass the table that was protected"
     if before.n_records != release.guarantee.n_records:
         raise DataError("original table", "it must have as many records as were protected", remedy)
-    figures = release.manifest.to_dict().get("attributes", {})
+    manifest = release.manifest.to_dict()
+    figures = manifest.get("attributes", {})
     steps = {name: entry["resolution"] for name, entry in figures.items()}
     columns = columns_of(release.guarantee.attributes, after, before, units, steps, margins)
     if not set(after.names) <= set(before.names):
         raise DataError("original table", "it must have every column of the release", remedy)
-    if release.guarantee.is_synthetic:
+    hides_missing = manifest.get("parameters", {}).get("missing") == "protect"
+    if release.guarantee.is_synthetic or hides_missing:
         return columns
     for column in columns:
         if not isinstance(column, NumberColumn) or column.original is None:

@@ -17,7 +17,10 @@ from microveil.table.columns import (
 )
 from microveil.table.frames import Numbers, Table, check_columns, open_table, spread, unknown_column
 from microveil.table.labelled import ColumnSchema, LabelledTable
+from microveil.table.likely_codes import MissingSeen, missing_seen
+from microveil.table.missing import MissingCodes, code_for
 from microveil.table.numeric_text import numeric_look_of
+from microveil.table.restore import Reasons
 
 __all__ = [
     "BoundsFromData",
@@ -26,16 +29,21 @@ __all__ = [
     "ColumnSchema",
     "GridColumn",
     "LabelledTable",
+    "MissingCodes",
+    "MissingSeen",
     "Numbers",
+    "Reasons",
     "ResolutionFromData",
     "Table",
     "bounds_from_data",
     "categories_from_data",
     "categories_seen",
     "check_columns",
+    "code_for",
     "column_of",
     "decimals_seen",
     "likely_identifier",
+    "missing_seen",
     "numbers_of",
     "numbers_of_attribute",
     "numeric_look_of",

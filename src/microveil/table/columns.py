@@ -1,6 +1,7 @@
 """Columns as whole numbers on a public grid, and what can be read off a column."""
 
 import datetime
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +12,8 @@ from microveil._kernels import grid as kernel
 from microveil.errors import DataError, RequestError, stands_alone
 from microveil.schema import EPOCH, Attribute, Cells, Kind
 from microveil.table.frames import Numbers, Table, open_table
+from microveil.table.missing import MissingCodes
+from microveil.table.restore import Reasons
 
 __all__ = [
     "BoundsFromData",
@@ -71,11 +74,14 @@ class GridColumn:
         signed whole numbers, and the table's own where they can be.
     missing : bool array (n_records,) or None
         None where no value is missing.
+    reasons : Reasons or None
+        Of missing cells, where the attribute keeps them apart and some cell has a code.
     """
 
     attribute: Attribute
     values: NDArray[np.signedinteger[Any]]
     missing: NDArray[np.bool_] | None
+    reasons: Reasons | None = None
 
     @property
     def n_present(self) -> int:
@@ -121,7 +127,7 @@ def numbers_of_attribute(table: Table, attribute: Attribute, *, shared: bool = F
     if categories.words is not None:
         return table.codes(attribute.name, categories.words)
     numbers = table.numbers(attribute.name, shared=shared)
-    return Numbers(values=categories.positions(numbers.values), missing=numbers.missing)
+    return replace(numbers, values=categories.positions(numbers.values))
 
 
 def on_grid(
@@ -175,7 +181,10 @@ def on_grid(
             if not clamp or attribute.categories is not None:
                 _refuse_outside(values, absent, attribute, bounds)
             values = np.clip(values, lower, upper)
-    return GridColumn(attribute=attribute, values=values, missing=absent)
+    reasons = None
+    if attribute.reasons and numbers.reasons is not None:
+        reasons = numbers.reasons.of_first(len(attribute.reasons))
+    return GridColumn(attribute=attribute, values=values, missing=absent, reasons=reasons)
 
 
 def _rounded(
@@ -249,7 +258,13 @@ def _counted(where: NDArray[np.bool_]) -> str:
 
 
 @stands_alone
-def bounds_from_data(table: Any, alpha: float = 1.5) -> dict[str, BoundsFromData]:
+def bounds_from_data(
+    table: Any,
+    alpha: float = 1.5,
+    *,
+    missing_codes: Mapping[str, Any] | None = None,
+    missing_values: Iterable[str] | None = None,
+) -> dict[str, BoundsFromData]:
     """Read bounds off the numeric attributes of a table: convenient, and a leak.
 
     As in IDP-2025's experiments, in general form: lower is min(0, alpha * minimum), upper is
@@ -261,6 +276,8 @@ def bounds_from_data(table: Any, alpha: float = 1.5) -> dict[str, BoundsFromData
     table : data frame or dict of numpy arrays
     alpha : float
         1 or more.
+    missing_codes, missing_values : optional
+        What stands for a missing value, as for `protect`: no bound is read off it.
 
     Returns
     -------
@@ -275,7 +292,7 @@ def bounds_from_data(table: Any, alpha: float = 1.5) -> dict[str, BoundsFromData
     """
     if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 1 <= alpha < np.inf:
         raise RequestError("alpha", "alpha must be a number of 1 or more", "pass alpha=1.5")
-    opened = open_table(table)
+    opened = open_table(table, MissingCodes.of(missing_codes, missing_values))
     found = {}
     for name in opened.names:
         kind = opened.kind(name)
@@ -302,12 +319,19 @@ def _date(days: float) -> datetime.date:
 
 
 @stands_alone
-def resolution_from_data(table: Any) -> dict[str, ResolutionFromData]:
+def resolution_from_data(
+    table: Any,
+    *,
+    missing_codes: Mapping[str, Any] | None = None,
+    missing_values: Iterable[str] | None = None,
+) -> dict[str, ResolutionFromData]:
     """Read the decimals in use off the float attributes of a table; a guarantee says so.
 
     Parameters
     ----------
     table : data frame or dict of numpy arrays
+    missing_codes, missing_values : optional
+        What stands for a missing value, as for `protect`: it has no decimals.
 
     Returns
     -------
@@ -320,7 +344,7 @@ def resolution_from_data(table: Any) -> dict[str, ResolutionFromData]:
     >>> resolution_from_data({"TAX": np.array([10.25, 40.5])})
     {'TAX': 0.01}
     """
-    opened = open_table(table)
+    opened = open_table(table, MissingCodes.of(missing_codes, missing_values))
     found = {}
     for name in opened.names:
         if opened.kind(name) is Kind.DECIMAL:
@@ -329,7 +353,12 @@ def resolution_from_data(table: Any) -> dict[str, ResolutionFromData]:
 
 
 @stands_alone
-def categories_from_data(table: Any) -> dict[str, CategoriesFromData]:
+def categories_from_data(
+    table: Any,
+    *,
+    missing_codes: Mapping[str, Any] | None = None,
+    missing_values: Iterable[str] | None = None,
+) -> dict[str, CategoriesFromData]:
     """Read the categories in use off the text attributes of a table: convenient, and a leak.
 
     A category that one person alone has is in the list, and a release shows the list: no claim
@@ -338,6 +367,8 @@ def categories_from_data(table: Any) -> dict[str, CategoriesFromData]:
     Parameters
     ----------
     table : data frame or dict of numpy arrays
+    missing_codes, missing_values : optional
+        What stands for a missing value, as for `protect`: it is no category.
 
     Returns
     -------
@@ -351,7 +382,7 @@ def categories_from_data(table: Any) -> dict[str, CategoriesFromData]:
     >>> categories_from_data({"REGION": np.array(["South", "North", "South"])})
     {'REGION': ('North', 'South')}
     """
-    opened = open_table(table)
+    opened = open_table(table, MissingCodes.of(missing_codes, missing_values))
     found = {}
     for name in opened.names:
         seen = categories_seen(opened, name)

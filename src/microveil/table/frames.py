@@ -8,7 +8,6 @@ of a frame, a schema or a file) does not come back.
 import decimal
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Protocol
 
 import narwhals as nw
@@ -19,6 +18,7 @@ from microveil.errors import DataError, RequestError
 from microveil.schema import Cells, Kind
 from microveil.table.decimals import MOST_DIGITS, decimals_of_objects, decimals_of_series
 from microveil.table.labelled import LabelledTable
+from microveil.table.missing import MissingCodes, without_codes
 from microveil.table.numeric_text import numeric_look_of
 from microveil.table.objects import hides_in_its_type, hold_only_what_they_show, objects_in
 from microveil.table.restore import KEEP, RESTORE, Numbers, restored_array
@@ -39,6 +39,10 @@ class Table(Protocol):
 
     def kind(self, name: str) -> Kind:
         """Return how the column's values become numbers, if they do."""
+        ...
+
+    def has_single_precision(self, name: str) -> bool:
+        """Whether the column's numbers are float32."""
         ...
 
     def numbers(self, name: str, *, shared: bool = False) -> Numbers:
@@ -82,12 +86,14 @@ class Table(Protocol):
         ...
 
 
-def open_table(table: Any) -> Table:
+def open_table(table: Any, missing: MissingCodes | None = None) -> Table:
     """See any supported table as typed columns.
 
     Parameters
     ----------
     table : pandas.DataFrame, polars.DataFrame, pyarrow.Table, LabelledTable or dict of numpy arrays
+    missing : MissingCodes, optional
+        What stands for a missing value: such cells are seen as missing.
 
     Raises
     ------
@@ -122,7 +128,7 @@ def open_table(table: Any) -> Table:
         raise DataError(
             "table", "one record cannot be hidden among others", "pass a table of at least two"
         )
-    return opened
+    return without_codes(opened, missing) if missing else opened
 
 
 def check_columns(table: Table, names: Iterable[str], side: str = "") -> None:
@@ -269,6 +275,9 @@ class _Arrays:
         kinds = {"b": Kind.BOOLEAN, "i": Kind.WHOLE, "u": Kind.WHOLE, "f": Kind.DECIMAL}
         return kinds.get(array.dtype.kind, Kind.OTHER)
 
+    def has_single_precision(self, name: str) -> bool:
+        return self._arrays[name].dtype == np.float32
+
     def numbers(self, name: str, *, shared: bool = False) -> Numbers:
         array = self._arrays[name]
         kind = self.kind(name)
@@ -352,6 +361,9 @@ class _Frame:
             (is_date, Kind.DATE),
         )
         return next((kind for holds, kind in kinds if holds), Kind.OTHER)
+
+    def has_single_precision(self, name: str) -> bool:
+        return self._frame[name].dtype == nw.Float32
 
     def numbers(self, name: str, *, shared: bool = False) -> Numbers:
         kind = self.kind(name)
@@ -507,7 +519,4 @@ def spread(present: Cells, missing: NDArray[np.bool_] | None) -> Cells:
 
 
 def _in_order(numbers: Numbers, order: NDArray[np.int64] | None) -> Numbers:
-    if order is None:
-        return numbers
-    missing = None if numbers.missing is None else numbers.missing[order]
-    return replace(numbers, values=numbers.values[order], missing=missing)
+    return numbers if order is None else numbers.in_order(order)

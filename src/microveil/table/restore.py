@@ -12,15 +12,40 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.schema import Cells
+from microveil.schema import Cells, Code
 from microveil.table.decimals import written_decimals
 
-__all__ = ["KEEP", "RESTORE", "Numbers", "restored_array"]
+__all__ = ["KEEP", "RESTORE", "Numbers", "Reasons", "restored_array"]
 
 # 64 bits of nanoseconds reach this many days to either side of 1970.
 NANOSECOND_DAYS = 106_750
 # Digits that the widest decimals hold which every library knows.
 MOST_PRECISION = 38
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Reasons:
+    """Why cells of a column are missing.
+
+    Attributes
+    ----------
+    codes : tuple of int, float or str
+        As the column's values are: dates as days since 1970-01-01.
+    which : int16 array (n_records,)
+        The position of each cell's code; -1 where it has none.
+    """
+
+    codes: tuple[Code, ...]
+    which: NDArray[np.int16]
+
+    def of_first(self, n_codes: int) -> "Reasons":
+        """Return the reasons that the first codes give: the others' cells have none.
+
+        >>> Reasons(codes=(-9, -8), which=np.array([1, 0, -1], dtype=np.int16)).of_first(1).which
+        array([-1,  0, -1], dtype=int16)
+        """
+        which = np.where(self.which < n_codes, self.which, np.int16(-1))
+        return Reasons(codes=self.codes[:n_codes], which=which)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,12 +63,16 @@ class Numbers:
     nullable : bool
         Whether these are whole numbers whose type is one that takes a missing value, also where
         the original's took none, or was one of decimals for want of such a type.
+    reasons : Reasons or None
+        Of missing cells; None where none has a code. Of a column to be released: the codes to
+        write in such cells.
     """
 
     values: Cells
     missing: NDArray[np.bool_] | None
     categories: tuple[str, ...] | None = None
     nullable: bool = False
+    reasons: Reasons | None = None
 
     def in_order(self, order: NDArray[np.int64]) -> "Numbers":
         """Return the cells of the column, missing ones included, in another order.
@@ -52,7 +81,46 @@ class Numbers:
         array([5, 3])
         """
         missing = None if self.missing is None else self.missing[order]
-        return replace(self, values=self.values[order], missing=missing)
+        reasons = self.reasons
+        if reasons is not None:
+            reasons = replace(reasons, which=reasons.which[order])
+        return replace(self, values=self.values[order], missing=missing, reasons=reasons)
+
+    def with_codes_written(self, dtype: "np.dtype[Any] | None" = None) -> "Numbers":
+        """Return the column with its codes as values, where whole numbers of a type hold them.
+
+        >>> reasons = Reasons(codes=(-9,), which=np.array([-1, 0, -1], dtype=np.int16))
+        >>> missing = np.array([False, True, True])
+        >>> column = Numbers(values=np.array([3, 0, 0]), missing=missing, reasons=reasons)
+        >>> written = column.with_codes_written()
+        >>> written.values, written.missing
+        (array([ 3, -9,  0]), array([False, False,  True]))
+        """
+        if self.reasons is None or self.missing is None:
+            return self
+        codes, which = self.reasons.codes, self.reasons.which
+        values, missing, categories = self.values.copy(), self.missing.copy(), self.categories
+        if categories is not None:
+            categories = (*categories, *(str(code) for code in codes))
+        elif any(isinstance(code, float) for code in codes):
+            values = values.astype(np.float64)
+        for place, code in enumerate(codes):
+            if categories is None and not _held(code, dtype):
+                continue
+            cells = which == place
+            written: Any = code if self.categories is None else len(self.categories) + place
+            values[cells] = written
+            missing[cells] = False
+        left = missing if missing.any() else None
+        return Numbers(values=values, missing=left, categories=categories)
+
+
+def _held(code: Any, dtype: "np.dtype[Any] | None") -> bool:
+    """Whether a type has a place for a code: one that is clipped would be a value."""
+    if dtype is None or dtype.kind not in "iu":
+        return True
+    limits = np.iinfo(dtype)
+    return isinstance(code, int) and int(limits.min) <= code <= int(limits.max)
 
 
 def _within(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -77,6 +145,7 @@ def restored_array(numbers: Numbers, dtype: np.dtype[Any]) -> NDArray[Any]:
     >>> restored_array(Numbers(values=np.array([-3, 300]), missing=None), np.dtype("uint8"))
     array([  0, 255], dtype=uint8)
     """
+    numbers = numbers.with_codes_written(dtype)
     values, missing = numbers.values, numbers.missing
     if numbers.categories is not None:
         words = _words(numbers)
@@ -115,6 +184,10 @@ def _widest(categories: tuple[str, ...]) -> int:
 
 def _restore_polars(polars: Any, native: Any, numbers: Numbers) -> Any:
     dtype = native.dtype
+    whole = (
+        np.dtype(polars.Series([], dtype=dtype).to_numpy().dtype) if dtype.is_integer() else None
+    )
+    numbers = numbers.with_codes_written(whole)
     if numbers.categories is not None:
         if isinstance(dtype, polars.Enum):
             dtype = polars.Enum(numbers.categories)
@@ -125,8 +198,8 @@ def _restore_polars(polars: Any, native: Any, numbers: Numbers) -> Any:
             words = words.zip_with(polars.Series(~numbers.missing), nothing).alias(native.name)
         return words.cast(dtype)
     values = numbers.values
-    if dtype.is_integer():
-        values = _within(values, polars.Series([], dtype=dtype).to_numpy().dtype)
+    if whole is not None:
+        values = _within(values, whole)
     series = polars.Series(native.name, values)
     if dtype == polars.Boolean:
         series = series.cast(polars.Boolean)
@@ -159,10 +232,12 @@ def _keep_polars(polars: Any, native: Any, order: NDArray[np.int64]) -> Any:
 
 def _arrow_array(arrow: Any, numbers: Numbers, kind: Any) -> Any:
     """Build a pyarrow array of a type from numbers."""
+    is_whole = arrow.types.is_integer(kind)
+    numbers = numbers.with_codes_written(np.dtype(kind.to_pandas_dtype()) if is_whole else None)
     if numbers.categories is not None:
         return arrow.array(_words(numbers), arrow.string()).cast(kind)
     values = numbers.values
-    if arrow.types.is_integer(kind):
+    if is_whole:
         values = _within(values, np.dtype(kind.to_pandas_dtype()))
     if arrow.types.is_date(kind) or arrow.types.is_timestamp(kind):
         values = _representable(values, getattr(kind, "unit", "D"))
@@ -190,6 +265,9 @@ def _keep_arrow(arrow: Any, native: Any, order: NDArray[np.int64]) -> Any:
 
 def _restore_pandas(pandas: Any, native: Any, numbers: Numbers) -> Any:
     dtype = native.dtype
+    if not hasattr(dtype, "pyarrow_dtype"):
+        plain = getattr(dtype, "numpy_dtype", dtype)
+        numbers = numbers.with_codes_written(plain if isinstance(plain, np.dtype) else None)
     values, missing = numbers.values, numbers.missing
     if numbers.categories is not None:
         words = pandas.Series(_words(numbers), dtype=object)

@@ -273,8 +273,7 @@ def _centroid_experiments(tuned: Tuned, planned: Plan) -> dict[str, Experiment]:
 
 def _cell_experiment(part: TransitionPlan) -> CellExperiment:
     """Replace a category that occurs by the one whose row differs most from its own."""
-    lower, _ = part.attribute.grid_bounds or (0, 0)
-    there = np.unique(part.values - lower)
+    there = np.unique(part.codes)
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(part.weights / part.weights.sum(axis=1, keepdims=True))
         apart = np.stack([logs.max(axis=0) - logs[there], logs[there] - logs.min(axis=0)])

@@ -1,0 +1,155 @@
+"""What stands for missing values in files: on the command line, in recipes, and proposed."""
+
+import json
+import tomllib
+
+import numpy as np
+import polars as pl
+import pytest
+
+from command import run
+from microveil.errors import FileError
+from microveil.files.reading import read_file
+from microveil.release.proposal import propose_recipe
+from microveil.release.recipe import merged, read_recipe
+
+pytestmark = pytest.mark.usefixtures("unweighed")
+
+N = 60
+HEADER = "AGE,HOURS,SEX,NOTE"
+
+
+def lines():
+    random = np.random.default_rng(2)
+    for number in range(N):
+        age = -9 if number in (3, 5) else random.integers(18, 80)
+        hours = {4: "NA", 7: '"."', 9: "99999998"}.get(number, random.integers(10, 60))
+        sex = {2: "refused", 8: "NA"}.get(number, random.choice(["m", "f"]))
+        yield f"{age},{hours},{sex},{'NA' if number == 1 else 'x'}"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "people.csv").write_text("\n".join([HEADER, *lines()]) + "\n")
+    return tmp_path
+
+
+FLAGS = (
+    "--missing-values", "NA,.", "--missing-codes", "AGE=-9", "--missing-codes", "HOURS=99999998",
+    "--missing-codes", "SEX=refused",
+)  # fmt: skip
+REQUEST = (
+    "--method", "pram", "--epsilon", "20", "--attributes", "AGE,HOURS,SEX", "--bounds",
+    "AGE=18:80", "--bounds", "HOURS=10:60", "--categories", "SEX=m,f", "--keep", "NOTE",
+)  # fmt: skip
+
+
+def released(folder):
+    return (folder / "out" / "data.csv").read_text().splitlines()[1:]
+
+
+def test_flags_say_what_is_missing_in_a_file(folder):
+    """Words that stand for missing values make no column text, and codes are no values."""
+    done = run(
+        "protect", "people.csv", "-o", "out", *FLAGS, *REQUEST, "--missing", "keep", folder=folder
+    )
+    assert done.returncode == 0, done.stderr
+    rows = [row.split(",") for row in released(folder)]
+    empty = [[at for at in range(N) if rows[at][column] == ""] for column in range(3)]
+    assert empty == [[3, 5], [4, 7, 9], [2, 8]]
+    assert rows[1][3] == "NA"  # kept as it is
+    parameters = json.loads((folder / "out-custodian/manifest.json").read_text())["parameters"]
+    assert parameters["missing_values"] == ["NA", "."]
+    assert parameters["missing_codes"] == {"AGE": ["-9"], "HOURS": ["99999998"], "SEX": ["refused"]}
+
+
+def test_reasons_stand_in_the_file_and_its_next_reader_knows_them(folder):
+    """With --missing-reasons codes come back, and assess takes them for missing cells."""
+    done = run(
+        "protect", "people.csv", "-o", "out", *FLAGS, *REQUEST, "--missing", "keep",
+        "--missing-reasons", folder=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    rows = [row.split(",") for row in released(folder)]
+    assert [rows[3][0], rows[4][1], rows[9][1], rows[2][2], rows[8][2]] == [
+        "-9", "", "99999998", "refused", "",
+    ]  # fmt: skip
+    done = run("assess", "people.csv", "out/data.csv", "--json", *FLAGS, folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["n_cells_compared"] == 2 * N - 2 - 3
+    done = run("attack", "people.csv", "out/data.csv", "--json", *FLAGS, folder=folder)
+    assert done.returncode == 0, done.stderr
+
+
+def test_without_the_words_the_refusal_says_how_to_name_them(folder):
+    """A word among numbers is refused by its line, and the remedy names the flag."""
+    with pytest.raises(FileError, match="--missing-values NA"):
+        read_file(folder / "people.csv")
+
+
+def test_a_code_read_from_a_file_is_not_in_bounds_read_from_it(folder):
+    """Bounds and decimals that are read from a file pass over its codes."""
+    done = run(
+        "protect", "people.csv", "-o", "out", *FLAGS, "--method", "dp-um", "--k", "5", "--epsilon",
+        "1", "--attributes", "AGE,HOURS", "--bounds-from-data", "1", "--missing", "keep",
+        folder=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    manifest = json.loads((folder / "out-custodian/manifest.json").read_text())
+    for lower, upper in (manifest["attributes"][name]["bounds"] for name in ("AGE", "HOURS")):
+        assert lower == 0
+        assert upper <= 80
+
+
+def test_a_recipe_says_what_is_missing():
+    """missing_values above, missing_codes by attribute; a flag overrides them column by column."""
+    entry = {"role": "confidential", "type": "whole number", "missing_codes": [-9, 99999998]}
+    recipe = read_recipe({"missing_values": ["NA"], "attributes": {"AGE": entry, "PAY": entry}})
+    assert recipe["missing_values"] == ["NA"]
+    both = merged(recipe, {"missing_codes": {"AGE": [-1]}})
+    assert both["missing_codes"] == {"AGE": [-1], "PAY": [-9, 99999998]}
+
+
+def test_inspect_proposes_codes_and_shows_them_only_where_asked(folder):
+    """Without --show-values their number is said; missing cells are counted either way."""
+    said = run("inspect", "people.csv", "--missing-values", "NA,.", folder=folder).stdout
+    assert 'missing_values = ["NA", "."]\n' in said
+    assert "# 2 of 60 cells are missing" in said
+    assert said.count("that look like codes for missing values: confirm: 1") == 3
+    assert "-9" not in said.partition("[attributes.")[2]
+    assert "refused" not in said.partition("[attributes.")[2]
+    shown = run(
+        "inspect", "people.csv", "--missing-values", "NA,.", "--show-values", folder=folder
+    ).stdout
+    for codes in ("[-9]", "[99999998]", '["refused"]'):
+        assert f"# missing_codes = {codes}   # seen in the data" in shown
+    assert tomllib.loads(shown)["missing_values"] == ["NA", "."]
+
+
+def test_codes_that_are_declared_stand_in_the_proposed_recipe(folder):
+    """What flags declare is written as a line of the recipe, which reads as it was meant."""
+    written = run("inspect", "people.csv", *FLAGS, folder=folder).stdout
+    recipe = read_recipe(tomllib.loads(written))
+    assert recipe["missing_codes"] == {"AGE": [-9], "HOURS": [99999998]}
+    assert tomllib.loads(written)["attributes"]["SEX"]["missing_codes"] == ["refused"]
+    assert "look like codes" not in written.partition("[attributes.")[2]
+
+
+LOOKS = [
+    ([1, 2, 3, -9], (-9,)),
+    ([1, 2, -1, -13], ()),
+    ([20, 35, 99, 999], (999,)),
+    ([1, 9, 8, 7], ()),
+    ([300.5, 20.0, 99999998.0, -8.0], (-8, 99999998)),
+    (["a", "Refused", "b", " NA"], (" NA", "Refused")),
+]
+
+
+@pytest.mark.parametrize(("cells", "codes"), LOOKS)
+def test_only_what_stands_apart_looks_like_a_code(cells, codes):
+    """A negative number among others, or 99 among numbers near it, is a value."""
+    recipe = propose_recipe(pl.DataFrame({"A": cells * 3}), show_values=True)
+    line = [line for line in recipe.splitlines() if line.startswith("# missing_codes = [")]
+    assert bool(line) == bool(codes)
+    for code in codes:
+        assert str(code) in line[0]
