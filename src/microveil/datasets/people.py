@@ -1,4 +1,4 @@
-"""Invented people: a seeded generator of a table such as statistical offices hold.
+"""A register of people, invented by a seed.
 
 Nobody in it exists. Incomes, taxes and wealth are continuous with heavy tails, correlated as
 such things are; there are an age, counts, a category, a yes/no, a date and an identifier.
@@ -7,9 +7,7 @@ such things are; there are an age, counts, a category, a yes/no, a date and an i
 import numpy as np
 import polars
 
-from microveil.errors import RequestError
-
-__all__ = ["DOMAINS", "RESOLUTIONS", "invented_people"]
+__all__ = ["DOMAINS", "REGIONS", "RESOLUTIONS", "people"]
 
 # What is publicly known of the attributes, as a person would declare it.
 DOMAINS = {
@@ -24,28 +22,8 @@ RESOLUTIONS = {"INCOME": 0.01, "TAX": 0.01, "SAVINGS": 0.01}
 REGIONS = ("North", "East", "South", "West")
 
 
-def invented_people(n_records: int = 1000, seed: int = 2025) -> polars.DataFrame:
-    """Invent people.
-
-    Parameters
-    ----------
-    n_records : int
-        2 or more.
-    seed : int
-        The same seed gives the same people.
-
-    Returns
-    -------
-    polars.DataFrame
-        ID, REGION, AGE, HOUSEHOLD, EMPLOYED, SINCE, INCOME, TAX, SAVINGS, VISITS.
-
-    Examples
-    --------
-    >>> invented_people(3).shape
-    (3, 10)
-    """
-    if n_records < 2:
-        raise RequestError("n_records", "a table needs two records", "pass 2 or more")
+def people(n_records: int, seed: int) -> polars.DataFrame:
+    """Invent the people of a register; see `invented_people`."""
     random = np.random.Generator(np.random.PCG64(seed))
     age = np.clip(16 + random.gamma(3.2, 9.5, n_records), 16, 104).astype(np.int64)
     household = 1 + random.poisson(1.4, n_records).clip(0, 11)

@@ -1,0 +1,6 @@
+"""Invented people: seeded generators of tables such as statistical offices hold."""
+
+from microveil.datasets.invented import invented_people
+from microveil.datasets.people import DOMAINS, REGIONS, RESOLUTIONS
+
+__all__ = ["DOMAINS", "REGIONS", "RESOLUTIONS", "invented_people"]
