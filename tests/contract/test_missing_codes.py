@@ -122,6 +122,20 @@ def test_assessments_and_attacks_see_codes_as_missing():
     assert attacked.to_dict() == mv.attack(emptied(), bare, control=emptied(), **names).to_dict()
 
 
+def test_a_value_of_a_release_is_no_code_of_the_original():
+    """Where a guarantee names no codes, a protected number that happens to be one is a value."""
+    codes = {"missing_codes": {"AGE": [-9]}}
+    frame = people().with_columns(AGE=pl.Series([-9, *range(1, N)]))
+    bounds = {"AGE": (-20, 120)}
+    request = {**asked("dp-um"), "attributes": "AGE", "bounds": bounds, **codes}
+    release = mv.protect(frame, **request)
+    drawn = release.data.with_columns(AGE=pl.when(pl.int_range(N) == 5).then(-9).otherwise("AGE"))
+    found = mv.assess(frame, drawn, ["AGE"], guarantee=release.guarantee, **codes)
+    assert found.to_dict()["n_cells_compared"] == N - 1
+    bare = mv.assess(frame, drawn, ["AGE"], **codes)
+    assert bare.to_dict()["n_cells_compared"] == N - 2
+
+
 def test_every_verb_on_a_request_sees_codes_as_missing():
     """Plans, audits, advice and comparisons of a table with codes are those of empty cells."""
     request = {**asked("dp-um"), "seed": None}

@@ -180,6 +180,18 @@ def test_text_reasons_are_categories_of_their_own():
             assert set(data.cast(pl.String).to_list()) == {"m", "f", "refused", None}
 
 
+def test_words_that_are_missing_everywhere_are_no_reasons():
+    """Text of missing_values is missing without a reason, beside codes that are reasons."""
+    table = pl.DataFrame({"A": ["m", "f", "refused", "NA"] * 30})
+    codes = {"missing_codes": {"A": "refused"}, "missing_values": "NA", "missing_reasons": True}
+    request = {**PROTECTED, "epsilon": 20, "categories": {"A": ["m", "f"]}}
+    part = mv.plan(table, **request, **codes).singles[0]
+    assert part.codes.tolist() == [0, 1, 3, 2] * 30
+    kept = {**request, "missing": "keep"}
+    data = mv.protect(table, **kept, **codes).data["A"].to_list()
+    assert (data[2::4], data[3::4]) == (["refused"] * 30, [None] * 30)
+
+
 def test_comparisons_and_the_audit_take_hidden_missing_cells():
     """What measures pram measures it where missing cells are categories too."""
     cells = [0, 1, 2, None, -9] * 12

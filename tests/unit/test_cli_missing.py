@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import microveil as mv
 from command import run
 from microveil.errors import FileError
 from microveil.files.reading import read_file
@@ -58,7 +59,9 @@ def test_flags_say_what_is_missing_in_a_file(folder):
     empty = [[at for at in range(N) if rows[at][column] == ""] for column in range(3)]
     assert empty == [[3, 5], [4, 7, 9], [2, 8]]
     assert rows[1][3] == "NA"  # kept as it is
-    parameters = json.loads((folder / "out-custodian/manifest.json").read_text())["parameters"]
+    manifest = json.loads((folder / "out-custodian/manifest.json").read_text())
+    assert manifest["findings"]["linkage"]["n_records"] == N - 5  # without a missing number
+    parameters = manifest["parameters"]
     assert parameters["missing_values"] == ["NA", "."]
     assert parameters["missing_codes"] == {"AGE": ["-9"], "HOURS": ["99999998"], "SEX": ["refused"]}
 
@@ -70,6 +73,8 @@ def test_reasons_stand_in_the_file_and_its_next_reader_knows_them(folder):
         "--missing-reasons", folder=folder,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+    manifest = json.loads((folder / "out-custodian/manifest.json").read_text())
+    assert manifest["findings"]["linkage"]["n_records"] == N - 5
     rows = [row.split(",") for row in released(folder)]
     assert [rows[3][0], rows[4][1], rows[9][1], rows[2][2], rows[8][2]] == [
         "-9", "", "99999998", "refused", "",
@@ -79,6 +84,13 @@ def test_reasons_stand_in_the_file_and_its_next_reader_knows_them(folder):
     assert json.loads(done.stdout)["n_cells_compared"] == 2 * N - 2 - 3
     done = run("attack", "people.csv", "out/data.csv", "--json", *FLAGS, folder=folder)
     assert done.returncode == 0, done.stderr
+
+
+def test_reading_from_python_knows_the_words_too(folder):
+    """mv.read empties cells with words that are said to stand for missing values."""
+    frame = mv.read(folder / "people.csv", missing_values="NA,.").frame
+    assert frame.schema["HOURS"] == pl.Int64
+    assert frame["HOURS"].null_count() == 2
 
 
 def test_without_the_words_the_refusal_says_how_to_name_them(folder):

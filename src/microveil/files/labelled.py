@@ -1,19 +1,25 @@
 """Reading files from Python, as the command line reads them."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from microveil.errors import stands_alone
 from microveil.files.reading import read_file
 from microveil.files.text import text_format
 from microveil.schema import Categories, Source
-from microveil.table import ColumnSchema, LabelledTable, Table, open_table
+from microveil.table import ColumnSchema, LabelledTable, MissingCodes, Table, open_table
 
 __all__ = ["read"]
 
 
 @stands_alone
 def read(
-    path: str | Path, *, separator: str | None = None, decimal: str = ".", encoding: str = "utf-8"
+    path: str | Path,
+    *,
+    separator: str | None = None,
+    decimal: str = ".",
+    encoding: str = "utf-8",
+    missing_values: Iterable[str] | None = None,
 ) -> LabelledTable:
     r"""Read a file of any format as a table, as the command line reads it.
 
@@ -24,6 +30,8 @@ def read(
     separator, decimal, encoding : str
         How a file of text is written. Without a separator it is that of the format: tabs in a
         TSV file, commas in a CSV file, or semicolons where commas are decimal marks.
+    missing_values : sequence of str, optional
+        What stands for a missing value in a file of text: ["NA", "."]. Such cells are empty.
 
     Returns
     -------
@@ -55,7 +63,9 @@ def read(
     >>> people.schema["AGE"].kind
     <Kind.WHOLE: 'whole number'>
     """
-    frame = read_file(path, text=text_format(separator, decimal, encoding)).frame
+    missing = MissingCodes.of(None, missing_values)
+    text = text_format(separator, decimal, encoding)
+    frame = read_file(path, text=text, missing=missing.words_of).frame
     opened = open_table(frame)
     return LabelledTable(frame, {name: _column(opened, name) for name in opened.names})
 
