@@ -133,7 +133,7 @@ def test_a_value_of_a_release_is_no_code_of_the_original():
     found = mv.assess(frame, drawn, ["AGE"], guarantee=release.guarantee, **codes)
     assert found.to_dict()["n_cells_compared"] == N - 1
     bare = mv.assess(frame, drawn, ["AGE"], **codes)
-    assert bare.to_dict()["n_cells_compared"] == N - 2
+    assert bare.to_dict()["n_cells_compared"] < N - 1
 
 
 def test_every_verb_on_a_request_sees_codes_as_missing():

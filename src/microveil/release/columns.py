@@ -276,9 +276,8 @@ def _with_reasons(attribute: Attribute, kind: Kind, request: Request) -> Attribu
     found = (code_for(code, name, kind) for code in given)
     codes = tuple(dict.fromkeys(code for code in found if code is not None))
     place = f"missing codes of '{name}'"
-    if attribute.categories is not None and {*codes, *request.missing_values} & set(
-        attribute.categories.values
-    ):
+    listed = () if attribute.categories is None else attribute.written_domain or ()
+    if {*codes, *request.missing_values} & {*listed}:
         raise RequestError(
             place,
             "a code is among its categories too, and would be both missing and a value",
