@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from microveil.arguments import Argument
+    from microveil.files import Format
 
 from microveil.evaluation.measures import MEASURES, Measure
 
@@ -143,27 +144,45 @@ def formats() -> list[str]:
 
     rows = [
         f"| `{form.name}` | {form.title}{f', {form.compression}' if form.compression else ''} | "
-        f"{', '.join(f'`{suffix}`' for suffix in form.suffixes)} | `data{form.suffixes[0]}` | "
-        f"{'text' if form.is_text else 'typed'} |"
+        f"{', '.join(f'`{suffix}`' for suffix in form.suffixes)} | {_released(form)} | "
+        f"{'text' if form.is_text else 'typed'} | {_labels_kept(form)} |"
         for form in FORMATS.values()
     ]
-    head = "| `--format` | what it is | names of files end with | a release's file | columns |"
-    return [head, "|---|---|---|---|---|", *rows]
+    head = (
+        "| `--format` | what it is | names of files end with | a release's file | columns | "
+        "labels that it has a place for |"
+    )
+    return [head, "|---|---|---|---|---|---|", *rows]
+
+
+def _released(form: "Format") -> str:
+    return f"`data{form.suffixes[0]}`" if form.is_written else "read alone"
+
+
+def _labels_kept(form: "Format") -> str:
+    words = {
+        "column": "of columns",
+        "codes": "of whole numbers",
+        "text codes": "of text",
+        "missing codes": "missing codes",
+    }
+    return ", ".join(shown for part, shown in words.items() if part in form.keeps) or "-"
 
 
 def round_trips() -> list[str]:
     """Make the table of what each format keeps: every column written and read."""
     from microveil.files import FORMATS
-    from round_trips import COLUMNS, fate
+    from round_trips import COLUMNS, LABELS, fate, fate_of_labels
 
     titles: dict[str, list[str]] = {}
-    for form in FORMATS.values():
+    for form in (form for form in FORMATS.values() if form.is_written):
         cells = [fate(column, form) for column in COLUMNS.values()]
+        cells += [fate_of_labels(*said, form) for said in LABELS.values()]
         if titles.setdefault(form.title, cells) != cells:
             raise ValueError(f"compressed, {form.title} keeps other things than it does otherwise")
     rows = [
         f"| {shown} | {' | '.join(cells[number] for cells in titles.values())} |"
-        for number, shown in enumerate(COLUMNS)
+        for number, shown in enumerate([*COLUMNS, *(f"labels: {said}" for said in LABELS)])
     ]
     return [f"| a column of | {' | '.join(titles)} |", "|---" * (len(titles) + 1) + "|", *rows]
 

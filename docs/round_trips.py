@@ -1,8 +1,10 @@
 """What becomes of a column that is written in a format and read again: tried, not declared."""
 
 import datetime
+import json
 import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -11,10 +13,12 @@ import polars as pl
 import microveil as mv
 from microveil.errors import FileError
 from microveil.files import Format
+from microveil.files.table_schema import table_schema
 from microveil.files.text import TextFormat
 from microveil.files.writing import write_data
+from microveil.table import Labels
 
-__all__ = ["COLUMNS", "fate"]
+__all__ = ["COLUMNS", "LABELS", "fate", "fate_of_labels"]
 
 DATES = [datetime.date(1, 1, 1), datetime.date(1582, 10, 15), datetime.date(1899, 12, 31)]
 MOMENTS = [datetime.datetime.fromisoformat("1899-12-31T23:59"), None, None]
@@ -49,6 +53,24 @@ COLUMNS: Mapping[str, pl.Series] = {
     "a column without values": pl.Series([None, None, None], dtype=pl.Int64),
 }
 
+# Of each of these a column, and what is said of it.
+LABELS: Mapping[str, tuple[pl.Series, Labels]] = {
+    "a column": (pl.Series([1, 2, 3]), Labels(column="Years at the firm")),
+    "whole numbers that are codes": (
+        pl.Series([1, 2, 9]),
+        Labels(codes={1: "male", 2: "female"}),
+    ),
+    "text that is codes": (pl.Series(["m", "1", "9"]), Labels(codes={"m": "male", "1": "one"})),
+    "codes of missing answers": (
+        pl.Series([1, -9, -8]),
+        Labels(codes={-9: "refused"}, missing_codes=(-9, -8)),
+    ),
+    "codes of missing answers, ten in a row and one more": (
+        pl.Series([1, -90, 999]),
+        Labels(missing_codes=(999, *range(-99, -89))),
+    ),
+}
+
 _NAMES = {
     pl.Int64: "whole numbers of 64 bits",
     pl.Float64: "decimal numbers of 64 bits",
@@ -71,5 +93,31 @@ def fate(column: pl.Series, form: Format) -> str:
         return f"as {_NAMES[again.dtype.base_type()]}"
     if again.null_count() > column.null_count():
         return "as missing"
+    if column.dtype == pl.String and again.equals(column.str.strip_chars_end(" ")):
+        return "kept" if again.equals(column) else "without spaces at the end"
     same = repr(again.to_list()) == repr(column.to_list())  # by which -0.0 is not 0.0
     return "kept" if same else "other values"
+
+
+def fate_of_labels(column: pl.Series, labels: Labels, form: Format) -> str:
+    """Say what becomes of a column's labels: "kept", or where they are to be found."""
+    frame = pl.DataFrame({"A": column, "B": ["x", "y", "z"]})
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, f"t{form.suffixes[0]}")
+        write_data(frame, path, text=None, labels={"A": labels})
+        if _same(mv.read(path).schema["A"].labels, labels):
+            return "kept"
+        written = mv.read(path).schema
+        schema = {**written, "A": replace(written["A"], labels=labels)}
+        Path(folder, "schema.json").write_text(json.dumps(table_schema(schema)), "utf-8")
+        again = mv.read(path)
+        kept = _same(again.schema["A"].labels, labels) and again.frame["A"].equals(column)
+    return "in schema.json" if kept else "lost"
+
+
+def _same(one: Labels, other: Labels) -> bool:
+    return (one.column, one.codes, {*one.missing_codes}) == (
+        other.column,
+        other.codes,
+        {*other.missing_codes},
+    )

@@ -2,10 +2,25 @@
 
 import pytest
 
-from microveil.files import FORMATS
-from round_trips import COLUMNS, fate
+from microveil.files import FORMATS, written_formats
+from round_trips import COLUMNS, LABELS, fate, fate_of_labels
 
-TYPED = [name for name, form in FORMATS.items() if not form.is_text]
+FLOATS = ["sav", "zsav", "dta"]
+TYPED = [n for n in written_formats() if not FORMATS[n].is_text and n not in FLOATS]
+LOST_IN_FLOATS = {
+    "whole numbers beyond 2^53, to the limits of 64 bits": "refused",
+    "whole numbers beyond 2^63": "refused",
+    "the largest and the smallest decimal numbers": "refused",
+    "whole numbers of 8 bits": "as whole numbers of 64 bits",
+    "decimal numbers of 32 bits": "as decimal numbers of 64 bits",
+    "database decimals": "as decimal numbers of 64 bits",
+    "yes and no, one missing": "as whole numbers of 64 bits",
+    "empty text": "as missing",
+    "categories with a list": "as text",
+    "categories without a list": "as text",
+    "a column without values": "kept",
+}
+TRIMMED = "text with separators, quotes, line ends and letters of any script"
 TEXT = [name for name, form in FORMATS.items() if form.is_text]
 LOST_IN_TEXT = {
     "whole numbers beyond 2^63": "refused",
@@ -33,3 +48,20 @@ def test_a_typed_format_keeps_every_column(name, shown):
 def test_a_format_of_text_loses_what_the_docs_say_and_nothing_else(name, shown):
     """What is lost is the type, or what no cell of text can be told from."""
     assert fate(COLUMNS[shown], FORMATS[name]) == LOST_IN_TEXT.get(shown, "kept")
+
+
+@pytest.mark.parametrize("name", FLOATS)
+@pytest.mark.parametrize("shown", COLUMNS)
+def test_a_format_of_floats_loses_what_the_docs_say_and_nothing_else(name, shown):
+    """A number that it cannot hold to the last bit is refused, never changed."""
+    lost = LOST_IN_FLOATS | ({} if name == "dta" else {TRIMMED: "without spaces at the end"})
+    assert fate(COLUMNS[shown], FORMATS[name]) == lost.get(shown, "kept")
+
+
+@pytest.mark.parametrize("name", written_formats())
+@pytest.mark.parametrize("shown", LABELS)
+def test_labels_are_kept_in_the_file_or_beside_it(name, shown):
+    """In whatever format a release is written, its labels come back."""
+    _, labels = LABELS[shown]
+    wanted = "kept" if labels.parts <= FORMATS[name].keeps else "in schema.json"
+    assert fate_of_labels(*LABELS[shown], FORMATS[name]) == wanted

@@ -2,6 +2,7 @@
 
 import io
 import json
+from types import MappingProxyType
 
 import polars as pl
 
@@ -16,6 +17,7 @@ class Opened:
     """A table that comes with its types."""
 
     text = None
+    labels = MappingProxyType({})
 
     def __init__(self, frame):
         self.frame = frame

@@ -11,7 +11,7 @@ from microveil.arguments import arguments
 from microveil.arguments.general import MISSING_CODES, MISSING_VALUES, POPULATION
 from microveil.cli.shared_flags import declared, takes
 from microveil.errors import RequestError
-from microveil.files import FORMATS, titles
+from microveil.files import titles, written_formats
 from microveil.files.text import text_format
 
 __all__ = [
@@ -42,7 +42,7 @@ Folder = Annotated[
 OutputFormat = Annotated[
     str | None,
     typer.Option(
-        "--format", help=f"Of the release: {', '.join(FORMATS)}; by default that of DATA."
+        "--format", help=f"Of the release: {', '.join(written_formats())}; by default that of DATA."
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]

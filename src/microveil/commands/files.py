@@ -30,6 +30,7 @@ from microveil.evaluation.attack import attack
 from microveil.evaluation.promised import codes_in_release
 from microveil.files import Format, named_format
 from microveil.files.folders import check_absent, table_of_release
+from microveil.files.labelled import labelled
 from microveil.files.reading import SourceFile, open_file, read_file
 from microveil.files.text import TextFormat
 from microveil.ledger import Totals, ledger_place, read_ledger
@@ -135,7 +136,7 @@ def protect_file(
         text=text,
         progress=progress,
     )
-    form = source.format if format is None else named_format(format)
+    form = named_format(source.format.name if format is None else format)
     ledger_place(folder, asked.get("population"), ledger)  # what is wrong with it, before any work
     method = METHODS.get(str(asked.get("method")))
     if with_measurements and method is not None:
@@ -145,7 +146,7 @@ def protect_file(
             is_seeded=asked.get("seed") is not None,
         )
     engine = engine_of(asked)
-    planned, foreseen = examined_plan(source.frame, asked, engine, progress)
+    planned, foreseen = examined_plan(labelled(source), asked, engine, progress)
     if with_measurements:  # the method may have been left to advice
         refuse_measurements(
             planned.guarantee.method,
@@ -337,7 +338,7 @@ def inspect_file(
     source, declared = _read_with_codes(path, text, missing_codes, missing_values)
     name = source.path.name
     recipe = propose_recipe(
-        source.frame, name, scope=scope, show_values=show_values, text=source.text, **declared
+        labelled(source), name, scope=scope, show_values=show_values, text=source.text, **declared
     )
     if output is not None:
         try:

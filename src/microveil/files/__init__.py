@@ -32,6 +32,13 @@ and for TSV:
   is written is decoded again, so that a character an encoding changes is an error.
 """
 
-from microveil.files.formats import FORMATS, Format, format_of, named_format, titles
+from microveil.files.formats import (
+    FORMATS,
+    Format,
+    format_of,
+    named_format,
+    titles,
+    written_formats,
+)
 
-__all__ = ["FORMATS", "Format", "format_of", "named_format", "titles"]
+__all__ = ["FORMATS", "Format", "format_of", "named_format", "titles", "written_formats"]

@@ -1,13 +1,14 @@
 """Arrow IPC files, which Feather files of version 2 are too."""
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import polars as pl
 
 from microveil.files.text import TextFormat
 from microveil.files.typed import TypedTable, opened_by, to_publish
+from microveil.table import Labels
 
 __all__ = ["batches", "opened"]
 
@@ -25,6 +26,7 @@ def batches(
     text: TextFormat | None,  # noqa: ARG001 -- it has types and holds no formulas
     *,
     escape_formulas: bool,  # noqa: ARG001
+    labels: Mapping[str, Labels],  # noqa: ARG001 -- it has no place for them
 ) -> Iterator[bytes | memoryview]:
     """Write a table in one part, as every reader of Arrow knows its types."""
     buffer = io.BytesIO()

@@ -15,6 +15,7 @@ from microveil.files.columns import Misfit, convert, infer, mixture
 from microveil.files.formulas import escaped
 from microveil.files.structure import Structure, check_structure
 from microveil.files.text import TextFormat, as_utf8, check_utf8, place
+from microveil.table import Labels
 
 __all__ = ["batches", "opened"]
 
@@ -39,6 +40,11 @@ class _Opened:
         self.text = text
         self.structure: Structure = check_structure(path, data, text)
         self._missing: dict[str, list[str]] = {}
+
+    @property
+    def labels(self) -> dict[str, Labels]:
+        """None: the file has no place for them."""
+        return {}
 
     @property
     def names(self) -> list[str]:
@@ -186,7 +192,11 @@ class _Opened:
 
 
 def batches(
-    frame: pl.DataFrame, text: TextFormat | None, *, escape_formulas: bool
+    frame: pl.DataFrame,
+    text: TextFormat | None,
+    *,
+    escape_formulas: bool,
+    labels: Mapping[str, Labels],  # noqa: ARG001 -- it has no place for them
 ) -> Iterator[bytes | memoryview]:
     """Write a table, some ten thousand records at a time."""
     text = text or TextFormat()

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from microveil.errors import FileError, stands_alone
 from microveil.files.formats import FORMATS
+from microveil.files.table_schema import SCHEMA_FILE
 from microveil.files.text import quoted
 
 __all__ = ["check_absent", "table_of_release", "write_folders"]
@@ -34,6 +35,7 @@ _UNKNOWN = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)
 _TABLES = tuple(f"data{entry.suffixes[0]}" for entry in FORMATS.values())
 _PUBLIC = (
     *("guarantee.json", "guarantee.md", "report.html", "measurements.json", "margins.json"),
+    SCHEMA_FILE,
     *_TABLES,
 )
 _CUSTODIANS = ("manifest.json", "report.html")

@@ -1,11 +1,12 @@
 """The registry of formats: what each is called, and the module that reads and writes it.
 
 >>> list(FORMATS)
-['csv', 'csv.gz', 'csv.zst', 'tsv', 'tsv.gz', 'tsv.zst', 'parquet', 'arrow']
+['csv', 'csv.gz', 'csv.zst', 'tsv', 'tsv.gz', 'tsv.zst', 'parquet', 'arrow', 'sav',
+ 'zsav', 'dta', 'sas']
 """
 
 import importlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
@@ -16,8 +17,18 @@ if TYPE_CHECKING:  # the command line shows the formats without loading what rea
     import polars
 
     from microveil.files.text import TextFormat
+    from microveil.table import Labels
 
-__all__ = ["FORMATS", "Format", "FormatModule", "Opened", "format_of", "named_format", "titles"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "FormatModule",
+    "Opened",
+    "format_of",
+    "named_format",
+    "titles",
+    "written_formats",
+]
 
 
 class Opened(Protocol):
@@ -31,6 +42,11 @@ class Opened(Protocol):
     @property
     def text(self) -> "TextFormat | None":
         """How its text is written, where it is text."""
+        ...
+
+    @property
+    def labels(self) -> "Mapping[str, Labels]":
+        """What the file says in words of its columns, of those that it does."""
         ...
 
     def read(
@@ -52,10 +68,18 @@ class FormatModule(Protocol):
         ...
 
     def batches(
-        self, frame: "polars.DataFrame", text: "TextFormat | None", *, escape_formulas: bool
+        self,
+        frame: "polars.DataFrame",
+        text: "TextFormat | None",
+        *,
+        escape_formulas: bool,
+        labels: "Mapping[str, Labels]",
     ) -> Iterator[bytes | memoryview]:
         """Yield a table's file, part by part."""
         ...
+
+
+_PARTS = frozenset({"column", "codes", "text codes", "missing codes"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +100,10 @@ class Format:
         What stands between fields where nothing else is said; None where a file is no text.
     compression : str or None
         How its files are compressed, one of `compression.COMPRESSIONS`; None where they are not.
+    keeps : frozenset of str
+        Which parts of `Labels` its files have a place for.
+    is_written : bool
+        Whether tables are written in it too.
     """
 
     name: str
@@ -84,6 +112,8 @@ class Format:
     module: str
     separator: str | None = None
     compression: str | None = None
+    keeps: frozenset[str] = frozenset()
+    is_written: bool = True
 
     def __post_init__(self) -> None:
         if not self.suffixes or any(end != end.lower() or end[:1] != "." for end in self.suffixes):
@@ -96,6 +126,11 @@ class Format:
         Then columns have no types, and a spreadsheet may run text as formulas.
         """
         return self.separator is not None
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether its files have a place for all that labels say."""
+        return self.keeps >= _PARTS
 
     def text(self, said: "TextFormat | None") -> "TextFormat | None":
         """Return how its files are written, by what was said of it; None where they are no text."""
@@ -141,6 +176,35 @@ _ALL = (
         suffixes=(".arrow", ".feather", ".ipc"),
         module="microveil.files.arrow_format",
     ),
+    Format(
+        name="sav",
+        title="SPSS",
+        suffixes=(".sav",),
+        module="microveil.files.spss_format",
+        keeps=_PARTS,
+    ),
+    Format(
+        name="zsav",
+        title="SPSS",
+        suffixes=(".zsav",),
+        module="microveil.files.zsav_format",
+        keeps=_PARTS,
+    ),
+    Format(
+        name="dta",
+        title="Stata",
+        suffixes=(".dta",),
+        module="microveil.files.stata_format",
+        keeps=frozenset({"column", "codes"}),
+    ),
+    Format(
+        name="sas",
+        title="SAS",
+        suffixes=(".sas7bdat", ".xpt"),
+        module="microveil.files.sas_format",
+        keeps=frozenset({"column"}),
+        is_written=False,
+    ),
 )
 FORMATS: dict[str, Format] = {entry.name: entry for entry in _ALL}
 
@@ -174,23 +238,30 @@ def format_of(path: Path) -> Format:
 
 
 def named_format(name: str) -> Format:
-    """Return the format of a name.
+    """Return the format of a name, to write a table in.
 
     Raises
     ------
     RequestError
-        If there is none.
+        If there is none, or its files are read alone.
     """
-    if not isinstance(name, str) or name not in FORMATS:
-        raise RequestError("format", "there is no such format", f"choose from {', '.join(FORMATS)}")
-    return FORMATS[name]
+    known = FORMATS.get(name) if isinstance(name, str) else None
+    if known is None or not known.is_written:
+        rule = "there is no such format" if known is None else f"{known.title} files are read alone"
+        raise RequestError("format", rule, f"choose from {', '.join(written_formats())}")
+    return known
+
+
+def written_formats() -> list[str]:
+    """Name the formats that tables are written in."""
+    return [name for name, entry in FORMATS.items() if entry.is_written]
 
 
 def titles() -> str:
     """Name the formats in a phrase.
 
     >>> titles()
-    'CSV, TSV, Parquet or Arrow IPC'
+    'CSV, TSV, Parquet, Arrow IPC, SPSS, Stata or SAS'
     """
     *most, last = dict.fromkeys(entry.title for entry in FORMATS.values())
     return " or ".join([", ".join(most), last] if most else [last])

@@ -4,12 +4,19 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from microveil.errors import stands_alone
-from microveil.files.reading import read_file
+from microveil.files.reading import SourceFile, read_file
 from microveil.files.text import text_format
 from microveil.schema import Categories, Source
-from microveil.table import ColumnSchema, LabelledTable, MissingCodes, Table, open_table
+from microveil.table import (
+    ColumnSchema,
+    LabelledTable,
+    Labels,
+    MissingCodes,
+    Table,
+    open_table,
+)
 
-__all__ = ["read"]
+__all__ = ["labelled", "read"]
 
 
 @stands_alone
@@ -65,14 +72,19 @@ def read(
     """
     missing = MissingCodes.of(None, missing_values)
     text = text_format(separator, decimal, encoding)
-    frame = read_file(path, text=text, missing=missing.words_of).frame
-    opened = open_table(frame)
-    return LabelledTable(frame, {name: _column(opened, name) for name in opened.names})
+    return labelled(read_file(path, text=text, missing=missing.words_of))
 
 
-def _column(table: Table, name: str) -> ColumnSchema:
+def labelled(source: SourceFile) -> LabelledTable:
+    """Return the table of a file with what the file says of its columns."""
+    opened, labels = open_table(source.frame), source.labels
+    schema = {name: _column(opened, name, labels.get(name, Labels())) for name in opened.names}
+    return LabelledTable(source.frame, schema)
+
+
+def _column(table: Table, name: str, labels: Labels) -> ColumnSchema:
     listed = table.listed(name)
     categories = None
     if listed:
         categories = Categories(values=listed, ordered=False, source=Source.TYPE)
-    return ColumnSchema(kind=table.kind(name), categories=categories)
+    return ColumnSchema(kind=table.kind(name), categories=categories, labels=labels)

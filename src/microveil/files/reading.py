@@ -1,7 +1,7 @@
 """Reading files of any format."""
 
 import hashlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,9 @@ import polars as pl
 from microveil.errors import FileError, stands_alone
 from microveil.files.compression import unpacked
 from microveil.files.formats import Format, format_of
+from microveil.files.table_schema import Beside, schema_beside
 from microveil.files.text import TextFormat
+from microveil.table import Labels
 
 __all__ = ["OpenedFile", "SourceFile", "open_file", "read_file"]
 
@@ -32,6 +34,9 @@ class SourceFile:
         How it is written; None where it is no text.
     digest : str
         SHA-256 of the file's bytes, in hexadecimal digits.
+    labels : mapping of str to Labels
+        By column: those of the file, and where its format has no place for some those of the
+        schema.json beside it.
     """
 
     path: Path
@@ -39,6 +44,7 @@ class SourceFile:
     frame: pl.DataFrame
     text: TextFormat | None
     digest: str
+    labels: Mapping[str, Labels]
 
 
 class OpenedFile:
@@ -51,6 +57,8 @@ class OpenedFile:
         if compression is not None:
             data = unpacked(path, data, compression)
         self._table = self._format.load().opened(path, data, self._format.text(text))
+        beside = None if self._format.keeps_all else schema_beside(path, self._table.names)
+        self._beside = beside or Beside(labels=self._table.labels)
 
     @property
     def names(self) -> list[str]:
@@ -68,13 +76,20 @@ class OpenedFile:
         """Read the table; see `read_file`."""
         with ThreadPoolExecutor(1) as beside:
             digest = beside.submit(lambda: hashlib.sha256(self._raw).hexdigest())
-            frame = self._table.read(frozenset(decimals), as_text, of_one_kind, missing)
+            said = self._beside
+            frame = self._table.read(
+                said.decimals | frozenset(decimals),
+                lambda name: as_text(name) or name in said.texts,
+                of_one_kind,
+                missing,
+            )
             return SourceFile(
                 path=self._path,
                 format=self._format,
                 frame=frame,
                 text=self._table.text,
                 digest=digest.result(),
+                labels=said.labels,
             )
 
 

@@ -14,6 +14,10 @@ CANDIDATES = {",": ",", ";": "';'", "\t": "$'\\t'", "|": "'|'"}  # separator -> 
 _NO_TEXT = {
     b"PAR1": ("is a Parquet file", "name it .parquet"),
     b"ARROW1": ("is an Arrow file", "name it .arrow"),
+    b"$FL2": ("is an SPSS file", "name it .sav"),
+    b"$FL3": ("is an SPSS file", "name it .zsav"),
+    b"<stata_dta>": ("is a Stata file", "name it .dta"),
+    b"HEADER RECORD*******": ("is a SAS transport file", "name it .xpt"),
     b"PK\x03\x04": ("is a zip archive or a workbook", "export the table as CSV"),
     b"PK\x05\x06": ("is an empty zip archive", "export the table as CSV"),
     b"\x1f\x8b": ("is compressed", "name it .csv.gz"),

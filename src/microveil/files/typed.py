@@ -1,19 +1,30 @@
 """Tables whose files say what their columns are: read whole, and what of them is written."""
 
 import io
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
 
 from microveil.errors import FileError
 from microveil.files.columns import plain
+from microveil.table import Labels
 
-__all__ = ["TypedTable", "opened_by", "to_publish"]
+__all__ = ["TypedTable", "UnwritableError", "check_filled", "opened_by", "to_publish"]
 
 # polars raises its panics past Exception; they may quote a value like its errors.
 _POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, OSError)
+
+
+class UnwritableError(Exception):
+    """A table holds what a format cannot: of one column, or None for the table."""
+
+    def __init__(self, column: str | None, rule: str, remedy: str) -> None:
+        super().__init__(column, rule, remedy)
+        self.column = column
+        self.rule = rule
+        self.remedy = remedy
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +33,7 @@ class TypedTable:
 
     frame: pl.DataFrame
     text: None = None
+    labels: Mapping[str, Labels] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
@@ -49,9 +61,7 @@ def opened_by(
     FileError
         If it is empty, broken or something else, or holds no records.
     """
-    if not raw:
-        rule = "the file must hold a table, and it is empty"
-        raise FileError(str(path), rule, "check that the table was exported")
+    check_filled(path, raw)
     try:
         frame = read(io.BytesIO(raw))
     except _POLARS_ERRORS:
@@ -62,6 +72,13 @@ def opened_by(
         rule = "the file must hold records, and there are none"
         raise FileError(str(path), rule, "check that the table was exported")
     return TypedTable(pl.DataFrame([plain(column) for column in frame]))
+
+
+def check_filled(path: Path, raw: bytes) -> None:
+    """Refuse a file without a byte."""
+    if not raw:
+        rule = "the file must hold a table, and it is empty"
+        raise FileError(str(path), rule, "check that the table was exported")
 
 
 def to_publish(frame: pl.DataFrame) -> pl.DataFrame:

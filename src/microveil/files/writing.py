@@ -2,10 +2,11 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 import polars as pl
 
@@ -13,6 +14,8 @@ from microveil.errors import FileError, stands_alone
 from microveil.files.compression import packed
 from microveil.files.formats import Format, format_of
 from microveil.files.text import TextFormat, quoted
+from microveil.files.typed import UnwritableError
+from microveil.table import Labels
 
 __all__ = ["write_data"]
 
@@ -28,6 +31,7 @@ def write_data(
     text: TextFormat | None,
     escape_formulas: bool = False,
     form: Format | None = None,
+    labels: Mapping[str, Labels] = MappingProxyType({}),
 ) -> str:
     r"""Write a table to a new file, to the disk itself, and give the file's digest.
 
@@ -46,6 +50,8 @@ def write_data(
         Put an apostrophe before text of a CSV file that a spreadsheet would run as a formula.
     form : Format, optional
         By default that of the file's name.
+    labels : mapping of str to Labels, optional
+        By column: what the file says of it in words, where its format has a place for that.
 
     Returns
     -------
@@ -69,7 +75,7 @@ def write_data(
     """
     form = form or format_of(path)
     how = form.text(text)
-    written = partial(form.load().batches, text=how, escape_formulas=escape_formulas)
+    written = partial(form.load().batches, text=how, escape_formulas=escape_formulas, labels=labels)
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     except FileExistsError:
@@ -84,6 +90,9 @@ def write_data(
             batches = packed(batches, form.compression)
         digest = _write(descriptor, batches)
         done = True
+    except UnwritableError as error:
+        where = str(path) if error.column is None else f"{path}, column {quoted(error.column)}"
+        raise FileError(where, error.rule, error.remedy) from None
     except UnicodeError:
         rule = "the encoding must hold every character, and one it does not"
         where = _where(path, frame, lambda column: _is_written(column, written, UnicodeError))

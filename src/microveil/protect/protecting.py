@@ -19,7 +19,7 @@ from microveil.release.recipe import merged, read_recipe
 from microveil.release.request import Arguments
 from microveil.release.selection import AUTO, settle
 from microveil.synthesis.measurements import Measurements
-from microveil.table import Numbers
+from microveil.table import ColumnSchema, Labels, Numbers
 from microveil.table.threads import in_threads
 
 __all__ = ["Drawn", "draw", "examined_plan", "plan", "protect", "released"]
@@ -230,6 +230,28 @@ def examined_plan(
     return planned, plan_findings(planned, asked, request, prepared, engine, progress)
 
 
+LABELLED = (
+    "Labels, code lists and codes of missing answers go along as the file's metadata have them: "
+    "read through them before you publish."
+)
+
+
+def _schema(planned: Plan) -> dict[str, ColumnSchema]:
+    """Say of each column to be released what is known of it beside its values."""
+    attributes = {part.attribute.name: part.attribute for part in planned.attributes}
+    table, schema = planned.table, {}
+    for name in table.names:
+        if name not in attributes and name not in planned.guarantee.kept:
+            continue
+        attribute = attributes.get(name)
+        schema[name] = ColumnSchema(
+            kind=table.kind(name) if attribute is None else attribute.kind,
+            categories=None if attribute is None else attribute.categories,
+            labels=table.labels.get(name, Labels()),
+        )
+    return schema
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Drawn:
     """What was drawn of a plan.
@@ -314,6 +336,9 @@ def released(
     **entries
         More for the manifest.
     """
+    schema = _schema(planned)
+    if any(column.labels.parts for column in schema.values()):
+        notes = (*notes, LABELLED)
     if found.release is not None:
         entries["findings"] = found.release.to_dict()
     return Release(
@@ -321,6 +346,7 @@ def released(
         measurements=drawn.measurements,
         guarantee=planned.guarantee,
         notes=(*planned.notes, *notes),
+        schema=schema,
         manifest=Manifest.of(
             planned, found.plan.to_dict(), custodian_notes(planned, found), **entries
         ),

@@ -3,12 +3,15 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from microveil.arguments.general import SCOPE
 from microveil.errors import DataError
 from microveil.files.text import TextFormat
 from microveil.privacy import Scope
 from microveil.schema import GivenCode, Kind
 from microveil.table import (
+    Labels,
     MissingCodes,
     Table,
     categories_seen,
@@ -20,6 +23,7 @@ from microveil.table import (
     numeric_look_of,
     open_table,
 )
+from microveil.text import one_line
 
 __all__ = ["propose_recipe"]
 
@@ -224,8 +228,15 @@ def _proposal(
 ) -> str:
     kind = table.kind(name)
     seen = categories_seen(table, name) or []
-    categories = _categories(seen, show_values=show_values)
+    labels = table.labels.get(name, Labels())
+    categories = (
+        _code_list(table, name, seen)
+        if labels.valid
+        else _categories(seen, show_values=show_values)
+    )
     lines = [f"[attributes.{_quoted(name)}]"]
+    if labels.column:
+        lines.append(f"# {one_line(labels.column)}")
     identifies = likely_identifier(table, name)
     if identifies:
         note = 'whole numbers, all different: if it is none, "confidential"'
@@ -266,6 +277,9 @@ def _missing(
         read = ((code, code_for(code, name, kind)) for code in codes)
         written = (code if kind is Kind.DATE or own is None else own for code, own in read)
         lines.append(f"missing_codes = [{', '.join(map(_code, written))}]")
+    elif name in table.labels and table.labels[name].missing_codes:
+        listed = ", ".join(map(_code, table.labels[name].missing_codes))
+        lines.append(f"# missing_codes = [{listed}]   # of missing answers by the file: confirm")
     elif seen is not None and seen.likely_codes:
         note = "look like codes for missing values: confirm"
         if show_values:
@@ -290,6 +304,28 @@ def _resolution(table: Table, name: str, *, for_rows: bool) -> str:
     step = "1" if decimals == 0 else f"{10.0**-decimals:.{decimals}f}"
     seen = "decimals seen in the data" if decimals else "only whole numbers seen in the data"
     return f"{'# ' if for_rows else ''}resolution = {step}   # {seen}: confirm"
+
+
+def _code_list(table: Table, name: str, seen: list[str]) -> list[str]:
+    """Propose a code list of the file's metadata: as comments, for a person to declare."""
+    labels = table.labels[name]
+    lines = [
+        "# categories = [               # the file's code list: confirm that it is publicly known",
+        *(
+            f"#   {_string(code) if isinstance(code, str) else code},  # {one_line(text)}"
+            for code, text in labels.valid.items()
+        ),
+        "# ]",
+    ]
+    if table.kind(name).is_numeric:
+        numbers = table.numbers(name)
+        present = numbers.values if numbers.missing is None else numbers.values[~numbers.missing]
+        held = set(np.unique(present).tolist())
+    else:
+        held = set(seen)
+    if not held <= {*labels.codes, *labels.missing_codes}:
+        lines.append("# the column has values that this list lacks: complete it, or declare bounds")
+    return lines
 
 
 def _categories(seen: list[str], *, show_values: bool) -> list[str]:

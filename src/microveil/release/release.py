@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from importlib.metadata import version
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, cast
 
 import polars
@@ -20,6 +21,8 @@ import polars
 from microveil.errors import DataError, RequestError, stands_alone
 from microveil.files import named_format
 from microveil.files.folders import write_folders
+from microveil.files.formulas import begins_like_formula
+from microveil.files.table_schema import SCHEMA_FILE, table_schema
 from microveil.files.text import TextFormat
 from microveil.files.writing import write_data
 from microveil.ledger import Recording, ledger_place, recorded
@@ -27,7 +30,7 @@ from microveil.plans import AttributePlan, SinglePlan, SyntheticPlan
 from microveil.privacy import Guarantee, Scopes
 from microveil.synthesis.margins import Margins, margins_of
 from microveil.synthesis.measurements import Measurements
-from microveil.table import MissingCodes, Reasons, Table
+from microveil.table import ColumnSchema, MissingCodes, Reasons, Table
 
 __all__ = ["Manifest", "Plan", "Release", "refuse_measurements"]
 
@@ -185,6 +188,9 @@ class Release:
         For the custodian.
     measurements : Measurements or None
         What a new table was drawn from: noisy, and as publishable as the table.
+    schema : mapping of str to ColumnSchema
+        By column of the table: its kind, its categories where they are known, and the labels,
+        code lists and codes of missing answers that go along from the file's metadata.
     """
 
     data: Any
@@ -192,6 +198,7 @@ class Release:
     notes: tuple[str, ...]
     manifest: Manifest
     measurements: Measurements | None = None
+    schema: Mapping[str, ColumnSchema] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """Say what is promised, without a value of the data: notebooks print it."""
@@ -260,7 +267,13 @@ class Release:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle all but the manifest."""
-        return _handed_on, (self.data, self.guarantee, self.notes, self.measurements)
+        return _handed_on, (
+            self.data,
+            self.guarantee,
+            self.notes,
+            self.measurements,
+            self.schema,
+        )
 
     def __copy__(self) -> "Release":
         """Copy the release with its manifest: it does not leave the process."""
@@ -289,7 +302,8 @@ class Release:
         """Write the release: what may be published to ``folder``, the rest beside it.
 
         ``folder`` gets data.csv (or as files of the format are named), guarantee.json and
-        guarantee.md, and report.html where there is a public report; ``folder``-custodian (mode
+        guarantee.md, schema.json where the format has no place for labels that the columns have,
+        and report.html where there is a public report; ``folder``-custodian (mode
         0700) gets manifest.json, and report.html where there is a report. Both appear whole or
         not at all. Where a population was named, a line in the custodian's ledger comes first.
 
@@ -348,7 +362,12 @@ class Release:
                 text=text,
                 escape_formulas=escape_formulas,
                 form=form,
+                labels={name: column.labels for name, column in self.schema.items()},
             )
+            if any(column.labels.parts - form.keeps for column in self.schema.values()):
+                is_escaped = escape_formulas and form.is_text
+                described = table_schema(_escaped(self.schema) if is_escaped else self.schema)
+                _write_json(public / SCHEMA_FILE, described)
             _write_json(public / "guarantee.json", self.guarantee.to_dict())
             (public / "guarantee.md").write_text(self.guarantee.statement(), encoding="utf-8")
             output = {"name": name, "sha256": digest}
@@ -427,6 +446,7 @@ def _handed_on(
     guarantee: Guarantee,
     notes: tuple[str, ...],
     measurements: Measurements | None = None,
+    schema: Mapping[str, ColumnSchema] = MappingProxyType({}),
 ) -> Release:
     """Make a pickled release again, whose manifest stayed behind."""
     return Release(
@@ -435,6 +455,7 @@ def _handed_on(
         notes=notes,
         manifest=Manifest(contents=None),
         measurements=measurements,
+        schema=dict(schema),
     )
 
 
@@ -456,6 +477,14 @@ def _versions() -> Mapping[str, str]:
 
 def _write_json(path: Path, contents: Mapping[str, Any]) -> None:
     path.write_text(json.dumps(contents, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _escaped(schema: Mapping[str, ColumnSchema]) -> dict[str, ColumnSchema]:
+    """Name the columns as a file does whose formulas are escaped."""
+    return {
+        f"'{name}" if begins_like_formula(name.lstrip("'")) else name: column
+        for name, column in schema.items()
+    }
 
 
 def _as_polars(data: Any) -> polars.DataFrame:

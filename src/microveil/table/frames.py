@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from microveil.errors import DataError, RequestError
 from microveil.schema import Cells, Kind
 from microveil.table.decimals import MOST_DIGITS, decimals_of_objects, decimals_of_series
-from microveil.table.labelled import LabelledTable
+from microveil.table.labelled import LabelledTable, Labels
 from microveil.table.missing import MissingCodes, without_codes
 from microveil.table.numeric_text import numeric_look_of
 from microveil.table.objects import hides_in_its_type, hold_only_what_they_show, objects_in
@@ -36,6 +36,7 @@ class Table(Protocol):
     names: tuple[str, ...]
     n_records: int
     has_index: bool  # that says more than where a row stands, and is in no release
+    labels: Mapping[str, Labels]
 
     def kind(self, name: str) -> Kind:
         """Return how the column's values become numbers, if they do."""
@@ -109,7 +110,9 @@ def open_table(table: Any, missing: MissingCodes | None = None) -> Table:
     >>> table.kind("AGE"), table.kind("NAME")
     (<Kind.WHOLE: 'whole number'>, <Kind.OTHER: 'text'>)
     """
+    labels: dict[str, Labels] = {}
     if isinstance(table, LabelledTable):
+        labels = {name: column.labels for name, column in table.schema.items()}
         table = table.frame
     if isinstance(table, Mapping):
         _check_names(list(table))
@@ -122,6 +125,7 @@ def open_table(table: Any, missing: MissingCodes | None = None) -> Table:
         elif library == "pyarrow":
             _check_names(list(getattr(table, "column_names", ())))
         opened = _Frame(_narwhals(table))
+    opened.labels = labels
     if opened.n_records == 0:
         raise DataError("table", "it holds no records", "pass a table of at least two records")
     if opened.n_records == 1:
@@ -249,6 +253,7 @@ class _Arrays:
     has_index = False
 
     def __init__(self, arrays: Mapping[str, Any]) -> None:
+        self.labels: Mapping[str, Labels] = {}
         for name, array in arrays.items():
             # The type of a list would hang on its values, a mask would hide some.
             if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
@@ -337,6 +342,7 @@ class _Frame:
     def __init__(self, frame: "nw.DataFrame[Any]") -> None:
         self._frame = frame
         self.names = tuple(frame.columns)
+        self.labels: Mapping[str, Labels] = {}
         self.n_records = len(frame)
         index = getattr(frame.to_native(), "index", None)
         self.has_index = index is not None and (

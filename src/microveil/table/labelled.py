@@ -1,7 +1,7 @@
 """A table with what its file says of its columns."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from microveil.schema import Categories, Kind
@@ -9,23 +9,65 @@ from microveil.schema import Categories, Kind
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["ColumnSchema", "LabelledTable"]
+__all__ = ["Code", "ColumnSchema", "LabelledTable", "Labels"]
+
+Code = int | float | str  # a whole number is never a float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labels:
+    """What a file's metadata say of a column in words; none of it is read off its values.
+
+    Attributes
+    ----------
+    column : str or None
+        What the column is.
+    codes : mapping of code to str
+        The code list: what values stand for. It may leave values out, as where the ends of a
+        scale alone have words.
+    missing_codes : tuple of codes
+        Values that stand for a missing answer, as -9 for "refused".
+
+    Examples
+    --------
+    >>> Labels(column="Sex", codes={1: "male", 2: "female", 9: "refused"}, missing_codes=(9,)).valid
+    {1: 'male', 2: 'female'}
+    """
+
+    column: str | None = None
+    codes: Mapping[Code, str] = field(default_factory=dict)
+    missing_codes: tuple[Code, ...] = ()
+
+    @property
+    def valid(self) -> dict[Code, str]:
+        """The code list without the codes of missing answers."""
+        return {code: text for code, text in self.codes.items() if code not in self.missing_codes}
+
+    @property
+    def parts(self) -> frozenset[str]:
+        """Which of them there are: "column", "codes", "text codes", "missing codes"."""
+        listed = {"text codes" if isinstance(code, str) else "codes" for code in self.codes}
+        listed |= {"column"} if self.column else set()
+        return frozenset(listed | ({"missing codes"} if self.missing_codes else set()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnSchema:
-    """What a file says of a column.
+    """What is known of a column beside its values.
 
     Attributes
     ----------
     kind : Kind
         How its values become numbers, if they do.
     categories : Categories or None
-        Every value that there is, where the file lists them.
+        Every value that there is, where the file's types list them or they were declared.
+    labels : Labels
+        What the file's metadata say of it in words.
     """
 
     kind: Kind
     categories: Categories | None
+    labels: Labels = field(default_factory=Labels)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -42,6 +84,12 @@ class LabelledTable:
 
     frame: "polars.DataFrame"
     schema: Mapping[str, ColumnSchema]
+
+    @property
+    def missing_codes(self) -> dict[str, list[Code]]:
+        """Codes of missing answers by column, of the columns that have some."""
+        listed = {name: list(column.labels.missing_codes) for name, column in self.schema.items()}
+        return {name: codes for name, codes in listed.items() if codes}
 
     def __repr__(self) -> str:
         """Say how large it is: its values are the custodian's."""

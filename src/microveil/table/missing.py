@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from microveil.errors import RequestError
 from microveil.schema import EPOCH, Cells, Code, GivenCode, Kind
+from microveil.table.labelled import Labels
 from microveil.table.restore import Numbers, Reasons
 
 __all__ = ["MissingCodes", "code_for", "without_codes"]
@@ -206,6 +207,7 @@ class _Coded(Protocol):
     names: tuple[str, ...]
     n_records: int
     has_index: bool
+    labels: Mapping[str, Labels]
 
     def kind(self, name: str) -> Kind: ...
     def has_single_precision(self, name: str) -> bool: ...
@@ -240,7 +242,7 @@ class _WithoutCodes:
     def __init__(self, table: _Coded, codes: MissingCodes) -> None:
         self._table = table
         self.names, self.n_records = table.names, table.n_records
-        self.has_index = table.has_index
+        self.has_index, self.labels = table.has_index, table.labels
         self._codes: dict[str, tuple[Code, ...]] = {}
         for name in self.names:
             kind = table.kind(name)

@@ -1,0 +1,108 @@
+"""SPSS files, .sav and compressed .zsav, with labels, code lists and missing codes."""
+
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from microveil.files.statistical import (
+    Column,
+    LabelledFile,
+    as_numbers,
+    opened_by,
+    stored,
+    written_by,
+)
+from microveil.files.text import TextFormat
+from microveil.files.typed import UnwritableError
+from microveil.table import Code, Labels
+
+__all__ = ["batches", "opened"]
+
+# Seconds from 1582-10-14, midnight.
+_ORIGIN = 12_219_379_200.0
+_DATE = Column(kind="date", origin=_ORIGIN, unit=86_400)
+_MOMENT = Column(kind="moment", origin=_ORIGIN)
+_DATES = ("DATE", "ADATE", "EDATE", "SDATE", "JDATE", "QYR", "MOYR", "WKYR")
+_MOMENTS = ("DATETIME", "YMDHMS")
+_WHOLE = ("F", "N", "COMMA", "DOT", "DOLLAR")
+_NARROW = -9_999_999, 99_999_999  # what eight characters show
+_FORMAT = re.compile(r"([A-Z]+)[0-9]*(?:[.]([0-9]+))?")
+_NAMES = re.compile(
+    r"(?!(?:ALL|AND|BY|EQ|GE|GT|LE|LT|NE|NOT|OR|TO|WITH)$)[^\W\d_](?:[\w.@#$]{0,62}[\w@#$])?",
+    flags=re.IGNORECASE,
+)
+_NAMING = (
+    "a column's name in SPSS is a letter and up to 63 letters, digits, _ . @ # and $, no word of "
+    "its language, and another but for capitals"
+)
+
+
+def opened(path: Path, raw: bytes, text: TextFormat | None) -> LabelledFile:  # noqa: ARG001
+    """Read a file; codes of missing answers stay values, and the labels say which they are."""
+    return opened_by("read_sav", path, raw, "SPSS", _stored, user_missing=True)
+
+
+def _stored(storage: str, form: str | None) -> Column:
+    if storage == "string":
+        return Column(kind="text")
+    found = _FORMAT.fullmatch(form or "")
+    name, decimals = (found[1], int(found[2] or 0)) if found else ("", 0)
+    if name in _DATES:
+        return _DATE
+    if name in _MOMENTS:
+        return _MOMENT
+    return Column(kind="whole" if name in _WHOLE and decimals == 0 else "decimal")
+
+
+def batches(
+    frame: pl.DataFrame,
+    text: TextFormat | None,  # noqa: ARG001 -- it has types and holds no formulas
+    *,
+    escape_formulas: bool,  # noqa: ARG001
+    labels: Mapping[str, Labels],
+    is_packed: bool = False,
+) -> Iterator[bytes]:
+    """Write a table with its labels, in one part."""
+    table = stored(frame, names=_NAMES, naming=_NAMING, largest=sys.float_info.max)
+    formats, columns, codes, missing = {}, [], {}, {}
+    for name, column in zip(table.columns, table, strict=True):
+        said = labels.get(name, Labels())
+        numbers = column
+        if column.dtype == pl.Int64:
+            formats[name] = "F8.0" if column.drop_nulls().is_between(*_NARROW).all() else "F17.0"
+        elif column.dtype == pl.Date:
+            formats[name], numbers = "DATE11", as_numbers(column, _DATE)
+        elif column.dtype == pl.Datetime:
+            formats[name], numbers = "DATETIME23.3", as_numbers(column, _MOMENT)
+        columns.append(column if column.dtype == pl.String else numbers.cast(pl.Float64))
+        if said.codes:
+            codes[name] = {_cell(code): text for code, text in said.codes.items()}
+        if said.missing_codes:
+            missing[name] = _ranges(name, said.missing_codes)
+    yield from written_by(
+        "write_sav", pl.DataFrame(columns), labels, "SPSS",
+        variable_format=formats, variable_value_labels=codes, missing_ranges=missing,
+        compress=is_packed, row_compress=not is_packed,
+    )  # fmt: skip
+
+
+def _cell(code: Code) -> float | str:
+    return code if isinstance(code, str) else float(code)
+
+
+def _ranges(name: str, codes: tuple[Code, ...]) -> list[Any]:
+    """Declare missing codes: three at most, or a run of them and one more."""
+    if len(codes) <= 3:
+        return [_cell(code) for code in codes]
+    listed = sorted(code for code in codes if isinstance(code, int))
+    if len(listed) == len(codes):
+        for run, others in ((listed, []), (listed[1:], listed[:1]), (listed[:-1], listed[-1:])):
+            if run[-1] - run[0] == len(run) - 1:
+                ends = {"lo": float(run[0]), "hi": float(run[-1])}
+                return [ends, *(float(code) for code in others)]
+    rule = "SPSS takes three missing codes of a column, or whole numbers in a row and one more"
+    raise UnwritableError(name, rule, "declare fewer, or write another format")

@@ -1,0 +1,305 @@
+"""Files of statistical packages: tables of 64 bit floats and text, with labels."""
+
+import io
+import math
+import re
+import tempfile
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from microveil.errors import FileError
+from microveil.files.extras import of_extra
+from microveil.files.typed import UnwritableError, check_filled, to_publish
+from microveil.table import Code, Labels
+
+__all__ = [
+    "EXACT",
+    "Column",
+    "LabelledFile",
+    "as_code",
+    "as_numbers",
+    "opened_by",
+    "stored",
+    "written_by",
+]
+
+EXACT = 2**53  # up to here a float tells whole numbers apart
+# What a moment is counted in here; a date is counted in days.
+_SECOND = 1000
+_MOST_CODES = 1000  # of a range of missing codes: more are no list
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """How a file stores a column.
+
+    Attributes
+    ----------
+    kind : {"text", "whole", "decimal", "date", "moment"}
+        What the file says that it holds, whatever its values are.
+    origin : float
+        What stands for 1970-01-01, in its own unit.
+    unit : float
+        How many of a date's units make a day, of a moment's a second.
+    """
+
+    kind: str
+    origin: float = 0.0
+    unit: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledFile:
+    """A file of a statistical package, whose numbers are floats yet."""
+
+    path: Path
+    frame: pl.DataFrame
+    columns: Mapping[str, Column]
+    labels: Mapping[str, Labels]
+    unlisted: Mapping[str, list[tuple[float, float]]] = field(default_factory=dict)
+    text: None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The columns."""
+        return self.frame.columns
+
+    def read(
+        self,
+        decimals: Collection[str],
+        as_text: Callable[[str], bool],
+        of_one_kind: Callable[[str], bool],
+        missing: Callable[[str], Collection[str]],  # noqa: ARG002 -- cells are empty by themselves
+    ) -> pl.DataFrame:
+        """Give the columns the types that the file says, whatever their values are."""
+        return pl.DataFrame(
+            [
+                self._typed(
+                    column,
+                    number,
+                    is_decimal=column.name in decimals,
+                    is_strict=of_one_kind(column.name) and not as_text(column.name),
+                )
+                for number, column in enumerate(self.frame, start=1)
+            ]
+        )
+
+    def _typed(
+        self, column: pl.Series, number: int, *, is_decimal: bool, is_strict: bool
+    ) -> pl.Series:
+        stored = self.columns[column.name]
+        if stored.kind == "text":
+            return column.cast(pl.String).set(column == "", None)
+        values = column.cast(pl.Float64).fill_nan(None)
+        for lower, upper in self.unlisted.get(column.name, ()):
+            values = values.set(values.is_between(lower, upper).fill_null(value=False), None)
+        if stored.kind in ("date", "moment"):
+            return self._in_time(values, stored, number)
+        if stored.kind == "decimal" or is_decimal:
+            return values
+        present = values.drop_nulls()
+        if ((present == present.floor()) & (present.abs() <= EXACT)).all():
+            return values.cast(pl.Int64)
+        if is_strict:
+            rule = (
+                "the file shows the column without decimals, and a value has some or is too large"
+            )
+            remedy = (
+                "declare its resolution, for example --resolution NAME=0.01 with the column's "
+                "name, so that it is read as decimal"
+            )
+            raise FileError(f"{self.path}, column {number}", rule, remedy)
+        return values
+
+    def _in_time(self, values: pl.Series, stored: Column, number: int) -> pl.Series:
+        since = (values - stored.origin) / stored.unit
+        is_date = stored.kind == "date"
+        whole = since.floor() if is_date else (since * _SECOND).round()
+        days = whole if is_date else whole / (86_400 * _SECOND)
+        if not days.drop_nulls().is_between(-719_162, 2_932_897, closed="left").all():
+            rule = "dates must lie in the years 1 to 9999, and one does not"
+            raise FileError(f"{self.path}, column {number}", rule, "correct it")
+        if is_date:
+            return whole.cast(pl.Int32).cast(pl.Date)
+        return (whole.cast(pl.Int64) * 1000).cast(pl.Datetime("us"))
+
+
+def as_code(value: Any) -> Code:
+    """Take a whole number for one, whatever it is stored as.
+
+    >>> as_code(-9.0), as_code(0.5), as_code("m")
+    (-9, 0.5, 'm')
+    """
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, int | float) else str(value)
+
+
+def opened_by(
+    reader: str,
+    path: Path,
+    raw: bytes,
+    title: str,
+    stored: Callable[[str, str | None], Column],
+    **options: Any,
+) -> LabelledFile:
+    """Read a file by a function of pyreadstat.
+
+    Parameters
+    ----------
+    reader : str
+        Its name.
+    path, raw, title
+        The file, and what it is to be.
+    stored : callable
+        What a column is, by its storage and its format as the file has them.
+    **options
+        For the function.
+
+    Raises
+    ------
+    FileError
+        If the file is broken or something else, or pyreadstat is not installed.
+    """
+    library = of_extra(
+        "pyreadstat", extra="stat", place=str(path), purpose=f"{title} files are read"
+    )
+    check_filled(path, raw)
+    try:
+        frame, told = getattr(library, reader)(
+            # pandas output would make user-missing values 0.
+            io.BytesIO(raw), output_format="polars", disable_datetime_conversion=True, **options
+        )  # fmt: skip
+        storage, formats = told.readstat_variable_types, told.original_variable_types
+        columns = {name: stored(storage[name], formats[name]) for name in frame.columns}
+    except Exception:  # noqa: BLE001 -- whatever it is, its words may hold a value
+        rule = f"the file must be whole {title}, and it is broken or something else"
+        raise FileError(str(path), rule, "export the table again") from None
+    if frame.height == 0 or frame.width == 0:
+        rule = "the file must hold records, and there are none"
+        raise FileError(str(path), rule, "check that the table was exported")
+    labels, unlisted = _labels(frame.columns, told)
+    return LabelledFile(path=path, frame=frame, columns=columns, labels=labels, unlisted=unlisted)
+
+
+def _labels(
+    names: list[str], told: Any
+) -> tuple[dict[str, Labels], dict[str, list[tuple[float, float]]]]:
+    """Return the labels of columns, and ranges of missing codes that are too long to list."""
+    labels: dict[str, Labels] = {}
+    unlisted: dict[str, list[tuple[float, float]]] = {}
+    for name in names:
+        codes = {
+            as_code(code): str(text)
+            for code, text in told.variable_value_labels.get(name, {}).items()
+        }
+        missing: list[Code] = []
+        for part in told.missing_ranges.get(name, ()):
+            lower, upper = part["lo"], part["hi"]
+            if isinstance(lower, str) or lower == upper:
+                missing.append(as_code(lower))
+            elif math.isfinite(upper - lower) and 0 <= upper - lower < _MOST_CODES:
+                missing += range(math.ceil(lower), math.floor(upper) + 1)
+            else:
+                unlisted.setdefault(name, []).append((lower, upper))
+        labels[name] = Labels(
+            column=told.column_names_to_labels.get(name) or None,
+            codes=codes,
+            missing_codes=tuple(dict.fromkeys(missing)),
+        )
+    return labels, unlisted
+
+
+def stored(
+    frame: pl.DataFrame, *, names: "re.Pattern[str]", naming: str, largest: float
+) -> pl.DataFrame:
+    """Reduce a table to what a statistical package stores: whole numbers, floats, text, dates.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+    names : pattern
+        What a column's name must be.
+    naming : str
+        The same in words.
+    largest : float
+        Greater than every number that a file can hold.
+
+    Raises
+    ------
+    UnwritableError
+        With the first column that a file cannot hold as it is.
+    """
+    seen: set[str] = set()
+    for name in frame.columns:
+        if not names.fullmatch(name) or name.upper() in seen:
+            raise UnwritableError(name, naming, "rename it, or write another format")
+        seen.add(name.upper())
+    return pl.DataFrame([_stored(column, largest) for column in to_publish(frame)])
+
+
+def _stored(column: pl.Series, largest: float) -> pl.Series:
+    dtype = column.dtype
+    if dtype.is_integer() or dtype == pl.Boolean:
+        whole = column.cast(pl.Int128)
+        if not whole.drop_nulls().is_between(-EXACT, EXACT).all():
+            rule = "whole numbers must lie within 2^53, beyond which they would change"
+            raise UnwritableError(column.name, rule, "write Parquet or CSV")
+        return whole.cast(pl.Int64)
+    if dtype.is_float() or dtype.is_decimal():
+        numbers = column.cast(pl.Float64).fill_nan(None)
+        if not (numbers.drop_nulls().abs() < largest).all():
+            rule = f"numbers must lie within {largest:.2g}, beyond which they would be missing"
+            raise UnwritableError(column.name, rule, "write Parquet or CSV")
+        return numbers
+    if dtype in (pl.String, pl.Enum, pl.Categorical):
+        return column.cast(pl.String)
+    if dtype == pl.Date:
+        return column
+    if isinstance(dtype, pl.Datetime) and dtype.time_zone is None:
+        moments = column.cast(pl.Datetime("us"))
+        if not (moments.drop_nulls().cast(pl.Int64) % 1000 == 0).all():
+            rule = "moments must be whole milliseconds, and one is none"
+            raise UnwritableError(column.name, rule, "write Parquet")
+        return moments
+    if dtype == pl.Null:
+        return column.cast(pl.String)
+    rule = "columns must hold numbers, text, dates or truth values"
+    raise UnwritableError(column.name, rule, "leave other columns out or write Parquet")
+
+
+def as_numbers(column: pl.Series, how: Column) -> pl.Series:
+    """Count dates and moments as a file does."""
+    if column.dtype == pl.Date:
+        since = column.cast(pl.Int32).cast(pl.Float64)
+    else:
+        since = column.cast(pl.Int64).cast(pl.Float64) / 1_000_000
+    return since * how.unit + how.origin
+
+
+def written_by(
+    writer: str, frame: pl.DataFrame, labels: Mapping[str, Labels], title: str, **options: Any
+) -> Iterator[bytes]:
+    """Write a file by a function of pyreadstat, in one part."""
+    library = of_extra(
+        "pyreadstat", extra="stat", place=title, purpose=f"{title} files are written"
+    )
+    described = {name: labels[name] for name in frame.columns if name in labels}
+    with tempfile.TemporaryDirectory() as folder:  # for its owner alone
+        path = Path(folder, "data")
+        try:
+            getattr(library, writer)(
+                frame,
+                path,
+                column_labels={name: one.column for name, one in described.items() if one.column},
+                **options,
+            )
+        except Exception:  # noqa: BLE001 -- whatever it is, its words may hold a value
+            rule = f"{title} must be able to hold the table and its labels, and it is not"
+            remedy = "shorten text and labels, or write another format"
+            raise UnwritableError(None, rule, remedy) from None
+        yield path.read_bytes()

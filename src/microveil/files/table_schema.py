@@ -1,0 +1,160 @@
+"""schema.json beside a table: a Frictionless Table Schema with what its format has no place for.
+
+https://datapackage.org/standard/table-schema/
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from microveil.errors import FileError
+from microveil.schema import Kind
+from microveil.table import Code, ColumnSchema, Labels
+
+__all__ = ["SCHEMA_FILE", "Beside", "schema_beside", "table_schema"]
+
+SCHEMA_FILE = "schema.json"
+_TYPES = {
+    Kind.WHOLE: "integer",
+    Kind.DECIMAL: "number",
+    Kind.BOOLEAN: "boolean",
+    Kind.DATE: "date",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """What stands beside a table.
+
+    Attributes
+    ----------
+    labels : mapping of str to Labels
+        By column.
+    texts, decimals : frozenset of str
+        Columns that hold text, and decimal numbers, whatever they look like.
+    """
+
+    labels: Mapping[str, Labels]
+    texts: frozenset[str] = frozenset()
+    decimals: frozenset[str] = frozenset()
+
+
+def table_schema(schema: Mapping[str, ColumnSchema]) -> dict[str, Any]:
+    """Return a schema as Frictionless has it, for JSON.
+
+    Examples
+    --------
+    >>> sex = Labels(column="Sex", codes={1: "male", 9: "refused"}, missing_codes=(9,))
+    >>> written = table_schema({"SEX": ColumnSchema(kind=Kind.WHOLE, categories=None, labels=sex)})
+    >>> written["fields"][0]["categories"], written["fields"][0]["missingValues"]
+    ([{'value': 1, 'label': 'male'}], ['', {'value': '9', 'label': 'refused'}])
+    """
+    return {
+        "$schema": "https://datapackage.org/profiles/2.0/tableschema.json",
+        "fields": [_field(name, column) for name, column in schema.items()],
+    }
+
+
+def _field(name: str, column: ColumnSchema) -> dict[str, Any]:
+    labels = column.labels
+    field: dict[str, Any] = {"name": name, "type": _type(column)}
+    if labels.column:
+        field["title"] = labels.column
+    if labels.valid:
+        field["categories"] = [{"value": c, "label": text} for c, text in labels.valid.items()]
+    if labels.missing_codes:
+        field["missingValues"] = ["", *(_missing(code, labels) for code in labels.missing_codes)]
+    return field
+
+
+def _type(column: ColumnSchema) -> str:
+    values: Sequence[Code] = () if column.categories is None else column.categories.values
+    if values and all(isinstance(value, int) for value in values):
+        return "boolean" if isinstance(values[0], bool) else "integer"
+    return _TYPES.get(column.kind, "string")
+
+
+def _missing(code: Code, labels: Labels) -> str | dict[str, str]:
+    if code not in labels.codes:
+        return str(code)
+    return {"value": str(code), "label": labels.codes[code]}
+
+
+def schema_beside(path: Path, names: Sequence[str]) -> Beside | None:
+    """Read what the schema.json beside a table says of its columns.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The table.
+    names : sequence of str
+        Its columns.
+
+    Returns
+    -------
+    Beside or None
+        None where there is none, or it is no Table Schema.
+
+    Raises
+    ------
+    FileError
+        If it is one that cannot be read, or of other columns.
+    """
+    place = path.parent / SCHEMA_FILE
+    if not place.is_file():
+        return None
+    try:
+        contents = json.loads(place.read_text(encoding="utf-8"))
+        if not isinstance(contents, dict) or not isinstance(contents.get("fields"), list):
+            return None
+        found = {field["name"]: _labels(field) for field in contents["fields"]}
+        types = {field["name"]: field.get("type", "any") for field in contents["fields"]}
+        is_whole = len(found) == len(contents["fields"])
+    except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        rule = "the schema beside a table must be JSON with its fields, and it is broken"
+        raise FileError(str(place), rule, "restore it, or move it elsewhere") from None
+    if not is_whole or set(found) != set(names):
+        rule = f"its fields must be the columns of {path.name}, each once, and they are not"
+        raise FileError(str(place), rule, "correct it, or move it elsewhere")
+    return Beside(
+        labels=found,
+        texts=frozenset(name for name, kind in types.items() if kind == "string"),
+        decimals=frozenset(name for name, kind in types.items() if kind == "number"),
+    )
+
+
+def _labels(field: Mapping[str, Any]) -> Labels:
+    """Read what a field says in words; TypeError or LookupError where it is none."""
+    kind = field.get("type", "string")
+    codes: dict[Code, str] = {}
+    for entry in field.get("categories", ()):
+        if isinstance(entry, dict):
+            codes[_code(entry["value"], kind)] = _text(entry.get("label", str(entry["value"])))
+        else:
+            codes[_code(entry, kind)] = str(entry)
+    missing: list[Code] = []
+    for entry in field.get("missingValues", ()):
+        value = entry["value"] if isinstance(entry, dict) else entry
+        if value == "":
+            continue  # an empty cell is missing in any case
+        missing.append(_code(value, kind))
+        if isinstance(entry, dict) and "label" in entry:
+            codes[missing[-1]] = _text(entry["label"])
+    title = field.get("title")
+    column = None if title is None else _text(title)
+    return Labels(column=column, codes=codes, missing_codes=tuple(dict.fromkeys(missing)))
+
+
+def _code(value: Any, kind: str) -> Code:
+    if kind not in ("integer", "number"):
+        return _text(value)
+    number = float(value)
+    return int(value) if kind == "integer" or number.is_integer() else number
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
