@@ -145,7 +145,7 @@ def formats() -> list[str]:
     rows = [
         f"| `{form.name}` | {form.title}{f', {form.compression}' if form.compression else ''} | "
         f"{', '.join(f'`{suffix}`' for suffix in form.suffixes)} | {_released(form)} | "
-        f"{'text' if form.is_text else 'typed'} | {_labels_kept(form)} |"
+        f"{_types(form)} | {_labels_kept(form)} |"
         for form in FORMATS.values()
     ]
     head = (
@@ -157,6 +157,12 @@ def formats() -> list[str]:
 
 def _released(form: "Format") -> str:
     return f"`data{form.suffixes[0]}`" if form.is_written else "read alone"
+
+
+def _types(form: "Format") -> str:
+    if form.has_types:
+        return "typed"
+    return "text" if form.is_text else "read as text"
 
 
 def _labels_kept(form: "Format") -> str:

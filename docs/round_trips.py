@@ -35,6 +35,7 @@ COLUMNS: Mapping[str, pl.Series] = {
     "the largest and the smallest decimal numbers": pl.Series(
         [1.7976931348623157e308, 5e-324, -0.0]
     ),
+    "decimal numbers of 17 digits": pl.Series([0.1 + 0.2, 0.7 + 0.1, -1234605616436508552.0]),
     "decimal numbers of 32 bits": pl.Series([0.1, None, -2.5], dtype=pl.Float32),
     "database decimals": pl.Series([Decimal("0.10"), None, Decimal("-2.50")]),
     "yes and no, one missing": pl.Series([True, None, False]),
@@ -95,8 +96,10 @@ def fate(column: pl.Series, form: Format) -> str:
         return "as missing"
     if column.dtype == pl.String and again.equals(column.str.strip_chars_end(" ")):
         return "kept" if again.equals(column) else "without spaces at the end"
-    same = repr(again.to_list()) == repr(column.to_list())  # by which -0.0 is not 0.0
-    return "kept" if same else "other values"
+    if repr(again.to_list()) == repr(column.to_list()):  # by which -0.0 is not 0.0
+        return "kept"
+    shortened = [float(f"{cell:.16g}") for cell in column] if column.dtype == pl.Float64 else []
+    return "to 16 digits" if again.to_list() == shortened else "other values"
 
 
 def fate_of_labels(column: pl.Series, labels: Labels, form: Format) -> str:

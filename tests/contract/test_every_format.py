@@ -35,6 +35,13 @@ TABLE = pl.DataFrame(
 )
 
 
+def held(name):
+    """Return the table as a format holds it: Excel's decimal numbers have 16 digits."""
+    if name != "xlsx":
+        return TABLE
+    return TABLE.with_columns(SHARE=pl.Series([float(f"{x:.16g}") for x in TABLE["SHARE"]]))
+
+
 def save(folder, name, frame=TABLE, suffix=None):
     """Write a table as files of a format are named."""
     path = folder / f"people{suffix or FORMATS[name].suffixes[0]}"
@@ -66,7 +73,7 @@ def test_every_suffix_leads_to_its_format(tmp_path, suffix):
     name = format_of(tmp_path / f"t{suffix}").name
     path = tmp_path / f"PEOPLE.2020{suffix.upper()}"
     path.write_bytes(save(tmp_path, name, suffix=suffix).read_bytes())
-    assert read_file(path).frame.equals(TABLE)
+    assert read_file(path).frame.equals(held(name))
 
 
 @pytest.mark.parametrize("name", written_formats())
@@ -286,7 +293,7 @@ def test_a_file_of_another_kind_is_refused(tmp_path, name, other):
     path = tmp_path / f"other{FORMATS[name].suffixes[0]}"
     path.write_bytes(raw)
     if other == name or {other, name} == {"sav", "zsav"}:  # one library reads both
-        assert read_file(path).frame.equals(TABLE)
+        assert read_file(path).frame.equals(held(name))
         return
     with pytest.raises(mv.FileError) as caught:
         read_file(path)

@@ -13,7 +13,7 @@ import pytest
 import microveil as mv
 from command import run
 from microveil.commands.files import assess_files, compare_file, inspect_file, protect_file
-from microveil.files import FORMATS
+from microveil.files import FORMATS, written_formats
 from microveil.files.reading import read_file
 from trial_formats import LINES
 
@@ -62,8 +62,10 @@ def test_a_release_comes_in_the_format_asked_for(folder):
 
 def test_a_format_from_outside_is_in_help_and_messages(folder):
     """Its title where files are asked for, its name among those to choose from."""
-    with pytest.raises(mv.FileError, match=r"CSV, TSV, Parquet, Arrow IPC or JSON lines"):
-        read_file(folder / "people.xlsx")
+    with pytest.raises(
+        mv.FileError, match=r"CSV, TSV, Parquet, Arrow IPC, Excel, SPSS, Stata, SAS or JSON lines"
+    ):
+        read_file(folder / "people.pdf")
     code = (
         "from microveil.files import FORMATS; from trial_formats import LINES\n"
         "FORMATS['lines'] = LINES\n"
@@ -75,9 +77,9 @@ def test_a_format_from_outside_is_in_help_and_messages(folder):
         check=True, capture_output=True, text=True, cwd=folder, env={**os.environ, **places},
     )  # fmt: skip
     shown = " ".join(done.stdout.split())
-    assert "CSV, TSV, Parquet, Arrow IPC or JSON lines file" in shown
+    assert "CSV, TSV, Parquet, Arrow IPC, Excel, SPSS, Stata, SAS or JSON lines file" in shown
     assert "lines" in FORMATS
-    assert ", ".join(FORMATS) + ";" in shown
+    assert ", ".join(written_formats()) + ";" in shown
 
 
 def test_the_command_line_writes_another_format(folder):

@@ -6,7 +6,24 @@ from microveil.files import FORMATS, written_formats
 from round_trips import COLUMNS, LABELS, fate, fate_of_labels
 
 FLOATS = ["sav", "zsav", "dta"]
-TYPED = [n for n in written_formats() if not FORMATS[n].is_text and n not in FLOATS]
+TYPED = ["parquet", "arrow"]
+LOST_IN_EXCEL = {
+    "decimal numbers of 17 digits": "to 16 digits",
+    "whole numbers beyond 2^53, to the limits of 64 bits": "refused",
+    "whole numbers beyond 2^63": "refused",
+    "the largest and the smallest decimal numbers": "refused",
+    "dates before 1900": "refused",
+    "moments, some missing": "refused",
+    "whole numbers of 8 bits": "as whole numbers of 64 bits",
+    "decimal numbers, all of them whole": "as whole numbers of 64 bits",
+    "decimal numbers of 32 bits": "as decimal numbers of 64 bits",
+    "database decimals": "as decimal numbers of 64 bits",
+    "empty text": "as missing",
+    "text that looks like whole numbers": "as whole numbers of 64 bits",
+    "categories with a list": "as text",
+    "categories without a list": "as text",
+    "a column without values": "as text",
+}
 LOST_IN_FLOATS = {
     "whole numbers beyond 2^53, to the limits of 64 bits": "refused",
     "whole numbers beyond 2^63": "refused",
@@ -65,3 +82,9 @@ def test_labels_are_kept_in_the_file_or_beside_it(name, shown):
     _, labels = LABELS[shown]
     wanted = "kept" if labels.parts <= FORMATS[name].keeps else "in schema.json"
     assert fate_of_labels(*LABELS[shown], FORMATS[name]) == wanted
+
+
+@pytest.mark.parametrize("shown", COLUMNS)
+def test_excel_loses_what_the_docs_say_and_nothing_else(shown):
+    """A number or a date that a sheet cannot hold is refused, never changed."""
+    assert fate(COLUMNS[shown], FORMATS["xlsx"]) == LOST_IN_EXCEL.get(shown, "kept")

@@ -87,7 +87,7 @@ def resolutions_seen(source: SourceFile, asked: Mapping[str, Any]) -> dict[str, 
     """
     codes = {name: asked.get(name) for name in ("missing_codes", "missing_values")}
     found: dict[str, Any] = dict(resolution_from_data(source.frame, **codes))
-    if source.format.is_text:
+    if not source.format.has_types:
         types = asked.get("types", {})
         whole = [name for name, dtype in source.frame.schema.items() if dtype == polars.Int64]
         found |= {name: ResolutionFromData(1) for name in whole if name not in types}

@@ -154,7 +154,7 @@ def protect_file(
             is_seeded=planned.seed is not None,
         )
     drawn = draw(planned, engine, progress)
-    if form.is_text:
+    if not form.has_types:
         drawn = replace(drawn, data=_written_whole(drawn.data, planned))
     codes = codes_of(asked)
     compared = release_findings(
@@ -302,7 +302,7 @@ def _text_of(source: SourceFile, form: Format) -> TextFormat | None:
 
 
 def _written_whole(data: polars.DataFrame, planned: Plan) -> polars.DataFrame:
-    """Write columns of a whole declared resolution as whole numbers: text has no types."""
+    """Write columns of a whole declared resolution as whole numbers, where a file has no types."""
     whole = [
         part.attribute.name
         for part in planned.attributes

@@ -12,7 +12,7 @@ from typing import Any
 from microveil.errors import FileError
 from microveil.files.extras import of_extra
 
-__all__ = ["COMPRESSIONS", "packed", "unpacked"]
+__all__ = ["COMPRESSIONS", "check_fits", "packed", "unpacked"]
 
 _STEP = 1 << 22  # bytes unpacked between two looks at how many there are
 _GZIP = 16 + zlib.MAX_WBITS  # zlib's name for it: with gzip's header and checksum
@@ -60,12 +60,23 @@ def unpacked(path: Path, raw: bytes, compression: str) -> bytes:
         remedy = f"compress the table again; name it without {way.suffix} if it is not compressed"
         raise FileError(str(path), rule, remedy) from None
     except MemoryError:
-        rule = (
-            "the file must fit into half of the memory that is free when it is unpacked, "
-            f"and it comes to more than {limit // 1_000_000} MB"
-        )
-        remedy = "check that it is the table that was meant, or use a machine with more memory"
-        raise FileError(str(path), rule, remedy) from None
+        raise _too_large(path, limit) from None
+
+
+def check_fits(path: Path, size: int) -> None:
+    """Refuse a file whose parts would come to more than half of the memory that is free."""
+    limit = int(_SHARE * _free_memory())
+    if size > limit:
+        raise _too_large(path, limit)
+
+
+def _too_large(path: Path, limit: int) -> FileError:
+    rule = (
+        "the file must fit into half of the memory that is free when it is unpacked, "
+        f"and it comes to more than {limit // 1_000_000} MB"
+    )
+    remedy = "check that it is the table that was meant, or use a machine with more memory"
+    return FileError(str(path), rule, remedy)
 
 
 def packed(batches: Iterator[bytes | memoryview], compression: str) -> Iterator[bytes | memoryview]:

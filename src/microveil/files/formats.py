@@ -1,8 +1,8 @@
 """The registry of formats: what each is called, and the module that reads and writes it.
 
 >>> list(FORMATS)
-['csv', 'csv.gz', 'csv.zst', 'tsv', 'tsv.gz', 'tsv.zst', 'parquet', 'arrow', 'sav',
- 'zsav', 'dta', 'sas']
+['csv', 'csv.gz', 'csv.zst', 'tsv', 'tsv.gz', 'tsv.zst', 'parquet', 'arrow', 'xlsx',
+ 'sav', 'zsav', 'dta', 'sas']
 """
 
 import importlib
@@ -100,6 +100,8 @@ class Format:
         What stands between fields where nothing else is said; None where a file is no text.
     compression : str or None
         How its files are compressed, one of `compression.COMPRESSIONS`; None where they are not.
+    has_types : bool
+        Whether its files say what their columns are; else the first values do.
     keeps : frozenset of str
         Which parts of `Labels` its files have a place for.
     is_written : bool
@@ -112,6 +114,7 @@ class Format:
     module: str
     separator: str | None = None
     compression: str | None = None
+    has_types: bool = True
     keeps: frozenset[str] = frozenset()
     is_written: bool = True
 
@@ -153,6 +156,7 @@ def _text(name: str, separator: str, suffixes: tuple[str, ...]) -> Iterator[Form
         suffixes=suffixes,
         module="microveil.files.csv_format",
         separator=separator,
+        has_types=False,
     )
     yield plain
     for end, compression in _COMPRESSED.items():
@@ -175,6 +179,13 @@ _ALL = (
         title="Arrow IPC",
         suffixes=(".arrow", ".feather", ".ipc"),
         module="microveil.files.arrow_format",
+    ),
+    Format(
+        name="xlsx",
+        title="Excel",
+        suffixes=(".xlsx",),
+        module="microveil.files.excel_format",
+        has_types=False,
     ),
     Format(
         name="sav",
@@ -261,7 +272,7 @@ def titles() -> str:
     """Name the formats in a phrase.
 
     >>> titles()
-    'CSV, TSV, Parquet, Arrow IPC, SPSS, Stata or SAS'
+    'CSV, TSV, Parquet, Arrow IPC, Excel, SPSS, Stata or SAS'
     """
     *most, last = dict.fromkeys(entry.title for entry in FORMATS.values())
     return " or ".join([", ".join(most), last] if most else [last])

@@ -18,7 +18,7 @@ _NO_TEXT = {
     b"$FL3": ("is an SPSS file", "name it .zsav"),
     b"<stata_dta>": ("is a Stata file", "name it .dta"),
     b"HEADER RECORD*******": ("is a SAS transport file", "name it .xpt"),
-    b"PK\x03\x04": ("is a zip archive or a workbook", "export the table as CSV"),
+    b"PK\x03\x04": ("is a zip archive or a workbook", "name a workbook .xlsx"),
     b"PK\x05\x06": ("is an empty zip archive", "export the table as CSV"),
     b"\x1f\x8b": ("is compressed", "name it .csv.gz"),
     b"\x28\xb5\x2f\xfd": ("is compressed", "name it .csv.zst"),

@@ -1,0 +1,255 @@
+"""Excel workbooks: one sheet, read as a file of text is, since any cell may hold anything.
+
+Numbers are stored as 64 bit floats and written to 16 digits, dates begin in 1900. Of a formula
+the value is read that was saved with it; what is written holds none.
+"""
+
+import datetime
+import io
+import logging
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from microveil.errors import FileError
+from microveil.files import csv_format
+from microveil.files.compression import check_fits
+from microveil.files.extras import of_extra
+from microveil.files.formats import Opened
+from microveil.files.text import TextFormat
+from microveil.files.typed import UnwritableError, check_filled, to_publish
+from microveil.table import Labels
+
+__all__ = ["batches", "opened"]
+
+_EXACT = 2**53
+_MOST_WHOLE = 2.0**63
+_LARGEST = 9.9e307
+_MOST_ROWS, _MOST_COLUMNS, _LONGEST = 1_048_576, 16_384, 32_767
+_MIDNIGHT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2} 00:00:00$"
+_FIRST = datetime.date(1900, 1, 1)
+# A cell that shows an error, and a formula that no value was saved with: both would be missing.
+_UNSOUND = re.compile(rb'<c [^>]*\bt="e"|</f>\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>|<f[^>]*/>\s*</c>')
+_ZIP_ERRORS = (
+    *(zipfile.BadZipFile, zlib.error, OSError, ValueError, LookupError, EOFError),
+    RuntimeError,  # a password; what is not implemented is one too
+)
+
+
+def opened(path: Path, raw: bytes, text: TextFormat | None) -> Opened:  # noqa: ARG001
+    """Read the cells of a workbook's only sheet."""
+    library = of_extra("fastexcel", extra="excel", place=str(path), purpose="Excel files are read")
+    # It warns of columns by their names, which are a person's values in a sheet without a header.
+    logging.getLogger("fastexcel").setLevel(logging.CRITICAL)
+    check_filled(path, raw)
+    _check_cells(path, raw)
+    try:
+        book = library.read_excel(raw)
+        sheets = [_cells(book, number) for number in range(len(book.sheet_names))]
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:  # noqa: BLE001 -- a panic of its library is no Exception
+        raise _broken(path) from None
+    filled = [sheet for sheet in sheets if sheet.height]
+    if len(filled) > 1:
+        rule = f"a workbook must hold one sheet, and this one has {len(filled)} with something"
+        remedy = "save the sheet with the table as a workbook of its own, or as CSV"
+        raise FileError(str(path), rule, remedy)
+    if not filled or filled[0].height < 2:
+        rule = "the file must hold records, and there are none"
+        raise FileError(str(path), rule, "check that the table was exported")
+    return _Sheet(path, filled[0])
+
+
+class _Sheet:
+    """A sheet as the text of its cells, which is read as a CSV file is."""
+
+    text = None
+
+    def __init__(self, path: Path, cells: pl.DataFrame) -> None:
+        self.path = path
+        written = io.BytesIO()
+        cells.select(_dates(cells)).write_csv(
+            written, include_header=False, null_value='""' if cells.width == 1 else None
+        )
+        self._table = csv_format.opened(path, written.getvalue(), TextFormat())
+
+    @property
+    def labels(self) -> dict[str, Labels]:
+        """None: the file has no place for them."""
+        return {}
+
+    @property
+    def names(self) -> list[str]:
+        """The columns."""
+        return self._table.names
+
+    def read(
+        self,
+        decimals: Collection[str],
+        as_text: Callable[[str], bool],
+        of_one_kind: Callable[[str], bool],
+        missing: Callable[[str], Collection[str]],
+    ) -> pl.DataFrame:
+        """Read the table; a whole number that no float holds is refused."""
+        frame = self._table.read(decimals, as_text, of_one_kind, missing)
+        for number, column in enumerate(frame, start=1):
+            if column.dtype == pl.Int64 and not _within_exact(column):
+                rule = "whole numbers must lie within 2^53: beyond, Excel has changed them already"
+                remedy = "export the table as CSV from where it came"
+                raise FileError(f"{self.path}, column {number}", rule, remedy)
+        return frame
+
+
+def _within_exact(column: pl.Series) -> bool:
+    return bool(column.drop_nulls().is_between(-_EXACT, _EXACT).all())
+
+
+def _check_cells(path: Path, raw: bytes) -> None:
+    """Refuse a workbook that is too large unpacked, or shows errors or formulas without a value."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(raw)) as parts:
+            check_fits(path, sum(part.file_size for part in parts.infolist()))
+            sheets = [name for name in parts.namelist() if name.startswith("xl/worksheets/")]
+            unsound = any(_UNSOUND.search(parts.read(name)) for name in sheets)
+    except FileError:
+        raise
+    except _ZIP_ERRORS:
+        raise _broken(path) from None
+    if unsound:
+        rule = "every formula must have a value, and one has none or shows an error"
+        remedy = "open the workbook, correct it and save it, or save its values alone"
+        raise FileError(str(path), rule, remedy)
+
+
+def _broken(path: Path) -> FileError:
+    rule = "the file must be a whole Excel workbook, and it is broken or something else"
+    return FileError(str(path), rule, "export the table again; name it .csv if it is text")
+
+
+def _cells(book: Any, number: int) -> pl.DataFrame:
+    """Return a sheet's cells as text, the header among them.
+
+    The library shortens numbers that it makes text, so columns of numbers are read as numbers.
+    """
+    cells: pl.DataFrame = book.load_sheet(number, header_row=None, dtypes="string").to_polars()
+    if cells.height < 2:
+        return cells
+    typed = book.load_sheet(number, header_row=0, schema_sample_rows=None).to_polars()
+    columns = [
+        pl.concat([as_words.head(1), _as_written(column).rename(as_words.name)])
+        if column.dtype.is_numeric() and len(column) == cells.height - 1
+        else as_words
+        for as_words, column in zip(cells, typed, strict=True)
+    ]
+    return pl.DataFrame(columns)
+
+
+def _as_written(column: pl.Series) -> pl.Series:
+    """Write numbers as a file of text has them: whole ones without a point."""
+    numbers = column.cast(pl.Float64)
+    whole = (numbers == numbers.floor()) & (numbers.abs() < _MOST_WHOLE)
+    return pl.select(
+        pl.when(whole)
+        .then(numbers.cast(pl.Int64, strict=False).cast(pl.String))
+        .otherwise(numbers.cast(pl.String))
+    ).to_series()
+
+
+def _dates(cells: pl.DataFrame) -> list[pl.Series]:
+    """Take the time of day off columns that hold midnights alone: they are dates."""
+    columns = []
+    for column in cells:
+        values = column.slice(1).drop_nulls()
+        if len(values) and values.str.contains(_MIDNIGHT).all():
+            body = column.slice(1).str.head(10)
+            columns.append(pl.concat([column.head(1), body]))
+        else:
+            columns.append(column)
+    return columns
+
+
+def batches(
+    frame: pl.DataFrame,
+    text: TextFormat | None,  # noqa: ARG001 -- it is no text
+    *,
+    escape_formulas: bool,  # noqa: ARG001 -- text is written as text, and runs as no formula
+    labels: Mapping[str, Labels],  # noqa: ARG001 -- it has no place for them
+) -> Iterator[bytes]:
+    """Write a table as the one sheet of a workbook."""
+    library = of_extra(
+        "xlsxwriter", extra="excel", place="Excel", purpose="Excel files are written"
+    )
+    table = _stored(frame)
+    buffer = io.BytesIO()
+    plain = {f"strings_to_{kind}": False for kind in ("formulas", "urls", "numbers")}
+    book = library.Workbook(buffer, {"in_memory": True, **plain})
+    # No time of its making: equal tables give equal bytes.
+    book.set_properties({"created": datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)})
+    shown = {pl.Date: "yyyy-mm-dd", pl.Datetime: "yyyy-mm-dd hh:mm:ss.000"}
+    formats = {kind: book.add_format({"num_format": said}) for kind, said in shown.items()}
+    sheet = book.add_worksheet("data")
+    for place, column in enumerate(table):
+        sheet.write_string(0, place, column.name)
+        form = formats.get(column.dtype.base_type())
+        write = _writer(sheet, column.dtype)
+        for row, cell in enumerate(column, start=1):
+            if cell is not None:
+                write(row, place, cell, form)
+    book.close()
+    yield buffer.getvalue()
+
+
+def _writer(sheet: Any, dtype: pl.DataType) -> Callable[..., Any]:
+    if dtype.is_temporal():
+        return sheet.write_datetime  # type: ignore[no-any-return]
+    if dtype == pl.Boolean:
+        return sheet.write_boolean  # type: ignore[no-any-return]
+    return sheet.write_string if dtype == pl.String else sheet.write_number  # type: ignore[no-any-return]
+
+
+def _stored(frame: pl.DataFrame) -> pl.DataFrame:
+    """Reduce a table to what a sheet holds as it is."""
+    if frame.height >= _MOST_ROWS or frame.width > _MOST_COLUMNS:
+        rule = f"a sheet has at most {_MOST_ROWS:,} rows and {_MOST_COLUMNS:,} columns"
+        raise UnwritableError(None, rule, "write CSV or Parquet")
+    if all(cell is None or cell == "" for cell in frame.row(-1)):
+        rule = "the last record must have a value: rows without any are none at the end of a sheet"
+        raise UnwritableError(None, rule, "write CSV or Parquet")
+    return pl.DataFrame([_cells_of(column) for column in to_publish(frame)])
+
+
+def _cells_of(column: pl.Series) -> pl.Series:
+    dtype = column.dtype
+    if dtype == pl.Boolean:
+        return column
+    if dtype.is_integer():
+        return _checked(
+            column,
+            _within_exact(column.cast(pl.Int128)),
+            "whole numbers must lie within 2^53, beyond which they would change",
+        )
+    if dtype.is_float() or dtype.is_decimal():
+        numbers = column.cast(pl.Float64).fill_nan(None)
+        is_sound = bool((numbers.drop_nulls().abs() < _LARGEST).all())
+        return _checked(numbers, is_sound, f"numbers must lie within {_LARGEST:.2g}")
+    if dtype == pl.Date or (isinstance(dtype, pl.Datetime) and dtype.time_zone is None):
+        is_sound = bool((column.drop_nulls().cast(pl.Date) >= _FIRST).all())
+        return _checked(column, is_sound, "dates must lie in 1900 or after: Excel has none before")
+    if dtype in (pl.String, pl.Enum, pl.Categorical, pl.Null):
+        cells = column.cast(pl.String)
+        is_sound = bool((cells.drop_nulls().str.len_chars() <= _LONGEST).all())
+        rule = f"text must have at most {_LONGEST:,} characters"
+        return _checked(cells.set(cells == "", None), is_sound, rule)
+    return _checked(column, False, "columns must hold numbers, text, dates or truth values")  # noqa: FBT003
+
+
+def _checked(column: pl.Series, is_sound: bool, rule: str) -> pl.Series:
+    if not is_sound:
+        raise UnwritableError(column.name, rule, "write CSV or Parquet")
+    return column
