@@ -18,7 +18,8 @@ from microveil.files.statistical import (
 )
 from microveil.files.text import TextFormat
 from microveil.files.typed import UnwritableError
-from microveil.table import Code, Labels
+from microveil.schema import Code
+from microveil.table import Labels
 
 __all__ = ["batches", "opened"]
 

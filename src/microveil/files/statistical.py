@@ -14,7 +14,8 @@ import polars as pl
 from microveil.errors import FileError
 from microveil.files.extras import of_extra
 from microveil.files.typed import UnwritableError, check_filled, to_publish
-from microveil.table import Code, Labels
+from microveil.schema import Code
+from microveil.table import Labels
 
 __all__ = [
     "EXACT",

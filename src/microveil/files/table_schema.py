@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from microveil.errors import FileError
-from microveil.schema import Kind
-from microveil.table import Code, ColumnSchema, Labels
+from microveil.schema import Code, Kind
+from microveil.table import ColumnSchema, Labels
 
 __all__ = ["SCHEMA_FILE", "Beside", "schema_beside", "table_schema"]
 

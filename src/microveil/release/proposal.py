@@ -234,9 +234,8 @@ def _proposal(
         if labels.valid
         else _categories(seen, show_values=show_values)
     )
-    lines = [f"[attributes.{_quoted(name)}]"]
-    if labels.column:
-        lines.append(f"# {one_line(labels.column)}")
+    title = [f"# {one_line(labels.column)}"] if labels.column else []
+    lines = [f"[attributes.{_quoted(name)}]", *title]
     identifies = likely_identifier(table, name)
     if identifies:
         note = 'whole numbers, all different: if it is none, "confidential"'

@@ -16,7 +16,7 @@ from microveil.table.columns import (
     resolution_from_data,
 )
 from microveil.table.frames import Numbers, Table, check_columns, open_table, spread, unknown_column
-from microveil.table.labelled import Code, ColumnSchema, LabelledTable, Labels
+from microveil.table.labelled import ColumnSchema, LabelledTable, Labels
 from microveil.table.likely_codes import MissingSeen, missing_seen
 from microveil.table.missing import MissingCodes, code_for
 from microveil.table.numeric_text import numeric_look_of
@@ -25,7 +25,6 @@ from microveil.table.restore import Reasons
 __all__ = [
     "BoundsFromData",
     "CategoriesFromData",
-    "Code",
     "Column",
     "ColumnSchema",
     "GridColumn",

@@ -4,14 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from microveil.schema import Categories, Kind
+from microveil.schema import Categories, Code, Kind
 
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["Code", "ColumnSchema", "LabelledTable", "Labels"]
-
-Code = int | float | str  # a whole number is never a float
+__all__ = ["ColumnSchema", "LabelledTable", "Labels"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
