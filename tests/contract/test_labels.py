@@ -100,6 +100,15 @@ def test_the_schema_of_a_release_says_what_is_known_of_its_columns(people):
     assert not any("Labels" in note for note in plain.notes)
 
 
+def test_codes_of_missing_answers_that_are_protected_as_values_are_named(people):
+    """Those of protected attributes, not of kept ones: nobody finds -9 averaged in silence."""
+    asked = {**ASKED, "attributes": ["AGE", "INCOME"], "missing": "keep"}
+    asked["bounds"] = {"AGE": (0, 99), "INCOME": (-9, 10_000)}
+    release = mv.protect(mv.read(people), **asked)
+    assert "codes of missing answers in INCOME: they are protected as values" in release.notes[-1]
+    assert not any("protected as values" in n for n in mv.protect(mv.read(people), **ASKED).notes)
+
+
 def test_a_table_without_labels_gets_no_schema_beside_it(people):
     """Nothing is written that says nothing."""
     FRAME.write_parquet(people.with_suffix(".parquet"))

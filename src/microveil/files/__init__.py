@@ -4,7 +4,7 @@ A format is one module and one line of `formats.FORMATS`; here stands what needs
 
 A CSV file is checked before polars reads it, because polars renames columns of equal
 names, fills short records and quotes values in its messages. What holds for CSV
-and for TSV:
+and for TSV, and but for the form of a record for the cells of an Excel sheet:
 
 - A record has as many fields as the header; quotes follow RFC 4180; lines end with LF
   or CRLF. Blank lines may end the file; between records they are refused, also in a

@@ -171,11 +171,11 @@ def opened_by(
     )
     check_filled(path, raw)
     try:
-        frame, told = getattr(library, reader)(
+        frame, meta = getattr(library, reader)(
             # pandas output would make user-missing values 0.
             io.BytesIO(raw), output_format="polars", disable_datetime_conversion=True, **options
         )  # fmt: skip
-        storage, formats = told.readstat_variable_types, told.original_variable_types
+        storage, formats = meta.readstat_variable_types, meta.original_variable_types
         columns = {name: stored(storage[name], formats[name]) for name in frame.columns}
     except Exception:  # noqa: BLE001 -- whatever it is, its words may hold a value
         rule = f"the file must be whole {title}, and it is broken or something else"
@@ -183,12 +183,12 @@ def opened_by(
     if frame.height == 0 or frame.width == 0:
         rule = "the file must hold records, and there are none"
         raise FileError(str(path), rule, "check that the table was exported")
-    labels, unlisted = _labels(frame.columns, told)
+    labels, unlisted = _labels(frame.columns, meta)
     return LabelledFile(path=path, frame=frame, columns=columns, labels=labels, unlisted=unlisted)
 
 
 def _labels(
-    names: list[str], told: Any
+    names: list[str], meta: Any
 ) -> tuple[dict[str, Labels], dict[str, list[tuple[float, float]]]]:
     """Return the labels of columns, and ranges of missing codes that are too long to list."""
     labels: dict[str, Labels] = {}
@@ -196,10 +196,10 @@ def _labels(
     for name in names:
         codes = {
             as_code(code): str(text)
-            for code, text in told.variable_value_labels.get(name, {}).items()
+            for code, text in meta.variable_value_labels.get(name, {}).items()
         }
         missing: list[Code] = []
-        for part in told.missing_ranges.get(name, ()):
+        for part in meta.missing_ranges.get(name, ()):
             lower, upper = part["lo"], part["hi"]
             if isinstance(lower, str) or lower == upper:
                 missing.append(as_code(lower))
@@ -208,7 +208,7 @@ def _labels(
             else:
                 unlisted.setdefault(name, []).append((lower, upper))
         labels[name] = Labels(
-            column=told.column_names_to_labels.get(name) or None,
+            column=meta.column_names_to_labels.get(name) or None,
             codes=codes,
             missing_codes=tuple(dict.fromkeys(missing)),
         )

@@ -21,6 +21,7 @@ from microveil.release.selection import AUTO, settle
 from microveil.synthesis.measurements import Measurements
 from microveil.table import ColumnSchema, Labels, Numbers
 from microveil.table.threads import in_threads
+from microveil.text import one_line
 
 __all__ = ["Drawn", "draw", "examined_plan", "plan", "protect", "released"]
 
@@ -236,6 +237,12 @@ LABELLED = (
 )
 
 
+CODED = (
+    "The file has codes of missing answers in {names}: they are protected as values like others. "
+    "Leave such cells without a value where they are none."
+)
+
+
 def _schema(planned: Plan) -> dict[str, ColumnSchema]:
     """Say of each column to be released what is known of it beside its values."""
     attributes = {part.attribute.name: part.attribute for part in planned.attributes}
@@ -339,6 +346,10 @@ def released(
     schema = _schema(planned)
     if any(column.labels.parts for column in schema.values()):
         notes = (*notes, LABELLED)
+    protected = [part.attribute.name for part in planned.attributes]
+    coded = [name for name in protected if schema[name].labels.missing_codes]
+    if coded:
+        notes = (*notes, CODED.format(names=", ".join(map(one_line, coded))))
     if found.release is not None:
         entries["findings"] = found.release.to_dict()
     return Release(
