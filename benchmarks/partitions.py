@@ -28,6 +28,18 @@ def joint() -> list[Row]:
         )
         for name, table in tables.items()
     ]
+    numbers = tables["normals"][:, :5]
+    rows += [
+        in_turns(
+            f"MDAV, 50,000 x (5 numbers, 5 nominal attributes of {of_what}), k = 10",
+            "MDAV of ten numbers",
+            lambda codes=codes: partition.mdav(numbers, 10, categories=codes),
+            lambda: partition.mdav(tables["normals"], 10),
+            runs=5,
+            wanted="at most 2",
+        )
+        for of_what, codes in _codes(random).items()
+    ]
     small = tables["normals"][:PLAIN_RECORDS]
     rows.append(
         in_turns(
@@ -41,6 +53,21 @@ def joint() -> list[Row]:
         )
     )
     return rows
+
+
+def _codes(random: np.random.Generator) -> dict[str, np.ndarray]:
+    """Five nominal attributes: short lists, lists with rare categories, and long ones."""
+
+    def column(n_categories: int, skew: float) -> np.ndarray:
+        shares = np.arange(1.0, n_categories + 1) ** -skew
+        return random.choice(n_categories, RECORDS, p=shares / shares.sum())
+
+    kinds = {
+        "5 categories": [(5, 0.0)] * 5,
+        "2 to 40, skewed": [(2, 1.0), (5, 1.0), (8, 1.0), (15, 1.0), (40, 1.0)],
+        "100 categories": [(100, 0.0)] * 5,
+    }
+    return {name: np.column_stack([column(*one) for one in ones]) for name, ones in kinds.items()}
 
 
 def _plain_mdav(matrix: np.ndarray, k: int) -> np.ndarray:

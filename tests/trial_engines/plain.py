@@ -12,7 +12,7 @@ from microveil.engines.base import ClusterSummary, Ranked
 from microveil.errors import EngineError
 from microveil.partition import Partition
 from microveil.table import GridColumn
-from reference import intervals, mdav, ranking
+from reference import intervals, mdav, mixed_mdav, ranking
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,12 +109,16 @@ class PlainEngine:
         raise _refused("has no noise-aware partition", "partition='ranking'")
 
     def cluster_jointly(self, name, columns, k):
-        rows = list(zip(*[column.values for column in columns], strict=True))
+        numbers = [column for column in columns if column.attribute.kind.is_ranked]
+        others = [column for column in columns if not column.attribute.kind.is_ranked]
+        rows = _rows(numbers, columns[0].n_present)
         if name == "mdav":
-            return PlainClusters(members=_members(mdav.mdav(rows, k)))
+            labels = mixed_mdav.mdav(rows, _rows(others, len(rows)), k)
+            return PlainClusters(members=_members(labels))
         if name == "v-mdav":
-            return PlainClusters(members=_members(mdav.v_mdav(rows, k, 0.2)))
-        bounds = [column.attribute.grid_bounds for column in columns]
+            labels = mixed_mdav.v_mdav(rows, _rows(others, len(rows)), k, 0.2)
+            return PlainClusters(members=_members(labels))
+        bounds = [column.attribute.grid_bounds for column in numbers]
         return PlainClusters(members=_members(mdav.insensitive_mdav(rows, k, bounds)))
 
     def interval_delta(self, column, *, k, width, every):
@@ -139,6 +143,18 @@ class PlainEngine:
     def cluster_extremes(self, column, clusters):
         groups = [[column.values[place] for place in cluster] for cluster in clusters.members]
         return np.array([min(group) for group in groups]), np.array([max(g) for g in groups])
+
+    def category_counts(self, column, clusters):
+        lower, upper = column.attribute.grid_bounds
+        return np.array(
+            [
+                [
+                    sum(column.values[place] == category for place in cluster)
+                    for category in range(lower, upper + 1)
+                ]
+                for cluster in clusters.members
+            ]
+        )
 
     def joint_shifts(self, columns, clusters):
         raise _refused("does not follow records through joint clusters", "dp-um")
@@ -190,6 +206,10 @@ class PlainEngine:
 
 def _refused(what, instead):
     return EngineError("engine", f"the plain one {what}", f"pass {instead}")
+
+
+def _rows(columns, n_records):
+    return [[column.values[place] for column in columns] for place in range(n_records)]
 
 
 def _among(column, shared):

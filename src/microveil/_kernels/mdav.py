@@ -1,9 +1,26 @@
 """Clusters around extreme records: exact farthest and nearest records among those left.
 
-The squared distance of two places is one float64 computation, the same everywhere::
+The squared distance of two records is one float64 computation, the same everywhere::
 
     total = 0.0
-    for each attribute, in order:  total += (x - y) * (x - y)
+    for each number, in order:    total += (x - y) * (x - y)
+    for each category, in order:  total += weight if x != y else 0.0
+
+A place holds the numbers first, then the codes of the categories, whole numbers from 0 as
+floats; ``weights`` has a number for each of the latter. The squared distance of a record to a
+centroid is that to the mean for numbers; a category x adds, c being the counts of categories
+among the n records that the centroid is of::
+
+    weight / 2 * ((n * n - 2 * n * c[x] + sum of c * c) / (n * n))
+
+which is the squared distance of a corner of a simplex, all whose edges have the squared length
+``weight``, to a point inside: every bound below is one of Euclidean space. ``middle`` holds what
+follows the records that remain:
+
+    sums, centroid  of the numbers
+    counts, shares  of the categories, (n_nominal, most categories)
+    costs           what each category adds to the distance from the centroid
+    weights         of the categories, as above
 
 ``space`` holds the records that no cluster has yet, in leaves of a k-d tree:
 
@@ -48,22 +65,17 @@ BEYOND = 1e100
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _measure(blocks, starts, left, leaf, place, distances):
-    """Set the squared distances from a place to what the leaf still has.
+def _measure_numbers(blocks, at, capacity, size, place, n_numbers, distances):
+    """Set the squared distances from a place in the numbers; return where what follows begins.
 
     Four attributes at a time, which reads and writes the sums less often. The loops over
     records run on vector instructions because their positions are unsigned: a position
-    that might be negative would be tested each time. The arrays come one by one because
-    unpacking the space, which counts references, takes as long as measuring a leaf.
+    that might be negative would be tested each time.
     """
-    m = place.shape[0]
-    capacity = np.uint64(starts[leaf + 1] - starts[leaf])
-    size = np.uint64(left[leaf])
-    at = np.uint64(starts[leaf] * m)
     for p in range(size):
         distances[p] = 0.0
     a = 0
-    while a + 4 <= m:
+    while a + 4 <= n_numbers:
         v0, v1, v2, v3 = place[a], place[a + 1], place[a + 2], place[a + 3]
         at1 = at + capacity
         at2 = at1 + capacity
@@ -77,13 +89,51 @@ def _measure(blocks, starts, left, leaf, place, distances):
             distances[p] = (((distances[p] + d0 * d0) + d1 * d1) + d2 * d2) + d3 * d3
         at = at3 + capacity
         a += 4
-    while a < m:
+    while a < n_numbers:
         value = place[a]
         for i in range(size):
             difference = blocks[at + np.uint64(i)] - value
             distances[np.uint64(i)] += difference * difference
         at += capacity
         a += 1
+    return at
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _measure(blocks, starts, left, leaf, place, weights, distances):
+    """Set the squared distances from a record's place to what the leaf still has.
+
+    The arrays come one by one because unpacking the space, which counts references, takes as
+    long as measuring a leaf.
+    """
+    m = place.shape[0]
+    n_numbers = m - weights.shape[0]
+    capacity = np.uint64(starts[leaf + 1] - starts[leaf])
+    size = np.uint64(left[leaf])
+    at = np.uint64(starts[leaf] * m)
+    at = _measure_numbers(blocks, at, capacity, size, place, n_numbers, distances)
+    for a in range(weights.shape[0]):
+        code, weight = place[n_numbers + a], weights[a]
+        for i in range(size):
+            p = np.uint64(i)
+            distances[p] += weight if blocks[at + p] != code else 0.0
+        at += capacity
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _measure_from_centroid(blocks, starts, left, leaf, centroid, costs, distances):
+    """Set the squared distances from the centroid to what the leaf still has."""
+    n_numbers = centroid.shape[0]
+    m = n_numbers + costs.shape[0]
+    capacity = np.uint64(starts[leaf + 1] - starts[leaf])
+    size = np.uint64(left[leaf])
+    at = np.uint64(starts[leaf] * m)
+    at = _measure_numbers(blocks, at, capacity, size, centroid, n_numbers, distances)
+    for a in range(costs.shape[0]):
+        for i in range(size):
+            p = np.uint64(i)
+            distances[p] += costs[a, np.uint64(blocks[at + p])]
+        at += capacity
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -137,7 +187,7 @@ def _clear(heap):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _nearest(space, place, bounds, distances, heap):
+def _nearest(space, place, weights, bounds, distances, heap):
     """Replace the heap's records by those that are nearer to a place; sort it by nearness.
 
     There must be as many records as the heap takes.
@@ -150,16 +200,22 @@ def _nearest(space, place, bounds, distances, heap):
     n_leaves = np.uint64(bounds.shape[0])
     for leaf in range(n_leaves):
         bounds[leaf] = 0.0
-    for a in range(place.shape[0]):
+    n_numbers = place.shape[0] - weights.shape[0]
+    for a in range(n_numbers):
         value = place[a]
         for leaf in range(n_leaves):
             difference = max(lows[a, leaf] - value, value - highs[a, leaf], 0.0)
             bounds[leaf] += difference * difference
+    for a in range(weights.shape[0]):
+        code, weight = place[n_numbers + a], weights[a]
+        for leaf in range(n_leaves):
+            outside = (lows[n_numbers + a, leaf] > code) | (highs[n_numbers + a, leaf] < code)
+            bounds[leaf] += weight if outside else 0.0
     closest = np.argmin(bounds)
     for turn in range(-1, bounds.shape[0]):
         leaf = closest if turn < 0 else turn
         if bounds[leaf] <= nearest_distances[0] and turn != closest:
-            _measure(blocks, starts, left, leaf, place, distances)
+            _measure(blocks, starts, left, leaf, place, weights, distances)
             _gather(
                 distances, records, starts[leaf], left[leaf], nearest_distances, nearest_records
             )
@@ -200,33 +256,60 @@ def _most(bounds, left):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _follow_centroid(sums, remaining, centroid, reach):
-    """Set the centroid of the records that remain; widen every reach by the way it moved."""
-    m = centroid.shape[0]
+def follow_centroid(middle, remaining):
+    """Set the centroid of the records that remain; return a bound for the way it moved."""
+    sums, centroid, counts, shares, costs, weights = middle
+    m = centroid.shape[0] + weights.shape[0]
     moved = 0.0
-    for a in range(m):
+    for a in range(centroid.shape[0]):
         mean = sums[a] / remaining
         moved += (mean - centroid[a]) * (mean - centroid[a])
         centroid[a] = mean
-    way = np.sqrt(moved * (1.0 + SLACK * m * m) + TINY)
-    for leaf in range(reach.shape[0]):
-        reach[leaf] = (reach[leaf] + way) * UPWARDS
+    for a in range(weights.shape[0]):
+        half = weights[a] / 2.0
+        for category in range(counts.shape[1]):
+            share = counts[a, category] / remaining
+            step = share - shares[a, category]
+            moved += half * step * step
+            shares[a, category] = share
+        _set_costs(counts[a], remaining, weights[a], costs[a])
+    return np.sqrt(moved * (1.0 + SLACK * m * m) + TINY)
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _farthest_from_centroid(space, centroid, reach, distances):
+def _set_costs(counts, n_records, weight, costs):
+    """Set what each category adds to the squared distance from a set's centroid."""
+    alike = np.int64(0)
+    for category in range(counts.shape[0]):
+        alike += counts[category] * counts[category]
+    pairs = n_records * n_records
+    for category in range(counts.shape[0]):
+        apart = pairs - 2 * n_records * counts[category] + alike
+        costs[category] = weight / 2.0 * (apart / pairs)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _allowance(weights):
+    """Return far more than what rounding can change in the terms of all categories."""
+    return TINY + SLACK * np.sum(weights)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _farthest_from_centroid(space, middle, reach, distances):
     """Return the record farthest from the centroid, and tighten the reach of the leaves seen."""
     blocks, starts, left, records, _, _, _, _ = space
-    wider = 1.0 + SLACK * centroid.shape[0] ** 2
+    _, centroid, _, _, costs, weights = middle
+    wider = 1.0 + SLACK * (centroid.shape[0] + weights.shape[0]) ** 2
+    allowance = _allowance(weights)
     farthest, greatest = np.int64(-1), -1.0
     most = _most(reach, left)
     for turn in range(-1, reach.shape[0]):
         leaf = most if turn < 0 else turn
         if left[leaf] == 0 or turn == most or reach[leaf] * reach[leaf] < greatest:
             continue
-        _measure(blocks, starts, left, leaf, centroid, distances)
+        _measure_from_centroid(blocks, starts, left, leaf, centroid, costs, distances)
         here = _greatest(distances, left[leaf])
-        reach[leaf] = np.sqrt(here * wider + TINY)
+        reach[leaf] = np.sqrt(here * wider + allowance)
         if here < greatest:
             continue
         first = _first_at(distances, records, starts[leaf], left[leaf], here)
@@ -237,28 +320,56 @@ def _farthest_from_centroid(space, centroid, reach, distances):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _bound_from_record(space, place, centroid, reach, bounds):
+def _bound_from_record(space, place, middle, reach, bounds):
     """Set each leaf's upper bound for the computed squared distance from a record's place."""
     _, _, _, _, lows, highs, _, _ = space
-    m = place.shape[0]
+    _, centroid, _, shares, costs, weights = middle
+    n_numbers = centroid.shape[0]
+    m = n_numbers + weights.shape[0]
     n_leaves = np.uint64(bounds.shape[0])
     apart = 0.0
     for leaf in range(n_leaves):
         bounds[leaf] = 0.0
-    for a in range(m):
-        middle = centroid[a]
-        step = middle - place[a]
+    for a in range(n_numbers):
+        middle_value = centroid[a]
+        step = middle_value - place[a]
         apart += step * step
         for leaf in range(n_leaves):
-            bounds[leaf] += max((lows[a, leaf] - middle) * step, (highs[a, leaf] - middle) * step)
+            bounds[leaf] += max(
+                (lows[a, leaf] - middle_value) * step, (highs[a, leaf] - middle_value) * step
+            )
+    gains = np.empty(shares.shape[1])
+    for a in range(weights.shape[0]):
+        own = np.int64(place[n_numbers + a])
+        apart += costs[a, own]
+        most = _set_gains(shares[a], own, weights[a], gains)
+        low, high = lows[n_numbers + a], highs[n_numbers + a]
+        for leaf in range(n_leaves):
+            alone = gains[np.uint64(low[leaf])]
+            bounds[leaf] += alone if low[leaf] == high[leaf] else most
     wider = 1.0 + SLACK * m * m
+    allowance = _allowance(weights)
     for leaf in range(n_leaves):
         around = (reach[leaf] * reach[leaf] + apart) * wider
-        bounds[leaf] = around + 2.0 * bounds[leaf] + TINY
+        bounds[leaf] = around + 2.0 * bounds[leaf] + allowance
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _farthest_from_record(space, place, bounds, distances):
+def _set_gains(shares, own, weight, gains):
+    """Set (x - c).(c - q) for each category x, c the centroid and q one's own; return the most."""
+    alike = 0.0
+    for share in shares:
+        alike += share * share
+    most = -np.inf
+    for category in range(shares.shape[0]):
+        same = 1.0 if category == own else 0.0
+        gains[category] = weight / 2.0 * (shares[category] - same - alike + shares[own])
+        most = max(most, gains[category])
+    return most
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _farthest_from_record(space, place, weights, bounds, distances):
     """Return the record farthest from a place, given each leaf's upper bound."""
     blocks, starts, left, records, _, _, _, _ = space
     farthest, greatest = np.int64(-1), -1.0
@@ -267,7 +378,7 @@ def _farthest_from_record(space, place, bounds, distances):
         leaf = most if turn < 0 else turn
         if left[leaf] == 0 or turn == most or bounds[leaf] < greatest:
             continue
-        _measure(blocks, starts, left, leaf, place, distances)
+        _measure(blocks, starts, left, leaf, place, weights, distances)
         beyond = 0
         for i in range(np.uint64(left[leaf])):
             beyond += distances[i] >= greatest
@@ -282,20 +393,30 @@ def _farthest_from_record(space, place, bounds, distances):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _take(space, record, sums):
-    """Take a record out of the space and out of the sums; keep the leaf dense, its box tight."""
+def _take(space, record, middle):
+    """Take a record out of the space and out of what is summed; keep the leaf dense, its box tight.
+
+    A leaf of one category keeps that box when it is empty: nothing is measured there.
+    """
     blocks, starts, left, records, lows, highs, slots, leaves = space
+    sums, _, counts, _, _, _ = middle
+    n_numbers = sums.shape[0]
+    m = n_numbers + counts.shape[0]
     leaf = leaves[record]
     capacity = starts[leaf + 1] - starts[leaf]
     slot = slots[record]
     last = left[leaf] - 1
-    for a in range(sums.shape[0]):
-        begin = starts[leaf] * sums.shape[0] + a * capacity
+    for a in range(m):
+        begin = starts[leaf] * m + a * capacity
         end = begin + last
         value = blocks[begin + slot - starts[leaf]]
-        sums[a] -= value
+        if a < n_numbers:
+            sums[a] -= value
+        else:
+            counts[a - n_numbers, np.int64(value)] -= 1
         blocks[begin + slot - starts[leaf]] = blocks[end]
-        if value == lows[a, leaf] or value == highs[a, leaf]:
+        at_end = value == lows[a, leaf] or value == highs[a, leaf]
+        if at_end and (a < n_numbers or lows[a, leaf] < highs[a, leaf]):
             low, high = np.inf, -np.inf
             for i in range(np.uint64(begin), np.uint64(end)):
                 low = min(low, blocks[i])
@@ -309,15 +430,15 @@ def _take(space, record, sums):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _form_around(space, points, record, cluster, labels, sums, work):
+def _form_around(space, points, record, cluster, labels, middle, work):
     """Form a cluster of the record and its nearest, which are left in the heap."""
     bounds, distances, heap = work
-    _take(space, record, sums)
+    _take(space, record, middle)
     labels[record] = cluster
     _clear(heap)
-    _nearest(space, points[record], bounds, distances, heap)
+    _nearest(space, points[record], middle[5], bounds, distances, heap)
     for neighbour in heap[1]:
-        _take(space, neighbour, sums)
+        _take(space, neighbour, middle)
         labels[neighbour] = cluster
 
 
@@ -330,26 +451,28 @@ def _work(space, k):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def form_clusters(space, points, k, labels, sums, n_clusters, remaining):
+def form_clusters(space, points, k, labels, middle, formed):
     """Form clusters by MDAV until fewer than k or at most half of the records remain.
 
-    The caller then arranges the rest anew, as leaves have grown sparse. Return the number
-    of clusters so far and of the records that remain.
+    The caller then arranges the rest anew, as leaves have grown sparse. ``formed``, which is
+    returned as it has become, is the number of clusters and of the records that remain.
     """
+    n_clusters, remaining = formed
     work = _work(space, k)
     bounds, distances, _ = work
     half = remaining // 2
     reach = np.full(bounds.shape[0], BEYOND)
-    centroid = sums / remaining
     while remaining >= k and remaining > half:
-        _follow_centroid(sums, remaining, centroid, reach)
-        r = _farthest_from_centroid(space, centroid, reach, distances)
-        _form_around(space, points, r, n_clusters, labels, sums, work)
+        way = follow_centroid(middle, remaining)
+        for leaf in range(reach.shape[0]):
+            reach[leaf] = (reach[leaf] + way) * UPWARDS
+        r = _farthest_from_centroid(space, middle, reach, distances)
+        _form_around(space, points, r, n_clusters, labels, middle, work)
         n_clusters += 1
         if remaining >= 2 * k:
-            _bound_from_record(space, points[r], centroid, reach, bounds)
-            s = _farthest_from_record(space, points[r], bounds, distances)
-            _form_around(space, points, s, n_clusters, labels, sums, work)
+            _bound_from_record(space, points[r], middle, reach, bounds)
+            s = _farthest_from_record(space, points[r], middle[5], bounds, distances)
+            _form_around(space, points, s, n_clusters, labels, middle, work)
             n_clusters += 1
             remaining -= k
         remaining -= k
@@ -363,7 +486,7 @@ def _before(near, i, one):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _closest_to_cluster(space, points, members, near, seen, labels, work):
+def _closest_to_cluster(space, points, members, near, seen, labels, weights, work):
     """Leave in the heap of one the record nearest to any member.
 
     ``near`` holds, for the members before ``seen``, a record that none was before in
@@ -379,47 +502,48 @@ def _closest_to_cluster(space, points, members, near, seen, labels, work):
             one[1][0] = near[1][i]
     for i in range(members.shape[0]):
         if i >= seen or (labels[near[1][i]] >= 0 and _before(near, i, one)):
-            _nearest(space, points[members[i]], bounds, distances, one)
+            _nearest(space, points[members[i]], weights, bounds, distances, one)
             near[0][i] = one[0][0]
             near[1][i] = one[1][0]
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def form_variable_clusters(space, points, k, gamma, labels, outermost, n_clusters, remaining):
+def form_variable_clusters(space, points, k, gamma, labels, outermost, middle, formed):
     """Form clusters by V-MDAV until fewer than k or at most half of the records remain.
 
-    ``outermost`` lists the records by distance from the centroid of all, farthest first.
-    Return the number of clusters so far and of the records that remain.
+    ``outermost`` lists the records by distance from the centroid of all, farthest first;
+    ``formed`` is as for MDAV.
     """
+    n_clusters, remaining = formed
+    weights = middle[5]
     work = _work(space, k)
     bounds, distances, heap = work
     one = (np.empty(1), np.empty(1, np.int64))
     two = (np.empty(2), np.empty(2, np.int64))
     members = np.empty(2 * k - 1, np.int64)
     near = (np.empty(2 * k - 1), np.empty(2 * k - 1, np.int64))
-    sums = np.zeros(points.shape[1])
     half = remaining // 2
     at = 0
     while remaining >= k and remaining > half:
         while labels[outermost[at]] >= 0:
             at += 1
-        _form_around(space, points, outermost[at], n_clusters, labels, sums, work)
+        _form_around(space, points, outermost[at], n_clusters, labels, middle, work)
         members[0] = outermost[at]
         members[1:k] = heap[1]
         size, seen = k, 0
         remaining -= k
         while size < 2 * k - 1 and remaining > 1:
             _closest_to_cluster(
-                space, points, members[:size], near, seen, labels, (bounds, distances, one)
+                space, points, members[:size], near, seen, labels, weights, (bounds, distances, one)
             )
             seen = size
             to_cluster, record = one[0][0], one[1][0]
             # The record itself is one of its two nearest, or as near as both.
             _clear(two)
-            _nearest(space, points[record], bounds, distances, two)
+            _nearest(space, points[record], weights, bounds, distances, two)
             if not to_cluster < gamma * gamma * two[0][1]:
                 break
-            _take(space, record, sums)
+            _take(space, record, middle)
             labels[record] = n_clusters
             members[size] = record
             size += 1
@@ -429,28 +553,47 @@ def form_variable_clusters(space, points, k, gamma, labels, outermost, n_cluster
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def join_leftovers(points, labels, n_clusters):
-    """Let each record without a cluster join the one whose centroid is nearest."""
-    n, m = points.shape
-    centroids = np.zeros((n_clusters, m))
-    sizes = np.zeros(n_clusters, np.int64)
-    for record in range(n):
-        if labels[record] >= 0:
-            sizes[labels[record]] += 1
-            for a in range(m):
-                centroids[labels[record], a] += points[record, a]
-    for cluster in range(n_clusters):
-        for a in range(m):
-            centroids[cluster, a] /= sizes[cluster]
-    for record in range(n):
-        if labels[record] >= 0:
-            continue
-        least = np.inf
-        for cluster in range(n_clusters):
-            distance = 0.0
-            for a in range(m):
-                difference = points[record, a] - centroids[cluster, a]
-                distance += difference * difference
-            if distance < least:
-                least = distance
-                labels[record] = cluster
+def measure_all(points, middle, distances):
+    """Set the squared distance of every record to the centroid."""
+    _, centroid, _, _, costs, _ = middle
+    n_numbers = centroid.shape[0]
+    for record in range(points.shape[0]):
+        total = 0.0
+        for a in range(n_numbers):
+            difference = points[record, a] - centroid[a]
+            total += difference * difference
+        for a in range(costs.shape[0]):
+            total += costs[a, np.int64(points[record, n_numbers + a])]
+        distances[record] = total
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def join_leftovers(points, labels, order, starts, middle):
+    """Let each record without a cluster join the one whose centroid is nearest.
+
+    ``order`` lists the records, those without a cluster before ``starts[0]``, then cluster by
+    cluster, each in the order of the table; ``starts`` says where each begins, and the end.
+    """
+    sums, centroid, counts, _, costs, weights = middle
+    n_numbers = centroid.shape[0]
+    leftovers = order[: starts[0]]
+    distances = np.empty(leftovers.shape[0])
+    least = np.full(leftovers.shape[0], np.inf)
+    for cluster in range(starts.shape[0] - 1):
+        members = order[starts[cluster] : starts[cluster + 1]]
+        sums[:] = 0.0
+        counts[:] = 0
+        for record in members:
+            for a in range(n_numbers):
+                sums[a] += points[record, a]
+            for a in range(counts.shape[0]):
+                counts[a, np.int64(points[record, n_numbers + a])] += 1
+        for a in range(n_numbers):
+            centroid[a] = sums[a] / members.shape[0]
+        for a in range(counts.shape[0]):
+            _set_costs(counts[a], members.shape[0], weights[a], costs[a])
+        measure_all(points[leftovers], middle, distances)
+        for i in range(leftovers.shape[0]):
+            if distances[i] < least[i]:
+                least[i] = distances[i]
+                labels[leftovers[i]] = cluster

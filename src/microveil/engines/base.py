@@ -173,7 +173,11 @@ class Engine(Protocol):
         ...
 
     def cluster_jointly(self, name: str, columns: Sequence[Column], k: int) -> Clusters:
-        """Partition by several columns: "mdav", "v-mdav" or "mdav-insensitive"."""
+        """Partition by several columns: "mdav", "v-mdav" or "mdav-insensitive".
+
+        Those whose kind is in no order count by being equal or not; "mdav-insensitive" orders
+        records by the others alone, of which there must be one.
+        """
         ...
 
     def interval_delta(
@@ -194,6 +198,10 @@ class Engine(Protocol):
 
     def cluster_extremes(self, column: Column, clusters: Clusters) -> tuple[Whole, Whole]:
         """Find the least and the greatest value of each cluster, both (n_clusters,)."""
+        ...
+
+    def category_counts(self, column: Column, clusters: Clusters) -> Whole:
+        """Count the records of each cluster by category: (n_clusters, n_categories)."""
         ...
 
     def joint_shifts(

@@ -202,7 +202,7 @@ class LocalEngine:
     def cluster_jointly(self, name: str, columns: Sequence[Column], k: int) -> Partition:
         """Partition the matrix of the columns; see the partitions for their cost."""
         values = [_of(column).grid.values for column in columns]
-        return joint_partition(name, values, k, _domains(columns))
+        return joint_partition(name, values, k, _domains(columns), _in_order(columns))
 
     def interval_delta(
         self, column: Column, *, k: int | None, width: float | None, every: str
@@ -232,6 +232,15 @@ class LocalEngine:
         in_clusters = _of(column).grid.values[partition.order]
         starts = np.cumsum(partition.sizes) - partition.sizes
         return np.minimum.reduceat(in_clusters, starts), np.maximum.reduceat(in_clusters, starts)
+
+    def category_counts(self, column: Column, clusters: Clusters) -> Whole:
+        """Count: O(n + n_clusters n_categories)."""
+        partition = _listed(clusters)
+        lower, upper = column.attribute.grid_bounds or self.extremes(column)
+        n_categories = upper - lower + 1
+        cells = partition.labels * n_categories + (_of(column).grid.values - lower)
+        counts = np.bincount(cells, minlength=partition.n_clusters * n_categories)
+        return counts.reshape(partition.n_clusters, n_categories)
 
     def joint_shifts(
         self, columns: Sequence[Column], clusters: Clusters
@@ -347,7 +356,7 @@ class RememberingEngine(LocalEngine):
         """Partition the matrix of the columns, once for each k."""
         held = [self.held(column).values for column in columns]
         bounds = tuple(column.attribute.grid_bounds for column in columns)
-        key = (name, tuple(id(values) for values in held), k, bounds)
+        key = (name, tuple(id(values) for values in held), k, bounds, tuple(_in_order(columns)))
         return self._once(
             self._joint, key, held, lambda: LocalEngine.cluster_jointly(self, name, columns, k)
         )
@@ -399,6 +408,10 @@ def _listed(clusters: Clusters) -> Partition:
 
 def _domains(columns: Sequence[Column]) -> list[tuple[int, int]]:
     return [column.attribute.grid_bounds or (0, 0) for column in columns]
+
+
+def _in_order(columns: Sequence[Column]) -> list[bool]:
+    return [column.attribute.kind.is_ranked for column in columns]
 
 
 def _intervals(column: Column, k: int | None, width: float | None, every: str) -> Intervals:

@@ -1,6 +1,10 @@
-"""Multivariate partitions: clusters of records that are near in all attributes."""
+"""Multivariate partitions: clusters of records that are near in all attributes.
+
+Records may be mixed: numbers, ordinal ranks among them, and categories in no order.
+"""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,12 +19,17 @@ __all__ = ["insensitive_mdav", "joint_partition", "mdav", "standardised", "v_mda
 
 # Records to a leaf: few enough to skip most of them, enough to fill vector instructions.
 LEAF_SIZE = 64
+# Leaves are halved where they are widest, and codes count as no wider than so many numbers: else
+# a long list would be halved again and again, and numbers never.
+WIDEST = 4
 
-# The records left, arranged in a k-d tree for the kernels, whose first lines describe it.
-_Space = tuple[NDArray[np.generic], ...]
+# The records left, arranged in a k-d tree for the kernels, whose first lines describe it, and
+# the centroid of what is left.
+_Space = tuple[NDArray[Any], ...]
+_Middle = tuple[NDArray[Any], ...]
 
 
-def mdav(matrix: ArrayLike, k: int) -> Partition:
+def mdav(matrix: ArrayLike, k: int, categories: ArrayLike | None = None) -> Partition:
     """Partition records by MDAV into clusters of k to 2k - 1 around extreme records.
 
     Attributes are standardised. While 2k or more records remain: r, the record farthest
@@ -31,12 +40,20 @@ def mdav(matrix: ArrayLike, k: int) -> Partition:
     as it was before any of them joined, is nearest. Distances are Euclidean; ties go to
     the lowest record position, among clusters to the one formed first.
 
+    Two categories are equal or not: each attribute's squared difference counts by its mean
+    over all pairs of records, so that no attribute weighs more than another. A record's
+    distance to a centroid is the mean of its distances to the records that this is of, less
+    half the mean of theirs among themselves; for numbers that is the distance to their mean.
+
     Parameters
     ----------
     matrix : array_like (n_records, n_attributes)
         Finite numbers; they are taken as float64.
     k : int
         The least cluster size, from 1 to n_records.
+    categories : array_like (n_records, n_nominal), optional
+        Attributes in no order, as whole numbers: which ones makes no difference. With them
+        the matrix may have no column.
 
     Returns
     -------
@@ -48,7 +65,8 @@ def mdav(matrix: ArrayLike, k: int) -> Partition:
     RequestError
         If k is not a whole number of 1 or more.
     DataError
-        If the matrix does not hold finite numbers, or fewer than k records.
+        If the matrix does not hold finite numbers, or fewer than k records, or categories
+        are not as many rows of whole numbers.
 
     Notes
     -----
@@ -63,20 +81,21 @@ def mdav(matrix: ArrayLike, k: int) -> Partition:
     --------
     >>> mdav([[1, 1], [9, 9], [1, 2], [8, 9], [2, 1]], k=2).labels
     array([1, 0, 1, 0, 1])
+    >>> mdav([[1], [2], [3], [4]], k=2, categories=[[0], [7], [0], [7]]).labels
+    array([0, 1, 0, 1])
     """
-    points = standardised(_checked(matrix, k))
-    remaining = len(points)
-    labels = np.full(remaining, -1, dtype=np.int64)
-    sums = _sums(points)
-    n_clusters = 0
-    while remaining >= k:
-        n_clusters, remaining = kernel.form_clusters(
-            _arranged(points, labels), points, int(k), labels, sums, n_clusters, remaining
-        )
-    return _joined(points, labels, n_clusters)
+    points, middle = _prepared(matrix, k, categories)
+    labels = np.full(len(points), -1, dtype=np.int64)
+    formed = 0, len(points)
+    while formed[1] >= k:
+        space = _arranged(points, middle, labels)
+        formed = kernel.form_clusters(space, points, int(k), labels, middle, formed)
+    return _joined(points, middle, labels, formed[0])
 
 
-def v_mdav(matrix: ArrayLike, k: int, gamma: float = 0.2) -> Partition:
+def v_mdav(
+    matrix: ArrayLike, k: int, gamma: float = 0.2, categories: ArrayLike | None = None
+) -> Partition:
     """Partition records by V-MDAV: cluster sizes follow the data, from k upwards.
 
     Attributes are standardised. While k or more records remain, the one farthest from the
@@ -97,6 +116,8 @@ def v_mdav(matrix: ArrayLike, k: int, gamma: float = 0.2) -> Partition:
     gamma : float, default 0.2
         How readily clusters are extended, 0 for never: the greater, the fewer and larger
         they are. The source uses 0.2 and 1.1.
+    categories : array_like (n_records, n_nominal), optional
+        Attributes in no order, as for `mdav`.
 
     Returns
     -------
@@ -108,7 +129,8 @@ def v_mdav(matrix: ArrayLike, k: int, gamma: float = 0.2) -> Partition:
     RequestError
         If k is not a whole number of 1 or more, or gamma not a finite number of 0 or more.
     DataError
-        If the matrix does not hold finite numbers, or fewer than k records.
+        If the matrix does not hold finite numbers, or fewer than k records, or categories
+        are not as many rows of whole numbers.
 
     Notes
     -----
@@ -124,18 +146,19 @@ def v_mdav(matrix: ArrayLike, k: int, gamma: float = 0.2) -> Partition:
         raise RequestError("gamma", "gamma must be a number", "pass for example gamma=0.2")
     if not 0 <= gamma < np.inf:
         raise RequestError("gamma", "gamma must be finite and 0 or more", "pass gamma=0.2")
-    points = standardised(_checked(matrix, k))
-    remaining = len(points)
-    labels = np.full(remaining, -1, dtype=np.int64)
-    centroid = _sums(points) / remaining
-    outermost = np.argsort(-_squares(points - centroid), kind="stable")
-    n_clusters = 0
-    while remaining >= k:
-        space = _arranged(points, labels)
-        n_clusters, remaining = kernel.form_variable_clusters(
-            space, points, int(k), float(gamma), labels, outermost, n_clusters, remaining
+    points, middle = _prepared(matrix, k, categories)
+    labels = np.full(len(points), -1, dtype=np.int64)
+    distances = np.empty(len(points))
+    kernel.follow_centroid(middle, len(points))
+    kernel.measure_all(points, middle, distances)
+    outermost = np.argsort(-distances, kind="stable")
+    formed = 0, len(points)
+    while formed[1] >= k:
+        space = _arranged(points, middle, labels)
+        formed = kernel.form_variable_clusters(
+            space, points, int(k), float(gamma), labels, outermost, middle, formed
         )
-    return _joined(points, labels, n_clusters)
+    return _joined(points, middle, labels, formed[0])
 
 
 def insensitive_mdav(
@@ -211,16 +234,26 @@ def joint_partition(
     columns: Sequence[NDArray[np.int64]],
     k: int,
     bounds: Sequence[tuple[int, int]],
+    ranked: Sequence[bool],
 ) -> Partition:
     """Partition by several columns, by the partition's name: "mdav" for example.
 
-    >>> joint_partition("mdav", [np.array([1, 9, 2, 8])], 2, [(0, 10)]).labels
+    Columns that are not ranked are categories in no order, whose bounds are not looked at.
+    "mdav-insensitive" orders records by the ranked ones alone.
+
+    >>> joint_partition("mdav", [np.array([1, 9, 2, 8])], 2, [(0, 10)], [True]).labels
     array([0, 1, 0, 1])
     """
-    matrix = np.column_stack([column.astype(np.float64) for column in columns])
+    numbers = [column for column, in_order in zip(columns, ranked, strict=True) if in_order]
+    matrix = np.column_stack([np.empty((len(columns[0]), 0)), *numbers])
     if name == "mdav-insensitive":
-        return insensitive_mdav(matrix, k, bounds)
-    return {"mdav": mdav, "v-mdav": v_mdav}[name](matrix, k)
+        of_numbers = [pair for pair, in_order in zip(bounds, ranked, strict=True) if in_order]
+        return insensitive_mdav(matrix, k, of_numbers)
+    others = [column for column, in_order in zip(columns, ranked, strict=True) if not in_order]
+    categories = np.column_stack(others) if others else None
+    if name == "v-mdav":
+        return v_mdav(matrix, k, categories=categories)
+    return mdav(matrix, k, categories=categories)
 
 
 def standardised(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -259,10 +292,62 @@ def standardised(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     return z_scores
 
 
-def _checked(matrix: ArrayLike, k: int) -> NDArray[np.float64]:
-    """Return the matrix as float64 once it and k have been checked."""
+def _prepared(
+    matrix: ArrayLike, k: int, categories: ArrayLike | None
+) -> tuple[NDArray[np.float64], _Middle]:
+    """Return the records as places for the kernels, and their centroid, still to be followed."""
+    codes, n_categories = _codes(categories)
+    values = _checked(matrix, k, least=0 if codes.shape[1] else 1)
+    if codes.shape[1] and len(codes) != len(values):
+        raise DataError("categories", "they are not as many as the records", "pass a row for each")
+    points = np.empty((len(values), values.shape[1] + codes.shape[1]))
+    numbers = points[:, : values.shape[1]]
+    numbers[:] = standardised(values)
+    points[:, values.shape[1] :] = codes if codes.shape[1] else 0
+    counts = np.array(
+        [np.bincount(column, minlength=n_categories) for column in codes.T], dtype=np.int64
+    ).reshape(codes.shape[1], n_categories)
+    weights = np.array([_weight(of_one) for of_one in counts.tolist()], dtype=np.float64)
+    shape = counts.shape
+    sums = _sums(numbers)
+    return points, (sums, np.zeros(len(sums)), counts, np.zeros(shape), np.empty(shape), weights)
+
+
+def _codes(categories: ArrayLike | None) -> tuple[NDArray[np.int64], int]:
+    """Return categories as codes from 0, and the most that any attribute has."""
+    if categories is None:
+        return np.empty((0, 0), dtype=np.int64), 0
+    given = np.asarray(categories)
+    if given.ndim != 2 or given.shape[1] < 1 or given.dtype.kind not in "biu":
+        raise DataError(
+            "categories",
+            "categories are records by attributes, all whole numbers",
+            "pass a two-dimensional array of codes",
+        )
+    # Which of them are equal is all that counts; those that nobody has would only cost time.
+    codes = np.column_stack([np.unique(column, return_inverse=True)[1] for column in given.T])
+    return codes.astype(np.int64), int(codes.max(initial=0)) + 1
+
+
+def _weight(counts: Sequence[int]) -> float:
+    """Return what two different categories add to a squared distance; 0 of a constant.
+
+    With p the shares among n records: 2 (n - 1) / n / (1 - sum of p^2), the squared difference
+    over its mean over all ordered pairs, by the same measure as z-scores, whose mean squared
+    difference is 2 (n - 1) / n.
+
+    >>> _weight([2, 2])
+    3.0
+    """
+    n = sum(counts)
+    differing = n * n - sum(count * count for count in counts)
+    return 2 * (n * (n - 1) / differing) if differing else 0.0
+
+
+def _checked(matrix: ArrayLike, k: int, least: int = 1) -> NDArray[np.float64]:
+    """Return the matrix as float64 once it, its least number of columns and k are checked."""
     values = np.asarray(matrix)
-    if values.ndim != 2 or values.shape[1] < 1 or values.dtype.kind not in "biuf":
+    if values.ndim != 2 or values.shape[1] < least or values.dtype.kind not in "biuf":
         raise DataError(
             "matrix",
             "a multivariate partition takes records by attributes, all numbers",
@@ -311,12 +396,14 @@ def _squares(differences: NDArray[np.float64]) -> NDArray[np.float64]:
     return total
 
 
-def _arranged(points: NDArray[np.float64], labels: NDArray[np.int64]) -> _Space:
+def _arranged(points: NDArray[np.float64], middle: _Middle, labels: NDArray[np.int64]) -> _Space:
     """Arrange the records without a cluster in a k-d tree."""
     records = np.flatnonzero(labels < 0)
-    order, blocks, starts, boxes = linkage.build_tree(
-        points[records], np.ones(points.shape[1]), LEAF_SIZE
-    )
+    counts, weights = middle[2], middle[-1]
+    spreads = np.ones(points.shape[1])
+    steps = np.maximum((counts > 0).sum(axis=1) - 1, 1)
+    spreads[points.shape[1] - len(weights) :] = weights * np.minimum(1, (WIDEST / steps) ** 2)
+    order, blocks, starts, boxes = linkage.build_tree(points[records], spreads, LEAF_SIZE)
     lows, highs = np.ascontiguousarray(boxes[len(starts) - 1 :].transpose(1, 2, 0))
     records = records[order]
     sizes = np.diff(starts)
@@ -327,9 +414,13 @@ def _arranged(points: NDArray[np.float64], labels: NDArray[np.int64]) -> _Space:
     return blocks, starts, sizes, records, lows, highs, slots, leaves
 
 
-def _joined(points: NDArray[np.float64], labels: NDArray[np.int64], n_clusters: int) -> Partition:
+def _joined(
+    points: NDArray[np.float64], middle: _Middle, labels: NDArray[np.int64], n_clusters: int
+) -> Partition:
     """Return the partition once the records left over have joined their clusters."""
-    kernel.join_leftovers(points, labels, n_clusters)
+    by_cluster = np.argsort(labels, kind="stable")
+    starts = np.searchsorted(labels[by_cluster], np.arange(n_clusters + 1))
+    kernel.join_leftovers(points, labels, by_cluster, starts, middle)
     order, _ = rank_order(labels)
     sizes = np.bincount(labels, minlength=n_clusters)
     return Partition(order=order, sizes=sizes, n_records=len(labels))

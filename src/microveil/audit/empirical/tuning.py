@@ -43,7 +43,12 @@ def tuned_to(part: CentroidPlan, prepared: Prepared, request: Request) -> Tuned:
     elif isinstance(part.shifts, RankedShifts):
         cut = _ByRank(sizes=part.partition.sizes)
     else:
-        block = _block(name, prepared, request)
+        # Categories in no order take no part in the order of records.
+        block = [
+            member
+            for member in _block(name, prepared, request)
+            if by_name[member].attribute.kind.is_ranked
+        ]
         cut = _Jointly(
             partition="mdav" if request[PARTITION] == "mdav" else "mdav-insensitive",
             k=request.k,
@@ -105,4 +110,5 @@ class _Jointly:
     bounds: tuple[tuple[int, int], ...]
 
     def __call__(self, columns: Sequence[Whole]) -> Partition:
-        return joint_partition(self.partition, columns, self.k, self.bounds)
+        ranked = [True] * len(columns)
+        return joint_partition(self.partition, columns, self.k, self.bounds, ranked)

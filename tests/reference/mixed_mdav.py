@@ -1,0 +1,165 @@
+"""Multivariate partitions of mixed records, to be read rather than run fast.
+
+A record is a pair: its numbers (ordinal ranks among them) and its categories in no order. This
+file fixes the arithmetic: float64, the terms of the numbers first, in their order, then those of
+the categories in theirs, added from left to right. What a category adds is made of whole numbers,
+counts, and rounded once. Without categories everything is that of `reference.mdav`.
+"""
+
+from collections import Counter
+
+from reference.mdav import standardised, total
+
+
+def halves(categories):
+    """For each nominal attribute, half of what two different categories add to a distance.
+
+    The squared difference of two records, 0 or 1, over its mean over all n^2 ordered pairs,
+    1 - sum of squared shares, times (n - 1) / n.
+    """
+    found = []
+    for column in zip(*categories, strict=True):
+        n = len(column)
+        pairs_alike = sum(count * count for count in Counter(column).values())
+        differing = n * n - pairs_alike
+        found.append((n * (n - 1)) / differing if differing else 0.0)
+    return found
+
+
+def distance(one, other, weights):
+    """Squared distance of two records."""
+    squares = [(a - b) * (a - b) for a, b in zip(one[0], other[0], strict=True)]
+    differing = [
+        0.0 if a == b else 2 * half for a, b, half in zip(one[1], other[1], weights, strict=True)
+    ]
+    return total(squares + differing)
+
+
+def distance_to_centroid(record, centroid, weights):
+    """Squared distance of a record to the centroid of a set, given as means and as counts.
+
+    For categories: the mean of its distances to the set's, minus half the mean of these among
+    themselves; 2 half ((1 - p_x) - (1 - sum of p^2) / 2), p the shares in the set.
+    """
+    squares = [(a - b) * (a - b) for a, b in zip(record[0], centroid[0], strict=True)]
+    apart = []
+    for category, counts, half in zip(record[1], centroid[1], weights, strict=True):
+        n = sum(counts.values())
+        pairs_alike = sum(count * count for count in counts.values())
+        apart.append(half * ((n * n - 2 * n * counts[category] + pairs_alike) / (n * n)))
+    return total(squares + apart)
+
+
+def mdav(rows, categories, k):
+    """Cluster number of each record."""
+    clusters = _Clusters(rows, categories)
+    while len(clusters.unassigned) >= 2 * k:
+        r = clusters.farthest_from_centroid(clusters.centroid_of_unassigned())
+        clusters.form_around(r, k)
+        s = clusters.farthest_from(r)
+        clusters.form_around(s, k)
+    if len(clusters.unassigned) >= k:
+        centroid = clusters.centroid_of_unassigned()
+        clusters.form_around(clusters.farthest_from_centroid(centroid), k)
+    return clusters.with_leftovers()
+
+
+def v_mdav(rows, categories, k, gamma):
+    """Cluster number of each record; a cluster may take up to k - 1 more than k."""
+    clusters = _Clusters(rows, categories)
+    centroid_of_all = clusters.centroid_of_unassigned()
+    while len(clusters.unassigned) >= k:
+        clusters.form_around(clusters.farthest_from_centroid(centroid_of_all), k)
+        cluster = clusters.members[-1]
+        while len(cluster) < 2 * k - 1 and len(clusters.unassigned) > 1:
+            to_cluster, nearest = min(
+                (clusters.between(member, record), record)
+                for member in cluster
+                for record in clusters.unassigned
+            )
+            to_unassigned = min(
+                clusters.between(nearest, record)
+                for record in clusters.unassigned
+                if record != nearest
+            )
+            if not to_cluster < gamma * gamma * to_unassigned:
+                break
+            clusters.assign(nearest)
+    return clusters.with_leftovers()
+
+
+def lower_median(codes):
+    """The median of ordinal values; of an even number of them the lower of the two."""
+    return sorted(codes)[(len(codes) - 1) // 2]
+
+
+def commonest(codes):
+    """The commonest category, the first in declared order where several are."""
+    counts = Counter(codes)
+    return min(counts, key=lambda code: (-counts[code], code))
+
+
+class _Clusters:
+    """Clusters being formed: their members, and the records still unassigned."""
+
+    def __init__(self, rows, categories):
+        numbers = standardised(rows) if rows[0] else [[] for _ in rows]
+        self.records = list(zip(numbers, categories, strict=True))
+        self.weights = halves(categories)
+        self.unassigned = list(range(len(rows)))
+        self.sums = [total(column) for column in zip(*numbers, strict=True)]
+        self.members = []
+
+    def between(self, one, other):
+        return distance(self.records[one], self.records[other], self.weights)
+
+    def centroid_of_unassigned(self):
+        means = [value / len(self.unassigned) for value in self.sums]
+        return means, self.counts(self.unassigned)
+
+    def counts(self, members):
+        return [Counter(self.records[i][1][a] for i in members) for a in range(len(self.weights))]
+
+    def farthest_from_centroid(self, centroid):
+        def apart(i):
+            return distance_to_centroid(self.records[i], centroid, self.weights)
+
+        return min(self.unassigned, key=lambda i: (-apart(i), i))
+
+    def farthest_from(self, record):
+        return min(self.unassigned, key=lambda i: (-self.between(i, record), i))
+
+    def form_around(self, record, k):
+        """Form a cluster of the record and its k - 1 nearest."""
+        self.members.append([])
+        self.assign(record)
+        by_nearness = sorted(self.unassigned, key=lambda i: (self.between(i, record), i))
+        for neighbour in by_nearness[: k - 1]:
+            self.assign(neighbour)
+
+    def assign(self, record):
+        """Let the record join the last cluster."""
+        self.members[-1].append(record)
+        self.unassigned.remove(record)
+        numbers = self.records[record][0]
+        self.sums = [s - value for s, value in zip(self.sums, numbers, strict=True)]
+
+    def with_leftovers(self):
+        """Labels, once the records left over have joined the cluster of the nearest centroid."""
+        labels = [-1] * len(self.records)
+        centroids = []
+        for cluster, members in enumerate(self.members):
+            columns = zip(*[self.records[i][0] for i in sorted(members)], strict=True)
+            means = [total(column) / len(members) for column in columns]
+            centroids.append((means, self.counts(members)))
+            for record in members:
+                labels[record] = cluster
+        for record in self.unassigned:
+            labels[record] = min(
+                range(len(centroids)),
+                key=lambda c: (
+                    distance_to_centroid(self.records[record], centroids[c], self.weights),
+                    c,
+                ),
+            )
+        return labels
