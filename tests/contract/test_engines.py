@@ -19,7 +19,14 @@ from microveil.engines import ENGINES
 from microveil.engines.local import LocalEngine, RememberingEngine
 from microveil.errors import EngineError, RequestError
 from microveil.methods import METHODS, Method
-from microveil.plans import CentroidPlan, IntervalPlan, NoisePlan, TransitionPlan
+from microveil.plans import (
+    CategoryPlan,
+    CentroidPlan,
+    HistogramPlan,
+    IntervalPlan,
+    NoisePlan,
+    TransitionPlan,
+)
 from microveil.plans.synthetic import CutsPlan, LevelsPlan
 from microveil.protect import draw
 from microveil.release.planning import plan_prepared
@@ -99,6 +106,12 @@ def figures(part):
         found |= {"law": part.law, "delta": part.delta}
     if isinstance(part, IntervalPlan):
         found |= {"labels": part.partition.labels.tolist(), "permute": part.permute}
+    if isinstance(part, CategoryPlan | HistogramPlan):
+        found |= {"labels": part.partition.labels.tolist(), "counts": part.counts.tolist()}
+    if isinstance(part, CategoryPlan):
+        found |= {"chosen": part.chosen.tolist()}
+    if isinstance(part, HistogramPlan):
+        found |= {"scale": part.scale, "grid": part.grid}
     if isinstance(part, CutsPlan | LevelsPlan):
         found |= part.to_dict()
     if isinstance(part, TransitionPlan):
@@ -154,6 +167,36 @@ def test_a_plain_engine_makes_the_same_plans(method, more, table):
     for data in rest:
         for name in BOUNDS:
             assert np.array_equal(data[name], one[name], equal_nan=True)
+
+
+# The same columns as categories: one in no order, one ordered.
+MIXED = {"categories": {"y": list(range(21)), "z": mv.ordered(*range(10))}}
+OF_CATEGORIES = {"bounds": {"x": BOUNDS["x"]}, "resolution": {"x": 1}, **MIXED}
+
+
+@pytest.mark.parametrize("method", ["mdav", "v-mdav", "mdav-insensitive"])
+@settings(max_examples=8, deadline=None)
+@given(table=tables())
+def test_a_plain_engine_makes_the_same_plans_of_mixed_records(method, table):
+    """Numbers, ordered categories and others: clusters, counts, choice and release."""
+    request = asked(method, **OF_CATEGORIES)
+    plans = [(engine, planned_by(engine, table, request)) for engine in
+             (LocalEngine(), RememberingEngine(), PlainEngine())]  # fmt: skip
+    (_, first), *others = plans
+    one, *rest = [draw(planned, engine).data for engine, planned in plans]
+    for (_, other), data in zip(others, rest, strict=True):
+        same_plans(first, other)
+        for name in BOUNDS:
+            assert np.array_equal(data[name], one[name], equal_nan=True)
+
+
+@pytest.mark.parametrize("method", ["mdav", "v-mdav", "mdav-insensitive", "kanon-dp"])
+def test_no_method_looks_at_a_column_of_categories(method):
+    """Behind handles that raise on every other look, mixed records are planned as without them."""
+    request = asked(method, **OF_CATEGORIES)
+    same_plans(
+        planned_by(LocalEngine(), people(), request), planned_by(SealedEngine(), people(), request)
+    )
 
 
 @pytest.mark.parametrize(("method", "more"), ALIKE + OTHERS)

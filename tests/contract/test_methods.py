@@ -532,7 +532,8 @@ def test_a_recipe_with_text_serves_methods_for_numbers():
     }
     table = people()
     assert list(mv.protect(table, recipe=recipe, method="pram").data) == ["z", "place"]
-    assert list(mv.protect(table, recipe=recipe, method="mdav").data) == ["z"]
+    assert list(mv.protect(table, recipe=recipe, method="mdav").data) == ["z", "place"]
+    assert list(mv.protect(table, recipe=recipe, method="ranking").data) == ["z"]
     recipe = {**recipe, "noise": "gaussian"}
     release = mv.protect(table, recipe=recipe, method="k-pram")
     assert "noise" in release.manifest.to_dict()["unused_parameters"]

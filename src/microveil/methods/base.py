@@ -10,6 +10,7 @@ from microveil.arguments.steps import MATRIX
 from microveil.engines.base import Column, Engine
 from microveil.plans import SinglePlan, SyntheticPlan
 from microveil.privacy import Condition, Cover, Model, Scopes
+from microveil.schema import Kind
 from microveil.table.threads import in_threads
 
 __all__ = ["Choices", "Method", "PlanStep", "Promise", "Setting", "each", "epsilon_scopes"]
@@ -77,6 +78,8 @@ class Setting:
         False where some attribute has no share that bounds what it reveals.
     choices : Choices
     bounds_from_data, categories_from_data, resolution_from_data, keeps_missing, keeps : bool
+    kinds : frozenset of Kind
+        Those of the protected attributes.
     shuffle : {"rows", "columns"} or None
         Whether rows, or each attribute by itself, are released in random order.
     """
@@ -89,7 +92,13 @@ class Setting:
     resolution_from_data: bool
     keeps_missing: bool
     keeps: bool
+    kinds: frozenset[Kind] = frozenset()
     shuffle: str | None = None
+
+    @property
+    def has_categories(self) -> bool:
+        """Whether some protected attribute is categories, ordered or not."""
+        return not self.kinds.isdisjoint({Kind.ORDINAL, Kind.NOMINAL})
 
     @property
     def epsilon(self) -> Fraction:
@@ -126,7 +135,7 @@ class Promise:
         What the method's epsilon takes as given, or leaves out, whatever else is asked for.
     caveats : tuple of str
         What else is to be known of it, in sentences.
-    title, source : str or None
+    title, source, deed : str or None
         Of the method as chosen, where that is not its own.
     delta : Fraction
     rho : Fraction or None
@@ -140,6 +149,7 @@ class Promise:
     caveats: tuple[str, ...] = ()
     title: str | None = None
     source: str | None = None
+    deed: str | None = None
     delta: Fraction = Fraction(0)
     rho: Fraction | None = None
 

@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 
 from microveil.arguments.steps import BLOCKS
 from microveil.engines.base import Clusters, Column, Engine
-from microveil.errors import DataError
+from microveil.errors import DataError, RequestError
 from microveil.methods.base import Choices
-from microveil.plans import CentroidPlan, SinglePlan
+from microveil.plans import SinglePlan
 
 __all__ = ["plan_blocks"]
 
-Represent = Callable[[Sequence[Column], Clusters, Choices, Engine], Sequence[CentroidPlan]]
+Represent = Callable[[Sequence[Column], Clusters, Choices, Engine], Sequence[SinglePlan]]
 
 
 def plan_blocks(
@@ -36,15 +36,36 @@ def plan_blocks(
     -------
     list of SinglePlan
         In the order of the columns.
+
+    Raises
+    ------
+    RequestError
+        If a partition that orders records is asked for a block that nothing orders.
+    DataError
+        If a block has fewer complete records than k.
     """
     by_name = {column.attribute.name: column for column in columns}
     plans: dict[str, SinglePlan] = {}
     for block in choices[BLOCKS]:
+        if name == "mdav-insensitive":
+            _refuse_unordered([by_name[member] for member in block])
         together = _complete([by_name[member] for member in block], choices.k, engine)
         clusters = engine.cluster_jointly(name, together, choices.k)
         for part in represent(together, clusters, choices, engine):
             plans[part.attribute.name] = part
     return [plans[column.attribute.name] for column in columns]
+
+
+def _refuse_unordered(columns: Sequence[Column]) -> None:
+    """Refuse a block of categories in no order, by which no record comes before another."""
+    if any(column.attribute.kind.is_ranked for column in columns):
+        return
+    names = ", ".join(f"'{column.attribute.name}'" for column in columns)
+    raise RequestError(
+        f"attributes {names}",
+        "records are ordered by numbers and ordered categories, and a block has none",
+        "protect them together with such an attribute, or choose pram, dp-synthetic or mdav",
+    )
 
 
 def _complete(columns: Sequence[Column], k: int, engine: Engine) -> Sequence[Column]:

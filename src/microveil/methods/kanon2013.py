@@ -17,6 +17,12 @@ Beyond the paper, `sensitivity="vector"` scales the noise to how far the one rec
 cluster passes on really moves its sums in this table, and to where a record with any values of
 the domain can arrive, which happens to one cluster only: far less noise for the same epsilon,
 as individual differential privacy. Statement and proof: docs/methods/kanon-dp.md.
+
+Also beyond the paper, records may be mixed: they are ordered by numbers and ordered categories
+alone, and a category is drawn anew for every record from its cluster's noisy counts, of which one
+record changes two in each cluster. The commonest category alone would be the table's commonest one
+almost everywhere; and a mode or median as an individual method would publish it has a local
+sensitivity of 0 as soon as it leads by three, so that it would come out exactly.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,10 +35,12 @@ from numpy.typing import NDArray
 
 from microveil.arguments.steps import BLOCKS, COMPOSITION, SENSITIVITY
 from microveil.engines.base import Clusters, Column, Engine
+from microveil.errors import RequestError
 from microveil.mechanism.joint_shifts import JointShifts, least_scales, worst_loss
 from microveil.mechanism.sensitivity import global_sensitivity, local_sensitivity
 from microveil.methods.base import Choices, Method, Promise, Setting, epsilon_scopes
 from microveil.methods.blocks import plan_blocks
+from microveil.methods.categories import noisy_histogram
 from microveil.methods.centroids import (
     Represented,
     domain,
@@ -41,7 +49,7 @@ from microveil.methods.centroids import (
     scaled_centroids,
 )
 from microveil.methods.idp2025 import SIZES_BY_RANK
-from microveil.plans import CentroidPlan, SinglePlan
+from microveil.plans import CentroidPlan, HistogramPlan, SinglePlan
 from microveil.privacy import Model
 from microveil.privacy.condition import noise_scales
 
@@ -58,12 +66,20 @@ def kanon_dp(columns: Sequence[Column], choices: Choices, engine: Engine) -> Seq
 
 def _noisy(
     columns: Sequence[Column], clusters: Clusters, choices: Choices, engine: Engine
-) -> list[CentroidPlan]:
-    block = _Block(find=engine.joint_shifts(columns, clusters))
+) -> list[SinglePlan]:
     by_vector = choices[SENSITIVITY] == "vector"
-    held = _in_any_cluster(columns, clusters, block.shifts, engine) if by_vector else None
-    plans = []
-    for index, column in enumerate(columns):
+    if by_vector:
+        _refuse_categories(columns)
+    ranked = [column for column in columns if column.attribute.kind.is_ranked]
+    places = {column.attribute.name: index for index, column in enumerate(ranked)}
+    block = _Block(find=engine.joint_shifts(ranked, clusters))
+    held = _in_any_cluster(ranked, clusters, block.shifts, engine) if by_vector else None
+    plans: list[SinglePlan] = []
+    for column in columns:
+        if _is_redrawn(column, choices):
+            plans.append(_redrawn(column, clusters, choices, engine))
+            continue
+        index = places[column.attribute.name]
         means = joint_means(column, clusters, engine)
         shifts = _AttributeShifts(block=block, index=index)
         if held is None:
@@ -71,6 +87,37 @@ def _noisy(
         else:
             plans.append(_by_vector(column, means, choices, shifts, held, engine))
     return plans
+
+
+def _is_redrawn(column: Column, choices: Choices) -> bool:
+    """Whether a category is drawn from noisy counts; else ranks are taken as numbers.
+
+    Where scales are fitted to how far sums move, and where an ordered attribute is alone, so
+    that shifts of its ranks telescope, these have the smaller noise.
+    """
+    alone = len(choices.shares) == 1
+    is_number = alone or choices[SENSITIVITY] == "vector"
+    return column.attribute.categories is not None and not is_number
+
+
+def _refuse_categories(columns: Sequence[Column]) -> None:
+    """Refuse categories in no order where the noise is individual."""
+    for column in columns:
+        if not column.attribute.kind.is_ranked:
+            raise RequestError(
+                column.attribute.place,
+                "vector sensitivity is of sums, and its categories are in no order; a commonest "
+                "one has no sensitivity as soon as it leads by three, and would come out exactly",
+                "pass sensitivity='global' (--sensitivity global), which draws categories from "
+                "noisy counts, or choose pram or dp-synthetic",
+            )
+
+
+def _redrawn(column: Column, clusters: Clusters, choices: Choices, engine: Engine) -> HistogramPlan:
+    share = choices.shares[column.attribute.name]
+    by_number = choices[COMPOSITION] == "sequential"
+    grid_share = share / clusters.n_clusters if by_number else share
+    return noisy_histogram(column, clusters, share, engine, grid_share=grid_share)
 
 
 def _by_composition(
@@ -191,7 +238,24 @@ _BOUNDS_FROM_DATA = (
 )
 
 
+_REDRAWN = (
+    (
+        "Of categories, counts of each cluster were given noise, and every record of it got one "
+        "drawn by these: which of its records had which is gone."
+    ),
+)
+
+
 def _promise(setting: Setting) -> Promise:
+    """Promise by composition, and say what became of categories."""
+    promise = _promise_numbers(setting)
+    redrawn = setting.has_categories and len(setting.shares) > 1
+    if not redrawn or setting.choices[SENSITIVITY] == "vector":
+        return promise
+    return replace(promise, deed=_DONE_MIXED, caveats=(*promise.caveats, *_REDRAWN))
+
+
+def _promise_numbers(setting: Setting) -> Promise:
     """Promise by composition; at row scope once rows are shuffled and nothing is kept."""
     shares = setting.shares
     total = setting.epsilon
@@ -240,6 +304,12 @@ def _promise(setting: Setting) -> Promise:
     )
 
 
+_DONE_MIXED = (
+    "Records were grouped, by all numbers and ordered categories of a block together, into "
+    "clusters of at least {k}. Each number was replaced by its cluster's mean plus noise, each "
+    "category by one drawn from its cluster's noisy counts."
+)
+
 METHODS = (
     Method(
         id="kanon-dp",
@@ -249,6 +319,7 @@ METHODS = (
         " least {k}, and each value was replaced by its cluster's mean plus noise.",
         plan=kanon_dp,
         promise=_promise,
+        takes_categories=True,
         arguments=(
             COMPOSITION.of("sequential", "parallel"),
             SENSITIVITY.of("global", "vector", sets_aside={"vector": ("composition",)}),

@@ -8,11 +8,13 @@ Releases via k-Anonymity"), Definitions 4 and 5.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from microveil.arguments.steps import BLOCKS
 from microveil.engines.base import Clusters, Column, Engine
 from microveil.methods.base import Choices, Method, PlanStep, Promise, Setting, each, epsilon_scopes
 from microveil.methods.blocks import plan_blocks
+from microveil.methods.categories import typical_categories
 from microveil.methods.centroids import joint_means, plain_centroids, plain_means
 from microveil.plans import CentroidPlan, SinglePlan
 from microveil.privacy import Model
@@ -36,17 +38,21 @@ def jointly(name: str) -> PlanStep:
     """Make the step that microaggregates blocks of attributes by a partition."""
 
     def plan(columns: Sequence[Column], choices: Choices, engine: Engine) -> Sequence[SinglePlan]:
-        return plan_blocks(columns, choices, engine, name, _means)
+        return plan_blocks(columns, choices, engine, name, _representatives)
 
     return plan
 
 
-def _means(
+def _representatives(
     columns: Sequence[Column], clusters: Clusters, choices: Choices, engine: Engine
-) -> list[CentroidPlan]:
+) -> list[SinglePlan]:
+    """Represent numbers by their means, ranks by lower medians, categories by the commonest."""
     del choices
     return [
-        plain_centroids(column, joint_means(column, clusters, engine), engine) for column in columns
+        typical_categories(column, clusters, engine)
+        if column.attribute.categories is not None
+        else plain_centroids(column, joint_means(column, clusters, engine), engine)
+        for column in columns
     ]
 
 
@@ -74,6 +80,12 @@ _TORN = (
 
 
 def _promise_joint(setting: Setting) -> Promise:
+    """Promise k-anonymity of all attributes together, and say what became of categories."""
+    promise = _promise_numbers(setting)
+    return replace(promise, deed=_DONE_MIXED) if setting.has_categories else promise
+
+
+def _promise_numbers(setting: Setting) -> Promise:
     """Promise k-anonymity where all protected attributes share one partition and their rows."""
     if setting.shuffle == "columns" and len(setting.shares) > 1:
         return Promise(model=Model.NONE, epsilon=None, scopes=_NOTHING, caveats=_TORN)
@@ -134,6 +146,11 @@ _DONE_JOINTLY = (
     "Records that are alike in all attributes of a block were grouped into clusters of at least "
     "{k}, and each value was replaced by its cluster's mean."
 )
+_DONE_MIXED = (
+    "Records that are alike in all attributes of a block were grouped into clusters of at least "
+    "{k}. Each number was replaced by its cluster's mean, each rank by its lower median, and each "
+    "other category by its commonest one."
+)
 
 METHODS = (
     Method(
@@ -146,6 +163,7 @@ METHODS = (
         promise=_promise_joint,
         needs_epsilon=False,
         needs_bounds=False,
+        takes_categories=True,
         arguments=(BLOCKS,),
     ),
     Method(
@@ -157,6 +175,7 @@ METHODS = (
         plan=jointly("mdav-insensitive"),
         promise=_promise_joint,
         needs_epsilon=False,
+        takes_categories=True,
         arguments=(BLOCKS,),
     ),
     Method(
@@ -169,6 +188,7 @@ METHODS = (
         promise=_promise_joint,
         needs_epsilon=False,
         needs_bounds=False,
+        takes_categories=True,
         arguments=(BLOCKS,),
     ),
     Method(

@@ -24,8 +24,8 @@ __all__ = [
 Mask = NDArray[np.bool_]
 
 
-class AttributePlan(Protocol):
-    """What the product asks of a plan, whatever its kind."""
+class Figured(Protocol):
+    """What the custodian's figures of any plan are made of."""
 
     @property
     def attribute(self) -> Attribute:
@@ -41,6 +41,10 @@ class AttributePlan(Protocol):
     def missing(self) -> Mask | None:
         """Records without a value in the release, bool (n_records,)."""
         ...
+
+
+class AttributePlan(Figured, Protocol):
+    """What the product asks of a plan, whatever its kind."""
 
     @property
     def n_clusters(self) -> int:
@@ -111,7 +115,7 @@ def released_numbers(attribute: Attribute, values: Cells, missing: Mask | None) 
     return Numbers(values=values, missing=missing, categories=words)
 
 
-def common_figures(plan: AttributePlan) -> dict[str, Any]:
+def common_figures(plan: Figured) -> dict[str, Any]:
     """Return what the custodian is shown of any plan."""
     attribute, domain = plan.attribute, plan.attribute.domain
     return {

@@ -243,6 +243,17 @@ class TransitionPlan(_Randomised):
         most = np.maximum(likeliest / chances[there], chances[there] / unlikeliest)
         return math.log(float(most.max()))
 
+    @property
+    def category_counts(self) -> NDArray[np.int64]:
+        """How many records have each category, int64 (n_categories,)."""
+        return np.bincount(self.codes, minlength=len(self.weights))
+
+    @property
+    def differing(self) -> float:
+        """Share of the records that are expected to get another category."""
+        staying = np.diagonal(self.weights) / self.weights.sum(axis=1)
+        return float(1 - staying[self.codes].mean())
+
     def expected_error(self, *, isotonic: bool) -> float | None:
         """Squared distance of released to original values; None for categories in no order.
 
@@ -285,11 +296,10 @@ class TransitionPlan(_Randomised):
     def to_dict(self) -> dict[str, Any]:
         """Return the custodian's figures: they depend on the data."""
         rows = self.weights / self.weights.sum(axis=1, keepdims=True)
-        counts = np.bincount(self.codes, minlength=len(rows))
         return {
             **common_figures(self),
             "n_categories": len(self.weights),
-            "posterior_odds": posterior_odds(rows, counts).to_dict(),
+            "posterior_odds": posterior_odds(rows, self.category_counts).to_dict(),
             "probability_to_stay": {
                 "smallest": float(rows.diagonal().min()),
                 "largest": float(rows.diagonal().max()),

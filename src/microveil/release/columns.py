@@ -27,6 +27,7 @@ from microveil.table.threads import in_threads
 
 __all__ = [
     "Prepared",
+    "able_to_take_categories",
     "categories_in_no_order",
     "check_enough",
     "chosen_names",
@@ -357,14 +358,25 @@ def _categorical(table: Table, name: str, categories: Categories, method: Method
     )
     if not attribute.kind.is_ranked and not method.takes_categories:
         _refuse_moments(table, name)
-        able = ", ".join(other.id for other in METHODS.values() if other.takes_categories)
         raise RequestError(
             attribute.place,
             f"{method.id} ranks values or calculates with them, and its categories are in no order",
-            f"choose {able}; or, if they have an order, declare it: --ordered "
+            f"choose {able_to_take_categories()}; or, if they have an order, declare it: --ordered "
             f"{name}=low,middle,high (categories={{{name!r}: ordered('low', 'middle', 'high')}})",
         )
     return attribute
+
+
+def able_to_take_categories() -> str:
+    """Name the methods that take categories in no order, those over records apart.
+
+    >>> able_to_take_categories()
+    'pram, dp-synthetic, or over whole records kanon-dp, mdav, mdav-insensitive, v-mdav'
+    """
+    able = [method for method in METHODS.values() if method.takes_categories]
+    together = [method.id for method in able if method.uses("blocks")]
+    others = [method.id for method in able if method.id not in together]
+    return f"{', '.join(others)}, or over whole records {', '.join(together)}"
 
 
 def _refuse_moments(table: Table, name: str) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from microveil.engines.base import Engine
-from microveil.plans import AttributePlan, TransitionPlan
+from microveil.plans import AttributePlan, CategoryPlan, HistogramPlan, TransitionPlan
 from microveil.release.columns import Prepared
 from microveil.release.release import Plan
 from microveil.release.stand_in import Distance, differing, distances, stood_in
@@ -20,6 +20,8 @@ __all__ = ["Expectation", "all_expected", "average", "expectations", "expected_d
 
 # Sums of squares that are equal may differ so much, relatively, when they are added up.
 LAST_DIGITS = 1e-9
+# Plans of attributes that may be categories in no order, of which it is expected that some change.
+OF_CATEGORIES = (TransitionPlan, CategoryPlan, HistogramPlan)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +132,7 @@ def all_expected(planned: Plan, prepared: Prepared, engine: Engine) -> dict[str,
         return expected_distributions(planned, prepared, engine)
     found = expectations(planned)
     for part, column in zip(planned.attributes, prepared.columns, strict=True):
-        if isinstance(part, TransitionPlan) and part.attribute.name not in found:
+        if isinstance(part, OF_CATEGORIES) and part.attribute.name not in found:
             found[part.attribute.name] = _of_distance(column, differing(part))
     return found
 

@@ -186,6 +186,7 @@ def _promise(
             keeps_missing=request.missing == "keep",
             shuffle=request.shuffle,
             keeps=bool(request.keep),
+            kinds=frozenset(a.kind for a in attributes),
         )
     )
     listed_by_a_look = any(a.categories_from_data for a in attributes)
@@ -213,7 +214,7 @@ def _guarantee(
         method=method.id,
         title=promise.title or method.title,
         source=promise.source or method.source,
-        deed=method.deed.format(k=request.k),
+        deed=(promise.deed or method.deed).format(k=request.k),
         model=promise.model,
         epsilon=promise.epsilon,
         delta=promise.delta,

@@ -18,6 +18,7 @@ from microveil.methods import METHODS, Method
 from microveil.privacy import Model, Scope
 from microveil.release.columns import (
     Prepared,
+    able_to_take_categories,
     categories_in_no_order,
     check_enough,
     chosen_names,
@@ -226,8 +227,7 @@ def _for_rows_alone(
     if unordered is None:
         remedies.append("pass missing='keep' (--missing keep)")
     else:
-        able = ", ".join(method.id for method in METHODS.values() if method.takes_categories)
-        remedies.append(f"choose a method yourself: {able}")
+        remedies.append(f"choose a method yourself: {able_to_take_categories()}")
         remedies.append(f"if they have an order, declare it: --ordered {unordered}=low,middle,high")
     return RequestError(
         place,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from microveil.engines.base import Engine
 from microveil.mechanism.noise import RandomSource
-from microveil.plans import SyntheticPlan, TransitionPlan
+from microveil.plans import CategoryPlan, HistogramPlan, SyntheticPlan, TransitionPlan
 from microveil.plans.synthetic import CutsPlan, LevelsPlan
 from microveil.release.columns import Prepared
 from microveil.schema import Attribute
@@ -112,13 +112,10 @@ def distances(plan: SyntheticPlan, columns: Sequence[GridColumn], engine: Engine
     return in_threads(distance, list(zip(plan.attributes, columns, strict=True)))
 
 
-def differing(plan: TransitionPlan) -> Distance:
+def differing(plan: TransitionPlan | CategoryPlan | HistogramPlan) -> Distance:
     """Find how many records are expected to change a category that is in no order."""
-    staying = np.diagonal(plan.weights) / plan.weights.sum(axis=1)
-    codes = plan.codes
-    return replace(
-        _of_categories(codes, np.zeros(len(staying))), squares=float(1 - staying[codes].mean())
-    )
+    counts = plan.category_counts
+    return replace(_of_counts(counts, np.zeros(len(counts))), squares=plan.differing)
 
 
 def _once(
@@ -156,7 +153,11 @@ def _of_numbers(values: Whole, released: Whole) -> Distance:
 
 
 def _of_categories(codes: Whole, shares: NDArray[np.float64]) -> Distance:
-    n, own = len(codes), np.bincount(codes, minlength=len(shares)) / len(codes)
+    return _of_counts(np.bincount(codes, minlength=len(shares)), shares)
+
+
+def _of_counts(counts: Whole, shares: NDArray[np.float64]) -> Distance:
+    n, own = int(counts.sum()), counts / counts.sum()
     return Distance(
         squares=float(np.abs(shares - own).sum() / 2),
         variance=float(1 - own @ own) / 2 * n / max(n - 1, 1),

@@ -25,7 +25,7 @@ from microveil.engines import engine_of
 from microveil.engines.base import Engine
 from microveil.errors import RequestError, stands_alone
 from microveil.mechanism.noise import RandomSource
-from microveil.plans import AttributePlan, CentroidPlan, TransitionPlan
+from microveil.plans import AttributePlan, CentroidPlan, HistogramPlan, TransitionPlan
 from microveil.plans.synthetic import CutsPlan, LevelsPlan
 from microveil.privacy import Cover
 from microveil.release import Plan
@@ -233,7 +233,15 @@ def _attacked(planned: Plan, name: str | None) -> AttributePlan:
             "it is not among those protected",
             "name an attribute that the release protects",
         )
-    spending = [part for part in parts.values() if _spends(part)]
+    if name is not None and isinstance(parts[name], HistogramPlan):
+        raise RequestError(
+            f"attribute '{name}'",
+            "categories that are drawn from noisy counts of clusters are not attacked",
+            "name an attribute of numbers; `audit` bounds the loss of all",
+        )
+    spending = [
+        part for part in parts.values() if _spends(part) and not isinstance(part, HistogramPlan)
+    ]
     chosen = parts[name] if name is not None else max(spending, key=_loss, default=None)
     if chosen is None or not _spends(chosen):
         raise _no_epsilon(chosen)
