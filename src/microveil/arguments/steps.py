@@ -145,9 +145,9 @@ MATRIX: Argument[Mapping[str, Any]] = Argument(
     name="matrix",
     help="Its transition matrix, for pram.",
     read=reading.by_column("matrix"),
-    takes="by column a matrix of probabilities, or invariant",
+    takes="by column a matrix of probabilities, invariant or ordinal",
     default={},
-    entry=Entry(type=list[list[Number]] | Literal["invariant"], by_column=True),
+    entry=Entry(type=list[list[Number]] | Literal["invariant", "ordinal"], by_column=True),
     fit=_fitting_matrices,
 )
 

@@ -7,10 +7,10 @@ Statistical Disclosure Control" (1998).
 Departures: the paper asks that intervals hold k records in expectation; here, unless
 every="average" asks for the paper's rule, they really hold k. PRAM may be calibrated to an
 epsilon as randomised response over a declared list of categories; its probabilities are whole
-numbers in proportion, rounded so that the epsilon is never exceeded.
+numbers in proportion, rounded so that the epsilon is never exceeded. Ordered categories may have a
+matrix by which they move to near ones more readily.
 """
 
-from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any, TypedDict
 
@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from microveil.arguments.steps import EVERY, MATRIX, NOISE, WIDTH
 from microveil.engines.base import Column, Engine
 from microveil.errors import RequestError
+from microveil.mechanism.ordinal_matrix import ordinal_matrix
+from microveil.mechanism.transition import as_weights, invariant, randomised_response, spent
 from microveil.methods.base import Choices, Method, Promise, Setting, each, epsilon_scopes
 from microveil.methods.centroids import domain
 from microveil.plans import IntervalPlan, NoisePlan, TransitionPlan
@@ -28,9 +30,10 @@ from microveil.privacy import Model
 __all__ = ["METHODS"]
 
 MOST_CATEGORIES = 1000
-# Probabilities are whole numbers in proportion to 2**40 and more.
-WEIGHT_BITS = 40
-ROOM_BITS = 61
+# A linear programme with the square of so many unknowns takes a second or two.
+MOST_RANKS = 60
+# Matrices that are made here, from a share of epsilon.
+MADE = ("invariant", "ordinal")
 
 
 def k_noise(column: Column, choices: Choices, engine: Engine) -> NoisePlan:
@@ -86,14 +89,18 @@ def pram(column: Column, choices: Choices, engine: Engine) -> TransitionPlan:
             "declare tighter bounds or a coarser resolution",
         )
     given = choices[MATRIX].get(name)
+    kind = given if isinstance(given, str) else None
     share: Fraction | None = choices.shares.get(name)
-    if given is None or (isinstance(given, str) and given == "invariant"):
+    if given is None or kind in MADE:
         if share is None:
             raise RequestError(
                 f"attribute '{name}'", "without a matrix pram needs epsilon", "pass epsilon=1"
             )
-        weights = randomised_response(share, n_categories, name)
-        if given is not None:
+        if kind == "ordinal":
+            weights = _of_ranks(column, choices, share, n_categories)
+        else:
+            weights = randomised_response(share, n_categories, name)
+        if kind == "invariant":
             weights, share = invariant(weights, _observed(column, choices, engine)), None
     else:
         weights = _checked_matrix(given, n_categories, name)
@@ -102,8 +109,9 @@ def pram(column: Column, choices: Choices, engine: Engine) -> TransitionPlan:
         column=engine.held(column),
         share=share,
         weights=weights,
-        matrix_is_public=given is None or not isinstance(given, str),
+        matrix_is_public=kind != "invariant",
         hides_missing=choices.protects_missing,
+        follows_from_share=given is None and not choices.protects_missing,
     )
 
 
@@ -119,83 +127,31 @@ def _observed(column: Column, choices: Choices, engine: Engine) -> NDArray[np.in
     return np.concatenate([counts, [unsaid], of_reasons])
 
 
-def randomised_response(share: Fraction, n_categories: int, name: str) -> NDArray[np.int64]:
-    """Return weights of the most accurate matrix that spends a share of epsilon.
-
-    A value stays with probability e^share / (e^share + M - 1) and moves to each other category
-    with 1 / (e^share + M - 1). The weight to stay is rounded down: the share is never exceeded.
-    A share so small that the weight to stay would be no larger than the others is refused.
-
-    >>> randomised_response(Fraction(1), 2, "A") / 2**40
-    array([[2.71828183, 1.        ],
-           [1.        , 2.71828183]])
-    """
-    unchanged = RequestError(
-        f"attribute '{name}'", "this epsilon leaves values as they are", "pass less"
-    )
-    if share > ROOM_BITS:
-        raise unchanged
-    with localcontext() as context:
-        context.prec = 80
-        factor = (Decimal(share.numerator) / Decimal(share.denominator)).exp()
-        # The last digits of exp are not certain: take them away.
-        factor *= 1 - Decimal(10) ** -70
-        room = (1 << ROOM_BITS) / (factor + n_categories)
-        bits = min(WEIGHT_BITS, int(room).bit_length() - 1)
-        if bits < 0:
-            raise unchanged
-        stay = int(factor * (1 << bits))
-    if stay <= 1 << bits:
+def _of_ranks(
+    column: Column, choices: Choices, share: Fraction, n_categories: int
+) -> NDArray[np.int64]:
+    """Return the matrix by which a value moves to near ones more readily than to far ones."""
+    place = column.attribute.place
+    if choices.protects_missing:
         raise RequestError(
-            f"attribute '{name}'",
-            f"e^share - 1 must be one part in 2^{WEIGHT_BITS} or more, and its share of epsilon is "
-            "so small that every category would be as likely as any other",
-            "pass a larger epsilon, give it a larger weight in the budget, or leave it out",
+            place,
+            "a matrix of ranks has no place for being missing, which is near to no category",
+            "leave its matrix out, or pass missing='keep' (--missing keep)",
         )
-    weights = np.full((n_categories, n_categories), 1 << bits, dtype=np.int64)
-    np.fill_diagonal(weights, stay)
-    return weights
-
-
-def invariant(weights: NDArray[np.int64], observed: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the matrix that leaves the observed shares as they are in expectation.
-
-    With P the base matrix and t the shares, the product of P and its reverse
-    Q_lk = t_k P_kl / sum_j t_j P_jl keeps t (Gouweleeuw et al. 1998, section 4).
-
-    >>> made = invariant(np.array([[3, 1], [1, 3]]), np.array([30, 10]))
-    >>> np.round(np.array([30, 10]) @ (made / made.sum(axis=1, keepdims=True)), 6)
-    array([30., 10.])
-    """
-    base = weights / weights.sum(axis=1, keepdims=True)
-    shares = observed / observed.sum()
-    reverse = (base * shares[:, None]).T
-    reverse /= np.maximum(reverse.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-    return _as_weights(base @ reverse)
-
-
-def spent(weights: NDArray[np.int64]) -> Fraction | None:
-    """Return the epsilon of a public matrix, max over l of ln(max_k p_kl / min_k p_kl).
-
-    Rounded up; None where a probability is 0 and no epsilon holds.
-
-    >>> float(spent(np.array([[3, 1], [1, 3]])))
-    1.0986122886681098...
-    """
-    totals = weights.sum(axis=1).tolist()
-    # Most weights of a large matrix are the same: each is made a fraction once in its column.
-    columns = [
-        [Fraction(weight, total) for weight, total in set(zip(column, totals, strict=True))]
-        for column in weights.T.tolist()
-    ]
-    if any(min(column) == 0 < max(column) for column in columns):
-        return None
-    largest = max(max(column) / min(column) for column in columns if max(column))
-    with localcontext() as context:
-        # Near-uniform rows have logarithms down to 1e-13: digits enough for them too.
-        context.prec = 120
-        logarithm = (Decimal(largest.numerator) / Decimal(largest.denominator)).ln()
-    return Fraction(logarithm) + Fraction(1, 10**100)
+    if not column.attribute.kind.is_ranked:
+        raise RequestError(
+            place,
+            "a matrix of ranks takes ordered categories or numbers, and its categories are in no "
+            "order",
+            "leave its matrix out, or declare an order (--ordered)",
+        )
+    if n_categories > MOST_RANKS:
+        raise RequestError(
+            place,
+            f"a matrix of ranks takes {MOST_RANKS} categories at most",
+            "declare a coarser resolution, or leave its matrix out",
+        )
+    return ordinal_matrix(share, n_categories, column.attribute.name)
 
 
 def _checked_matrix(given: Any, n_categories: int, name: str) -> NDArray[np.int64]:
@@ -216,16 +172,18 @@ def _checked_matrix(given: Any, n_categories: int, name: str) -> NDArray[np.int6
         raise RequestError(
             place, "its rows must be probabilities that sum to 1", "correct the matrix"
         )
-    return _as_weights(matrix)
-
-
-def _as_weights(matrix: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return whole numbers in proportion; what is possible stays possible."""
-    weights = np.rint(matrix * 2.0**WEIGHT_BITS).astype(np.int64)
-    return np.where((matrix > 0) & (weights == 0), 1, weights)
+    return as_weights(matrix)
 
 
 _NOTHING = epsilon_scopes(None, None, None)
+
+
+_BY_RANKS = (
+    (
+        "Of attributes with a matrix of ranks, half of each row is randomised response; the other "
+        "half makes the distance in ranks least, were all ranks equally frequent."
+    ),
+)
 
 
 def _promise_pram(setting: Setting) -> Promise:
@@ -244,6 +202,9 @@ def _promise_pram(setting: Setting) -> Promise:
         )
     total = setting.epsilon
     from_data = setting.read_from_data
+    of_ranks = "ordinal" in [
+        one for one in setting.choices[MATRIX].values() if isinstance(one, str)
+    ]
     return Promise(
         model=Model.INDIVIDUAL if from_data else Model.DIFFERENTIAL_PRIVACY,
         epsilon=total,
@@ -258,6 +219,7 @@ def _promise_pram(setting: Setting) -> Promise:
                     else "Matrix and categories are public: the epsilon holds whatever is seen."
                 )
             ),
+            *(_BY_RANKS if of_ranks else ()),
         ),
     )
 

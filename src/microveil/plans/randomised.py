@@ -205,11 +205,14 @@ class TransitionPlan(_Randomised):
     hides_missing : bool
         Whether being missing is one more category, behind the others; each reason of the
         attribute is another.
+    follows_from_share : bool
+        Whether share and number of categories say it all, as of randomised response.
     """
 
     weights: NDArray[np.int64]
     matrix_is_public: bool
     hides_missing: bool = False
+    follows_from_share: bool
 
     @property
     def missing(self) -> Mask | None:
