@@ -341,6 +341,12 @@ def assess(
     ] = None,
     missing_codes: MissingCodesFlag = None,
     missing_values: MissingValuesFlag = None,
+    corrected: Annotated[
+        bool,
+        typer.Option(
+            "--corrected", help="Correct the shares of what pram drew, by its public matrix."
+        ),
+    ] = False,
     shuffled: Shuffled = False,
     as_json: Json = False,
     analyses: dict[str, Any],
@@ -361,6 +367,7 @@ def assess(
             rules=rule,
             missing_codes=missing_codes or None,
             missing_values=missing_values or None,
+            corrected=corrected,
             **analyses,
         )
     if as_json:

@@ -425,6 +425,7 @@ def assess_files(
     rules: Iterable[str] | None = None,
     missing_codes: Any = None,
     missing_values: Any = None,
+    corrected: bool = False,
     **analyses: Any,
 ) -> Assessment:
     """Measure a protected file, or a release's folder, against its original; see `assess`.
@@ -450,6 +451,7 @@ def assess_files(
         k=k,
         by=groups,
         rules=rules,
+        corrected=corrected,
         guarantee=guarantee,
         measurements=None if groups is None else measurements_beside(protected, guarantee),
         **declared,

@@ -12,6 +12,7 @@ from microveil.engines.registry import DEFAULT, engine_named
 from microveil.errors import DataError, RequestError, stands_alone
 from microveil.evaluation.analyses import Analyses, categories_of
 from microveil.evaluation.assessment import Assessment
+from microveil.evaluation.correcting import compare_corrected
 from microveil.evaluation.matrices import assess_matrices
 from microveil.evaluation.measures import MEASURES
 from microveil.evaluation.promised import codes_in_release, has_pairs
@@ -56,6 +57,7 @@ def assess(
     rules: Iterable[str] | None = None,
     missing_codes: Mapping[str, Any] | None = None,
     missing_values: Iterable[str] | None = None,
+    corrected: bool = False,
     guarantee: Guarantee | None = None,
     measurements: Measurements | None = None,
 ) -> Assessment:
@@ -104,6 +106,9 @@ def assess(
         a `Release` or a guarantee brings with it are known.
     missing_values : sequence of str, optional
         Text that stands for a missing value in every column of text of either table.
+    corrected : bool
+        Correct the shares of what `pram` drew by the matrix that the guarantee states, and hold
+        them against those of the original.
     guarantee : Guarantee, optional
         What the release promises: to be shown beside.
     measurements : Measurements, optional
@@ -181,6 +186,7 @@ def assess(
             before, before.names if attributes is None else words, guarantee
         ),
         kept=tuple(_kept(before, after, guarantee, paired=paired)),
+        corrected=compare_corrected(before, after, guarantee) if corrected else {},
         guarantee=guarantee,
     )
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from microveil.evaluation.correcting import CorrectedComparison
 from microveil.evaluation.measures import Group, Measure
 from microveil.evaluation.measures.distributions import DISTRIBUTIONS, TOTAL_VARIATION
 from microveil.evaluation.measures.goodness_of_fit import DISTANCE
@@ -83,6 +84,8 @@ class Assessment:
         Of text of the original that looks like numbers: what keeps it from being such.
     kept : tuple of str
         Columns that were released as they are: by the guarantee, or cell by cell.
+    corrected : dict of CorrectedComparison
+        By attribute the shares of what `pram` drew, corrected, where that was asked for.
     guarantee : Guarantee or None
         What the release promises; None where that is not known.
     """
@@ -99,6 +102,7 @@ class Assessment:
     left_out: tuple[str, ...] = ()
     numeric_looks: Mapping[str, str] = field(default_factory=dict)
     kept: tuple[str, ...] = ()
+    corrected: Mapping[str, CorrectedComparison] = field(default_factory=dict)
     guarantee: Guarantee | None = None
 
     def of(self, group: Group) -> tuple[Measured, ...]:
@@ -189,6 +193,7 @@ class Assessment:
             "n_cells_compared": self.n_cells_compared,
             "n_records_complete": self.n_records_complete,
         }
+        corrected = {name: found.to_dict() for name, found in self.corrected.items()}
         return {
             "schema": 1,
             "n_records": self.n_records,
@@ -205,6 +210,7 @@ class Assessment:
             "constant_attributes": list(self.constant_attributes),
             "categories": {},
             **self._entries(then),
+            **({"corrected_shares": corrected} if corrected else {}),
         }
 
     def _entries(self, groups: Iterable[Group]) -> dict[str, Any]:

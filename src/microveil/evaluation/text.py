@@ -28,9 +28,12 @@ from microveil.text import aligned
 
 if TYPE_CHECKING:
     from microveil.evaluation.assessment import Assessment
+    from microveil.evaluation.correcting import CorrectedComparison
 
 __all__ = ["text_of"]
 
+# More categories than a person reads are in the JSON alone.
+MOST_CATEGORIES = 20
 # What has lines of its own form; what belongs to no such group has a section under its title.
 LAID_OUT = (
     INFORMATION_LOSS,
@@ -66,6 +69,7 @@ def text_of(assessment: "Assessment") -> str:
         _correlation_lines(assessment),
         *_closing_lines(assessment),
         _category_lines(assessment),
+        *(_corrected_lines(name, found) for name, found in assessment.corrected.items()),
         *_analyses_lines(assessment),
         *_further_lines(assessment),
     ]
@@ -82,6 +86,27 @@ def _category_lines(assessment: "Assessment") -> list[str]:
         for name in found[0].figures
     ]
     return [CATEGORIES.title, *aligned(rows, widths=(22, 14, 14), indent=INDENT)]
+
+
+def _corrected_lines(name: str, found: "CorrectedComparison") -> list[str]:
+    """Write shares before, as released, and corrected with their standard errors."""
+    shares = found.corrected
+    rows: list[tuple[str, ...]] = [("category", "% before", "released", "corrected", "std. error")]
+    for place, category in enumerate(shares.categories[:MOST_CATEGORIES]):
+        figures = (found.original, shares.released, shares.shares, shares.standard_errors)
+        rows.append((label(str(category), 22), *(f"{100 * one[place]:.4g}" for one in figures)))
+    title = (
+        f"Shares of {label(name, 24)}, corrected for randomisation (total variation "
+        f"{found.moved:.3g} as released, {found.moved_corrected:.3g} corrected)"
+    )
+    lines = textwrap.wrap(title, TEXT_WIDTH, subsequent_indent=INDENT)
+    lines += aligned(rows, widths=(22, 12, 12, 12, 12), indent=INDENT)
+    if len(shares.categories) > MOST_CATEGORIES:
+        lines.append(
+            f"  (the first {MOST_CATEGORIES} of {len(shares.categories)} categories; all of them "
+            "are in to_dict(), --json)"
+        )
+    return lines
 
 
 def _title_lines(assessment: "Assessment") -> list[str]:

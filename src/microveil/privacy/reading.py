@@ -34,7 +34,7 @@ from microveil.privacy.condition import (
 from microveil.privacy.model import Model
 from microveil.privacy.notes import FURTHER
 from microveil.privacy.scope import Cover, Scope, Scopes
-from microveil.privacy.terms import AttributeTerms, Unit
+from microveil.privacy.terms import RESPONSE, AttributeTerms, Transition, Unit
 from microveil.schema import Kind, Source
 
 if TYPE_CHECKING:  # the guarantee reads itself by this module
@@ -65,6 +65,10 @@ NOT_DP = {
     "columns-chosen",
     "parameters-chosen",
 }
+
+
+# Sums of as many as there can be in a row fit 64 bits.
+LARGEST_WEIGHT = 1 << 55
 
 
 def read_guarantee(made: "type[Guarantee]", path: Path) -> "Guarantee":
@@ -216,7 +220,20 @@ def _terms(
         resolution=terms["resolution"],
         resolution_source=Source(terms["resolution_source"]),
         reasons=tuple(reasons),
+        transition=_transition(terms.get("transition")),
     )
+
+
+def _transition(rows: Any) -> Transition | None:
+    """Read a transition matrix: square, of whole numbers, and no row of nothing; or what it is."""
+    if rows is None or rows == RESPONSE:
+        return None if rows is None else RESPONSE
+    read = tuple(tuple(_count(weight) or 0 for weight in row) for row in rows)
+    if not read or any(len(row) != len(read) or not any(row) for row in read):
+        raise ValueError
+    if max(map(max, read)) > LARGEST_WEIGHT:
+        raise ValueError
+    return read
 
 
 def _of_schema_1(made: "type[Guarantee]", contents: Mapping[str, Any]) -> "Guarantee":

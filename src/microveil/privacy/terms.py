@@ -20,6 +20,9 @@ from microveil.schema import (
 __all__ = ["AttributeTerms", "Unit"]
 
 Plain = int | float | str
+Transition = tuple[tuple[int, ...], ...] | str
+# A transition matrix by the share of epsilon alone.
+RESPONSE = "randomised response"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +66,10 @@ class AttributeTerms:
     resolution_source : Source
     reasons : tuple of int, float or str
         Codes that stand in the release for why a cell is missing; dates in ISO form.
+    transition : tuple of tuple of int, str or None
+        Of a public transition matrix, in row k whole numbers in proportion to the probabilities by
+        which category k is released as each; `RESPONSE` where share and domain say them. None
+        where there is none, or it is not stated.
     """
 
     name: str
@@ -74,9 +81,16 @@ class AttributeTerms:
     resolution: Plain | None
     resolution_source: Source
     reasons: tuple[Plain, ...] = ()
+    transition: Transition | None = None
 
     @classmethod
-    def of(cls, attribute: Attribute, share: Fraction | None, method: str) -> "AttributeTerms":
+    def of(
+        cls,
+        attribute: Attribute,
+        share: Fraction | None,
+        method: str,
+        transition: Transition | None = None,
+    ) -> "AttributeTerms":
         """Take of an attribute what may be published."""
         from_data = attribute.resolution_from_data
         return cls(
@@ -89,6 +103,7 @@ class AttributeTerms:
             resolution=None if from_data else written(attribute.resolution, Kind.DECIMAL),
             resolution_source=attribute.resolution_source,
             reasons=tuple(_written_code(code, attribute.kind) for code in attribute.reasons),
+            transition=transition,
         )
 
     def attribute(self) -> Attribute | None:
@@ -123,6 +138,7 @@ class AttributeTerms:
             "resolution": self.resolution,
             "resolution_source": self.resolution_source.value,
             **({"missing_codes": list(self.reasons)} if self.reasons else {}),
+            **({} if self.transition is None else {"transition": _rows(self.transition)}),
         }
 
 
@@ -130,6 +146,10 @@ def _written_code(code: Code, kind: Kind) -> Plain:
     if isinstance(code, str):
         return code
     return written(Fraction(code), Kind.DATE) if kind is Kind.DATE else code
+
+
+def _rows(transition: Transition) -> list[list[int]] | str:
+    return transition if isinstance(transition, str) else [list(row) for row in transition]
 
 
 def _public_kind(attribute: Attribute) -> Kind:

@@ -9,7 +9,7 @@ from microveil.arguments.steps import MATRIX
 from microveil.engines.base import Engine
 from microveil.errors import ExactCellsError, RequestError
 from microveil.methods import Choices, Promise, Setting
-from microveil.plans import AttributePlan, SyntheticPlan
+from microveil.plans import AttributePlan, SyntheticPlan, TransitionPlan
 from microveil.privacy import (
     EVERY_SCOPE,
     AttributeTerms,
@@ -22,6 +22,7 @@ from microveil.privacy import (
 )
 from microveil.privacy import condition as conditions
 from microveil.privacy.notes import Circumstances, remarks
+from microveil.privacy.terms import RESPONSE, Transition
 from microveil.release.columns import Prepared
 from microveil.release.notes import plan_notes
 from microveil.release.release import Plan
@@ -29,6 +30,9 @@ from microveil.release.request import Advised, Request
 from microveil.table import Table
 
 __all__ = ["plan_prepared", "refuse_exact", "refuse_unnamed"]
+
+# A guarantee is to be read by people too: of more categories it states no matrix.
+MOST_STATED = 100
 
 
 def plan_prepared(
@@ -223,13 +227,26 @@ def _guarantee(
         n_records=table.n_records,
         scopes=promise.scopes,
         conditions=tuple(_conditions(request, parts, promise, kept)),
-        attributes=tuple(AttributeTerms.of(p.attribute, p.share, method.id) for p in parts),
+        attributes=tuple(
+            AttributeTerms.of(p.attribute, p.share, method.id, _stated(p)) for p in parts
+        ),
         randomness="os",
         kept=kept,
         shuffle=_shuffled(request),
         is_synthetic=method.is_synthetic,
         remarks=_remarks(request, parts, promise, seeded=False),
     )
+
+
+def _stated(part: AttributePlan) -> Transition | None:
+    """Return a public transition matrix, or that share and domain say it; None of a huge one."""
+    if not isinstance(part, TransitionPlan) or not part.matrix_is_public:
+        return None
+    if part.follows_from_share:
+        return RESPONSE
+    if len(part.weights) > MOST_STATED:
+        return None
+    return tuple(tuple(row) for row in part.weights.tolist())
 
 
 def _in_force(

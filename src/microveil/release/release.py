@@ -28,9 +28,11 @@ from microveil.files.writing import write_data
 from microveil.ledger import Recording, ledger_place, recorded
 from microveil.plans import AttributePlan, SinglePlan, SyntheticPlan
 from microveil.privacy import Guarantee, Scopes
+from microveil.release.corrected import corrected_of
 from microveil.synthesis.margins import Margins, margins_of
 from microveil.synthesis.measurements import Measurements
-from microveil.table import ColumnSchema, MissingCodes, Reasons, Table
+from microveil.table import ColumnSchema, MissingCodes, Reasons, Table, open_table
+from microveil.utility.corrected_shares import CorrectedShares
 
 __all__ = ["Manifest", "Plan", "Release", "refuse_measurements"]
 
@@ -264,6 +266,44 @@ class Release:
                 "confidence", "it must be above 0 and below 1", "pass for example confidence=0.95"
             )
         return margins_of(self.measurements, confidence)
+
+    @stands_alone
+    def corrected_shares(self, attribute: str) -> CorrectedShares:
+        """Estimate the shares of an attribute's categories before `pram` drew them anew.
+
+        By the public matrix, which the guarantee states: post-processing, which costs nothing.
+
+        Parameters
+        ----------
+        attribute : str
+
+        Returns
+        -------
+        CorrectedShares
+            With covariance, over draws of the randomisation.
+
+        Raises
+        ------
+        RequestError
+            If it was not drawn by a public matrix, or this cannot be inverted.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import microveil as mv
+        >>> table = {"SMOKES": np.array(["yes"] * 300 + ["no"] * 700)}
+        >>> release = mv.protect(
+        ...     table,
+        ...     method="pram",
+        ...     epsilon=1,
+        ...     categories={"SMOKES": ["no", "yes"]},
+        ...     attributes="SMOKES",
+        ... )
+        >>> found = release.corrected_shares("SMOKES")
+        >>> bool(abs(found.shares[1] - 0.3) < 5 * found.standard_errors[1])
+        True
+        """
+        return corrected_of(open_table(self.data), self.guarantee, attribute)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle all but the manifest."""

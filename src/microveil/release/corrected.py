@@ -1,0 +1,90 @@
+"""Shares of a release by pram, corrected by the matrix that its guarantee states."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.errors import RequestError
+from microveil.mechanism.transition import randomised_response
+from microveil.privacy import Guarantee
+from microveil.privacy.terms import RESPONSE, AttributeTerms
+from microveil.schema import Attribute
+from microveil.table import Table, numbers_of_attribute, on_grid
+from microveil.utility.corrected_shares import CorrectedShares, correct_shares
+
+__all__ = ["category_counts", "corrected_of", "randomised_attributes"]
+
+RANDOMISED = "pram"
+
+
+def randomised_attributes(guarantee: Guarantee) -> tuple[str, ...]:
+    """Name the attributes that a transition matrix drew."""
+    return tuple(terms.name for terms in guarantee.attributes if terms.method == RANDOMISED)
+
+
+def corrected_of(table: Table, guarantee: Guarantee, name: str) -> CorrectedShares:
+    """Correct the shares of one attribute of a released table.
+
+    Raises
+    ------
+    RequestError
+        If it was not drawn by a public matrix that the guarantee states, or this cannot be
+        inverted.
+    DataError
+        If the table has other values than the guarantee lists.
+    """
+    terms = next((one for one in guarantee.attributes if one.name == name), None)
+    if terms is None or terms.method != RANDOMISED:
+        raise RequestError(
+            f"attribute '{name}'",
+            "no transition matrix drew it, so there is nothing to correct",
+            f"name an attribute that {RANDOMISED} protects",
+        )
+    attribute = terms.attribute()
+    if attribute is None:
+        raise RequestError(
+            f"attribute '{name}'",
+            "its categories were read from the data, and the guarantee does not repeat them",
+            "declare its categories",
+        )
+    counts, categories = category_counts(table, attribute)
+    return correct_shares(_weights(terms, len(counts)), counts, categories, f"matrix of '{name}'")
+
+
+def category_counts(
+    table: Table, attribute: Attribute
+) -> tuple[NDArray[np.int64], tuple[Any, ...]]:
+    """Count the records of each category of an attribute's domain, and name these."""
+    lower, upper = attribute.grid_bounds or (0, 0)
+    column = on_grid(
+        numbers_of_attribute(table, attribute),
+        attribute,
+        keep_missing=True,
+        clamp=False,
+        may_be_empty=True,
+    )
+    counts = np.bincount(column.values - lower, minlength=upper - lower + 1)
+    if attribute.categories is not None:
+        return counts, attribute.categories.values
+    return counts, tuple(attribute.from_grid(np.arange(lower, upper + 1)).tolist())
+
+
+def _weights(terms: AttributeTerms, n_categories: int) -> NDArray[np.int64]:
+    if terms.transition == RESPONSE and terms.share is not None:
+        return randomised_response(terms.share, n_categories, terms.name)
+    stated = np.array(terms.transition or (), dtype=np.int64)
+    if stated.ndim == 2 and len(stated) > n_categories:
+        raise RequestError(
+            f"matrix of '{terms.name}'",
+            "being missing was a category of its own, which no correction takes yet",
+            "use the released shares as they are",
+        )
+    if stated.shape != (n_categories, n_categories):
+        raise RequestError(
+            f"matrix of '{terms.name}'",
+            "the guarantee does not state it: it was made from the data, is very large, or an "
+            "earlier version wrote the guarantee",
+            "use the released shares as they are, which an invariant matrix keeps on average",
+        )
+    return stated

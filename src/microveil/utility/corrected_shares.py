@@ -1,0 +1,115 @@
+"""Shares of categories before randomisation, estimated from those after it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.errors import DataError, RequestError
+
+__all__ = ["CorrectedShares", "correct_shares"]
+
+# Beyond this a matrix counts as one that cannot be inverted: nothing of the shares is left.
+LARGEST_CONDITION = 1e12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CorrectedShares:
+    """The shares of categories before randomisation, by its public matrix.
+
+    They are unbiased, so that one of a rare category can be below 0; they sum to 1.
+
+    Attributes
+    ----------
+    categories : tuple
+    n_records : int
+        Released with a value.
+    released : float64 array (n_categories,)
+        Shares as they are released.
+    shares : float64 array (n_categories,)
+        Corrected.
+    covariance : float64 array (n_categories, n_categories)
+        Of the corrected shares, given the table: over draws of the randomisation.
+    """
+
+    categories: tuple[Any, ...]
+    n_records: int
+    released: NDArray[np.float64]
+    shares: NDArray[np.float64]
+    covariance: NDArray[np.float64]
+
+    @property
+    def standard_errors(self) -> NDArray[np.float64]:
+        """Of each corrected share, float64 (n_categories,)."""
+        return np.asarray(np.sqrt(np.maximum(self.covariance.diagonal(), 0)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the shares as plain values."""
+        return {
+            "categories": list(self.categories),
+            "n_records": self.n_records,
+            "released": self.released.tolist(),
+            "shares": self.shares.tolist(),
+            "standard_errors": self.standard_errors.tolist(),
+            "covariance": self.covariance.tolist(),
+        }
+
+
+def correct_shares(
+    weights: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    categories: tuple[Any, ...],
+    place: str = "matrix",
+) -> CorrectedShares:
+    """Undo a transition matrix in the shares of categories.
+
+    With P the matrix and q the released shares: pi = (P^T)^-1 q, and given the table its
+    covariance is (P^T)^-1 [sum over k of pi_k (diag P_k - P_k P_k^T) / n] P^-1.
+
+    Parameters
+    ----------
+    weights : int64 array (n_categories, n_categories)
+        Row k holds whole numbers in proportion to the probabilities of l given k.
+    counts : int64 array (n_categories,)
+        Released records of each category.
+    categories : tuple
+        Their names.
+    place : str
+        How a message names the matrix.
+
+    Raises
+    ------
+    RequestError
+        If the matrix cannot be inverted.
+    DataError
+        If no record has a value.
+
+    Examples
+    --------
+    >>> found = correct_shares(np.array([[3, 1], [1, 3]]), np.array([50, 50]), ("a", "b"))
+    >>> found.shares, found.standard_errors.round(3)
+    (array([0.5, 0.5]), array([0.087, 0.087]))
+    """
+    n_records = int(counts.sum())
+    if not n_records:
+        raise DataError(place, "no record has a value", "leave the attribute out")
+    chances = weights / weights.sum(axis=1, keepdims=True)
+    if not np.linalg.cond(chances) < LARGEST_CONDITION:
+        raise RequestError(
+            place,
+            "it cannot be inverted: different shares before it give the same ones after it",
+            "use the released shares as they are, or choose another matrix",
+        )
+    released = counts / n_records
+    undo = np.linalg.inv(chances.T)
+    shares = undo @ released
+    # The sum over k of pi_k diag P_k is diag q.
+    drawn = (np.diag(released) - chances.T @ np.diag(shares) @ chances) / n_records
+    return CorrectedShares(
+        categories=categories,
+        n_records=n_records,
+        released=released,
+        shares=shares,
+        covariance=undo @ drawn @ undo.T,
+    )
