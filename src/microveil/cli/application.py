@@ -341,6 +341,13 @@ def assess(
     ] = None,
     missing_codes: MissingCodesFlag = None,
     missing_values: MissingValuesFlag = None,
+    quasi_identifiers: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--quasi-identifiers",
+            help="Columns that a person may be known by: how many records share their values.",
+        ),
+    ] = None,
     corrected: Annotated[
         bool,
         typer.Option(
@@ -368,6 +375,7 @@ def assess(
             missing_codes=missing_codes or None,
             missing_values=missing_values or None,
             corrected=corrected,
+            quasi_identifiers=quasi_identifiers,
             **analyses,
         )
     if as_json:

@@ -426,21 +426,22 @@ def assess_files(
     missing_codes: Any = None,
     missing_values: Any = None,
     corrected: bool = False,
+    quasi_identifiers: Iterable[str] | None = None,
     **analyses: Any,
 ) -> Assessment:
     """Measure a protected file, or a release's folder, against its original; see `assess`.
 
     What is promised is read from the guarantee that lies beside a release, and margins of
-    subgroups come from the measurements there. Names in ``attributes`` and ``by`` may be lists
-    with commas.
+    subgroups come from the measurements there. Names in ``attributes``, ``by`` and
+    ``quasi_identifiers`` may be lists with commas.
     """
     protected = table_of_release(protected)
     source, declared = _read_with_codes(original, text, missing_codes, missing_values)
     before = source.frame
     after = read_file(protected, text=text, missing=codes_of(declared).words_of).frame
-    names, groups = (
+    names, groups, known = (
         None if given is None else resolve_names(given, before.columns)
-        for given in (attributes, by)
+        for given in (attributes, by, quasi_identifiers)
     )
     guarantee = guarantee_beside(protected, after.columns)
     return assess(
@@ -452,6 +453,7 @@ def assess_files(
         by=groups,
         rules=rules,
         corrected=corrected,
+        quasi_identifiers=known,
         guarantee=guarantee,
         measurements=None if groups is None else measurements_beside(protected, guarantee),
         **declared,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from microveil.engines.registry import DEFAULT, engine_named
 from microveil.errors import DataError, RequestError, stands_alone
 from microveil.evaluation.analyses import Analyses, categories_of
-from microveil.evaluation.assessment import Assessment
+from microveil.evaluation.assessment import Anonymity, Assessment
 from microveil.evaluation.correcting import compare_corrected
 from microveil.evaluation.matrices import assess_matrices
 from microveil.evaluation.measures import MEASURES
@@ -20,6 +20,7 @@ from microveil.evaluation.subgroup_margins import subgroup_margins
 from microveil.evaluation.tables import Codes
 from microveil.privacy import Guarantee
 from microveil.release import Release
+from microveil.risk.equivalence_classes import equivalence_classes
 from microveil.schema import Kind
 from microveil.synthesis.measurements import Measurements
 from microveil.table import (
@@ -58,6 +59,7 @@ def assess(
     missing_codes: Mapping[str, Any] | None = None,
     missing_values: Iterable[str] | None = None,
     corrected: bool = False,
+    quasi_identifiers: Iterable[str] | None = None,
     guarantee: Guarantee | None = None,
     measurements: Measurements | None = None,
 ) -> Assessment:
@@ -109,6 +111,9 @@ def assess(
     corrected : bool
         Correct the shares of what `pram` drew by the matrix that the guarantee states, and hold
         them against those of the original.
+    quasi_identifiers : sequence of str, optional
+        Columns of either table that others may know a person by: how many records share their
+        values of all of them, in each table that has them all.
     guarantee : Guarantee, optional
         What the release promises: to be shown beside.
     measurements : Measurements, optional
@@ -187,8 +192,44 @@ def assess(
         ),
         kept=tuple(_kept(before, after, guarantee, paired=paired)),
         corrected=compare_corrected(before, after, guarantee) if corrected else {},
+        anonymity=_anonymity(before, after, quasi_identifiers),
         guarantee=guarantee,
     )
+
+
+def _anonymity(
+    original: Table, protected: Table, quasi_identifiers: Iterable[str] | None
+) -> Anonymity | None:
+    """Count the classes of records alike in quasi-identifiers; None where none are given."""
+    names = tuple(dict.fromkeys(_named(quasi_identifiers or ())))
+    if not names:
+        return None
+    check_columns(original, names, "original")
+    there = tuple(name for name in names if name in protected.names)
+    if not there:
+        check_columns(protected, names, "protected")
+    before, after, of_released = (
+        equivalence_classes([_as_known(table, name) for name in some])
+        for table, some in ((original, names), (protected, there), (original, there))
+    )
+    return Anonymity(
+        quasi_identifiers=names,
+        released=there,
+        original=before,
+        original_in_released=of_released,
+        protected=after,
+    )
+
+
+def _as_known(table: Table, name: str) -> NDArray[Any]:
+    """Return a column as an intruder compares it: exactly, and missing as a value of its own."""
+    if not table.kind(name).is_numeric:
+        return table.words(name)
+    numbers = table.numbers(name)
+    if numbers.missing is None:
+        return numbers.values
+    values, codes = np.unique(numbers.values, return_inverse=True)
+    return np.where(numbers.missing, len(values), codes)
 
 
 def _numeric_looks(

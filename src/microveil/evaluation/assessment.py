@@ -16,6 +16,7 @@ from microveil.evaluation.measuring import Measured
 from microveil.evaluation.promised import promised
 from microveil.evaluation.text import text_of
 from microveil.privacy import Guarantee
+from microveil.risk.equivalence_classes import EquivalenceClasses
 from microveil.utility.learning import ClassificationComparison
 from microveil.utility.moments import MomentComparison
 from microveil.utility.propensity import Propensity
@@ -23,7 +24,7 @@ from microveil.utility.regression import RegressionComparison
 from microveil.utility.rules import RuleOutcome
 from microveil.utility.subgroups import Subgroups
 
-__all__ = ["Assessment", "WorstAttribute"]
+__all__ = ["Anonymity", "Assessment", "WorstAttribute"]
 
 # Their entries stand before what they leave out.
 FIRST = (INFORMATION_LOSS, RECORD_LINKAGE)
@@ -50,6 +51,37 @@ class WorstAttribute:
     def __repr__(self) -> str:
         """Name the attribute without its figure: notebooks print it."""
         return f"WorstAttribute({self.attribute})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Anonymity:
+    """How many records share their values of quasi-identifiers, before and after.
+
+    Attributes
+    ----------
+    quasi_identifiers, released : tuple of str
+        Those asked for, and those of them that the release has.
+    original : EquivalenceClasses
+        By all of them.
+    original_in_released, protected : EquivalenceClasses
+        Of the original and of the release, by those that the release has.
+    """
+
+    quasi_identifiers: tuple[str, ...]
+    released: tuple[str, ...]
+    original: EquivalenceClasses
+    original_in_released: EquivalenceClasses
+    protected: EquivalenceClasses
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts as plain values."""
+        return {
+            "quasi_identifiers": list(self.quasi_identifiers),
+            "released": list(self.released),
+            "original": self.original.to_dict(),
+            "original_in_released": self.original_in_released.to_dict(),
+            "protected": self.protected.to_dict(),
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -86,6 +118,8 @@ class Assessment:
         Columns that were released as they are: by the guarantee, or cell by cell.
     corrected : dict of CorrectedComparison
         By attribute the shares of what `pram` drew, corrected, where that was asked for.
+    anonymity : Anonymity or None
+        Records alike in quasi-identifiers, where these were given.
     guarantee : Guarantee or None
         What the release promises; None where that is not known.
     """
@@ -103,6 +137,7 @@ class Assessment:
     numeric_looks: Mapping[str, str] = field(default_factory=dict)
     kept: tuple[str, ...] = ()
     corrected: Mapping[str, CorrectedComparison] = field(default_factory=dict)
+    anonymity: Anonymity | None = None
     guarantee: Guarantee | None = None
 
     def of(self, group: Group) -> tuple[Measured, ...]:
@@ -211,6 +246,7 @@ class Assessment:
             "categories": {},
             **self._entries(then),
             **({"corrected_shares": corrected} if corrected else {}),
+            **({} if self.anonymity is None else {"k_anonymity": self.anonymity.to_dict()}),
         }
 
     def _entries(self, groups: Iterable[Group]) -> dict[str, Any]:

@@ -69,6 +69,7 @@ def text_of(assessment: "Assessment") -> str:
         _correlation_lines(assessment),
         *_closing_lines(assessment),
         _category_lines(assessment),
+        _anonymity_lines(assessment),
         *(_corrected_lines(name, found) for name, found in assessment.corrected.items()),
         *_analyses_lines(assessment),
         *_further_lines(assessment),
@@ -86,6 +87,38 @@ def _category_lines(assessment: "Assessment") -> list[str]:
         for name in found[0].figures
     ]
     return [CATEGORIES.title, *aligned(rows, widths=(22, 14, 14), indent=INDENT)]
+
+
+def _anonymity_lines(assessment: "Assessment") -> list[str]:
+    """Write how many records share their values of quasi-identifiers, before and after."""
+    found = assessment.anonymity
+    if found is None:
+        return []
+    tables = [("original", found.original), ("release", found.protected)]
+    if found.released != found.quasi_identifiers:
+        tables.insert(1, ("original, by what is released", found.original_in_released))
+    rows: list[tuple[str, ...]] = [
+        (
+            "records alike",
+            "classes",
+            "smallest",
+            *(f"in < {size}" for size, _ in found.original.below),
+        )
+    ]
+    for name, classes in tables:
+        counts = (classes.n_classes, classes.smallest, *(count for _, count in classes.below))
+        rows.append((name, *map(str, counts)))
+    names = ", ".join(label(name, 24) for name in found.quasi_identifiers)
+    title = f"k-anonymity by {names} (a missing cell is a value like another)"
+    lines = textwrap.wrap(title, TEXT_WIDTH, subsequent_indent=INDENT, break_on_hyphens=False)
+    lines += aligned(rows, widths=(30, 9, 9, 9, 9, 9), indent=INDENT)
+    if found.released != found.quasi_identifiers:
+        missing = [
+            label(name, 24) for name in found.quasi_identifiers if name not in found.released
+        ]
+        note = f"  Not in the release: {', '.join(missing)}"
+        lines += textwrap.wrap(note, TEXT_WIDTH, subsequent_indent=2 * INDENT)
+    return lines
 
 
 def _corrected_lines(name: str, found: "CorrectedComparison") -> list[str]:
