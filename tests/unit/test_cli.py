@@ -368,7 +368,7 @@ def test_demo_keeps_a_page_on_a_files_people_for_the_custodian(of_a_file):
     """What shows the original lies in folders named -custodian, closed to others; the rest not."""
     printed, folder = of_a_file
     page = folder / "shown" / "report-custodian" / "report.html"
-    assert printed.splitlines()[-1].endswith("shown/report-custodian/report.html")
+    assert "The report: shown/report-custodian/report.html" in printed.splitlines()
     assert "For the custodian only" in page.read_text()
     assert page.parent.stat().st_mode & 0o777 == 0o700
     assert page.stat().st_mode & 0o777 == 0o600
