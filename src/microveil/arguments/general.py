@@ -24,6 +24,7 @@ __all__ = [
     "ISOTONIC",
     "KEEP",
     "LAST",
+    "MAX_ROWS",
     "METHOD",
     "MISSING",
     "MISSING_CODES",
@@ -36,6 +37,7 @@ __all__ = [
     "SEED",
     "SHUFFLE",
     "TYPES",
+    "UNIT",
     "K",
 ]
 
@@ -97,6 +99,22 @@ KEEP: Argument[tuple[str, ...]] = Argument(
     default=(),
     flags=(Flag(repeated=True),),
     entry=Entry(type=None, name="role", by_column=False),
+)
+UNIT: Argument[str] = Argument(
+    name="unit",
+    help="laplace, pram, dp-synthetic: all records with one value of this column are protected.",
+    read=reading.column_name("unit"),
+    takes="the name of a column",
+    flags=(Flag(),),
+    entry=Entry(type=str),
+)
+MAX_ROWS: Argument[int] = Argument(
+    name="max_rows",
+    help="How many records of one unit there may be, as publicly known; see --outside.",
+    read=reading.max_rows,
+    takes="a whole number of 1 or more",
+    flags=(Flag(kind=int),),
+    entry=Entry(type=int),
 )
 BOUNDS: Argument[Mapping[str, Any]] = Argument(
     name="bounds",
@@ -266,6 +284,8 @@ FIRST: tuple[Argument[Any], ...] = (
     SCOPE,
     ATTRIBUTES,
     KEEP,
+    UNIT,
+    MAX_ROWS,
     BOUNDS,
     CATEGORIES,
     RESOLUTION,

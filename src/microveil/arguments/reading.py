@@ -23,9 +23,11 @@ __all__ = [
     "by_column",
     "cluster_size",
     "column_kinds",
+    "column_name",
     "column_names",
     "delta",
     "epsilon",
+    "max_rows",
     "missing_codes",
     "missing_values",
     "population",
@@ -123,6 +125,17 @@ def record_count(given: Any) -> int:
     return int(given)
 
 
+def max_rows(given: Any) -> int:
+    """Read how many records a unit may have."""
+    if not whole_number(given) or not 1 <= given <= LARGEST_TABLE:
+        raise RequestError(
+            "max_rows",
+            "it is a whole number of 1 or more: how many records one unit may have",
+            "pass for example max_rows=8",
+        )
+    return int(given)
+
+
 def target(given: Any) -> tuple[str, Any]:
     """Read the attribute that a release is to predict well, and where a number is cut in two.
 
@@ -156,6 +169,21 @@ def yes_or_no(place: str) -> Callable[[Any], bool]:
     def read(given: Any) -> bool:
         if not isinstance(given, bool):
             raise RequestError(place, "it is either True or False", f"pass {place}=True")
+        return given
+
+    return read
+
+
+def column_name(place: str) -> Callable[[Any], str]:
+    """Make what reads the name of one column.
+
+    >>> column_name("unit")("HOUSEHOLD")
+    'HOUSEHOLD'
+    """
+
+    def read(given: Any) -> str:
+        if not isinstance(given, str) or not given:
+            raise RequestError(place, "it is the name of a column", f"pass {place}='HOUSEHOLD'")
         return given
 
     return read

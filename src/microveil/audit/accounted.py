@@ -28,7 +28,7 @@ class Accounted:
     promised, delta : Fraction
         The epsilon of the whole, which all steps together stay within, and its delta.
     attributes : dict of Fraction
-        What is asked of each attribute by itself.
+        What is asked of each attribute by itself, of whoever is protected: a record or a unit.
     choices, tables : Fraction
         Which pairs are measured, and their tables.
     """
@@ -85,16 +85,18 @@ def accounted_of(planned: Plan) -> Accounted | None:
     assert planned.claim.epsilon is not None  # noqa: S101 -- a new table always spends one
     is_concentrated = planned.claim.rho is not None
     choices, tables = _pairs(plan, is_concentrated=is_concentrated)
+    # Steps are carried out with what one record may spend: group privacy.
+    times = planned.claim.unit.max_rows ** (2 if is_concentrated else 1)
     return Accounted(
         is_concentrated=is_concentrated,
         promised=planned.claim.epsilon,
         delta=planned.claim.delta,
         attributes={
-            part.attribute.name: _own(part, is_concentrated=is_concentrated)
+            part.attribute.name: times * _own(part, is_concentrated=is_concentrated)
             for part in plan.attributes
         },
-        choices=choices,
-        tables=tables,
+        choices=times * choices,
+        tables=times * tables,
     )
 
 

@@ -11,7 +11,7 @@ nothing is computed on the original: what is accounted bounds the loss, whatever
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Unpack
@@ -20,7 +20,7 @@ from microveil.audit.accounted import Accounted, accounted_of
 from microveil.engines import engine_of
 from microveil.errors import stands_alone
 from microveil.plans import AttributePlan
-from microveil.privacy import Condition
+from microveil.privacy import Condition, Unit
 from microveil.privacy.condition import in_short
 from microveil.privacy.scope import rounded_up
 from microveil.release import Plan
@@ -54,11 +54,12 @@ class AttributeAudit:
     clusters: int
 
     @classmethod
-    def of(cls, part: AttributePlan) -> "AttributeAudit":
-        """Audit the plan of one attribute."""
+    def of(cls, part: AttributePlan, unit: Unit) -> "AttributeAudit":
+        """Audit the plan of one attribute; of a unit by its worst record, so many times."""
+        loss = part.vector_loss
         return cls(
-            share=part.share,
-            vector_scope=part.vector_loss,
+            share=unit.spends(part.share),
+            vector_scope=None if loss is None else loss * unit.max_rows,
             exact_cells=part.exact_cells,
             clusters=part.n_clusters,
         )
@@ -73,6 +74,8 @@ class Audit:
     attributes : dict of AttributeAudit
     conditions : tuple of Condition
         What the shares of epsilon take as given and leave out, as the guarantee says it.
+    unit : Unit
+        Who is protected.
     accounted : Accounted or None
         Of a new table what its steps spend: the losses are then what is accounted, at every
         scope, and were not computed on this table.
@@ -80,6 +83,7 @@ class Audit:
 
     attributes: Mapping[str, AttributeAudit]
     conditions: tuple[Condition, ...] = ()
+    unit: Unit = field(default_factory=Unit)
     accounted: Accounted | None = None
 
     @property
@@ -123,8 +127,11 @@ class Audit:
             rows.append((one_line(name), share, loss, str(entry.clusters), str(entry.exact_cells)))
         shares = [entry.share for entry in self.attributes.values() if entry.share is not None]
         total = f"{float(sum(shares)):.6g}" if shares else "none"
+        bound = "what one record can change, its clusters formed anew"
+        if self.unit.column is not None:
+            bound = f"at most what {self.unit.in_words} can change"
         lines = [
-            "The loss at vector scope: what one record can change, its clusters formed anew.",
+            f"The loss at vector scope: {bound}.",
             "",
             *aligned(
                 [*rows, ("all together", total, _shown(self.vector_scope))], widths=(0, 10, 10, 9)
@@ -152,8 +159,7 @@ class Audit:
         rows.append(("all together", "", _figure(accounted.total)))
         delta = f", delta {float(accounted.delta):g}" if accounted.delta else ""
         lines = [
-            "The loss that is accounted: a bound, at every scope and for every table, on what one",
-            "record can change. It is not computed on this table.",
+            *(_BOUND if self.unit.column is None else (_BOUND_OF_UNIT.format(self.unit.in_words),)),
             "",
             *aligned(rows, widths=(0, 10, 14)),
             "",
@@ -212,10 +218,24 @@ def audit(
 def audit_of(planned: Plan) -> Audit:
     """Audit a plan."""
     return Audit(
-        attributes={part.attribute.name: AttributeAudit.of(part) for part in planned.attributes},
+        attributes={
+            part.attribute.name: AttributeAudit.of(part, planned.claim.unit)
+            for part in planned.attributes
+        },
         conditions=planned.claim.conditions,
+        unit=planned.claim.unit,
         accounted=accounted_of(planned),
     )
+
+
+_BOUND = (
+    "The loss that is accounted: a bound, at every scope and for every table, on what one",
+    "record can change. It is not computed on this table.",
+)
+_BOUND_OF_UNIT = (
+    "The loss that is accounted: a bound, at every scope and for every table, on what {} can "
+    "change. It is not computed on this table."
+)
 
 
 def _shown(loss: float | None) -> str:

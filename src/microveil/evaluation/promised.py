@@ -41,6 +41,8 @@ def guarantee_beside(table: Path, columns: Collection[str]) -> Guarantee | None:
     except FileError:
         return None  # it is not one of ours
     promised_columns = {*(terms.name for terms in found.attributes), *found.kept}
+    if found.has_new_numbers:
+        promised_columns.add(str(found.unit.column))
     return found if promised_columns == {*columns} else None
 
 

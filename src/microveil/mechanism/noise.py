@@ -74,9 +74,12 @@ class RandomSource:
         return cls(os.urandom(32))
 
     @classmethod
-    def seeded(cls, seed: int) -> "RandomSource":
-        """Return a repeatable stream, for experiments only: whoever knows the seed knows all."""
-        return cls(hashlib.sha256(f"microveil experiment {seed}".encode()).digest())
+    def seeded(cls, seed: int, purpose: str = "") -> "RandomSource":
+        """Return a repeatable stream, for experiments only: whoever knows the seed knows all.
+
+        Of one seed there is a stream for each purpose.
+        """
+        return cls(hashlib.sha256(f"microveil experiment {seed}{purpose}".encode()).digest())
 
     def words(self, count: int, before: NDArray[np.uint64] | tuple[()] = ()) -> NDArray[np.uint64]:
         """Return the next words of the stream; none is ever given twice.

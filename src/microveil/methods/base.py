@@ -13,7 +13,24 @@ from microveil.privacy import Condition, Cover, Model, Scopes
 from microveil.schema import Kind
 from microveil.table.threads import in_threads
 
-__all__ = ["Choices", "Method", "PlanStep", "Promise", "Setting", "each", "epsilon_scopes"]
+__all__ = [
+    "NOTHING_FORMAL",
+    "NO_GROUP_PRIVACY",
+    "Choices",
+    "Method",
+    "PlanStep",
+    "Promise",
+    "Setting",
+    "each",
+    "epsilon_scopes",
+]
+
+# Why a method cannot protect all records of a unit together.
+NO_GROUP_PRIVACY = (
+    "individual differential privacy compares tables that differ in one record: of several "
+    "records of a unit it promises nothing"
+)
+NOTHING_FORMAL = "it bounds nothing for one record, and so nothing for all records of a unit"
 
 Share = tuple[Fraction, int]
 Value = TypeVar("Value")
@@ -30,7 +47,7 @@ class Choices:
     k : int
         The least cluster size; 1 where the method forms none.
     shares : dict of Fraction
-        Each attribute's part of epsilon; empty where none is spent.
+        What of epsilon may be spent on one record of each attribute; empty where none is.
     exact_cells : str
         "refuse", "allow" or "widen", where a method's rule can call for no noise at all.
     own : dict
@@ -39,7 +56,10 @@ class Choices:
     n_records : int
         Of the table: public.
     epsilon, delta : Fraction or None, Fraction
-        The budget of the whole.
+        The budget of the whole, for whoever is protected: a record, or a unit.
+    max_rows : int
+        How many records of a unit there may be: `shares` are already so many times less than
+        those of the unit, and what a method divides itself must be.
     budget : dict
         Weights of attributes in it, 1 where not given.
     protects_missing : bool
@@ -59,6 +79,7 @@ class Choices:
     n_records: int = 0
     epsilon: Fraction | None = None
     delta: Fraction = Fraction(0)
+    max_rows: int = 1
     budget: Mapping[str, Any] = field(default_factory=dict)
     protects_missing: bool = False
 
@@ -73,7 +94,8 @@ class Setting:
     Attributes
     ----------
     shares : tuple of (Fraction, int)
-        Share of epsilon of each protected attribute, and the most clusters it can have.
+        Share of epsilon of each protected attribute, all records of a unit together, and the
+        most clusters it can have.
     spends_epsilon : bool
         False where some attribute has no share that bounds what it reveals.
     choices : Choices
@@ -194,6 +216,9 @@ class Method:
         Whether the reasons for it can be, too.
     is_synthetic : bool
         Whether it draws a new table, whose rows follow nobody.
+    without_units : str or None
+        Why it cannot protect all records of a unit together, where it spends an epsilon; None
+        where it can.
     defaults : dict
         General arguments that have another default here.
     arguments : tuple of Argument
@@ -218,6 +243,7 @@ class Method:
     hides_missing: bool = False
     hides_reasons: bool = False
     is_synthetic: bool = False
+    without_units: str | None = "what is proved of it is proved of single records"
     defaults: Mapping[str, Any] = field(default_factory=dict)
     arguments: tuple[Argument[Any], ...] = ()
 
@@ -225,6 +251,16 @@ class Method:
     def offers(self) -> dict[str, tuple[str, ...]]:
         """Its own arguments, with the values they may take (any where empty), the default first."""
         return {argument.name: argument.choices for argument in self.arguments}
+
+    @property
+    def takes_unit(self) -> bool:
+        """Whether all records of a unit can be protected together."""
+        return self.refuses_unit is None
+
+    @property
+    def refuses_unit(self) -> str | None:
+        """Why they cannot be; None where they can."""
+        return self.without_units if self.needs_epsilon else NOTHING_FORMAL
 
     @property
     def may_lack_epsilon(self) -> bool:
@@ -241,6 +277,8 @@ class Method:
             "exact_cells": self.may_be_exact,
             "isotonic": self.orders_clusters,
             "shuffle": not self.is_synthetic,
+            "unit": self.takes_unit,
+            "max_rows": self.takes_unit,
         }
         return by_need.get(name, name in self.offers or name not in DECLARED)
 

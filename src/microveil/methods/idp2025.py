@@ -24,7 +24,15 @@ from microveil.mechanism.sensitivity import (
     local_sensitivity,
 )
 from microveil.mechanism.shifts import LoneShift, RankedShifts, plain_shifts, winsorised_shifts
-from microveil.methods.base import Choices, Method, Promise, Setting, each, epsilon_scopes
+from microveil.methods.base import (
+    NO_GROUP_PRIVACY,
+    Choices,
+    Method,
+    Promise,
+    Setting,
+    each,
+    epsilon_scopes,
+)
 from microveil.methods.centroids import (
     domain,
     noisy_centroids,
@@ -178,6 +186,7 @@ METHODS = (
         plan=each(laplace),
         promise=promise_laplace,
         needs_k=False,
+        without_units=None,
     ),
     Method(
         id="dp-um",
@@ -198,6 +207,7 @@ METHODS = (
         plan=each(idp_ls),
         promise=_promise_idp_ls,
         orders_clusters=True,
+        without_units=NO_GROUP_PRIVACY,
     ),
     Method(
         id="idp-cbls",
@@ -213,5 +223,6 @@ METHODS = (
         needs_bounds=False,
         orders_clusters=True,
         may_be_exact=True,
+        without_units=NO_GROUP_PRIVACY,
     ),
 )

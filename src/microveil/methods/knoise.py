@@ -263,6 +263,7 @@ METHODS = (
         takes_categories=True,
         hides_missing=True,
         hides_reasons=True,
+        without_units=None,
         arguments=(MATRIX,),
     ),
     Method(

@@ -55,7 +55,7 @@ RELAXED = Fraction(1, 10**9)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Budget:
-    """What is spent, in epsilon or in rho, and what a part of it buys.
+    """What may be spent on one record, in epsilon or in rho, and what a part of it buys.
 
     Attributes
     ----------
@@ -68,10 +68,16 @@ class _Budget:
     is_concentrated: bool
 
     @classmethod
-    def of(cls, epsilon: Fraction, delta: Fraction) -> "_Budget":
+    def of(cls, epsilon: Fraction, delta: Fraction, max_rows: int) -> "_Budget":
+        """Return what is left for a record of a unit of so many, whose budget is given.
+
+        Group privacy: so many records cost as many times the epsilon of one, or the square of
+        that times its rho. Delta is used up by the conversion, and is not shared out.
+        """
         if delta == 0:
-            return cls(total=epsilon, is_concentrated=False)
-        return cls(total=concentrated_budget(epsilon, delta), is_concentrated=True)
+            return cls(total=epsilon / max_rows, is_concentrated=False)
+        of_unit = concentrated_budget(epsilon, delta)
+        return cls(total=of_unit / max_rows**2, is_concentrated=True)
 
     def rates(self, share: Fraction, depth: int) -> tuple[Fraction, ...]:
         """Split a share over levels of cuts: 2 rate of epsilon each, or rate**2 / 2 in rho."""
@@ -95,7 +101,7 @@ def dp_synthetic(columns: Sequence[Column], choices: Choices, engine: Engine) ->
     """Plan METHODS section 7: budgets, depths and scales; the data are counted in the draw."""
     del engine  # it counts in the draw
     assert choices.epsilon is not None  # noqa: S101 -- a request without one is refused
-    budget = _Budget.of(choices.epsilon, choices.delta)
+    budget = _Budget.of(choices.epsilon, choices.delta, choices.max_rows)
     names = [column.attribute.name for column in columns]
     given = choices[TARGET]
     target = None if given is None else names.index(given[0])
@@ -218,7 +224,8 @@ def _would_do(choices: Choices, budget: _Budget, n_columns: int, factor: float) 
     needed = epsilon * Fraction(factor)
     if budget.is_concentrated:
         fewer = fewer**2
-        needed = epsilon_of(budget.total * Fraction(factor) ** 2, choices.delta)
+        of_unit = budget.total * choices.max_rows**2
+        needed = epsilon_of(of_unit * Fraction(factor) ** 2, choices.delta)
     remedies = [
         f"pass epsilon={_upwards(float(needed))} or more",
         f"protect a table of {math.ceil(choices.n_records * factor):,} records or more",
@@ -227,14 +234,15 @@ def _would_do(choices: Choices, budget: _Budget, n_columns: int, factor: float) 
         most = math.floor(n_columns * fewer)
         remedies.append(f"name {most} attribute{'' if most == 1 else 's'} at most")
     rates = budget.rates(budget.total, LEAST_DEPTH)[-1]
-    if not budget.is_concentrated and _relaxed(epsilon, n_columns) > rates / n_columns:
+    relaxed = _relaxed(epsilon, n_columns, choices.max_rows)
+    if not budget.is_concentrated and relaxed > rates / n_columns:
         remedies.append(f"allow a delta (delta={float(RELAXED):g}): the budget goes further")
     return ", or ".join(remedies)
 
 
-def _relaxed(epsilon: Fraction, n_columns: int) -> Fraction:
+def _relaxed(epsilon: Fraction, n_columns: int, max_rows: int) -> Fraction:
     """Return the last rate of each of so many attributes with a small delta."""
-    budget = _Budget.of(epsilon, RELAXED)
+    budget = _Budget.of(epsilon, RELAXED, max_rows)
     return budget.rates(budget.total / n_columns, LEAST_DEPTH)[-1]
 
 
@@ -371,6 +379,7 @@ METHODS = (
         takes_delta=True,
         hides_missing=True,
         is_synthetic=True,
+        without_units=None,
         defaults={"outside": "clamp"},
         arguments=(TARGET, STRUCTURE.of("graph", "tree", "independent"), N_RECORDS),
     ),

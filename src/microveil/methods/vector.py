@@ -15,7 +15,15 @@ from microveil.arguments.steps import PARTITION
 from microveil.engines.base import Column, Engine
 from microveil.mechanism.sensitivity import cluster_local_sensitivity
 from microveil.mechanism.shifts import least_vector_scales, winsorised_shifts
-from microveil.methods.base import Choices, Method, Promise, Setting, each, epsilon_scopes
+from microveil.methods.base import (
+    NO_GROUP_PRIVACY,
+    Choices,
+    Method,
+    Promise,
+    Setting,
+    each,
+    epsilon_scopes,
+)
 from microveil.methods.centroids import scaled_centroids, winsorised_means
 from microveil.methods.idp2025 import SIZES_BY_RANK
 from microveil.plans import CentroidPlan
@@ -102,6 +110,7 @@ METHODS = (
         needs_bounds=False,
         orders_clusters=True,
         may_be_exact=True,
+        without_units=NO_GROUP_PRIVACY,
         arguments=(PARTITION.of("ranking", "noise-aware"),),
     ),
 )

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from microveil.privacy.scope import EVERY_SCOPE, Scope
+from microveil.privacy.terms import Unit
 from microveil.text import one_line
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "rank_boundaries",
     "resolution",
     "seeded",
+    "unit_sizes",
 ]
 
 
@@ -262,14 +264,43 @@ def kept_columns(names: Sequence[str]) -> Condition:
     )
 
 
-def outside_checked() -> Condition:
-    """Say that a table with values outside the bounds would have been refused."""
+def unit_sizes(unit: Unit) -> Condition:
+    """Say that neighbours replace the records of one unit by as many others."""
+    return Condition(
+        id="unit-sizes",
+        short=f"the number of records of each unit ({unit.named})",
+        text="How many records each unit has, and which of the rows they are, is taken as given: "
+        f"neighbouring tables have {unit.in_words} replaced by as many others, and the claims say "
+        "nothing about how many these are.",
+    )
+
+
+def outside_checked(unit: Unit | None = None, *, bounds: bool = True) -> Condition:
+    """Say that a table with values outside the bounds, or too large units, would be refused.
+
+    Parameters
+    ----------
+    unit : Unit, optional
+        Who is protected: records of a unit were counted where it is one.
+    bounds : bool
+        Whether the check of the bounds is taken as given.
+    """
+    of_unit = unit is not None and unit.column is not None
+    checks = ["every value lies inside its bounds"] * bounds
+    held = ["values outside the declared bounds"] * bounds
+    if unit is not None and of_unit:
+        checks.append(f"no unit has more than {unit.max_rows} records")
+        held.append(f"more than {unit.max_rows} records of one unit")
+    closing = "such values are moved to the nearer bound" if bounds else ""
+    if of_unit:
+        more = "records of a unit beyond its number are left out"
+        closing = f"{closing}, {more}" if bounds else more
     return Condition(
         id="outside-checked",
-        short="the check that every value lies inside its bounds",
-        text="It was asked that a table with values outside the declared bounds be refused. That "
+        short=f"the check that {' and that '.join(checks)}",
+        text=f"It was asked that a table with {' or '.join(held)} be refused. That "
         "this one was not tells that it has none; the claims take it as given. Without the check "
-        "such values are moved to the nearer bound, and the condition is gone.",
+        f"{closing}, and the condition is gone.",
     )
 
 
@@ -299,6 +330,7 @@ OF_REQUESTS = frozenset(
         "outside-checked",
         "exact-cells",
         "kept-columns",
+        "unit-sizes",
         SEEDED,
     }
 )

@@ -145,8 +145,17 @@ class Guarantee:
 
     @property
     def has_pairs(self) -> bool:
-        """Whether rows stand where the original's do."""
+        """Whether rows stand where the original's do, but for records of units that are left out.
+
+        Of these `has_new_numbers` alone says that there may be some.
+        """
         return self.shuffle is None and not self.is_synthetic
+
+    @property
+    def has_new_numbers(self) -> bool:
+        """Whether the column of the unit is released, with new numbers in a secret order."""
+        keeps_rows = self.shuffle != "columns" and not self.is_synthetic
+        return self.unit.column is not None and keeps_rows
 
     @property
     def model_in_words(self) -> str:
@@ -216,7 +225,9 @@ class Guarantee:
         but = " but for what is kept" if self.kept else ""
         rows = "rows are not covered" if self.leaves_rows_out else f"rows are covered{but}"
         delta = f", delta {six_digits(self.delta)}" if self.delta else ""
-        lines = [f"epsilon {six_digits(self.epsilon)}{delta}, {self.model_in_words}, {rows}:"]
+        whose = "" if self.unit.column is None else f" for {self.unit.in_words}"
+        budget = f"epsilon {six_digits(self.epsilon)}{delta}{whose}"
+        lines = [f"{budget}, {self.model_in_words}, {rows}:"]
         for scope, cover in self.scopes.by_scope.items():
             own = cover.exact_epsilon
             lines.append(f"  {scope} scope: {_shown(own)}")

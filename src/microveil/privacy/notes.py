@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from microveil.privacy.model import Model
+from microveil.privacy.terms import Unit
+from microveil.text import one_line
 
 __all__ = ["FURTHER", "Circumstances", "remarks"]
 
@@ -15,6 +17,9 @@ class Circumstances:
     Attributes
     ----------
     seeded, isotonic, clamps : bool
+    drops : bool
+        Whether records of a unit beyond its number were left out.
+    unit : Unit
     missing : {"error", "keep", "protect"}
     is_synthetic : bool
         Whether rows are nobody's.
@@ -38,6 +43,8 @@ class Circumstances:
     missing: str
     is_synthetic: bool
     clamps: bool
+    drops: bool
+    unit: Unit
     chosen_from_data: bool
     exact_cells: str | None
     randomness: str | None
@@ -70,10 +77,7 @@ def remarks(method: str, given: Circumstances, caveats: Sequence[str]) -> tuple[
     notes += _handling(given)
     if given.spends_epsilon:
         notes += [
-            (
-                "Neighbouring tables differ in one record, replaced by any other for which the "
-                "request would not be refused; the number of records is public."
-            ),
+            _NEIGHBOURS if given.unit.column is None else _of_units(given.unit),
             FURTHER[given.model],
         ]
     else:
@@ -81,15 +85,40 @@ def remarks(method: str, given: Circumstances, caveats: Sequence[str]) -> tuple[
             "Every further release of the same people, by other clusters or a rerun, can be put "
             "beside this one and tell more than either."
         )
-    notes.append(
-        "One record is taken to be one person: a person with several records is protected less."
-    )
+    notes += _who(given)
     if given.randomness and not given.seeded:
         notes.append(
             f"{_LAWS[given.randomness]} an AES-256 stream keyed by the operating system's "
             "randomness."
         )
     return tuple(notes)
+
+
+def _who(given: Circumstances) -> list[str]:
+    """Say who is protected, and what became of their records."""
+    if given.unit.column is None:
+        return [_RECORD]
+    notes = [
+        f"A unit is all records with one value of {one_line(given.unit.column)}: a person with "
+        "records in several of them is protected less."
+    ]
+    if given.drops:
+        notes.append(
+            f"Of a unit with more than {given.unit.max_rows} records so many were drawn, without "
+            "a look at their values, and the others left out before anything else."
+        )
+    if given.is_synthetic:
+        notes.append(_NO_HOUSEHOLDS)
+    elif given.shuffle != "columns":
+        notes.append(
+            f"{one_line(given.unit.column)} holds new numbers, drawn in a secret order: they say "
+            "which rows are one unit's, and not whose."
+        )
+    return notes
+
+
+def _of_units(unit: Unit) -> str:
+    return f"Neighbouring tables differ in {unit.in_words}, replaced by as many others."
 
 
 def _handling(given: Circumstances) -> list[str]:
@@ -120,6 +149,14 @@ def _advised(given: Circumstances) -> str:
     return f"{found} The choice reveals nothing."
 
 
+_NEIGHBOURS = (
+    "Neighbouring tables differ in one record, replaced by any other for which the request would "
+    "not be refused; the number of records is public."
+)
+_RECORD = "One record is taken to be one person: a person with several records is protected less."
+_NO_HOUSEHOLDS = (
+    "Records were drawn one by one, and no units: no two rows of the new table are one household's."
+)
 _ISOTONIC = (
     "Isotonic regression put the noisy means back in their order. It costs no privacy at cluster "
     "and vector scope"

@@ -155,6 +155,9 @@ def _says_too_much(guarantee: "Guarantee") -> bool:
     )
     given = any(condition.is_given for condition in guarantee.conditions)
     without_scales = guarantee.model is Model.INDIVIDUAL and not given
+    unit = guarantee.unit
+    without_sizes = (unit.column is not None) != ("unit-sizes" in ids)
+    of_record = unit.column is None and unit.max_rows != 1
     chosen = bool(ids & COST_ROW_SCOPE) and guarantee.scopes.row.covered
     return bool(
         seeded_but_covered
@@ -162,6 +165,8 @@ def _says_too_much(guarantee: "Guarantee") -> bool:
         or without_budget
         or without_scales
         or chosen
+        or without_sizes
+        or of_record
         or (guarantee.randomness == "seeded") != (SEEDED in ids)
     )
 

@@ -58,7 +58,24 @@ class Scope(StrEnum):
         }[self]
         return f"One person's record changes, and {looked_at}"
 
+    def compared(self, *, is_synthetic: bool, is_of_unit: bool) -> str:
+        """Say what is compared, in the words of a release: of one person, or of a whole unit.
 
+        >>> Scope.ROW.compared(is_synthetic=True, is_of_unit=True)[:27]
+        "One unit's records change, "
+        """
+        meaning = self.meaning_of_synthetic if is_synthetic else self.meaning
+        if not is_of_unit:
+            return meaning
+        for one, all_of_them in _OF_UNIT.items():
+            meaning = meaning.replace(one, all_of_them)
+        return meaning
+
+
+_OF_UNIT = {
+    "One person's values change": "The values of all records of one unit change",
+    "One person's record changes": "One unit's records change",
+}
 EVERY_SCOPE = tuple(Scope)
 
 

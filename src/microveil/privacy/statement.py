@@ -2,7 +2,7 @@
 
 import math
 from decimal import ROUND_CEILING, Decimal, localcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from microveil.privacy.condition import Condition
 from microveil.privacy.model import Model
@@ -144,12 +144,15 @@ def _meaning(guarantee: "Guarantee") -> list[Paragraph]:
         "scope, and it decides what the number is worth."
     )
     given = [condition for condition in guarantee.conditions if condition.is_given]
-    if not given:
+    words = _OF_UNIT if guarantee.unit.column is not None else _OF_RECORD
+    protected, whose = "what is protected of " if guarantee.kept else "", guarantee.unit.named
+    # How many records a unit has is no figure of the mechanism: its neighbours have as many.
+    if {condition.id for condition in given} <= {"unit-sizes"}:
         return [
             paragraph(
-                "An epsilon bounds what the release can reveal about one person, at the scopes "
-                "that the next table names: if "
-                f"{_replaced(guarantee)} were replaced by any other, nothing seen at such a scope "
+                f"An epsilon bounds what the release can reveal about {words.one.format(whose)}, "
+                "at the scopes that the next table names: if "
+                f"{protected}{words.replaced}, nothing seen at such a scope "
                 "would become more or less likely by more than "
                 f"{factor}{apart}. {closing}"
             )
@@ -157,21 +160,41 @@ def _meaning(guarantee: "Guarantee") -> list[Paragraph]:
     held = _enumerated([condition.short for condition in given])
     return [
         paragraph(
-            "An epsilon is a bound on what one person's record can change. This one is "
+            f"An epsilon is a bound on what {words.change.format(whose)} can change. This one is "
             f"conditional: it takes {held} of this table as given, the same whoever is in it. Of a "
             "mechanism that holds them it is true, at the scopes that the next table names, "
             f"that nothing seen becomes more or less likely by more than {factor}{apart} if "
-            f"{'what is protected of ' if guarantee.kept else ''}one record is replaced by any "
-            "other. It is not true of the program that made this release: run on "
-            "the table with that record replaced, it would not hold them but take them from that "
-            f"table, and the difference can be seen. {closing}"
+            f"{protected}{words.are_replaced}. It is not true of the program that made this "
+            f"release: run on the table with {words.once_replaced}, it would not hold them but "
+            f"take them from that table, and the difference can be seen. {closing}"
         )
     ]
 
 
-def _replaced(guarantee: "Guarantee") -> str:
-    record = "that person's record"
-    return f"what is protected of {record}" if guarantee.kept else record
+class _Words(NamedTuple):
+    """How the meaning of an epsilon speaks of whoever is protected."""
+
+    one: str
+    replaced: str
+    change: str
+    are_replaced: str
+    once_replaced: str
+
+
+_OF_RECORD = _Words(
+    one="one person",
+    replaced="that person's record were replaced by any other",
+    change="one person's record",
+    are_replaced="one record is replaced by any other",
+    once_replaced="that record replaced",
+)
+_OF_UNIT = _Words(
+    one="one unit, all records with one value of {}",
+    replaced="the records of that unit were all replaced by as many others",
+    change="the records of one unit ({})",
+    are_replaced="all records of one unit are replaced by as many others",
+    once_replaced="those records replaced",
+)
 
 
 def _no_epsilon(guarantee: "Guarantee") -> Paragraph:
@@ -192,10 +215,7 @@ def _no_epsilon(guarantee: "Guarantee") -> Paragraph:
 def _scopes(guarantee: "Guarantee") -> list[Block]:
     covers = tabulated(
         ("scope", "what is compared", "covered", "epsilon", "factor"),
-        (
-            _scope(scope, cover, is_synthetic=guarantee.is_synthetic)
-            for scope, cover in guarantee.scopes.by_scope.items()
-        ),
+        (_scope(scope, cover, guarantee) for scope, cover in guarantee.scopes.by_scope.items()),
     )
     if guarantee.k is None:
         return [covers]
@@ -219,8 +239,10 @@ def _scopes(guarantee: "Guarantee") -> list[Block]:
     return blocks
 
 
-def _scope(scope: Scope, cover: Cover, *, is_synthetic: bool) -> list[Part]:
-    meaning = scope.meaning_of_synthetic if is_synthetic else scope.meaning
+def _scope(scope: Scope, cover: Cover, guarantee: "Guarantee") -> list[Part]:
+    meaning = scope.compared(
+        is_synthetic=guarantee.is_synthetic, is_of_unit=guarantee.unit.column is not None
+    )
     if cover.exact_epsilon is None:
         return [str(scope), meaning, Strong("no"), "none", "no bound"]
     factor = _factor(rounded_up(cover.exact_epsilon))

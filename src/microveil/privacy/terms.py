@@ -16,6 +16,7 @@ from microveil.schema import (
     Source,
     written,
 )
+from microveil.text import one_line
 
 __all__ = ["AttributeTerms", "Unit"]
 
@@ -39,6 +40,24 @@ class Unit:
 
     column: str | None = None
     max_rows: int = 1
+
+    @property
+    def in_words(self) -> str:
+        """Whose values a neighbouring table has replaced.
+
+        >>> Unit().in_words, Unit(column="HOUSEHOLD", max_rows=8).in_words
+        ('one record', 'all records of one unit (HOUSEHOLD, 8 at most)')
+        """
+        return "one record" if self.column is None else f"all records of one unit ({self.named})"
+
+    @property
+    def named(self) -> str:
+        """The column and how many records there may be: a column's name is anybody's text."""
+        return f"{one_line(self.column or '')}, {self.max_rows} at most"
+
+    def spends(self, share: Fraction | None) -> Fraction | None:
+        """Return what a unit spends where a record spends a share of a pure epsilon."""
+        return None if share is None else share * self.max_rows
 
     def to_dict(self) -> dict[str, Any]:
         """Return the unit as plain values."""

@@ -61,6 +61,14 @@ def protect(
         (whole numbers, all different); columns left out are listed in the notes.
     keep : sequence of str, optional
         Columns to release unprotected; the guarantee says so.
+    unit : str, optional
+        The column that says which records are one unit's, those of a household for example: all of
+        them are protected together, by "laplace", "pram" and "dp-synthetic", and epsilon is the
+        unit's. It is released with new numbers in a secret order; from "dp-synthetic", which draws
+        records and no households, it is left out.
+    max_rows : int, optional
+        With ``unit``: how many records a unit may have at most, as publicly known. What is beyond
+        is refused, or, with ``outside="clamp"``, left out, drawn without a look at the values.
     bounds : dict of (lower, upper), optional
         The domain of each attribute: a fact about it, not about the data. Needed by the methods
         whose entry in `methods` says so. `bounds_from_data` reads them off the table, which
@@ -324,7 +332,12 @@ def draw(
             name: numbers.in_order(permutation(n_records, stream))
             for (name, numbers), stream in zip(columns.items(), orders, strict=True)
         }
-    return Drawn(data=planned.table.rebuild(columns, planned.guarantee.kept, order))
+    numbered = {}
+    if planned.units is not None and planned.guarantee.has_new_numbers:
+        numbered[str(planned.units.unit.column)] = planned.units.renumbered(source)
+    return Drawn(
+        data=planned.table.rebuild(columns, planned.guarantee.kept, order, numbered),
+    )
 
 
 def released(

@@ -10,6 +10,7 @@ from microveil.files.formulas import FORMULA_SIGNS, begins_like_formula
 from microveil.methods import METHODS, Method
 from microveil.release.domains import read_bounds, read_categories, read_resolution
 from microveil.release.request import Request
+from microveil.release.units import Units, limited
 from microveil.schema import Attribute, Bounds, Categories, Kind, Ordered, Source
 from microveil.table import (
     GridColumn,
@@ -53,6 +54,8 @@ class Prepared:
         The attributes to protect, in the table's order.
     left_out : tuple of str
         Columns that are neither protected nor kept.
+    units : Units or None
+        Whose records they are, where all of a unit are protected together.
     formulas : tuple of str
         Columns to be released whose name, category or kept cell begins like a formula.
     """
@@ -60,6 +63,7 @@ class Prepared:
     table: Table
     columns: tuple[GridColumn, ...]
     left_out: tuple[str, ...]
+    units: Units | None = None
     formulas: tuple[str, ...] = ()
 
     @property
@@ -78,7 +82,8 @@ def prepare(
     RequestError, DataError
         If the request does not fit the table or a column breaks a rule.
     """
-    opened, attributes, left_out = outlined(table, request)
+    opened, units = limited(open_table(table, request.codes), request)
+    attributes, left_out = _outline(opened, request)
     for name in request.keep:
         opened.check_kept(name)
     if opened.n_records < request.k:
@@ -93,6 +98,7 @@ def prepare(
         table=opened,
         columns=columns,
         left_out=tuple(left_out),
+        units=units,
         formulas=tuple(_formulas(opened, attributes, request.keep)),
     )
 
@@ -139,13 +145,16 @@ def outlined(table: Any, request: Request) -> tuple[Table, list[Attribute], list
     RequestError, DataError
         If the request does not fit the table.
     """
-    opened = open_table(table, request.codes)
-    names, left_out = _chosen(opened, request)
+    opened, _ = limited(open_table(table, request.codes), request)
+    return opened, *_outline(opened, request)
+
+
+def _outline(table: Table, request: Request) -> tuple[list[Attribute], list[str]]:
+    names, left_out = _chosen(table, request)
     attributes = [
-        _with_reasons(_attribute(opened, name, request), opened.kind(name), request)
-        for name in names
+        _with_reasons(_attribute(table, name, request), table.kind(name), request) for name in names
     ]
-    return opened, attributes, left_out
+    return attributes, left_out
 
 
 def _formulas(
@@ -195,7 +204,7 @@ def _chosen(table: Table, request: Request) -> tuple[list[str], list[str]]:
         names = [
             name
             for name in table.names
-            if name not in request.keep
+            if name not in (*request.keep, request.unit)
             and table.kind(name).is_numeric
             and not likely_identifier(table, name)
         ]
@@ -210,7 +219,8 @@ def _chosen(table: Table, request: Request) -> tuple[list[str], list[str]]:
             ),
             "name the attributes to protect",
         )
-    return names, [name for name in table.names if name not in names and name not in request.keep]
+    released = {*names, *request.keep, request.unit}
+    return names, [name for name in table.names if name not in released]
 
 
 def _attribute(table: Table, name: str, request: Request) -> Attribute:

@@ -73,6 +73,7 @@ def plan_prepared(
             for column in prepared.columns
             if column.reasons is not None and request.missing == "keep"
         },
+        units=prepared.units,
     )
 
 
@@ -124,19 +125,24 @@ def _choices(prepared: Prepared, request: Request) -> Choices:
         n_records=prepared.table.n_records,
         epsilon=request.epsilon,
         delta=request.delta,
+        max_rows=request.protected_unit.max_rows,
         budget=request.budget,
         protects_missing=request.missing == "protect",
     )
 
 
 def _shares(names: list[str], request: Request) -> dict[str, Fraction]:
-    """Split epsilon over the attributes that have no transition matrix of their own."""
+    """Split epsilon over the attributes that have no transition matrix of their own.
+
+    What may be spent on one record: a unit's so many times (group privacy of pure epsilons).
+    """
     if request.epsilon is None or not request.method.needs_epsilon:
         return {}
     matrices = request[MATRIX] if request.method.uses("matrix") else None
     own = {name for name, given in (matrices or {}).items() if not isinstance(given, str)}
     sharing = [name for name in names if name not in own]
-    return split(request.epsilon, sharing, request.budget) if sharing else {}
+    of_record = request.epsilon / request.protected_unit.max_rows
+    return split(of_record, sharing, request.budget) if sharing else {}
 
 
 def refuse_exact(planned: Plan, request: Request) -> None:
@@ -180,7 +186,11 @@ def _promise(
     promise = request.method.promise(
         Setting(
             shares=tuple(
-                (part.share or Fraction(0), max(1, table.n_records // request.k)) for part in parts
+                (
+                    (part.share or Fraction(0)) * choices.max_rows,
+                    max(1, table.n_records // request.k),
+                )
+                for part in parts
             ),
             spends_epsilon=all(part.share is not None for part in parts),
             choices=choices,
@@ -225,10 +235,17 @@ def _guarantee(
         rho=promise.rho,
         k=request.k if method.needs_k and "k" not in request.unused else None,
         n_records=table.n_records,
+        unit=request.protected_unit,
         scopes=promise.scopes,
         conditions=tuple(_conditions(request, parts, promise, kept)),
         attributes=tuple(
-            AttributeTerms.of(p.attribute, p.share, method.id, _stated(p)) for p in parts
+            AttributeTerms.of(
+                part.attribute,
+                request.protected_unit.spends(part.share),
+                method.id,
+                _stated(part),
+            )
+            for part in parts
         ),
         randomness="os",
         kept=kept,
@@ -282,12 +299,20 @@ def _conditions(
     if request.missing == "keep":
         names = [a.name for a in attributes if a.reasons]
         yield conditions.missing_cells(names).at(scopes)
-    if request.method.is_synthetic and request.outside == "error":
-        yield conditions.outside_checked().at(scopes)
+    yield from (condition.at(scopes) for condition in _of_unit(request))
     if request.method.may_be_exact and request.exact_cells == "allow":
         yield conditions.exact_cells().at(scopes)
     if kept:
         yield conditions.kept_columns(kept).at(scopes)
+
+
+def _of_unit(request: Request) -> Iterator[Condition]:
+    """Yield what is taken as given of units, and that a table was not refused by a check."""
+    unit, is_synthetic = request.protected_unit, request.method.is_synthetic
+    if unit.column is not None:
+        yield conditions.unit_sizes(unit)
+    if request.outside == "error" and (is_synthetic or unit.column is not None):
+        yield conditions.outside_checked(unit, bounds=is_synthetic)
 
 
 def _remarks(
@@ -305,6 +330,8 @@ def _remarks(
             isotonic=request.isotonic,
             missing=request.missing,
             clamps=request.outside == "clamp" and bounded,
+            drops=request.outside == "clamp" and request.unit is not None,
+            unit=request.protected_unit,
             chosen_from_data=request.attributes is None,
             exact_cells=request.exact_cells if method.may_be_exact else None,
             randomness=method.randomness,

@@ -29,6 +29,7 @@ from microveil.ledger import Recording, ledger_place, recorded
 from microveil.plans import AttributePlan, SinglePlan, SyntheticPlan
 from microveil.privacy import Guarantee, Scopes
 from microveil.release.corrected import corrected_of
+from microveil.release.units import Units
 from microveil.synthesis.margins import Margins, margins_of
 from microveil.synthesis.measurements import Measurements
 from microveil.table import ColumnSchema, MissingCodes, Reasons, Table, open_table
@@ -67,6 +68,8 @@ class Plan:
         None takes the operating system's randomness.
     reasons : dict of Reasons
         By attribute: of cells that are released as missing the codes that stand in them.
+    units : Units or None
+        Whose records they are, where all of a unit are protected together.
     """
 
     table: Table
@@ -81,6 +84,7 @@ class Plan:
     shuffle: str | None
     seed: int | None
     reasons: Mapping[str, Reasons] = field(default_factory=dict)
+    units: Units | None = None
 
     @property
     def singles(self) -> tuple[SinglePlan, ...]:

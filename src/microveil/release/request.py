@@ -12,6 +12,7 @@ from microveil.arguments import Argument, arguments, general, steps
 from microveil.arguments.general import K
 from microveil.errors import RequestError
 from microveil.methods import METHODS, Method
+from microveil.privacy import Unit
 from microveil.schema import GivenCode, Kind, Ordered
 from microveil.table import MissingCodes
 
@@ -39,6 +40,8 @@ class Arguments(TypedDict, total=False):
     n_records: int | None
     attributes: Iterable[str] | None
     keep: Iterable[str]
+    unit: str | None
+    max_rows: int | None
     bounds: Mapping[str, tuple[Any, Any]] | None
     categories: Mapping[str, Any] | None
     resolution: Mapping[str, Any] | None
@@ -87,6 +90,8 @@ class Request:
     k: int
     attributes: tuple[str, ...] | None
     keep: tuple[str, ...]
+    unit: str | None
+    max_rows: int | None
     bounds: Mapping[str, tuple[Any, Any]]
     categories: Mapping[str, Any]
     resolution: Mapping[str, Any]
@@ -152,6 +157,7 @@ class Request:
         unused = _unused(given, method, own, aside)
         request = cls(**values, own=own, unused=unused)
         request._check_together()
+        request._check_unit()
         request._check_shuffle()
         request._check_synthetic()
         request._check_missing()
@@ -179,6 +185,38 @@ class Request:
                 f"domain of '{twice[0]}'",
                 "bounds and categories are both given, and an attribute has one domain",
                 "leave one of them out",
+            )
+
+    def _check_unit(self) -> None:
+        if self.unit is None and self.max_rows is None:
+            return
+        if self.unit is None:
+            raise RequestError(
+                "max_rows",
+                "it says how many records of one unit there may be, and no unit is named",
+                "name its column, for example unit='HOUSEHOLD' (--unit HOUSEHOLD), or leave it out",
+            )
+        if self.method.refuses_unit is not None:
+            able = ", ".join(method.id for method in METHODS.values() if method.takes_unit)
+            raise RequestError(
+                "unit",
+                f"{self.method.id} cannot protect all records of a unit together: "
+                f"{self.method.refuses_unit}",
+                f"choose {able}, or leave out unit, and a record is what is protected",
+            )
+        if self.max_rows is None:
+            raise RequestError(
+                "max_rows",
+                "how many records a unit may have is a public fact, which is never read from the "
+                "data",
+                "pass for example max_rows=8 (--max-rows 8)",
+            )
+        if self.unit in (*(self.attributes or ()), *self.keep):
+            raise RequestError(
+                f"column '{self.unit}'",
+                "it says which records are one unit's, and is not released: new numbers take its "
+                "place where rows are kept",
+                "leave it out of attributes and keep",
             )
 
     def _check_shuffle(self) -> None:
@@ -241,6 +279,11 @@ class Request:
                 f"leave it out, or choose {able}; the code of an attribute with categories can be "
                 "listed among them instead",
             )
+
+    @property
+    def protected_unit(self) -> Unit:
+        """Who is protected: a record, or all records of a unit."""
+        return Unit(column=self.unit, max_rows=self.max_rows or 1)
 
     @property
     def steps(self) -> dict[str, str]:

@@ -21,7 +21,7 @@ from microveil.table.labelled import LabelledTable, Labels
 from microveil.table.missing import MissingCodes, without_codes
 from microveil.table.numeric_text import numeric_look_of
 from microveil.table.objects import hides_in_its_type, hold_only_what_they_show, objects_in
-from microveil.table.restore import KEEP, RESTORE, Numbers, restored_array
+from microveil.table.restore import KEEP, NOTHING, RESTORE, Numbers, restored_array
 
 __all__ = ["Numbers", "Table", "check_columns", "open_table", "spread", "unknown_column"]
 
@@ -74,15 +74,28 @@ class Table(Protocol):
         """Return the different cells of a column that are text and begin with a sign."""
         ...
 
+    def alike(self, name: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return a number for each record, the same where a column's cells are, and which lack one.
+
+        Empty text, and not a number, count as missing.
+        """
+        ...
+
+    def taken(self, rows: NDArray[np.int64]) -> "Table":
+        """Return the table of some of the records, by position."""
+        ...
+
     def rebuild(
         self,
         columns: Mapping[str, Numbers],
         kept: Iterable[str],
         order: NDArray[np.int64] | None,
+        numbered: Mapping[str, NDArray[np.int64]] = NOTHING,
     ) -> Any:
         """Make a frame of the same kind from new numbers and columns kept as they are.
 
         Columns come in the table's order, rows in ``order`` (positions) where one is given.
+        ``numbered`` columns become whole numbers, whatever they were.
         """
         ...
 
@@ -243,6 +256,23 @@ def _is_missing(entry: Any) -> bool:
     return entry is None or (isinstance(entry, float) and math.isnan(entry))
 
 
+def _is_empty(entry: Any) -> bool:
+    return _is_missing(entry) or (isinstance(entry, str) and not entry.strip())
+
+
+def _alike(entries: Iterable[Any], name: str) -> NDArray[np.int64]:
+    """Return numbers of values of any kind, by their first record."""
+    first: dict[Any, int] = {}
+    try:
+        return np.array([first.setdefault(e, len(first)) for e in entries], dtype=np.int64)
+    except TypeError:
+        raise DataError(
+            f"column '{name}'",
+            "lists and structures do not say which records are one unit's",
+            "name a column of numbers or text",
+        ) from None
+
+
 def _as_words(entries: Iterable[Any]) -> NDArray[np.str_]:
     return np.array(["" if _is_missing(e) else str(e) for e in entries], dtype=np.str_)
 
@@ -321,15 +351,29 @@ class _Arrays:
         array = self._arrays[name]
         return _beginning(array.tolist(), signs) if array.dtype.kind in "UO" else set()
 
+    def alike(self, name: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        array = self._arrays[name]
+        if array.dtype.kind in "biufM":
+            absent = np.isnat(array) if array.dtype.kind == "M" else np.isnan(array)
+            return np.unique(array, return_inverse=True)[1], absent
+        entries = array.tolist()
+        return _alike(entries, name), np.array([_is_empty(entry) for entry in entries])
+
+    def taken(self, rows: NDArray[np.int64]) -> "Table":
+        return _Arrays({name: array[rows] for name, array in self._arrays.items()})
+
     def rebuild(
         self,
         columns: Mapping[str, Numbers],
         kept: Iterable[str],
         order: NDArray[np.int64] | None,
+        numbered: Mapping[str, NDArray[np.int64]] = NOTHING,
     ) -> dict[str, NDArray[Any]]:
         made: dict[str, NDArray[Any]] = {}
         for name in self.names:
-            if name in columns:
+            if name in numbered:
+                made[name] = numbered[name]
+            elif name in columns:
                 made[name] = restored_array(columns[name], self._arrays[name].dtype)
             elif name in kept:
                 made[name] = self._arrays[name].copy()
@@ -446,18 +490,48 @@ class _Frame:
         column = column.cast(nw.String).drop_nulls()
         return set(column.filter(column.str.head(1).is_in(signs)).to_list())
 
+    def alike(self, name: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        column = self._frame[name]
+        if column.dtype.is_nested() or column.dtype == nw.Object:
+            entries = column.to_list()
+            return _alike(entries, name), np.array([_is_empty(entry) for entry in entries])
+        import polars
+
+        cells = column.to_polars()
+        absent = cells.is_null()
+        if cells.dtype.is_float():
+            absent |= cells.is_nan().fill_null(value=False)
+        if column.dtype in (nw.String, nw.Categorical, nw.Enum):
+            cells = cells.cast(polars.String)
+            absent |= (cells.str.strip_chars() == "").fill_null(value=False)
+        # The position of the first record that has the same.
+        numbered = cells.alias("cell").to_frame().with_row_index("record")
+        first = numbered.select(polars.col("record").first().over("cell")).to_series()
+        return first.to_numpy().astype(np.int64), absent.to_numpy()
+
+    def taken(self, rows: NDArray[np.int64]) -> "Table":
+        fewer = _Frame(self._frame[rows])
+        # Rows by position leave an index that shows which they are: it is not the table's own.
+        fewer.has_index = self.has_index
+        return fewer
+
     def rebuild(
         self,
         columns: Mapping[str, Numbers],
         kept: Iterable[str],
         order: NDArray[np.int64] | None,
+        numbered: Mapping[str, NDArray[np.int64]] = NOTHING,
     ) -> Any:
         implementation = self._frame.implementation
         namespace = implementation.to_native_namespace()
         made: dict[str, Any] = {}
         for name in self.names:
             native = self._frame[name].to_native()
-            if name in columns:
+            if name in numbered:
+                whole = numbered[name] if order is None else numbered[name][order]
+                fresh = nw.new_series(name, whole, nw.Int64, backend=implementation)
+                made[name] = fresh.to_native()
+            elif name in columns:
                 numbers = _in_order(columns[name], order)
                 made[name] = RESTORE[implementation](namespace, native, numbers)
             elif name in kept:

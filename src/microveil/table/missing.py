@@ -1,5 +1,6 @@
 """Codes that stand for missing values: -9, 99999998, "refused"."""
 
+import copy
 import datetime
 import math
 import numbers
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from microveil.errors import RequestError
 from microveil.schema import EPOCH, Cells, Code, GivenCode, Kind
 from microveil.table.labelled import Labels
-from microveil.table.restore import Numbers, Reasons
+from microveil.table.restore import NOTHING, Numbers, Reasons
 
 __all__ = ["MissingCodes", "code_for", "without_codes"]
 
@@ -217,11 +218,14 @@ class _Coded(Protocol):
     def listed(self, name: str) -> tuple[str, ...] | None: ...
     def words(self, name: str, *, first: int | None = None) -> NDArray[np.str_]: ...
     def texts_beginning(self, name: str, signs: tuple[str, ...]) -> set[str]: ...
+    def alike(self, name: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]: ...
+    def taken(self, rows: NDArray[np.int64]) -> "_Coded": ...
     def rebuild(
         self,
         columns: Mapping[str, Numbers],
         kept: Iterable[str],
         order: NDArray[np.int64] | None,
+        numbered: Mapping[str, NDArray[np.int64]] = NOTHING,
     ) -> Any: ...
 
 
@@ -306,13 +310,26 @@ class _WithoutCodes:
     def texts_beginning(self, name: str, signs: tuple[str, ...]) -> set[str]:
         return self._table.texts_beginning(name, signs)
 
+    def alike(self, name: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        alike, absent = self._table.alike(name)
+        numeric = self.kind(name).is_numeric
+        reasons = self.numbers(name).reasons if numeric else self._of_text(name)
+        return alike, absent if reasons is None else absent | (reasons.which >= 0)
+
+    def taken(self, rows: NDArray[np.int64]) -> "_WithoutCodes":
+        fewer = copy.copy(self)
+        fewer._table = self._table.taken(rows)
+        fewer.n_records = len(rows)
+        return fewer
+
     def rebuild(
         self,
         columns: Mapping[str, Numbers],
         kept: Iterable[str],
         order: NDArray[np.int64] | None,
+        numbered: Mapping[str, NDArray[np.int64]] = NOTHING,
     ) -> Any:
-        return self._table.rebuild(columns, kept, order)
+        return self._table.rebuild(columns, kept, order, numbered)
 
 
 def _marked(numbers: Numbers, reasons: Reasons) -> Numbers:

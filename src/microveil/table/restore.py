@@ -4,8 +4,10 @@ One function for each library and task; the library's own module comes as an arg
 that none is imported that the user does not have.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Any
 
 import narwhals as nw
@@ -15,8 +17,10 @@ from numpy.typing import NDArray
 from microveil.schema import Cells, Code
 from microveil.table.decimals import written_decimals
 
-__all__ = ["KEEP", "RESTORE", "Numbers", "Reasons", "restored_array"]
+__all__ = ["KEEP", "NOTHING", "RESTORE", "Numbers", "Reasons", "restored_array"]
 
+# Columns that become whole numbers: none.
+NOTHING: Mapping[str, NDArray[np.int64]] = MappingProxyType({})
 # 64 bits of nanoseconds reach this many days to either side of 1970.
 NANOSECOND_DAYS = 106_750
 # Digits that the widest decimals hold which every library knows.

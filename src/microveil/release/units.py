@@ -1,0 +1,126 @@
+"""Units: whose records a table holds, and at most so many of each.
+
+A unit is all records with one value of a column, those of a household for example. Where a unit
+is protected, records beyond a public number are left out before anything else looks at the table.
+Which ones is drawn without a look at their values: for one and the same draw two neighbouring
+tables, which differ in the values of one unit alone, lose the same records, and what is left
+differs in so many records at most.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.errors import DataError
+from microveil.mechanism.noise import RandomSource, permutation
+from microveil.privacy import Unit
+from microveil.release.request import Request
+from microveil.table import Table, check_columns
+
+__all__ = ["Units", "limited", "rows_within"]
+
+Whole = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Units:
+    """Whose records a table holds: for the custodian.
+
+    Attributes
+    ----------
+    unit : Unit
+    of_record : int64 array (n_records,)
+        The number of each record's unit, from 0.
+    n_dropped : int
+        How many records were left out.
+    """
+
+    unit: Unit
+    of_record: Whole
+    n_dropped: int
+
+    def renumbered(self, source: RandomSource) -> Whole:
+        """Draw new numbers for the units, from 1, in a secret order; one a record."""
+        orders = permutation(int(self.of_record.max()) + 1, source)
+        numbers: Whole = orders[self.of_record] + 1
+        return numbers
+
+
+def limited(table: Table, request: Request) -> tuple[Table, Units | None]:
+    """Leave out the records of a unit beyond those that it may have; see `rows_within`.
+
+    Returns
+    -------
+    (Table, Units or None)
+        The table without them; None where a record is what is protected.
+
+    Raises
+    ------
+    RequestError
+        If there is no such column.
+    DataError
+        If a record is of no unit, or one has more records than it may and they are not to be left
+        out.
+    """
+    unit = request.protected_unit
+    if unit.column is None:
+        return table, None
+    check_columns(table, (unit.column,))
+    alike, absent = table.alike(unit.column)
+    place = f"column '{unit.column}'"
+    if absent.any():
+        raise DataError(
+            f"{place}, {absent.sum()} records, the first is record {absent.argmax() + 1}",
+            "every record must be of a unit, and they have no value",
+            "fill in whose records they are, each its own where it is nobody else's, or leave "
+            "them out",
+        )
+    _, of_record = np.unique(alike, return_inverse=True)
+    too_large = int((np.bincount(of_record) > unit.max_rows).sum())
+    if not too_large:
+        return table, Units(unit=unit, of_record=of_record, n_dropped=0)
+    if request.outside == "error":
+        raise DataError(
+            f"{place}, {too_large} units",
+            f"they have more than the {unit.max_rows} records that a unit may have",
+            'pass a larger max_rows, as publicly known, or outside="clamp" (--outside clamp) to '
+            "leave out what is beyond, drawn without a look at the values",
+        )
+    rows = rows_within(of_record, unit.max_rows, _source(request))
+    kept = Units(unit=unit, of_record=of_record[rows], n_dropped=len(of_record) - len(rows))
+    return table.taken(rows), kept
+
+
+def rows_within(of_record: Whole, max_rows: int, source: RandomSource) -> Whole:
+    """Draw at most so many records of each unit, each of them as likely as another.
+
+    Parameters
+    ----------
+    of_record : int64 array (n_records,)
+        The unit of each record: all that the draw hangs on.
+    max_rows : int
+    source : RandomSource
+
+    Returns
+    -------
+    int64 array
+        The records that stay, in ascending order.
+
+    Examples
+    --------
+    >>> rows_within(np.array([0, 1, 0, 1, 0]), 2, RandomSource.seeded(1)).size
+    4
+    """
+    drawn = np.lexsort((source.words(len(of_record)), of_record))
+    sizes = np.bincount(of_record)
+    place = np.arange(len(drawn)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    rows: Whole = np.sort(drawn[place < max_rows])
+    return rows
+
+
+def _source(request: Request) -> RandomSource:
+    """Return a stream of its own: the noise is drawn by another."""
+    if request.seed is None:
+        return RandomSource.system()
+    return RandomSource.seeded(request.seed, " units")
