@@ -44,7 +44,7 @@ def of_unit():
 
 
 def exponential(exponent):
-    """E to the power of a fraction, to fifty digits."""
+    """Return e to the power of a fraction, to fifty digits."""
     with localcontext() as context:
         context.prec = 50
         return Fraction((Decimal(exponent.numerator) / Decimal(exponent.denominator)).exp())
@@ -228,7 +228,7 @@ def _differ(one, other):
 
 def test_which_records_stay_hangs_on_no_value(monkeypatch):
     """Tables that differ in a household's values lose the same records, for the same words."""
-    monkeypatch.setattr(units, "_source", lambda request: RandomSource.seeded(5))
+    monkeypatch.setattr(units, "_source", lambda _request: RandomSource.seeded(5))
     owners = np.array([4, 9, 4, 4, 9, 9, 9, 1])
     asked = {"method": "laplace", "attributes": "A", "bounds": {"A": (0, 900)}, "outside": "clamp"}
     kept = []

@@ -157,8 +157,9 @@ def protect_file(
     if not form.has_types:
         drawn = replace(drawn, data=_written_whole(drawn.data, planned))
     codes = codes_of(asked)
+    original = _kept(source.frame, planned)
     compared = release_findings(
-        source.frame,
+        original,
         drawn.data,
         [part.attribute.name for part in planned.attributes],
         paired=planned.guarantee.has_pairs,
@@ -180,7 +181,7 @@ def protect_file(
 
     def custodians(written: Release) -> str:
         progress("writing the report")
-        return custodian_report(written, source.frame)
+        return custodian_report(written, original)
 
     release.write(
         folder,
@@ -301,6 +302,14 @@ def _text_of(source: SourceFile, form: Format) -> TextFormat | None:
     return text.separated_by(separator)
 
 
+def _kept(original: polars.DataFrame, planned: Plan) -> polars.DataFrame:
+    """Return the original without the records of units that were left out."""
+    if planned.units is None or not planned.units.n_dropped:
+        return original
+    frame: polars.DataFrame = planned.table.rebuild({}, original.columns, None)
+    return frame
+
+
 def _written_whole(data: polars.DataFrame, planned: Plan) -> polars.DataFrame:
     """Write columns of a whole declared resolution as whole numbers, where a file has no types."""
     whole = [
@@ -396,10 +405,12 @@ def attack_files(
         if given is not None
     }
     guarantee = guarantee_beside(protected, after.columns)
-    paired = paired and has_pairs(guarantee)
+    paired = paired and has_pairs(guarantee, before.height - after.height)
     if guarantee is not None:
         codes = codes_of(declared).and_of(guarantee.missing_codes)
         declared["missing_codes"] = codes.by_column
+        if guarantee.has_new_numbers:
+            after = after.drop(str(guarantee.unit.column))  # not what the original holds
     progress("attacking")
     return attack(
         before,

@@ -153,7 +153,7 @@ def compare(
         logistic=logistic,
         propensity=propensity,
     )
-    tasks = tasks_of(table, grid.configurations, given)
+    tasks = tasks_of(table, grid.configurations, given, seed)
     request, reading = ready_of(tasks)
     analyst = Analyst(
         asked,

@@ -114,9 +114,11 @@ Readings = dict[tuple[bool, Needs], Reading | MicroveilError]
 
 
 def tasks_of(
-    table: Any, configurations: Sequence[Configuration], arguments: Mapping[str, Any]
+    table: Any, configurations: Sequence[Configuration], arguments: Mapping[str, Any], seed: int
 ) -> list[Task]:
     """Check every configuration's request and read the table for it.
+
+    The seed decides which records of a unit stay, the same ones for every configuration.
 
     Raises
     ------
@@ -131,7 +133,7 @@ def tasks_of(
         configurations, key=lambda configuration: not configuration.choice.method.needs_bounds
     )
     found = {
-        configuration.number: _task(table, configuration, arguments, readings, paired=paired)
+        configuration.number: _task(table, configuration, arguments, seed, readings, paired=paired)
         for configuration in order
     }
     tasks = [found[configuration.number] for configuration in configurations]
@@ -189,13 +191,14 @@ def _task(
     table: Any,
     configuration: Configuration,
     arguments: Mapping[str, Any],
+    seed: int,
     readings: Readings,
     *,
     paired: bool,
 ) -> Task:
     try:
         request = Request.of({**arguments, **configuration.arguments()})
-        reading = _read(table, request, readings, paired=paired)
+        reading = _read(table, request, seed, readings, paired=paired)
         if request.k > reading.fewest_values:
             prepare(table, request)  # says why, in the words that fit
     except MicroveilError as error:
@@ -203,7 +206,7 @@ def _task(
     return Task(configuration=configuration, ready=(request, reading))
 
 
-def _read(table: Any, request: Request, readings: Readings, *, paired: bool) -> Reading:
+def _read(table: Any, request: Request, seed: int, readings: Readings, *, paired: bool) -> Reading:
     """Read a table as a method needs it, unless that was done, or done for stricter needs."""
     method = request.method
     needs = (method.takes_categories, method.is_synthetic, request.outside)
@@ -213,7 +216,7 @@ def _read(table: Any, request: Request, readings: Readings, *, paired: bool) -> 
     key = (method.needs_bounds, needs)
     if key not in readings:
         try:
-            prepared = prepare(table, replace(request, k=1))
+            prepared = prepare(table, replace(request, k=1, seed=seed))
             readings[key] = Reading.of(prepared, needs_numbers=paired)
         except MicroveilError as error:
             readings[key] = error

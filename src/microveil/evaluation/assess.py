@@ -147,7 +147,6 @@ def assess(
         codes = protected.codes_of_original(codes)
         guarantee = guarantee or protected.guarantee
         measurements, protected = measurements or protected.measurements, protected.data
-    paired = paired and has_pairs(guarantee)
     analyses = Analyses.of(
         classes=classes,
         threshold=threshold,
@@ -159,11 +158,12 @@ def assess(
     before = open_table(original, codes)
     check_columns(before, codes.by_column, "original")
     after = open_table(protected, codes_in_release(codes, guarantee))
+    paired = paired and has_pairs(guarantee, before.n_records - after.n_records)
     _check_lengths(before, after, paired=paired)
     asked = analyses.to_dict() | {"k": k, "rules": _rules(before, after, rules)}
     asked["by"] = _groups(before, after, by)
     _check_pairs(asked, paired=paired)
-    numeric, words = _attributes(before, after, attributes)
+    numeric, words = _attributes(before, after, attributes, guarantee)
     asked["margins"] = partial(
         subgroup_margins,
         names=numeric,
@@ -307,10 +307,15 @@ def _classes(
 
 
 def _attributes(
-    original: Table, protected: Table, wanted: Iterable[str] | None
+    original: Table,
+    protected: Table,
+    wanted: Iterable[str] | None,
+    guarantee: Guarantee | None,
 ) -> tuple[list[str], list[str]]:
-    """Return the attributes of numbers and of text."""
-    names = _common(original, protected) if wanted is None else _named(wanted)
+    """Return the attributes of numbers and of text; new numbers of units are none of them."""
+    numbered = guarantee.unit.column if guarantee is not None else None
+    common = (name for name in _common(original, protected) if name != numbered)
+    names = list(common) if wanted is None else _named(wanted)
     for table, side in ((original, "original"), (protected, "protected")):
         check_columns(table, names, side)
     words = [name for name in names if not original.kind(name).is_numeric]

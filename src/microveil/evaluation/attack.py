@@ -126,13 +126,14 @@ def attack(
     """
     _check_numbers(n_attacks, tolerance, neighbours, confidence, seed)
     codes = MissingCodes.of(missing_codes, missing_values)
-    own = codes
+    own, guarantee = codes, None
     if isinstance(protected, Release):
-        codes = protected.codes_of_original(codes)
-        own = codes_in_release(codes, protected.guarantee)
-        paired, protected = paired and has_pairs(protected.guarantee), protected.data
+        codes, guarantee = protected.codes_of_original(codes), protected.guarantee
+        own, protected = codes_in_release(codes, guarantee), protected.data
     tables = {"original": open_table(original, codes), "protected": open_table(protected, own)}
     check_columns(tables["original"], codes.by_column, "original")
+    n_missing = tables["original"].n_records - tables["protected"].n_records
+    paired = paired and has_pairs(guarantee, n_missing)
     if control is not None:
         tables["control"] = open_table(control, codes)
     if paired and tables["original"].n_records != tables["protected"].n_records:
@@ -141,7 +142,8 @@ def attack(
             "paired records must be as many in both",
             "pass the same people in the same order, or paired=False (--shuffled)",
         )
-    records = _records(tables, None if attributes is None else _named(attributes))
+    numbered = None if guarantee is None else guarantee.unit.column
+    records = _records(tables, None if attributes is None else _named(attributes), numbered)
     names = list(records["original"].names)
     if recipe is not None and known is None and secret is None:
         known, secret = _by_roles(names, roles_of_recipe(recipe))
@@ -281,14 +283,20 @@ def _constant(records: Records, name: str) -> bool:
     return len(np.unique(values[~np.isnan(values)])) < 2
 
 
-def _records(tables: dict[str, Table], named: list[str] | None) -> dict[str, Records]:
-    """Read the attributes that take part as matrices, categories coded alike in all tables."""
+def _records(
+    tables: dict[str, Table], named: list[str] | None, numbered: str | None
+) -> dict[str, Records]:
+    """Read the attributes that take part as matrices, categories coded alike in all tables.
+
+    A column of new numbers of units, where there is one, takes part if it is named.
+    """
     if named is None:
         first = tables["original"]
         chosen = [
             name
             for name in first.names
-            if all(
+            if name != numbered
+            and all(
                 name in table.names and table.kind(name).is_numeric == first.kind(name).is_numeric
                 for table in tables.values()
             )

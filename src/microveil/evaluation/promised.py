@@ -115,10 +115,11 @@ def codes_in_release(codes: MissingCodes, guarantee: Guarantee | None) -> Missin
     return replace(codes, by_column=others).and_of(guarantee.missing_codes)
 
 
-def has_pairs(guarantee: Guarantee | None) -> bool:
+def has_pairs(guarantee: Guarantee | None, n_missing: int = 0) -> bool:
     """Whether the records of a release may stand in the order of the original's.
 
-    They do not where a guarantee says that they were shuffled, or are nobody's.
+    They do not where a guarantee says that they were shuffled, or are nobody's; nor where records
+    of units that had too many were left out, so that ``n_missing`` of the original's are missing.
 
     Examples
     --------
@@ -131,7 +132,7 @@ def has_pairs(guarantee: Guarantee | None) -> bool:
     """
     if guarantee is None:
         return True
-    return guarantee.has_pairs
+    return guarantee.has_pairs and not (guarantee.unit.column is not None and n_missing)
 
 
 def promised(guarantee: Guarantee | None) -> str | None:

@@ -4,11 +4,11 @@ import datetime
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from microveil.privacy import Guarantee, Model, Scope
+from microveil.privacy import Guarantee, Model, Scope, Unit
 from microveil.text import readable
 
 __all__ = ["SCOPES", "Entry", "Spent"]
@@ -86,6 +86,8 @@ class Entry:
         How many columns were released as they are.
     digest : str or None
         Of the file that was protected, keyed; None where it was no file.
+    unit : Unit
+        Who is protected: a record, or all records of a unit.
     """
 
     time: str
@@ -98,6 +100,7 @@ class Entry:
     scopes: Mapping[str, Spent | None]
     kept: int
     digest: str | None
+    unit: Unit = field(default_factory=Unit)
 
     @classmethod
     def of(
@@ -117,6 +120,7 @@ class Entry:
             scopes=dict.fromkeys(SCOPES) if seeded else scopes,
             kept=len(guarantee.kept),
             digest=digest,
+            unit=guarantee.unit,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -138,6 +142,8 @@ class Entry:
             },
             "kept": self.kept,
             "input": self.digest,
+            # Lines of releases that protect a record are those of earlier versions.
+            **({} if self.unit.column is None else {"unit": self.unit.to_dict()}),
         }
 
     def to_line(self) -> bytes:
@@ -165,6 +171,7 @@ class Entry:
                 scopes={name: _read(written["scopes"][name]) for name in SCOPES},
                 kept=written["kept"],
                 digest=written["input"],
+                unit=_unit(written.get("unit")),
             )
             same = entry.to_dict() == written
         except (KeyError, TypeError, ArithmeticError):
@@ -174,6 +181,16 @@ class Entry:
         if not (same and kinds and all(isinstance(text, str) for text in texts)):
             raise ValueError
         return entry
+
+
+def _unit(written: Any) -> Unit:
+    if written is None:
+        return Unit()
+    unit = Unit(column=written["column"], max_rows=written["max_rows"])
+    known = isinstance(unit.column, str) and type(unit.max_rows) is int and unit.max_rows > 0
+    if not known or unit.to_dict() != written:
+        raise ValueError
+    return unit
 
 
 def _read(written: Any) -> Spent | None:

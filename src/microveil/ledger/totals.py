@@ -8,6 +8,7 @@ from typing import Any
 
 from microveil.ledger.entries import SCOPES, Entry, Spent
 from microveil.privacy import Model
+from microveil.text import one_line
 
 __all__ = ["ScopeSum", "Totals"]
 
@@ -56,6 +57,10 @@ class Totals:
         How many releases have which model in force; those drawn from a seed are counted apart.
     n_with_kept_columns : int
         How many released columns as they are.
+    units : tuple of str
+        The columns whose units are protected by some, each once.
+    n_of_units : int
+        How many protect all records of a unit together.
     n_same_file, n_same_file_elsewhere : int
         How many are of the file that was asked about, under this population and under others.
     n_populations : int
@@ -72,6 +77,8 @@ class Totals:
     n_none: int
     n_seeded: int
     n_with_kept_columns: int
+    units: tuple[str, ...]
+    n_of_units: int
     n_same_file: int
     n_same_file_elsewhere: int
     n_populations: int
@@ -107,6 +114,8 @@ class Totals:
             n_none=models.count(Model.NONE) - n_seeded,
             n_seeded=n_seeded,
             n_with_kept_columns=sum(entry.kept > 0 for entry in ours),
+            units=tuple(dict.fromkeys(e.unit.column for e in ours if e.unit.column is not None)),
+            n_of_units=sum(entry.unit.column is not None for entry in ours),
             n_same_file=sum(entry.population == population for entry in of_file),
             n_same_file_elsewhere=sum(entry.population != population for entry in of_file),
             n_populations=len({entry.population for entry in everything}),
@@ -128,6 +137,7 @@ class Totals:
             "n_none": self.n_none,
             "n_seeded": self.n_seeded,
             "n_with_kept_columns": self.n_with_kept_columns,
+            **({"n_of_units": self.n_of_units} if self.n_of_units else {}),
             "n_same_file": self.n_same_file,
             "n_same_file_elsewhere": self.n_same_file_elsewhere,
             "n_populations": self.n_populations,
@@ -157,6 +167,22 @@ class Totals:
                 "each under the conditions of its own guarantee:"
             ),
             *(self._sum_in_words(name, found) for name, found in self.sums.items()),
+            *self._whose_in_words(),
+        )
+
+    def _whose_in_words(self) -> tuple[str, ...]:
+        """Say of whom the sums speak, where releases protect units."""
+        if not self.n_of_units:
+            return ()
+        listed = ", ".join(map(one_line, self.units))
+        if len(self.units) == 1 and self.n_of_units == self.n_releases:
+            return (f"Each of them protects all records of one unit together ({listed}).",)
+        return (
+            (
+                f"{self.n_of_units} of the {self.n_releases} protect all records of one unit "
+                f"together ({listed}), and not all of them the same: the sums bound what is shown "
+                "of one record, and of a whole unit they do not."
+            ),
         )
 
     def _sum_in_words(self, name: str, found: ScopeSum) -> str:

@@ -99,8 +99,10 @@ def _who(given: Circumstances) -> list[str]:
     if given.unit.column is None:
         return [_RECORD]
     notes = [
-        f"A unit is all records with one value of {one_line(given.unit.column)}: a person with "
-        "records in several of them is protected less."
+        (
+            f"A unit is all records with one value of {one_line(given.unit.column)}: a person with "
+            "records in several of them is protected less."
+        )
     ]
     if given.drops:
         notes.append(

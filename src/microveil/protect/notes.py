@@ -35,6 +35,12 @@ def custodian_lines(release: Release) -> tuple[str, ...]:
 
 def _of_plan(planned: Plan) -> Iterator[str]:
     parts = planned.attributes
+    if planned.units is not None and planned.units.n_dropped:
+        n_dropped = planned.units.n_dropped
+        yield (
+            f"{n_dropped} of {planned.table.n_records + n_dropped} records were left out: they are "
+            f"beyond the {planned.units.unit.max_rows} that a unit may have."
+        )
     for part in parts:
         if isinstance(part, CentroidPlan) and part.widening:
             yield _cost_of_widening(part)

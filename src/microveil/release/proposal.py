@@ -19,6 +19,7 @@ from microveil.table import (
     code_for,
     decimals_seen,
     likely_identifier,
+    likely_units,
     missing_seen,
     numeric_look_of,
     open_table,
@@ -103,6 +104,11 @@ BOUNDS = {
     Kind.DECIMAL: "# bounds = [..., ...]       # numbers, as [0, 500000] of yearly incomes",
     Kind.DATE: "# bounds = [..., ...]       # dates, as [1900-01-01, 2030-12-31] of births",
 }
+UNIT = """\
+# unit = {name}     # its values repeat like the numbers of households: all records of one are then
+# max_rows = ...         # protected together, at most so many, as publicly known (laplace, pram,
+                         # dp-synthetic)
+"""
 # What is asked for by scope; None where none was named.
 REQUESTS: Mapping[Scope | None, str] = {
     None: f"""\
@@ -197,6 +203,9 @@ def propose_recipe(
             decimal=_string(text.decimal),
             encoding=_string(text.encoding),
         )
+    numbers = next((name for name in opened.names if likely_units(opened, name)), None)
+    if numbers is not None:
+        parts[0] += UNIT.format(name=_string(numbers))
     parts += [
         _proposal(
             opened,
@@ -204,6 +213,7 @@ def propose_recipe(
             codes.of_column(name),
             for_rows=asked is Scope.ROW,
             show_values=show_values,
+            is_unit=name == numbers,
         )
         for name in opened.names
     ]
@@ -224,7 +234,13 @@ def _misses_values(table: Table) -> bool:
 
 
 def _proposal(
-    table: Table, name: str, codes: Sequence[GivenCode], *, for_rows: bool, show_values: bool
+    table: Table,
+    name: str,
+    codes: Sequence[GivenCode],
+    *,
+    for_rows: bool,
+    show_values: bool,
+    is_unit: bool,
 ) -> str:
     kind = table.kind(name)
     seen = categories_seen(table, name) or []
@@ -240,6 +256,10 @@ def _proposal(
     if identifies:
         note = 'whole numbers, all different: if it is none, "confidential"'
         lines.append(f'role = "identifier"             # {note}')
+    elif is_unit:
+        lines.append(
+            'role = "identifier"             # says which records belong together: see unit'
+        )
     elif kind.is_numeric:
         lines.append('role = "confidential"')
     elif len(seen) == table.n_records:

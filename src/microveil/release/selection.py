@@ -134,8 +134,8 @@ def _settle_method(
         chosen = _chosen_for_rows(table, asked, engine)
         prepared = prepare(table, Request.of(chosen), progress)
         return _advised(chosen, prepared, public=True), prepared
-    # Of all candidates this one asks for least.
-    least = METHODS["idp-cbls"]
+    # Of all candidates this one asks for least; of those that take units there is one alone.
+    least = METHODS["idp-cbls" if asked.get("unit") is None else "laplace"]
     if asked.get("missing") == "protect":
         raise _for_rows_alone("missing", "hide which cells are missing", str(scope))
     probe = Request.of(_fitted(least, {**asked, "method": least.id, "k": least.smallest_k}))
@@ -238,7 +238,10 @@ def _for_rows_alone(
 
 def _candidates(asked: Mapping[str, Any], scope: str) -> Iterator[tuple[str, Mapping[str, str]]]:
     """Yield what may be best at a scope, but for what a request has chosen otherwise."""
+    of_units = asked.get("unit") is not None
     for name, steps in (*CANDIDATES, *(OF_ROWS if scope == Scope.ROW else ())):
+        if of_units and not METHODS[name].takes_unit:
+            continue
         if all(asked.get(step) in (None, value) for step, value in steps.items()):
             yield name, steps
 

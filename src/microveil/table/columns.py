@@ -25,6 +25,7 @@ __all__ = [
     "categories_seen",
     "decimals_seen",
     "likely_identifier",
+    "likely_units",
     "numbers_of_attribute",
     "on_grid",
     "resolution_from_data",
@@ -36,6 +37,9 @@ MOST_DECIMALS = 15
 HEAD = 1000
 # Text of more different values than this is hardly one of categories.
 MOST_CATEGORIES = 1000
+# What repeats like the numbers of households: this share of the records or more are not the first
+# of theirs, and none has more.
+REPEATED, LARGEST_UNIT = 0.2, 30
 # What can be done about missing cells.
 KEEP = 'complete it, or pass missing="keep" (--missing keep) to release such cells as missing'
 HIDE = (
@@ -452,3 +456,29 @@ def likely_identifier(table: Table, name: str) -> bool:
         return False
     whole = values.dtype.kind == "i" or bool(np.array_equal(np.rint(values), values))
     return whole and len(values) > 1 and len(np.unique(values)) == len(values)
+
+
+def likely_units(table: Table, name: str) -> bool:
+    """Whether whole numbers or text repeat as the numbers of households do.
+
+    Equal ones all stand together, a few each.
+
+    Examples
+    --------
+    >>> of_people = {"HOUSEHOLD": np.array([3, 3, 8, 8, 8, 5]), "AGE": np.array([9, 7, 9, 8, 7, 6])}
+    >>> [likely_units(open_table(of_people), name) for name in of_people]
+    [True, False]
+    """
+    kind = table.kind(name)
+    if kind not in (Kind.WHOLE, Kind.OTHER):
+        return False
+    try:
+        alike, absent = table.alike(name)
+    except DataError:
+        return False
+    sizes = np.unique(alike, return_counts=True)[1]
+    begin = 1 + np.count_nonzero(np.diff(alike))
+    repeated = len(alike) - len(sizes) >= REPEATED * len(alike)
+    return bool(
+        not absent.any() and begin == len(sizes) > 2 and repeated and sizes.max() <= LARGEST_UNIT
+    )

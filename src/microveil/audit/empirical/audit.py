@@ -113,6 +113,13 @@ def empirical_audit(
     asked = merged({} if recipe is None else read_recipe(recipe), arguments)
     engine = engine_of(asked)
     request, prepared = settle(table, asked, engine)
+    if request.unit is not None:
+        raise RequestError(
+            "unit",
+            "what is attacked is what one record changes, and not all records of a unit",
+            "leave out unit and max_rows, and pass epsilon over max_rows: what one record may "
+            "spend of a pure epsilon",
+        )
     planned = plan_prepared(prepared, request, engine)
     part = _attacked(planned, attribute)
     return measured(

@@ -1,0 +1,309 @@
+"""Units, from a request to what is read back: who may have one, what is released, what is said."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import microveil as mv
+from microveil.commands.files import (
+    assess_files,
+    attack_files,
+    counted_releases,
+    inspect_file,
+    protect_file,
+)
+from microveil.compare import compare
+from microveil.methods import METHODS
+
+H = 3
+NUMBERS = np.arange(240)
+# Households of one to four, in the order of the table; the fourth record is beyond the number.
+OWNERS = np.array([f"h{number}" for number in np.repeat(np.arange(96), [1, 2, 3, 4] * 24)])
+PEOPLE = {"HOUSEHOLD": OWNERS, "AGE": NUMBERS * 7 % 100, "SEX": NUMBERS % 2}
+ASKED = {"attributes": ["AGE"], "bounds": {"AGE": (0, 120), "SEX": (0, 1)}, "epsilon": 3}
+UNIT = {"unit": "HOUSEHOLD", "max_rows": H, "outside": "clamp"}
+FRAMES = {
+    "arrays": lambda columns: columns,
+    "polars": pl.DataFrame,
+    "pandas": lambda columns: pd.DataFrame(columns, index=range(900, 900 + len(columns["AGE"]))),
+    "arrow": lambda columns: pa.table({name: list(cells) for name, cells in columns.items()}),
+}
+TAKES = ("laplace", "pram", "dp-synthetic")
+
+
+def laplace(**asked):
+    return {"method": "laplace", **ASKED, **UNIT, **asked}
+
+
+def cells(data, name):
+    return np.array(data[name].to_pylist() if isinstance(data, pa.Table) else data[name])
+
+
+# Who may have a unit.
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_only_methods_whose_noise_adds_up_protect_a_unit(method):
+    """Each other refuses, says why, and names those that would do."""
+    asked = {**ASKED, **UNIT, "method": method, "k": 5}
+    assert METHODS[method].takes_unit == (method in TAKES)
+    if method in TAKES:
+        asked |= {"attributes": ["SEX"]} if method == "pram" else {}
+        assert mv.plan(PEOPLE, **asked).guarantee.unit.max_rows == H
+        return
+    with pytest.raises(mv.RequestError) as refused:
+        mv.plan(PEOPLE, **asked)
+    assert refused.value.place == "unit"
+    assert ", ".join(TAKES) in refused.value.remedy
+    why = {"idp": "individual differential privacy", "mda": "bounds nothing for one record"}
+    assert why.get(method[:3], method) in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "place", "words"),
+    [
+        ({"max_rows": None}, "max_rows", "never read from the data"),
+        ({"unit": None}, "max_rows", "no unit is named"),
+        ({"max_rows": 0}, "max_rows", "1 or more"),
+        ({"max_rows": True}, "max_rows", "1 or more"),
+        ({"unit": 3}, "unit", "name of a column"),
+        ({"unit": "HOME"}, "column 'HOME'", "no such column"),
+        ({"keep": ["HOUSEHOLD"]}, "column 'HOUSEHOLD'", "new numbers"),
+        ({"attributes": ["AGE", "HOUSEHOLD"]}, "column 'HOUSEHOLD'", "new numbers"),
+        ({"outside": "error"}, "column 'HOUSEHOLD', 24 units", "more than the 3 records"),
+    ],
+)
+def test_what_does_not_fit_a_unit_is_refused(change, place, words):
+    """With the place and the rule, and never a value."""
+    with pytest.raises(mv.MicroveilError) as refused:
+        mv.protect(PEOPLE, **laplace(**change))
+    assert refused.value.place == place
+    assert words in refused.value.rule
+    assert "h9" not in str(refused.value)
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+@pytest.mark.parametrize("empty", [None, "", "  "])
+def test_a_record_of_no_unit_is_refused(kind, empty):
+    """Missing, or empty text: whose it is must be said, by its place and by no value."""
+    owners = OWNERS.astype(object)
+    owners[[6, 8]] = empty
+    table = FRAMES[kind]({**PEOPLE, "HOUSEHOLD": owners})
+    with pytest.raises(mv.DataError, match="2 records, the first is record 7: every record"):
+        mv.protect(table, **laplace())
+
+
+def test_a_missing_number_of_a_household_is_refused_too():
+    """Of floats, where it is not a number."""
+    numbers = np.repeat([1.0, 2.0, np.nan], 80)
+    with pytest.raises(mv.DataError, match="80 records, the first is record 161"):
+        mv.protect({**PEOPLE, "HOUSEHOLD": numbers}, **laplace())
+
+
+# What is released.
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_rows_that_are_kept_have_new_numbers_of_their_units(kind, shuffle):
+    """Whole numbers from 1, one for each household, in another order in each release."""
+    table = FRAMES[kind]({**PEOPLE, "ROW": NUMBERS})
+    releases = [mv.protect(table, **laplace(keep=["ROW"], shuffle=shuffle)) for _ in range(2)]
+    maps = []
+    for release in releases:
+        numbers, rows = cells(release.data, "HOUSEHOLD"), cells(release.data, "ROW")
+        assert numbers.dtype.kind == "i"
+        assert len(rows) == release.guarantee.n_records == 216
+        assert (list(rows) == sorted(rows)) != shuffle
+        pairs = set(zip(numbers.tolist(), OWNERS[rows].tolist(), strict=True))
+        assert {new for new, _ in pairs} == set(range(1, 97))
+        assert len(pairs) == 96
+        assert np.bincount(numbers).max() == H
+        maps.append({old: new for new, old in pairs})
+    assert maps[0] != maps[1]
+
+
+def test_no_numbers_are_released_where_no_row_is_a_units():
+    """Neither beside columns in orders of their own, nor in a new table, which says so."""
+    apart = mv.protect(PEOPLE, **laplace(shuffle="columns"))
+    assert list(apart.data) == ["AGE"]
+    new = mv.protect(PEOPLE, **{**laplace(), "method": "dp-synthetic", "attributes": ["SEX"]})
+    assert list(new.data) == ["SEX"]
+    assert any("no two rows of the new table are one household's" in n for n in new.guarantee.notes)
+
+
+def test_units_of_one_record_are_protected_as_records_are():
+    """The same scales and shares; what differs is that sizes are taken as given."""
+    owners = np.array([f"p{number}" for number in NUMBERS])
+    for method in TAKES:
+        asked = {**ASKED, "method": method, "attributes": ["SEX"], "seed": 1}
+        plain = mv.protect(PEOPLE, **asked)
+        alone = mv.protect({**PEOPLE, "HOUSEHOLD": owners}, **asked, unit="HOUSEHOLD", max_rows=1)
+        assert (plain.data["SEX"] == alone.data["SEX"]).all()
+        assert plain.guarantee.scopes == alone.guarantee.scopes
+        assert plain.guarantee.attributes == alone.guarantee.attributes
+        ids = {condition.id for condition in alone.guarantee.conditions}
+        assert ids >= {"unit-sizes"}
+
+
+# What is said.
+
+
+def test_the_guarantee_says_who_is_protected():
+    """In JSON, summary, page and notes; it is read back as it was written."""
+    guarantee = mv.protect(PEOPLE, **laplace()).guarantee
+    written = json.loads(json.dumps(guarantee.to_dict()))
+    assert written["unit"] == {"column": "HOUSEHOLD", "max_rows": H}
+    assert mv.Guarantee.from_dict(written) == guarantee
+    assert "epsilon 3 for all records of one unit (HOUSEHOLD, 3 at most)" in guarantee.summary()
+    page = guarantee.statement()
+    assert "if the records of that unit were all replaced by as many others" in page
+    assert "It is not true of the program" not in page
+    assert "One person" not in page
+    assert "One record is taken to be one person" not in page
+    assert [c.id for c in guarantee.conditions] == ["unit-sizes"]
+
+
+def test_a_check_of_the_sizes_is_a_condition():
+    """Where larger units are refused, that this table was not is taken as given."""
+    asked = {**laplace(), "max_rows": 4, "outside": "error"}
+    checked = mv.protect(PEOPLE, **asked).guarantee.conditions
+    assert [c.id for c in checked] == ["unit-sizes", "outside-checked"]
+    assert checked[1].short == "the check that no unit has more than 4 records"
+    asked |= {"method": "dp-synthetic", "attributes": ["SEX"]}
+    both = mv.protect(PEOPLE, **asked).guarantee.conditions[1]
+    assert "inside its bounds and that no unit has more than 4 records" in both.short
+
+
+def test_a_file_that_leaves_out_the_sizes_is_refused():
+    """Nor does one without a unit speak of several records."""
+    contents = mv.protect(PEOPLE, **laplace()).guarantee.to_dict()
+    without = {**contents, "conditions": [], "notes": contents["notes"][1:]}
+    several = {
+        **mv.plan(PEOPLE, **{**laplace(), "unit": None, "max_rows": None}).guarantee.to_dict()
+    }
+    several["unit"] = {"column": None, "max_rows": H}
+    for forged in (without, several):
+        with pytest.raises(ValueError, match=r"^$"):
+            mv.Guarantee.from_dict(forged)
+
+
+def test_audits_speak_of_the_unit():
+    """Shares and losses are those of all its records, and stay within epsilon."""
+    found = mv.audit(PEOPLE, **laplace())
+    assert found.attributes["AGE"].share == 3
+    assert 2 < found.vector_scope <= 3
+    assert (
+        "at most what all records of one unit (HOUSEHOLD, 3 at most) can change" in found.to_text()
+    )
+    new = mv.audit(PEOPLE, **{**laplace(), "method": "dp-synthetic", "attributes": ["SEX"]})
+    assert new.vector_scope == pytest.approx(3)
+    assert "all records of one unit" in new.to_text()
+    with pytest.raises(mv.RequestError, match="epsilon over max_rows"):
+        mv.empirical_audit(PEOPLE, **laplace(), runs=10)
+
+
+def test_what_is_left_to_advice_takes_units():
+    """No method is weighed that would refuse them, at row scope and at others."""
+    advice = mv.advise(PEOPLE, **laplace())
+    assert {option.method for option in advice.options} <= set(TAKES)
+    for scope, chosen in (("vector", {"laplace"}), ("row", set(TAKES))):
+        asked = {**laplace(), "method": "auto", "scope": scope, "attributes": ["AGE", "SEX"]}
+        assert mv.plan(PEOPLE, **asked).guarantee.method in chosen
+
+
+def test_a_comparison_leaves_out_the_same_records_everywhere():
+    """By its seed: the same comparison has the same figures, and those who refuse say so."""
+    asked = {**ASKED, **UNIT, "methods": ["laplace", "dp-um", "pram"], "attributes": ["SEX"],
+             "k": 5, "seed": 4, "runs": 2, "epsilon": [3]}  # fmt: skip
+    found = [compare(PEOPLE, **asked) for _ in range(2)]
+    tables = [one.table.drop("seconds", strict=False) for one in found]
+    assert tables[0].equals(tables[1])
+    refused = tables[0].filter(pl.col("refused").is_not_null())
+    assert refused["method"].unique().to_list() == ["dp-um"]
+    assert found[0].description["n_records"] == 216
+
+
+# From file to file.
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """A release of a file in which households lose their fourth records."""
+    place = tmp_path_factory.mktemp("units")
+    pl.DataFrame(PEOPLE).write_csv(place / "people.csv")
+    release = protect_file(
+        place / "people.csv", place / "release", **laplace(), population="people", linkage=False
+    )
+    return place, release
+
+
+def test_a_file_is_released_without_what_is_beyond(written):
+    """The custodian is shown how many records that is; nobody else is."""
+    place, release = written
+    data = pl.read_csv(place / "release" / "data.csv")
+    assert data.columns == ["HOUSEHOLD", "AGE"]
+    assert data["HOUSEHOLD"].n_unique() == 96
+    assert any("24 of 240 records were left out" in n for n in release.manifest.custodian_notes)
+    assert (place / "release-custodian" / "report.html").exists()
+    for name in ("guarantee.json", "guarantee.md"):
+        assert "240" not in (place / "release" / name).read_text()
+
+
+def test_an_assessment_says_how_many_records_are_missing(written):
+    """Without pairs, as nobody knows which; new numbers are no attribute."""
+    place, _ = written
+    found = assess_files(place / "people.csv", place / "release" / "data.csv", None, text=None)
+    assert found.guarantee is not None
+    assert "216 released records against 240 records of the original" in found.to_text()
+    assert list(found.to_dict()["attributes"]) == ["AGE"]
+    assert mv.assess(PEOPLE, mv.protect(PEOPLE, **laplace())).n_protected == 216
+    report = attack_files(
+        place / "people.csv", place / "release" / "data.csv", names={}, n_attacks=3
+    )
+    assert not any("linkage" in outcome.attack for outcome in report.outcomes)
+
+
+def test_the_ledger_says_of_whom_its_sums_speak(written, tmp_path):
+    """Of units where all releases protect the same, else of single records."""
+    place, release = written
+    said = "\n".join(counted_releases(release, place / "release").in_words())
+    assert "Each of them protects all records of one unit together (HOUSEHOLD)." in said
+    ledger = place / "microveil-ledger.jsonl"
+    other = tmp_path / "ledger.jsonl"
+    other.touch(mode=0o600)
+    other.write_bytes(ledger.read_bytes())
+    of_records = protect_file(
+        place / "people.csv", tmp_path / "records", population="people", ledger=other,
+        method="laplace", linkage=False, **ASKED,
+    )  # fmt: skip
+    said = "\n".join(counted_releases(of_records, tmp_path / "records", other).in_words())
+    assert "1 of the 2 protect all records of one unit together" in said
+    assert "of a whole unit they do not" in said
+
+
+def test_a_recipe_asks_for_units(written, tmp_path):
+    """By two entries; what inspect proposes is a comment, and the column is left out."""
+    place, _ = written
+    _, proposed = inspect_file(place / "people.csv", None, None, scope="row")
+    assert '# unit = "HOUSEHOLD"' in proposed
+    assert "# max_rows = ..." in proposed
+    assert proposed.count("see unit") == 1
+    assert "h9" not in proposed
+    filled = {
+        '# unit = "HOUSEHOLD"': 'unit = "HOUSEHOLD"',
+        "# max_rows = ...": "max_rows = 3",
+        "# bounds = [..., ...]": "bounds = [0, 120]",
+    }
+    recipe = proposed
+    for line, confirmed in filled.items():
+        recipe = recipe.replace(line, confirmed)
+    path = tmp_path / "recipe.toml"
+    path.write_text(recipe)
+    plan = mv.plan(pl.read_csv(place / "people.csv"), recipe=path, epsilon=30, delta=0)
+    assert plan.guarantee.unit.to_dict() == {"column": "HOUSEHOLD", "max_rows": 3}
+    assert plan.guarantee.n_records == 216
