@@ -40,6 +40,10 @@ class Units:
     of_record: Whole
     n_dropped: int
 
+    def of_values(self, missing: NDArray[np.bool_] | None) -> Whole:
+        """Return the unit of each record that has a value of an attribute."""
+        return self.of_record if missing is None else self.of_record[~missing]
+
     def renumbered(self, source: RandomSource) -> Whole:
         """Draw new numbers for the units, from 1, in a secret order; one a record."""
         orders = permutation(int(self.of_record.max()) + 1, source)

@@ -318,7 +318,7 @@ class _WithoutCodes:
 
     def taken(self, rows: NDArray[np.int64]) -> "_WithoutCodes":
         fewer = copy.copy(self)
-        fewer._table = self._table.taken(rows)
+        fewer._table = self._table.taken(rows)  # noqa: SLF001 -- a copy of this very table
         fewer.n_records = len(rows)
         return fewer
 

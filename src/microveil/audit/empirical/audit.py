@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +12,20 @@ from microveil.audit.accounted import accounted_of
 from microveil.audit.empirical.bounds import lower_bound
 from microveil.audit.empirical.experiments import (
     CellExperiment,
+    CellsExperiment,
     Experiment,
     by_rows,
     in_any_order,
     one_by_one,
 )
 from microveil.audit.empirical.measurements import measurement_experiment
-from microveil.audit.empirical.neighbours import Tuned, far_neighbour, near_loss, near_neighbour
+from microveil.audit.empirical.neighbours import (
+    Tuned,
+    far_neighbour,
+    near_loss,
+    near_neighbour,
+    unit_neighbour,
+)
 from microveil.audit.empirical.report import EmpiricalAudit, ScopeFinding
 from microveil.audit.empirical.tuning import tuned_to
 from microveil.engines import engine_of
@@ -113,13 +120,6 @@ def empirical_audit(
     asked = merged({} if recipe is None else read_recipe(recipe), arguments)
     engine = engine_of(asked)
     request, prepared = settle(table, asked, engine)
-    if request.unit is not None:
-        raise RequestError(
-            "unit",
-            "what is attacked is what one record changes, and not all records of a unit",
-            "leave out unit and max_rows, and pass epsilon over max_rows: what one record may "
-            "spend of a pure epsilon",
-        )
     planned = plan_prepared(prepared, request, engine)
     part = _attacked(planned, attribute)
     return measured(
@@ -164,18 +164,24 @@ def measured(
     if isinstance(part, CutsPlan | LevelsPlan):
         return _of_measurement(part, prepared, planned, engine, (runs, confidence, audit_seed))
     near: float | None = part.vector_loss
+    far, units = part.vector_loss, prepared.units
     experiments: Mapping[str, Experiment]
-    if isinstance(part, CentroidPlan):
+    if units is not None and isinstance(part, CentroidPlan | TransitionPlan):
+        # Each record is drawn by itself: the same neighbour is the worst at every scope.
+        of_value = units.of_values(part.missing)
+        experiment, near = _unit_experiment(part, of_value, prepared, request)
+        experiments, far = dict.fromkeys(SCOPES, experiment), near
+    elif isinstance(part, CentroidPlan):
         tuned = tuned_to(part, prepared, request)
         near = near_loss(tuned)
         experiments = _centroid_experiments(tuned, planned)
     elif isinstance(part, TransitionPlan):
-        experiments = dict.fromkeys(SCOPES, _cell_experiment(part))
+        experiments = dict.fromkeys(SCOPES, max(_cells(part).values(), key=_most).experiment)
     else:
         raise _no_epsilon(part)
-    exact = {"cluster": near, "vector": part.vector_loss, "row": None}
+    exact = {"cluster": near, "vector": far, "row": None}
     if planned.promised.row.covered:
-        exact["row"] = part.vector_loss
+        exact["row"] = far
     streams = RandomSource.seeded(audit_seed).spawn(2 * len(SCOPES))
     scopes = {}
     for place, name in enumerate(SCOPES):
@@ -207,7 +213,8 @@ def _of_measurement(
     assert accounted is not None  # noqa: S101 -- such plans are those of a new table
     column = prepared.columns[prepared.names.index(name)]
     *streams, pilots = RandomSource.seeded(audit_seed).spawn(3)
-    experiment = measurement_experiment(part, column, engine, pilots)
+    of_value = None if prepared.units is None else prepared.units.of_values(column.missing)
+    experiment = measurement_experiment(part, column, engine, pilots, of_value)
     scores = _scores(experiment, runs, streams)
     own = float(accounted.epsilon(accounted.attributes[name]))
     shown = lower_bound(*scores, confidence, float(accounted.delta))
@@ -286,16 +293,50 @@ def _centroid_experiments(tuned: Tuned, planned: Plan) -> dict[str, Experiment]:
     }
 
 
-def _cell_experiment(part: TransitionPlan) -> CellExperiment:
-    """Replace a category that occurs by the one whose row differs most from its own."""
-    there = np.unique(part.codes)
+def _unit_experiment(
+    part: CentroidPlan | TransitionPlan,
+    of_value: NDArray[np.int64],
+    prepared: Prepared,
+    request: Request,
+) -> tuple[Experiment, float]:
+    """Replace all records of the unit that costs most, and say what that is."""
+    if isinstance(part, CentroidPlan):
+        tuned = tuned_to(part, prepared, request)
+        neighbour, loss = unit_neighbour(tuned, of_value)
+        return one_by_one(tuned.table, neighbour, part.grid, isotonic=False), loss
+    cells, codes = _cells(part), part.codes
+    costs = np.bincount(of_value, weights=[cells[code].loss for code in codes.tolist()])
+    members = codes[of_value == costs.argmax()].tolist()
+    worst = CellsExperiment(cells=tuple(cells[code].experiment for code in members))
+    return worst, float(costs.max())
+
+
+class _Cell(NamedTuple):
+    """The worst that a category can be replaced by, and what that costs."""
+
+    experiment: CellExperiment
+    loss: float
+
+
+def _most(cell: _Cell) -> float:
+    return cell.loss
+
+
+def _cells(part: TransitionPlan) -> dict[int, _Cell]:
+    """Replace each category that occurs by the one whose row differs most from its own."""
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(part.weights / part.weights.sum(axis=1, keepdims=True))
-        apart = np.stack([logs.max(axis=0) - logs[there], logs[there] - logs.min(axis=0)])
-    # An outcome that no category leads to makes no difference.
-    below, own, outcome = np.unravel_index(np.nan_to_num(apart, nan=0.0).argmax(), apart.shape)
-    other = logs[:, outcome].argmin() if below else logs[:, outcome].argmax()
-    return CellExperiment(table=part.weights[there[own]], neighbour=part.weights[other])
+    found = {}
+    for own in np.unique(part.codes).tolist():
+        with np.errstate(invalid="ignore"):
+            apart = np.stack([logs.max(axis=0) - logs[own], logs[own] - logs.min(axis=0)])
+        # An outcome that no category leads to makes no difference.
+        apart = np.nan_to_num(apart, nan=0.0)
+        below, outcome = np.unravel_index(apart.argmax(), apart.shape)
+        other = logs[:, outcome].argmin() if below else logs[:, outcome].argmax()
+        experiment = CellExperiment(table=part.weights[own], neighbour=part.weights[other])
+        found[own] = _Cell(experiment, float(apart.max()))
+    return found
 
 
 def _scores(
@@ -314,7 +355,7 @@ def _claimed(cover: Cover, part: AttributePlan, planned: Plan) -> float | None:
     total = planned.guarantee.epsilon
     if cover.epsilon is None or part.share is None or not total:
         return None
-    return cover.epsilon * float(part.share / total)
+    return cover.epsilon * float((planned.guarantee.unit.spends(part.share) or 0) / total)
 
 
 def _check(runs: int, confidence: float, audit_seed: int) -> None:

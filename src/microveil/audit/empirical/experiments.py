@@ -18,6 +18,7 @@ from microveil.mechanism.noise import NoiseGrid, RandomSource, perturbed_means, 
 
 __all__ = [
     "CellExperiment",
+    "CellsExperiment",
     "CentroidExperiment",
     "Experiment",
     "by_rows",
@@ -237,4 +238,22 @@ class CellExperiment:
             )
         drawn = np.searchsorted(edges, tickets, side="right")
         scores: Real = np.clip(ratio, -CERTAIN, CERTAIN)[drawn]
+        return scores
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellsExperiment:
+    """Several values, each drawn by a row of a transition matrix of its own.
+
+    Attributes
+    ----------
+    cells : tuple of CellExperiment
+    """
+
+    cells: tuple[CellExperiment, ...]
+
+    def scores(self, runs: int, source: RandomSource, *, of_neighbour: bool) -> Real:
+        """Draw all values, once a run, and weigh them together; see `Experiment`."""
+        each = [cell.scores(runs, source, of_neighbour=of_neighbour) for cell in self.cells]
+        scores: Real = np.clip(np.round(np.sum(each, axis=0), DECIMALS), -CERTAIN, CERTAIN)
         return scores

@@ -76,7 +76,11 @@ class MeasurementExperiment:
 
 
 def measurement_experiment(
-    part: OwnPlan, column: GridColumn, engine: Engine, source: RandomSource
+    part: OwnPlan,
+    column: GridColumn,
+    engine: Engine,
+    source: RandomSource,
+    of_value: Whole | None = None,
 ) -> Experiment:
     """Make the experiment on a column and on the neighbour of it that is told from it best.
 
@@ -88,6 +92,8 @@ def measurement_experiment(
     engine : Engine
     source : RandomSource
         Of the runs that choose the neighbour.
+    of_value : int64 array (n_values,), optional
+        The unit of each record that has a value, where all records of one are replaced.
     """
     against = _scoring(part, column)
     candidates = [
@@ -97,7 +103,9 @@ def measurement_experiment(
             engine=engine,
             score=against(neighbour),
         )
-        for neighbour in _neighbours(part, column)
+        for neighbour in (
+            _neighbours(part, column) if of_value is None else _of_units(column, of_value)
+        )
     ]
     if len(candidates) == 1:
         return candidates[0]
@@ -149,7 +157,20 @@ def _far_and_near(column: GridColumn) -> Iterator[GridColumn]:
                 yield _moved(column, record, place)
 
 
-def _moved(column: GridColumn, record: int, value: int) -> GridColumn:
+def _of_units(column: GridColumn, of_value: Whole) -> Iterator[GridColumn]:
+    """Move all records of a unit to one place: of two of the largest, at the ends of the ranks."""
+    lower, upper = column.attribute.grid_bounds or (0, 0)
+    sizes = np.bincount(of_value)
+    means = np.bincount(of_value, weights=column.values) / np.maximum(sizes, 1)
+    largest = np.flatnonzero(sizes == sizes.max())
+    in_order = np.sort(column.values)
+    ranks = np.linspace(0, len(in_order) - 1, QUARTERS + 1).astype(np.int64)
+    places = [lower, *in_order[ranks[1:-1]].tolist(), upper]
+    for unit in (largest[means[largest].argmin()], largest[means[largest].argmax()]):
+        yield from (_moved(column, np.flatnonzero(of_value == unit), place) for place in places)
+
+
+def _moved(column: GridColumn, record: int | Whole, value: int) -> GridColumn:
     values = column.values.copy()
     values[record] = value
     return replace(column, values=values)

@@ -17,7 +17,14 @@ from microveil.mechanism.shifts import RankedShifts
 from microveil.partition import Partition
 from microveil.plans import CentroidPlan
 
-__all__ = ["Clustered", "Tuned", "far_neighbour", "near_loss", "near_neighbour"]
+__all__ = [
+    "Clustered",
+    "Tuned",
+    "far_neighbour",
+    "near_loss",
+    "near_neighbour",
+    "unit_neighbour",
+]
 
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
@@ -140,6 +147,24 @@ def near_neighbour(tuned: Tuned) -> Clustered:
 def near_loss(tuned: Tuned) -> float:
     """Return the exact loss at cluster scope: what the worst such neighbour costs."""
     return float(tuned.loss(_within(tuned)).max())
+
+
+def unit_neighbour(tuned: Tuned, of_value: Whole) -> tuple[Clustered, float]:
+    """Return the worst neighbour with all records of one unit replaced, and its exact loss.
+
+    Parameters
+    ----------
+    tuned : Tuned
+        Whose records are each a cluster of its own.
+    of_value : int64 array (n_values,)
+        The unit of each record that has a value.
+    """
+    table, change = tuned.table, _within(tuned)
+    costs = np.bincount(of_value, weights=tuned.loss(change)[table.labels])
+    members = table.labels[of_value == costs.argmax()]
+    sums = table.sums.copy()
+    sums[members] += change[members]
+    return replace(table, sums=sums), float(costs.max())
 
 
 def _within(tuned: Tuned) -> Whole:
