@@ -197,15 +197,15 @@ def propose_recipe(
     parts[0] += REQUESTS[asked].format(missing=missing[_misses_values(opened)])
     if codes.of_text:
         parts[0] += f"missing_values = [{', '.join(map(_string, codes.of_text))}]\n"
+    numbers = next((name for name in opened.names if likely_units(opened, name)), None)
+    if numbers is not None:
+        parts[0] += UNIT.format(name=_string(numbers))
     if text is not None:
         parts[0] += FILE.format(
             separator=_string(text.separator),
             decimal=_string(text.decimal),
             encoding=_string(text.encoding),
         )
-    numbers = next((name for name in opened.names if likely_units(opened, name)), None)
-    if numbers is not None:
-        parts[0] += UNIT.format(name=_string(numbers))
     parts += [
         _proposal(
             opened,
@@ -278,7 +278,7 @@ def _proposal(
     lines.append(f'type = "{kind.value}"')
     if kind is Kind.DECIMAL:
         lines.append(_resolution(table, name, for_rows=for_rows))
-    if kind in BOUNDS and not identifies:
+    if kind in BOUNDS and not (identifies or is_unit):
         lines.append(BOUNDS[kind])
     missing = _missing(table, name, codes, show_values=show_values)
     return "\n".join([*lines, *missing, *categories]) + "\n"
