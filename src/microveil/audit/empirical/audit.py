@@ -176,7 +176,7 @@ def measured(
         near = near_loss(tuned)
         experiments = _centroid_experiments(tuned, planned)
     elif isinstance(part, TransitionPlan):
-        experiments = dict.fromkeys(SCOPES, max(_cells(part).values(), key=_most).experiment)
+        experiments = dict.fromkeys(SCOPES, _cell_experiment(part))
     else:
         raise _no_epsilon(part)
     exact = {"cluster": near, "vector": far, "row": None}
@@ -318,8 +318,9 @@ class _Cell(NamedTuple):
     loss: float
 
 
-def _most(cell: _Cell) -> float:
-    return cell.loss
+def _cell_experiment(part: TransitionPlan) -> CellExperiment:
+    """Replace a category that occurs by the one whose row differs most from its own."""
+    return max(_cells(part).values(), key=lambda cell: cell.loss).experiment
 
 
 def _cells(part: TransitionPlan) -> dict[int, _Cell]:
