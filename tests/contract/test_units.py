@@ -104,6 +104,21 @@ def test_a_missing_number_of_a_household_is_refused_too():
         mv.protect({**PEOPLE, "HOUSEHOLD": numbers}, **laplace())
 
 
+@pytest.mark.parametrize("code", ["h9", -9])
+def test_a_code_for_a_missing_value_is_no_unit(code):
+    """Records that have it are of no unit; records left out take their codes with them."""
+    owners = OWNERS if code == "h9" else np.where(NUMBERS < 5, -9, NUMBERS // 2)
+    table = {**PEOPLE, "HOUSEHOLD": owners}
+    with pytest.raises(mv.DataError, match="every record must be of a unit"):
+        mv.protect(table, **laplace(missing_codes={"HOUSEHOLD": [code]}))
+    ages = np.where(NUMBERS % 5 == 0, -9, PEOPLE["AGE"])
+    asked = laplace(missing_codes={"AGE": [-9]}, missing="keep", missing_reasons=True, keep=["ROW"])
+    release = mv.protect({**PEOPLE, "AGE": ages, "ROW": NUMBERS}, **asked)
+    rows = release.data["ROW"]
+    assert len(rows) == 216
+    assert ((release.data["AGE"] == -9) == (ages[rows] == -9)).all()
+
+
 # What is released.
 
 

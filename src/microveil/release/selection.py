@@ -238,10 +238,7 @@ def _for_rows_alone(
 
 def _candidates(asked: Mapping[str, Any], scope: str) -> Iterator[tuple[str, Mapping[str, str]]]:
     """Yield what may be best at a scope, but for what a request has chosen otherwise."""
-    of_units = asked.get("unit") is not None
     for name, steps in (*CANDIDATES, *(OF_ROWS if scope == Scope.ROW else ())):
-        if of_units and not METHODS[name].takes_unit:
-            continue
         if all(asked.get(step) in (None, value) for step, value in steps.items()):
             yield name, steps
 
