@@ -184,3 +184,15 @@ def test_without_asking_nothing_is_corrected():
     assessed = mv.assess(people(), mv.protect(people(), **ASKED))
     assert "corrected_shares" not in assessed.to_dict()
     assert "corrected" not in assessed.to_text()
+
+
+def test_shares_of_units_are_corrected_by_the_matrix_that_drew_their_records():
+    """The guarantee's share is the unit's: of a record it is so many times less."""
+    households, random = np.repeat(np.arange(15_000), 2), np.random.Generator(np.random.PCG64(2))
+    table = {"HOUSEHOLD": households, "SMOKES": random.choice(["no", "yes"], 30_000, p=[0.8, 0.2])}
+    release = mv.protect(
+        table, method="pram", epsilon=4, attributes=["SMOKES"], unit="HOUSEHOLD", max_rows=2,
+        categories={"SMOKES": ["no", "yes"]},
+    )  # fmt: skip
+    found = release.corrected_shares("SMOKES")
+    assert abs(found.shares[1] - 0.2) < 5 * found.standard_errors[1] < 0.05

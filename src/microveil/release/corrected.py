@@ -49,7 +49,8 @@ def corrected_of(table: Table, guarantee: Guarantee, name: str) -> CorrectedShar
             "declare its categories",
         )
     counts, categories = category_counts(table, attribute)
-    return correct_shares(_weights(terms, len(counts)), counts, categories, f"matrix of '{name}'")
+    weights = _weights(terms, len(counts), guarantee.unit.max_rows)
+    return correct_shares(weights, counts, categories, f"matrix of '{name}'")
 
 
 def category_counts(
@@ -70,9 +71,10 @@ def category_counts(
     return counts, tuple(attribute.from_grid(np.arange(lower, upper + 1)).tolist())
 
 
-def _weights(terms: AttributeTerms, n_categories: int) -> NDArray[np.int64]:
+def _weights(terms: AttributeTerms, n_categories: int, max_rows: int) -> NDArray[np.int64]:
     if terms.transition == RESPONSE and terms.share is not None:
-        return randomised_response(terms.share, n_categories, terms.name)
+        # The share is the unit's, and each of its records was drawn by a part of it.
+        return randomised_response(terms.share / max_rows, n_categories, terms.name)
     stated = np.array(terms.transition or (), dtype=np.int64)
     if stated.ndim == 2 and len(stated) > n_categories:
         raise RequestError(
