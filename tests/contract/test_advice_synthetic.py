@@ -116,10 +116,14 @@ def test_categories_in_no_order_are_refused_at_other_scopes_in_the_name_of_auto(
     assert not any(level in str(error) for level in LEVELS)
     assert "scope='row'" in error.remedy
     assert mv.plan(people(), **ROW, **asked).guarantee.method == "dp-synthetic"
-    named = re.search("choose a method yourself: ([a-z, -]+), or", error.remedy)[1].split(", ")
-    for method in named:
-        words = {**WORDS, "epsilon": 6, "scope": scope}
+    named = re.search("choose a method yourself: (.+), or if they", error.remedy)[1]
+    alone, together = named.split(", or over whole records ")
+    assert {"pram", "dp-synthetic"} <= set(alone.split(", "))
+    for method in alone.split(", "):
+        words = {**WORDS, "epsilon": 6}
         assert mv.plan(people(), method=method, **words).guarantee.method == method
+    for method in together.split(", "):
+        assert mv.plan(people(), method=method, k=3, **asked).guarantee.method == method
     assert "--ordered PLACE=low,middle,high" in error.remedy
     asked["categories"] = {"PLACE": mv.ordered(*LEVELS)}
     assert len(mv.plan(people(), method="auto", scope=scope, **asked).attributes) == 3

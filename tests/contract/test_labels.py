@@ -120,7 +120,7 @@ def test_a_code_list_is_proposed_and_never_taken(people):
     """Inspect writes it as comments; a request declares what it wants, and is held to it."""
     _, recipe = inspect_file(people, None, None)
     assert "#   1,  # male\n#   2,  # female\n# ]" in recipe
-    assert "# codes of missing answers by the file: 9" in recipe
+    assert "# missing_codes = [9]   # of missing answers by the file: confirm" in recipe
     assert "# Age in years" in recipe
     assert "lacks" not in recipe
     assert "categories" not in read_recipe(_parsed(recipe))

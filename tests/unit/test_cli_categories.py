@@ -114,7 +114,7 @@ def test_an_entry_that_names_no_column_is_refused(entries, message):
         (["--categories", "E=a,b", "--bounds", "E=a:b"], "bounds and categories are both given"),
         (["--bounds", "E=none"], "bounds are two values"),
         (["--ordered", "E=none,school"], "values are none of the declared categories"),
-        (["--categories", "E=none,school,degree", "--method", "mdav", "--k", "3"], "choose pram"),
+        (["--categories", "E=none,school,degree", "--method", "dp-um", "--k", "3"], "choose pram"),
     ],
 )
 def test_what_is_wrong_with_a_list_is_said_and_nothing_written(file, flags, message):

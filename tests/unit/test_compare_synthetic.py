@@ -212,7 +212,7 @@ def words(n=300):
 
 @pytest.fixture(scope="module")
 def of_words():
-    return compare(words(), methods="dp-synthetic,pram,laplace,mdav", k=[5], **GRID, **WORDS)
+    return compare(words(), methods="dp-synthetic,pram,laplace,ranking", k=[5], **GRID, **WORDS)
 
 
 def test_a_table_of_categories_alone_is_compared(of_words):
@@ -235,7 +235,7 @@ def test_of_categories_alone_what_cannot_run_is_listed_with_its_reason(of_words)
     """In the summary and in the answer, by the place that it concerns."""
     refused = dict(of_words.summary.select("method", "refused").iter_rows())
     assert refused["dp-synthetic"] is refused["pram"] is None
-    for method in ("laplace", "mdav"):
+    for method in ("laplace", "ranking"):
         assert f"attribute 'PLACE': {method} ranks values" in refused[method]
     answer = " ".join(of_words.answer.split())
     assert "2 of 4 configurations: - laplace, epsilon 3: attribute 'PLACE'" in answer

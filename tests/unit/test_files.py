@@ -23,7 +23,7 @@ from microveil._kernels import csv as kernel
 from microveil.errors import DataError, FileError, RequestError
 from microveil.files import FORMATS
 from microveil.files.reading import read_file
-from microveil.files.text import TextFormat
+from microveil.files.text import TextFormat, text_format
 from microveil.files.writing import write_data
 from reference.csv_structure import structure
 
@@ -237,7 +237,7 @@ def test_what_is_no_file_is_refused(tmp_path, save):
     for name, rule in (
         ("absent.csv", "must exist"),
         ("folder.csv", "folder"),
-        ("table.xlsx", ".parquet"),
+        ("table.ods", ".parquet"),
         ("table", ".tsv"),
         ("a\0b.csv", "readable"),
     ):
@@ -253,7 +253,6 @@ def test_what_is_no_file_is_refused(tmp_path, save):
 @pytest.mark.parametrize(
     "text",
     [
-        {"separator": ""},
         {"separator": ";;"},
         {"separator": "§"},
         {"separator": "a"},
@@ -278,6 +277,13 @@ def test_a_text_format_that_cannot_be_is_refused(text):
     """Separator, decimal mark and encoding are checked before a file is opened."""
     with pytest.raises(RequestError):
         TextFormat(**text)
+
+
+def test_an_empty_separator_is_none():
+    """Without one it is that of the file's format; what was given and is empty is refused."""
+    assert text_format(None, ".", "utf-8").in_format("\t").separator == "\t"
+    with pytest.raises(RequestError, match="separator"):
+        text_format("", ".", "utf-8")
 
 
 # Types -------------------------------------------------------------------------------

@@ -212,7 +212,7 @@ def test_all_maps_reach_paper(html):
     folded = [tag for tag in re.findall(r"<details[^>]*>", section) if "printed" in tag]
     assert len(folded) == 2
     assert all(" open" in tag for tag in folded)
-    assert "details:not(.printed) { display: none; }" in html
+    assert "details:not(.printed), .part > summary { display: none; }" in html
 
 
 def test_every_scope_is_explained_and_no_other():

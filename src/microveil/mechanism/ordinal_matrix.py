@@ -48,8 +48,9 @@ def ordinal_matrix(share: Fraction, n_categories: int, name: str) -> NDArray[np.
     >>> weights = ordinal_matrix(Fraction(1), 5, "EDUCATION")
     >>> bool(spent(weights) <= 1)
     True
-    >>> np.round(weights[0] / weights[0].sum(), 2)
-    array([0.36, 0.37, 0.14, 0.07, 0.07])
+    >>> chances, ranks = weights / weights.sum(axis=1, keepdims=True), np.arange(5)
+    >>> round(float((chances * abs(ranks[:, None] - ranks)).sum() / 5), 2)
+    1.09
     """
     for lowered in LOWERED:
         own = share * (1 - lowered)
