@@ -111,3 +111,10 @@ def test_advice_takes_a_column_without_values_where_being_without_is_protected()
         resolution={"AGE": 1},
     )  # fmt: skip
     assert release.guarantee.method == "dp-synthetic"
+
+
+def test_a_choice_of_exact_cells_is_named_as_unused():
+    """No cell of a record is there to come out exactly, whatever was asked of such cells."""
+    columns = {"AGE": RANDOM.integers(0, 101, 900)}
+    planned = mv.plan(columns, **asked(columns, exact_cells="allow"))
+    assert "dp-synthetic has no use for: exact_cells." in planned.notes

@@ -10,6 +10,7 @@ from scipy.optimize import isotonic_regression
 
 from microveil._kernels import grid as kernel
 from microveil._kernels import laplace as kernel_laplace
+from microveil.mechanism import noise as of_noise
 from microveil.mechanism.isotonic import in_order
 from microveil.mechanism.noise import (
     NoiseGrid,
@@ -164,3 +165,21 @@ def test_isotonic_regression_weighs_by_the_noise_and_rounds_last():
         np.array([5]), np.array([2]), np.array([0]), grid, RandomSource.seeded(1), rounded=False
     )
     assert halves.tolist() == [2.5]
+
+
+@pytest.mark.parametrize("make", [RandomSource.system, lambda: RandomSource.seeded(1)])
+def test_every_stream_has_a_key_of_256_bits_of_its_own(make, monkeypatch):
+    """No part of a key comes twice, in it or in another: as a key of 64 bits, repeated, would."""
+    keys, cipher = [], of_noise.algorithms.AES
+
+    def watched(key):
+        keys.append(key)
+        return cipher(key)
+
+    monkeypatch.setattr(of_noise.algorithms, "AES", watched)
+    for stream in make().spawn(3):
+        stream.spawn(2)
+    assert len(keys) == 10
+    parts = [key[start : start + 8] for key in keys for start in range(0, len(key), 8)]
+    assert {len(key) for key in keys} == {32}
+    assert len(set(parts)) == len(parts) == 40

@@ -354,6 +354,8 @@ def _unused(
     """Arguments that were given and that the method has no step for, or no use beside others."""
     without = [step.name for step in steps() if step.name in given and not method.uses(step.name)]
     idle = {*aside, *(name for name in ("k", "seed", "shuffle") if not method.uses(name))}
+    if method.is_synthetic:
+        idle.add("exact_cells")  # no cell of a record is there to come out exactly
     # A choice that only another method offers was passed over.
     idle |= {
         step.name for step in steps() if step.choices and own[step.name] != given.get(step.name)
