@@ -75,6 +75,14 @@ PEERS = {
         library="dpmm",
         factor=Fraction(22, 10),
     ),
+    "mst-cuts": Peer(
+        label="MST of OpenDP, our cuts",
+        bins=own_cuts,
+        algorithm="mst",
+        library="opendp",
+        # One-way tables are known: 0.9 for tables and 0.1 for scores.
+        factor=Fraction(22, 10),
+    ),
     "aim-cuts": Peer(
         label="AIM of OpenDP, our cuts",
         bins=own_cuts,
