@@ -36,7 +36,12 @@ def people(n_records):
 
 def experiment(frame, folder, **more):
     source = SourceFile(
-        path=Path("census.csv"), format=FORMATS["csv"], frame=frame, text=None, digest="0" * 64
+        path=Path("census.csv"),
+        format=FORMATS["csv"],
+        frame=frame,
+        text=None,
+        digest="0" * 64,
+        labels={},
     )
     folder.mkdir(exist_ok=True)
     told = {"runs": 2, "quick": True, "progress": lambda *_: None, **more}

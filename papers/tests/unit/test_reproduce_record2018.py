@@ -229,6 +229,7 @@ def test_it_is_carried_out_on_a_table(tmp_path):
         frame=people(200),
         text=None,
         digest="0" * 64,
+        labels={},
     )
     told = []
     (tmp_path / "runs").mkdir()
@@ -263,6 +264,7 @@ def test_the_page_shows_what_each_epsilon_takes_as_given(monkeypatch, tmp_path):
         frame=people(120),
         text=None,
         digest="0" * 64,
+        labels={},
     )
     (tmp_path / "runs").mkdir()
     asked = Experiment(
