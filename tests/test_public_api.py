@@ -18,11 +18,11 @@ from microveil import _kernels
 
 NAMES = [
     "Advice", "Assessment", "AttackReport", "Audit", "Comparison", "DataError", "EmpiricalAudit",
-    "ExactCellsError", "FileError", "Guarantee", "LabelledTable", "MicroveilError", "Plan",
+    "ExactCellsError", "FileError", "Guarantee", "LabelledTable", "MicroveilError", "Part", "Plan",
     "Release", "RequestError",
     "advise", "assess", "attack", "audit", "bounds_from_data", "categories_from_data", "compare",
-    "empirical_audit", "invented_people", "methods", "ordered", "partition", "plan", "protect",
-    "read", "resolution_from_data",
+    "empirical_audit", "invented_people", "methods", "ordered", "part", "partition", "plan",
+    "protect", "read", "resolution_from_data",
 ]  # fmt: skip
 ROOT = Path(__file__).parents[1]
 OPTIONAL = ("pandas", "pyarrow", "sklearn", "statsmodels", "matplotlib", "pyspark", "opendp")

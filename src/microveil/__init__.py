@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from microveil.privacy import Guarantee
     from microveil.protect import plan, protect
     from microveil.release import Plan, Release
+    from microveil.release.parts import Part, part
     from microveil.risk.attacks import AttackReport
     from microveil.schema import ordered
     from microveil.table import (
@@ -58,6 +59,7 @@ _HOMES = {
     "Guarantee": "privacy",
     "LabelledTable": "table",
     "MicroveilError": "errors",
+    "Part": "release.parts",
     "Plan": "release",
     "Release": "release",
     "RequestError": "errors",
@@ -72,6 +74,7 @@ _HOMES = {
     "invented_people": "datasets",
     "methods": "methods",
     "ordered": "schema",
+    "part": "release.parts",
     "partition": "",
     "plan": "protect",
     "protect": "protect",
@@ -92,6 +95,7 @@ __all__ = [
     "Guarantee",
     "LabelledTable",
     "MicroveilError",
+    "Part",
     "Plan",
     "Release",
     "RequestError",
@@ -106,6 +110,7 @@ __all__ = [
     "invented_people",
     "methods",
     "ordered",
+    "part",
     "partition",
     "plan",
     "protect",

@@ -21,6 +21,7 @@ from microveil.cli.shared_flags import declared
 from microveil.compare.grid import read_choice, read_grid
 from microveil.evaluation.assess import assess
 from microveil.methods import METHODS, register
+from microveil.release.parts import PartArguments
 from microveil.release.recipe import merged, read_recipe
 from microveil.release.request import Arguments, Request
 from microveil.report import comparison_report, custodian_report, publishable_report
@@ -45,7 +46,9 @@ def trial():
 def test_type_checkers_see_the_arguments_that_are_declared():
     """The static types name each of them, no other, and the choices of those that have some."""
     hints = get_type_hints(Arguments)
-    assert set(hints) == {argument.name for argument in arguments()}
+    assert set(hints) == {*(argument.name for argument in arguments()), "parts"}
+    of_part = set(get_type_hints(PartArguments))
+    assert of_part == {argument.name for argument in arguments() if argument.of_part}
     listed = {name: hint for name, hint in hints.items() if get_origin(hint) is Literal}
     assert set(listed) == {"outside", "missing", "exact_cells"}
     for argument in general():
@@ -57,7 +60,9 @@ def test_the_docstring_of_protect_names_the_arguments_that_are_declared():
     """help(protect) has a paragraph for each, and none for what is not there."""
     section = mv.protect.__doc__.partition("Parameters\n")[2].partition("Returns\n")[0]
     named = re.findall(r"^    (\w+) : (.*)$", section, flags=re.MULTILINE)
-    assert {name for name, _ in named} - {"table", "recipe"} == {a.name for a in arguments()}
+    assert {name for name, _ in named} - {"table", "recipe", "parts"} == {
+        a.name for a in arguments()
+    }
     offered = {
         step.name: {c for method in METHODS.values() for c in method.offers.get(step.name, ())}
         for step in STEPS

@@ -119,7 +119,7 @@ def test_a_common_value_that_moved_is_warned_of(common, left, moved):
 def test_without_pairs_or_by_request_nothing_is_linked():
     """The reason stands in its place, and distributions are compared all the same."""
     before, after = noisy(50)
-    shuffled = release_findings(before, after, ["a"], paired=False)
+    shuffled = release_findings(before, after, ["a"], in_place=())
     assert shuffled.linkage is None
     assert "random order" in shuffled.lines[0]
     assert shuffled.worst is not None
@@ -139,7 +139,7 @@ def test_findings_come_back_from_the_manifest():
     before["a"][:20] = 0
     for found in (
         release_findings(before, after, ["a", "b"]),
-        release_findings(before, after, ["a"], paired=False),
+        release_findings(before, after, ["a"], in_place=()),
         release_findings({"w": np.array(["", ""])}, {"w": np.array(["", ""])}, ["w"]),
     ):
         assert ReleaseFindings.of(json.loads(json.dumps(found.to_dict()))) == found

@@ -92,6 +92,9 @@ class Argument(Generic[Value]):
         Whether a choice that another method offers is passed over, and not refused.
     write : callable or None
         From its value to what stands for it in a manifest, where that is not the value itself.
+    of_table : bool
+        Whether it is said of the table, and never of some of its attributes alone, where a
+        release has several parts: as whatever goes by column is.
 
     Examples
     --------
@@ -115,6 +118,12 @@ class Argument(Generic[Value]):
     sets_aside: tuple[str, ...] | Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     passes_over: bool = False
     write: Callable[[Value], Any] | None = None
+    of_table: bool = False
+
+    @property
+    def of_part(self) -> bool:
+        """Whether a part of a release says it, for its own attributes."""
+        return not self.of_table and not self.by_column
 
     @property
     def by_column(self) -> bool:

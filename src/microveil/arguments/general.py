@@ -75,6 +75,7 @@ DELTA: Argument["Fraction"] = Argument(
     default=0,
     flags=(Flag(),),
     entry=Entry(type=Number),
+    of_table=True,
 )
 SCOPE: Argument[str] = Argument(
     name="scope",
@@ -82,6 +83,7 @@ SCOPE: Argument[str] = Argument(
     choices=("cluster", "vector", "row"),
     flags=(Flag(),),
     entry=Entry(type=str),
+    of_table=True,
 )
 ATTRIBUTES: Argument[tuple[str, ...]] = Argument(
     name="attributes",
@@ -90,6 +92,7 @@ ATTRIBUTES: Argument[tuple[str, ...]] = Argument(
     takes="names of columns",
     flags=(Flag(repeated=True),),
     entry=Entry(type=None, name="role", by_column=False),
+    of_table=True,
 )
 KEEP: Argument[tuple[str, ...]] = Argument(
     name="keep",
@@ -99,6 +102,7 @@ KEEP: Argument[tuple[str, ...]] = Argument(
     default=(),
     flags=(Flag(repeated=True),),
     entry=Entry(type=None, name="role", by_column=False),
+    of_table=True,
 )
 UNIT: Argument[str] = Argument(
     name="unit",
@@ -107,6 +111,7 @@ UNIT: Argument[str] = Argument(
     takes="the name of a column",
     flags=(Flag(),),
     entry=Entry(type=str),
+    of_table=True,
 )
 MAX_ROWS: Argument[int] = Argument(
     name="max_rows",
@@ -115,6 +120,7 @@ MAX_ROWS: Argument[int] = Argument(
     takes="a whole number of 1 or more",
     flags=(Flag(kind=int),),
     entry=Entry(type=int),
+    of_table=True,
 )
 BOUNDS: Argument[Mapping[str, Any]] = Argument(
     name="bounds",
@@ -158,6 +164,7 @@ OUTSIDE: Argument[str] = Argument(
     default="error",
     flags=(Flag(),),
     entry=Entry(type=str),
+    of_table=True,
 )
 MISSING: Argument[str] = Argument(
     name="missing",
@@ -184,6 +191,7 @@ MISSING_VALUES: Argument[tuple[str, ...]] = Argument(
     default=(),
     flags=(Flag(repeated=True),),
     entry=Entry(type=list[str]),
+    of_table=True,
 )
 MISSING_REASONS: Argument[bool] = Argument(
     name="missing_reasons",
@@ -193,6 +201,7 @@ MISSING_REASONS: Argument[bool] = Argument(
     default=False,
     flags=(Flag(kind=bool, denied=True),),
     entry=Entry(type=bool),
+    of_table=True,
 )
 EXACT_CELLS: Argument[str] = Argument(
     name="exact_cells",
@@ -242,6 +251,7 @@ SEED: Argument[int] = Argument(
     takes="a whole number",
     flags=(Flag(kind=int),),
     entry=Entry(type=int),
+    of_table=True,
 )
 TYPES: Argument[Mapping[str, Any]] = Argument(
     name="types",
@@ -263,6 +273,7 @@ POPULATION: Argument[str] = Argument(
     takes="a name",
     flags=(Flag(),),
     entry=Entry(type=str),
+    of_table=True,
 )
 
 ENGINE: Argument[str] = Argument(
@@ -273,6 +284,7 @@ ENGINE: Argument[str] = Argument(
     default=DEFAULT,
     flags=(Flag(),),
     entry=Entry(type=str),
+    of_table=True,
 )
 
 # In the order in which a person is shown them: the methods' own stand between.

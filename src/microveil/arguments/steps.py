@@ -161,6 +161,7 @@ TARGET: Argument["tuple[str, Any] | None"] = Argument(
     fit=_fitting_target,
     sets_aside=("structure",),
     write=_written_target,
+    of_table=True,
 )
 STRUCTURE: Argument[str] = Argument(
     name="structure",
@@ -168,6 +169,7 @@ STRUCTURE: Argument[str] = Argument(
     choices=("graph", "tree", "independent"),
     flags=(Flag(),),
     entry=Entry(type=str),
+    of_table=True,
 )
 N_RECORDS: Argument["int | None"] = Argument(
     name="n_records",
@@ -176,6 +178,7 @@ N_RECORDS: Argument["int | None"] = Argument(
     takes="a whole number",
     flags=(Flag(kind=int),),
     entry=Entry(type=int),
+    of_table=True,
 )
 
 STEPS: tuple[Argument[Any], ...] = (

@@ -11,7 +11,7 @@ actual table as the scales do, and the guarantee says so. See docs/advice.md.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -19,8 +19,10 @@ from microveil.audit.invited_linkage import InvitedLinkage, invited_linkage
 from microveil.engines import engine_of
 from microveil.engines.base import Engine
 from microveil.errors import ExactCellsError, stands_alone
+from microveil.methods import METHODS
 from microveil.release import Plan
 from microveil.release.columns import Prepared
+from microveil.release.composing import Settled, SettledParts, plan_settled, settle_asked
 from microveil.release.expectation import (
     Expectation,
     average,
@@ -28,10 +30,10 @@ from microveil.release.expectation import (
     expected_distributions,
 )
 from microveil.release.option import Option
-from microveil.release.planning import plan_prepared, refuse_exact
+from microveil.release.planning import refuse_exact
 from microveil.release.recipe import merged, read_recipe
 from microveil.release.request import Arguments, Request
-from microveil.release.selection import STEPS_CHOSEN, options, settle
+from microveil.release.selection import STEPS_CHOSEN, options
 from microveil.text import aligned, one_line
 
 __all__ = ["Advice", "advise", "better_options", "kept_scope"]
@@ -68,6 +70,10 @@ class Advice:
         Where isotonic regression was asked for.
     refused : str or None
         Why `protect` would refuse the request, exact cells for example.
+    parts : tuple of Advice
+        Of several parts the advice on each by itself, with what would be better for it.
+    attributes : tuple of str
+        Those that are protected.
     """
 
     asked: Option
@@ -76,6 +82,8 @@ class Advice:
     options: tuple[Option, ...]
     linkage: InvitedLinkage | None = None
     refused: str | None = None
+    parts: "tuple[Advice, ...]" = ()
+    attributes: tuple[str, ...] = ()
 
     @property
     def is_public(self) -> bool:
@@ -97,6 +105,7 @@ class Advice:
             "refused": self.refused,
             "options": [option.to_dict() for option in self.options],
             "isotonic_linkage": None if self.linkage is None else self.linkage.to_dict(),
+            **({"parts": list(map(_part_as_dict, self.parts))} if self.parts else {}),
         }
 
     def to_text(self) -> str:
@@ -116,11 +125,19 @@ class Advice:
         ]
         if self.refused is not None:
             lines += [f"But protect would refuse it. {one_line(self.refused)}.", ""]
+        for part in self.parts:
+            lines += [*part.as_a_part(), ""]
         lines += self._options_in_words()
         if self.linkage is not None:
             lines += ["", str(self.linkage)]
-        lines += ["", OF_PUBLIC_FIGURES if self.is_public else OF_DATA]
+        lines += [*([] if self.parts else [""]), OF_PUBLIC_FIGURES if self.is_public else OF_DATA]
         return "\n".join(lines) + "\n"
+
+    def as_a_part(self) -> list[str]:
+        """Say what would be better for a part, whatever becomes of the others."""
+        named = ", ".join(map(one_line, self.attributes))
+        weighed = self._options_in_words() or ["Nothing else at hand does for a part."]
+        return [f"Of {named}, by {self.asked}:", *weighed]
 
     def _options_in_words(self) -> list[str]:
         """List what is better than the mean; else say that nothing is, and what is least bad."""
@@ -136,6 +153,10 @@ class Advice:
         shown = useful or self.options[:1]
         weighed = ((f"{option.over_variance:.4g}", str(option)) for option in shown)
         return lines + aligned(weighed, widths=(10,), left=(1,), indent="  ")
+
+
+def _part_as_dict(part: Advice) -> dict[str, Any]:
+    return {"attributes": list(part.attributes), **part.to_dict()}
 
 
 @stands_alone
@@ -176,8 +197,15 @@ def advise(
     """
     asked = merged({} if recipe is None else read_recipe(recipe), arguments)
     engine = engine_of(asked).remembering()
-    request, prepared = settle(table, asked, engine)
-    planned = plan_prepared(prepared, request, engine)
+    settled = settle_asked(table, asked, engine)
+    planned = plan_settled(settled, engine)
+    if isinstance(settled, SettledParts):
+        return _of_parts(settled, planned, engine)
+    return _advice(settled, planned, engine)
+
+
+def _advice(settled: Settled, planned: Plan, engine: Engine) -> Advice:
+    request, prepared = settled.request, settled.prepared
     is_synthetic = planned.synthetic is not None
     expected = (
         expected_distributions(planned, prepared, engine) if is_synthetic else expectations(planned)
@@ -194,9 +222,46 @@ def advise(
         ),
         scope=kept_scope(planned),
         expected=expected,
-        options=tuple(better_options(planned, asked, prepared, engine)),
+        options=tuple(better_options(planned, settled.asked, prepared, engine)),
         linkage=invited_linkage(planned, engine) if planned.isotonic else None,
         refused=_refusal(planned, request),
+        attributes=_names(planned),
+    )
+
+
+def _without_new_tables(advice: Advice) -> Advice:
+    """Leave out what cannot be a part: rows that are nobody's stand beside no others."""
+    able = (option for option in advice.options if not METHODS[option.method].is_synthetic)
+    return replace(advice, options=tuple(able))
+
+
+def _names(planned: Plan) -> tuple[str, ...]:
+    return tuple(part.attribute.name for part in planned.attributes)
+
+
+def _of_parts(settled: SettledParts, planned: Plan, engine: Engine) -> Advice:
+    """Advise on each part by itself: the others stay as they were asked for."""
+    parts = tuple(
+        _without_new_tables(_advice(part, plan, engine))
+        for part, plan in zip(settled.parts, planned.parts, strict=True)
+    )
+    expected = {name: entry for part in parts for name, entry in part.expected.items()}
+    refusals = [part.refused for part in parts if part.refused is not None]
+    return Advice(
+        asked=Option(
+            method=planned.claim.method,
+            model=planned.claim.model_in_words,
+            conditions=planned.claim.conditions,
+            choices={},
+            k=None,
+            over_variance=average(expected),
+        ),
+        scope=kept_scope(planned),
+        expected=expected,
+        options=(),
+        refused=refusals[0] if refusals else None,
+        parts=parts,
+        attributes=_names(planned),
     )
 
 

@@ -24,10 +24,9 @@ from microveil.privacy import Condition, Unit
 from microveil.privacy.condition import in_short
 from microveil.privacy.scope import rounded_up
 from microveil.release import Plan
-from microveil.release.planning import plan_prepared
+from microveil.release.composing import plan_settled, settle_asked
 from microveil.release.recipe import merged, read_recipe
 from microveil.release.request import Arguments
-from microveil.release.selection import settle
 from microveil.text import aligned, one_line
 
 __all__ = ["AttributeAudit", "Audit", "audit", "audit_of"]
@@ -76,6 +75,8 @@ class Audit:
         What the shares of epsilon take as given and leave out, as the guarantee says it.
     unit : Unit
         Who is protected.
+    methods : dict of str
+        Of several parts the method of each attribute; else empty.
     accounted : Accounted or None
         Of a new table what its steps spend: the losses are then what is accounted, at every
         scope, and were not computed on this table.
@@ -84,6 +85,7 @@ class Audit:
     attributes: Mapping[str, AttributeAudit]
     conditions: tuple[Condition, ...] = ()
     unit: Unit = field(default_factory=Unit)
+    methods: Mapping[str, str] = field(default_factory=dict)
     accounted: Accounted | None = None
 
     @property
@@ -109,6 +111,7 @@ class Audit:
                     "vector_scope": entry.vector_scope,
                     "exact_cells": entry.exact_cells,
                     "clusters": entry.clusters,
+                    **({"method": self.methods[name]} if self.methods else {}),
                 }
                 for name, entry in self.attributes.items()
             },
@@ -120,11 +123,14 @@ class Audit:
         """Return the audit as a table for a terminal."""
         if self.accounted is not None:
             return self._accounted_text(self.accounted)
-        rows = [("attribute", "share", "true loss", "clusters", "exact cells")]
+        header = ("attribute", "share", "true loss", "clusters", "exact cells")
+        rows: list[tuple[str, ...]] = [(*header, *(("method",) if self.methods else ()))]
         for name, entry in self.attributes.items():
             share = "none" if entry.share is None else f"{float(entry.share):.6g}"
             loss = _shown(entry.vector_scope)
-            rows.append((one_line(name), share, loss, str(entry.clusters), str(entry.exact_cells)))
+            figures = (share, loss, str(entry.clusters), str(entry.exact_cells))
+            method = (self.methods[name],) if self.methods else ()
+            rows.append((one_line(name), *figures, *method))
         shares = [entry.share for entry in self.attributes.values() if entry.share is not None]
         total = f"{float(sum(shares)):.6g}" if shares else "none"
         bound = "what one record can change, its clusters formed anew"
@@ -134,7 +140,9 @@ class Audit:
             f"The loss at vector scope: {bound}.",
             "",
             *aligned(
-                [*rows, ("all together", total, _shown(self.vector_scope))], widths=(0, 10, 10, 9)
+                [*rows, ("all together", total, _shown(self.vector_scope))],
+                widths=(0, 10, 10, 9),
+                left=(0, 5),
             ),
         ]
         if self.conditions:
@@ -211,8 +219,7 @@ def audit(
     """
     asked = merged({} if recipe is None else read_recipe(recipe), arguments)
     engine = engine_of(asked)
-    request, prepared = settle(table, asked, engine)
-    return audit_of(plan_prepared(prepared, request, engine))
+    return audit_of(plan_settled(settle_asked(table, asked, engine), engine))
 
 
 def audit_of(planned: Plan) -> Audit:
@@ -224,6 +231,11 @@ def audit_of(planned: Plan) -> Audit:
         },
         conditions=planned.claim.conditions,
         unit=planned.claim.unit,
+        methods=(
+            {terms.name: terms.method for terms in planned.claim.attributes}
+            if planned.parts
+            else {}
+        ),
         accounted=accounted_of(planned),
     )
 

@@ -19,7 +19,7 @@ from microveil.risk.record_linkage import record_linkage_by_rank, record_linkage
 from microveil.table import numbers_of_attribute
 from microveil.table.threads import in_threads
 
-__all__ = ["InvitedLinkage", "invited_linkage"]
+__all__ = ["InvitedLinkage", "invited_linkage", "strongest_linkage"]
 
 # Of more records than this, so many are linked among themselves.
 MOST_RECORDS = 20_000
@@ -60,6 +60,21 @@ class InvitedLinkage:
             f"{self.by_value:.3g} % and {self.by_rank:.3g} % without it "
             f"(by chance {self.by_chance:.2g} %)."
         )
+
+
+def strongest_linkage(planned: Plan, engine: Engine) -> InvitedLinkage:
+    """Measure the linkage that isotonic regression invites, of parts where it is strongest.
+
+    Parameters
+    ----------
+    planned : Plan
+        With isotonic regression, in some part at least.
+    engine : Engine
+    """
+    parts = [part for part in planned.parts if part.isotonic] or [planned]
+    return max(
+        (invited_linkage(part, engine) for part in parts), key=lambda found: found.by_rank_isotonic
+    )
 
 
 def invited_linkage(planned: Plan, engine: Engine) -> InvitedLinkage:

@@ -11,6 +11,7 @@ from microveil.errors import RequestError
 from microveil.files.reading import SourceFile
 from microveil.methods import METHODS
 from microveil.privacy import exact_number
+from microveil.release.parts import named_attributes, read_parts
 from microveil.schema import Kind
 from microveil.table import ResolutionFromData, open_table, resolution_from_data
 
@@ -38,10 +39,14 @@ def read_as_text(asked: Mapping[str, Any], calculated: Iterable[str]) -> Callabl
     types = asked.get("types", {})
     kept = _mentioned(asked.get("keep", ()))
     used = frozenset(calculated)
-    protected = _mentioned(asked["attributes"]) if "attributes" in asked else None
-    method = METHODS.get(str(asked.get("method")))
-    bounds = asked.get("bounds", {}) if method is not None and method.takes_categories else {}
-    listed = {name for name, given in bounds.items() if _lists_categories(given)}
+    named = named_attributes(asked)
+    protected = None if named is None else _mentioned(named)
+    bounds = asked.get("bounds", {})
+    listed = {
+        name
+        for name, given in bounds.items()
+        if _lists_categories(given) and _takes_categories(asked, name)
+    }
     listed |= set(asked.get("categories", {}))
 
     def as_text(name: str) -> bool:
@@ -54,6 +59,16 @@ def read_as_text(asked: Mapping[str, Any], calculated: Iterable[str]) -> Callabl
         return name in kept or (protected is not None and name not in protected)
 
     return as_text
+
+
+def _takes_categories(asked: Mapping[str, Any], name: str) -> bool:
+    """Whether the method that an attribute is protected by can take text."""
+    chosen = [asked.get("method")]
+    if asked.get("parts") is not None:
+        parts = read_parts(asked["parts"])
+        chosen = [part.asked["method"] for part in parts if name in part.attributes]
+    known = [METHODS[str(method)] for method in chosen if str(method) in METHODS]
+    return any(method.takes_categories for method in known)
 
 
 def _lists_categories(given: Any) -> bool:
@@ -97,7 +112,7 @@ def resolutions_seen(source: SourceFile, asked: Mapping[str, Any]) -> dict[str, 
 def refuse_unbounded(frame: polars.DataFrame, asked: Mapping[str, Any]) -> None:
     """Refuse a named attribute that no bounds could be read for, where its neighbours have some."""
     opened = open_table(frame)
-    for name in asked.get("attributes", ()):
+    for name in named_attributes(asked) or ():
         bounded = (Kind.WHOLE, Kind.DECIMAL, Kind.DATE)
         known = name in asked["bounds"] or name in asked.get("categories", {})
         if name in opened.names and not known and opened.kind(name) in bounded:

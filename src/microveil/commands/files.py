@@ -162,7 +162,7 @@ def protect_file(
         original,
         drawn.data,
         [part.attribute.name for part in planned.attributes],
-        paired=planned.guarantee.has_pairs,
+        in_place=planned.guarantee.in_place,
         linkage=linkage,
         codes=(codes, codes_in_release(codes, planned.guarantee)),
         progress=progress,

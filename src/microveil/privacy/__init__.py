@@ -5,7 +5,7 @@ from microveil.privacy.condition import Condition
 from microveil.privacy.guarantee import Guarantee
 from microveil.privacy.model import Model
 from microveil.privacy.scope import EVERY_SCOPE, Cover, Scope, Scopes
-from microveil.privacy.terms import AttributeTerms, Unit
+from microveil.privacy.terms import AttributeTerms, PartTerms, Unit
 
 __all__ = [
     "EVERY_SCOPE",
@@ -14,6 +14,7 @@ __all__ = [
     "Cover",
     "Guarantee",
     "Model",
+    "PartTerms",
     "Scope",
     "Scopes",
     "Unit",

@@ -12,7 +12,7 @@ from microveil.privacy.model import Model
 from microveil.privacy.reading import guarantee_of, read_guarantee
 from microveil.privacy.scope import Scopes, rounded_up, six_digits
 from microveil.privacy.statement import statement_of
-from microveil.privacy.terms import AttributeTerms, Unit
+from microveil.privacy.terms import AttributeTerms, PartTerms, Unit
 from microveil.text import one_line
 
 __all__ = ["Guarantee"]
@@ -41,12 +41,15 @@ class Guarantee:
     conditions : tuple of Condition
         What the epsilon takes as given and what it leaves out, the gravest first.
     attributes : tuple of AttributeTerms
+    parts : tuple of PartTerms
+        Of a release of several parts what each would promise by itself: `scopes` are those of all
+        together, and `k` is None.
     randomness : str
         "os", or "seeded": then nothing is covered.
     kept : tuple of str
         Columns released unprotected.
-    shuffle : {"rows", "columns"} or None
-        What was put in random order; of columns each by itself.
+    shuffle : {"rows", "columns", "parts"} or None
+        What was put in random order; of columns each by itself, and of parts at least one.
     is_synthetic : bool
         Whether rows were drawn anew, and follow nobody.
     remarks : tuple of str
@@ -67,6 +70,7 @@ class Guarantee:
     scopes: Scopes
     conditions: tuple[Condition, ...]
     attributes: tuple[AttributeTerms, ...]
+    parts: tuple[PartTerms, ...] = ()
     randomness: str
     kept: tuple[str, ...]
     shuffle: str | None = None
@@ -144,6 +148,19 @@ class Guarantee:
         return self.leaves_rows_out and self.shuffle != "columns" and not self.is_synthetic
 
     @property
+    def has_clusters(self) -> bool:
+        """Whether records form clusters, in some part at least."""
+        return self.k is not None or any(part.k is not None for part in self.parts)
+
+    @property
+    def in_place(self) -> tuple[str, ...]:
+        """The attributes whose rows stand where the original's do; see `has_pairs`."""
+        if self.shuffle == "parts":
+            still = (part.attributes for part in self.parts if part.shuffle is None)
+            return tuple(name for names in still for name in names)
+        return tuple(terms.name for terms in self.attributes) if self.has_pairs else ()
+
+    @property
     def has_pairs(self) -> bool:
         """Whether rows stand where the original's do, but for records of units that are left out.
 
@@ -160,7 +177,7 @@ class Guarantee:
     @property
     def model_in_words(self) -> str:
         """The privacy model: of centroids where rows that follow individuals are not covered."""
-        is_of_centroids = self.leaves_rows_out and self.k is not None
+        is_of_centroids = self.leaves_rows_out and self.has_clusters
         return self.model.of_centroids if is_of_centroids else self.model.in_words
 
     @property
@@ -187,6 +204,7 @@ class Guarantee:
             "scopes": self.scopes.to_dict(),
             "conditions": [condition.to_dict() for condition in self.conditions],
             "attributes": {terms.name: terms.to_dict() for terms in self.attributes},
+            **({"parts": [part.to_dict() for part in self.parts]} if self.parts else {}),
             "randomness": self.randomness,
             "kept": list(self.kept),
             "notes": list(self.notes),

@@ -7,7 +7,14 @@ from microveil.privacy.model import Model
 from microveil.privacy.terms import Unit
 from microveil.text import one_line
 
-__all__ = ["FURTHER", "Circumstances", "remarks"]
+__all__ = [
+    "FURTHER",
+    "Circumstances",
+    "remarks",
+    "remarks_of_method",
+    "remarks_of_release",
+    "united",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,12 +32,14 @@ class Circumstances:
         Whether rows are nobody's.
     model : Model
     shuffle : {"rows", "columns"} or None
+    apart : bool
+        Whether the rows of one part alone are in random order, beside those of others.
     chosen_from_data : bool
         Whether the columns to protect were left to a look at the table.
     exact_cells : str or None
         "refuse", "allow" or "widen"; None where the method never publishes a cell exactly.
-    randomness : str or None
-        "laplace", "counts", "other", or None where the method draws nothing.
+    randomness : tuple of str
+        "laplace", "counts", "other": whatever is drawn; none where the method draws nothing.
     spends_epsilon : bool
     advised_publicly : bool
         Whether k or the method was chosen by public figures alone.
@@ -47,9 +56,10 @@ class Circumstances:
     unit: Unit
     chosen_from_data: bool
     exact_cells: str | None
-    randomness: str | None
+    randomness: tuple[str, ...]
     spends_epsilon: bool
     advised_publicly: bool
+    apart: bool = False
 
 
 def remarks(method: str, given: Circumstances, caveats: Sequence[str]) -> tuple[str, ...]:
@@ -63,6 +73,11 @@ def remarks(method: str, given: Circumstances, caveats: Sequence[str]) -> tuple[
     caveats : sequence of str
         What the method itself does not give.
     """
+    return (*remarks_of_method(method, given, caveats), *remarks_of_release(given))
+
+
+def remarks_of_method(method: str, given: Circumstances, caveats: Sequence[str]) -> tuple[str, ...]:
+    """Return what is to be known of what a method did; see `remarks`."""
     notes = []
     if given.chosen_from_data and not given.spends_epsilon:
         notes.append(
@@ -74,7 +89,12 @@ def remarks(method: str, given: Circumstances, caveats: Sequence[str]) -> tuple[
     notes.append(f"Method: {method}.")
     if not given.seeded:
         notes += caveats
-    notes += _handling(given)
+    return (*notes, *_handling(given))
+
+
+def remarks_of_release(given: Circumstances) -> tuple[str, ...]:
+    """Return what is to be known of a release as a whole; see `remarks`."""
+    notes = []
     if given.spends_epsilon:
         notes += [
             _NEIGHBOURS if given.unit.column is None else _of_units(given.unit),
@@ -86,12 +106,39 @@ def remarks(method: str, given: Circumstances, caveats: Sequence[str]) -> tuple[
             "beside this one and tell more than either."
         )
     notes += _who(given)
-    if given.randomness and not given.seeded:
-        notes.append(
-            f"{_LAWS[given.randomness]} an AES-256 stream keyed by the operating system's "
-            "randomness."
-        )
+    if not given.seeded:
+        notes += [
+            f"{_LAWS[drawn]} an AES-256 stream keyed by the operating system's randomness."
+            for drawn in given.randomness
+        ]
     return tuple(notes)
+
+
+def united(remarks_by_part: Sequence[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
+    """Return the remarks on several parts: what all of them say once, the rest by part.
+
+    Parameters
+    ----------
+    remarks_by_part : sequence of (str, sequence of str)
+        The names of each part's attributes, and the remarks on it.
+
+    Examples
+    --------
+    >>> united([("AGE", ["Rows are shuffled.", "Noise."]), ("SEX", ["Rows are shuffled."])])
+    ('Rows are shuffled.', 'AGE: Noise.')
+    """
+    common = [
+        remark
+        for remark in (remarks_by_part[0][1] if remarks_by_part else ())
+        if all(remark in own for _, own in remarks_by_part)
+    ]
+    of_parts = [
+        f"{named}: {remark}"
+        for named, own in remarks_by_part
+        for remark in own
+        if remark not in common
+    ]
+    return (*common, *of_parts)
 
 
 def _who(given: Circumstances) -> list[str]:
@@ -138,6 +185,8 @@ def _handling(given: Circumstances) -> list[str]:
         )
     if given.exact_cells == "refuse":
         notes.append("A release in which a cluster would come out exactly is refused.")
+    if given.apart and given.shuffle == "rows":
+        return [*notes, _APART]
     return [*notes, _DRAWN if given.is_synthetic else _ORDER[given.shuffle]]
 
 
@@ -185,6 +234,10 @@ _ORDER = {
     "columns": "Each attribute is in a random order of its own, drawn in secret: no row is a "
     "person's, and dependence between attributes is gone.",
 }
+_APART = (
+    "These columns are in a random order of their own, drawn in secret: their values stand beside "
+    "other people's of the other columns."
+)
 FURTHER = {
     Model.DIFFERENTIAL_PRIVACY: "Every further release of the same people, a rerun of this one "
     "included, adds its epsilon to this one's: to count them is what the custodian's ledger of "

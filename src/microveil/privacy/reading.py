@@ -34,7 +34,7 @@ from microveil.privacy.condition import (
 from microveil.privacy.model import Model
 from microveil.privacy.notes import FURTHER
 from microveil.privacy.scope import Cover, Scope, Scopes
-from microveil.privacy.terms import RESPONSE, AttributeTerms, Transition, Unit
+from microveil.privacy.terms import RESPONSE, AttributeTerms, PartTerms, Transition, Unit
 from microveil.schema import Kind, Source
 
 if TYPE_CHECKING:  # the guarantee reads itself by this module
@@ -121,26 +121,70 @@ def _of_schema_2(made: "type[Guarantee]", contents: Mapping[str, Any]) -> "Guara
         k=_count(contents["k"]),
         n_records=_count(contents["n_records"]) or 0,
         unit=_unit(contents["unit"]),
-        scopes=Scopes(
-            **{
-                scope.value: Cover(
-                    exact_epsilon=_fraction(exact["scopes"][scope.value]["epsilon"]),
-                    exact_delta=_fraction(exact["scopes"][scope.value]["delta"]) or Fraction(0),
-                )
-                for scope in Scope
-            }
-        ),
+        scopes=_scopes(exact["scopes"]),
         conditions=tuple(_condition(entry) for entry in contents["conditions"]),
         attributes=tuple(
             _terms(name, terms, Kind(contents["kinds"][name]), _fraction(exact["shares"][name]))
             for name, terms in contents["attributes"].items()
         ),
+        parts=tuple(_part(entry) for entry in contents.get("parts", ())),
         randomness={"os": "os", "seeded": "seeded"}[contents["randomness"]],
         kept=tuple(_words(name) for name in contents["kept"]),
-        shuffle={None: None, "rows": "rows", "columns": "columns"}[contents["shuffle"]],
+        shuffle=_one_of(contents["shuffle"], (None, "rows", "columns", "parts")),
         is_synthetic=contents.get("synthetic", False) is True,
         remarks=tuple(_words(note) for note in contents["notes"][len(contents["conditions"]) :]),
     )
+
+
+def _scopes(exact: Mapping[str, Any]) -> Scopes:
+    return Scopes(
+        **{
+            scope.value: Cover(
+                exact_epsilon=_fraction(exact[scope.value]["epsilon"]),
+                exact_delta=_fraction(exact[scope.value]["delta"]) or Fraction(0),
+            )
+            for scope in Scope
+        }
+    )
+
+
+def _part(contents: Mapping[str, Any]) -> PartTerms:
+    return PartTerms(
+        attributes=tuple(_words(name) for name in contents["attributes"]),
+        method=_words(contents["method"]),
+        title=_words(contents["title"]),
+        source=_words(contents["source"]),
+        deed=_words(contents["deed"]),
+        model=Model(contents["model"]),
+        epsilon=_fraction(contents["exact"]["epsilon"]),
+        k=_count(contents["k"]),
+        scopes=_scopes(contents["exact"]["scopes"]),
+        shuffle=_one_of(contents["shuffle"], (None, "rows", "columns")),
+    )
+
+
+def _parts_say_less(guarantee: "Guarantee") -> bool:
+    """Whether a whole claims more than its parts do: a stronger model, or less than they spend."""
+    parts = guarantee.parts
+    weakest = min((part.model for part in parts), key=lambda model: model.strength)
+    named = [name for part in parts for name in part.attributes]
+    if guarantee.model.strength > weakest.strength or guarantee.model is Model.K_ANONYMITY:
+        return True
+    if named != [terms.name for terms in guarantee.attributes] or guarantee.k is not None:
+        return True
+    for scope, cover in guarantee.scopes.by_scope.items():
+        spent = [part.scopes[scope].exact_epsilon for part in parts]
+        known = [epsilon for epsilon in spent if epsilon is not None]
+        whole = cover.exact_epsilon
+        if whole is not None and (len(known) < len(spent) or whole < sum(known)):
+            return True
+    return False
+
+
+def _one_of(value: Any, known: tuple[str | None, ...]) -> str | None:
+    if value not in known:
+        raise ValueError
+    return None if value is None else str(value)
 
 
 def _says_too_much(guarantee: "Guarantee") -> bool:
@@ -167,6 +211,7 @@ def _says_too_much(guarantee: "Guarantee") -> bool:
         or chosen
         or without_sizes
         or of_record
+        or (guarantee.parts and _parts_say_less(guarantee))
         or (guarantee.randomness == "seeded") != (SEEDED in ids)
     )
 

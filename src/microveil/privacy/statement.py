@@ -42,6 +42,7 @@ def statement_of(guarantee: "Guarantee") -> Document:
             *_warnings(guarantee),
             _what_was_done(guarantee),
             *(_meaning(guarantee) if spends else ()),
+            *_parts(guarantee),
             heading(2, "What the epsilon covers" if spends else "What is promised"),
             *(_scopes(guarantee) if spends else (_no_epsilon(guarantee),)),
             heading(2, "What this is conditional on, and leaves out"),
@@ -109,9 +110,8 @@ def _what_was_done(guarantee: "Guarantee") -> Paragraph:
             f"{_count(len(guarantee.attributes), 'attribute')}{' together' if whole else ''}."
         )
     size = f" of {_count(guarantee.n_records, 'record')}" if guarantee.n_records else ""
-    source = f" ({guarantee.source})" if guarantee.source else ""
     sentences = (
-        f": {guarantee.title}{source}.",
+        f": {guarantee.title}{_published(guarantee.source)}.",
         guarantee.deed,
         f"The privacy model is {model}{budget}",
     )
@@ -120,6 +120,67 @@ def _what_was_done(guarantee: "Guarantee") -> Paragraph:
         Code(guarantee.method),
         " ".join(filter(None, sentences)),
     )
+
+
+def _parts(guarantee: "Guarantee") -> list[Block]:
+    """Say of several parts what each did, and what it would promise by itself."""
+    if not guarantee.parts:
+        return []
+    rows = [
+        (
+            part.named,
+            Code(part.method),
+            part.model.in_words,
+            "none" if part.epsilon is None else six_digits(part.epsilon),
+            "" if part.k is None else str(part.k),
+            _ORDER_OF_PART[part.shuffle],
+        )
+        for part in guarantee.parts
+    ]
+    spends = guarantee.epsilon is not None
+    deeds = [
+        (Strong(f"{part.named}."), f" {part.title}{_published(part.source)}. {part.deed}".rstrip())
+        for part in guarantee.parts
+    ]
+    return [
+        heading(2, "Its parts"),
+        paragraph(
+            "Each part was protected by itself. "
+            + (_ADD_UP if spends else _NOTHING_TOGETHER.format(spending=_spending(guarantee)))
+        ),
+        tabulated(("attributes", "method", "model by itself", "epsilon", "k", "rows"), rows),
+        items(deeds),
+    ]
+
+
+def _published(source: str) -> str:
+    return f" ({source})" if source else ""
+
+
+def _spending(guarantee: "Guarantee") -> str:
+    named = [part.named for part in guarantee.parts if part.epsilon is not None]
+    if not named:
+        return ""
+    return (
+        f" The epsilon of {' and of '.join(named)} bounds what these columns reveal where they are "
+        "looked at alone."
+    )
+
+
+_ADD_UP = (
+    "A person's values can be seen in all of them: at each scope their epsilons add up, and what "
+    "one of them does not cover, the release does not. What others put into a row counts as a "
+    "column beside it."
+)
+_NOTHING_TOGETHER = (
+    "At least one of them spends no epsilon, and its columns stand beside the others': nothing "
+    "formal is promised of the release as a whole.{spending}"
+)
+_ORDER_OF_PART = {
+    None: "as the whole table's",
+    "rows": "in a random order of their own",
+    "columns": "each attribute in a random order of its own",
+}
 
 
 def _delta(guarantee: "Guarantee") -> str:
@@ -217,7 +278,7 @@ def _scopes(guarantee: "Guarantee") -> list[Block]:
         ("scope", "what is compared", "covered", "epsilon", "factor"),
         (_scope(scope, cover, guarantee) for scope, cover in guarantee.scopes.by_scope.items()),
     )
-    if guarantee.k is None:
+    if not guarantee.has_clusters:
         return [covers]
     blocks: list[Block] = [covers]
     vector, budget = guarantee.scopes.vector.exact_epsilon, guarantee.epsilon

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from microveil.privacy.model import Model
+from microveil.privacy.scope import Scopes, rounded_up
 from microveil.schema import (
     EPOCH,
     Attribute,
@@ -18,7 +20,7 @@ from microveil.schema import (
 )
 from microveil.text import one_line
 
-__all__ = ["AttributeTerms", "Unit"]
+__all__ = ["AttributeTerms", "PartTerms", "Unit"]
 
 Plain = int | float | str
 Transition = tuple[tuple[int, ...], ...] | str
@@ -158,6 +160,62 @@ class AttributeTerms:
             "resolution_source": self.resolution_source.value,
             **({"missing_codes": list(self.reasons)} if self.reasons else {}),
             **({} if self.transition is None else {"transition": _rows(self.transition)}),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartTerms:
+    """What is said of one part of a release of several: what it would promise by itself.
+
+    Attributes
+    ----------
+    attributes : tuple of str
+    method, title, source, deed : str
+        The method's id, its name in words, where it was published, and what it did.
+    model : Model
+    epsilon : Fraction or None
+        None where the part spends none.
+    k : int or None
+        The least cluster size; None where records form no clusters.
+    scopes : Scopes
+        What its epsilon covers, the columns of the other parts counted as kept.
+    shuffle : {"rows", "columns"} or None
+        Whether its rows, or each of its attributes, are in a random order of their own.
+    """
+
+    attributes: tuple[str, ...]
+    method: str
+    title: str
+    source: str
+    deed: str
+    model: Model
+    epsilon: Fraction | None
+    k: int | None
+    scopes: Scopes
+    shuffle: str | None
+
+    @property
+    def named(self) -> str:
+        """Its attributes, in a line."""
+        return ", ".join(map(one_line, self.attributes))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the terms as plain values."""
+        return {
+            "attributes": list(self.attributes),
+            "method": self.method,
+            "title": self.title,
+            "source": self.source,
+            "deed": self.deed,
+            "model": self.model.value,
+            "epsilon": None if self.epsilon is None else rounded_up(self.epsilon),
+            "k": self.k,
+            "scopes": self.scopes.to_dict(),
+            "shuffle": self.shuffle,
+            "exact": {
+                "epsilon": None if self.epsilon is None else str(self.epsilon),
+                "scopes": {scope.value: own.exact() for scope, own in self.scopes.by_scope.items()},
+            },
         }
 
 

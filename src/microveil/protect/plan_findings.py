@@ -5,14 +5,14 @@ from typing import Any
 
 from microveil.audit.advice import better_options
 from microveil.audit.exact import audit_of
-from microveil.audit.invited_linkage import invited_linkage
+from microveil.audit.invited_linkage import strongest_linkage
 from microveil.engines.base import Engine
 from microveil.protect.findings import PlanFindings
 from microveil.release import Plan
 from microveil.release.columns import Prepared
+from microveil.release.composing import Settled, SettledParts
 from microveil.release.expectation import Expectation, expectations
 from microveil.release.option import Option
-from microveil.release.request import Request
 from microveil.table import numeric_look_of
 
 __all__ = ["plan_findings"]
@@ -24,9 +24,7 @@ WEIGHED_CELLS = 200_000
 
 def plan_findings(
     planned: Plan,
-    asked: Mapping[str, Any],
-    request: Request,
-    prepared: Prepared,
+    settled: Settled | SettledParts,
     engine: Engine,
     progress: Callable[[str], None] = lambda _step: None,
 ) -> PlanFindings:
@@ -38,10 +36,8 @@ def plan_findings(
     Parameters
     ----------
     planned : Plan
-    asked : dict
-        The arguments that the request was made of.
-    request : Request
-    prepared : Prepared
+    settled : Settled or SettledParts
+        What it was made of.
     engine : Engine
     progress : callable
         Gets the name of each step.
@@ -50,18 +46,20 @@ def plan_findings(
     audit, expected, linkage = audit_of(planned), expectations(planned), None
     if planned.isotonic:
         progress("linking trial draws")
-        linkage = invited_linkage(planned, engine)
-    options = None
-    if _is_weighed(expected, prepared):
+        linkage = strongest_linkage(planned, engine)
+    options, prepared = None, settled.prepared
+    # Of several parts advice weighs each by itself, when it is asked.
+    if isinstance(settled, Settled) and _is_weighed(expected, prepared):
         progress("weighing")
-        options = _options(planned, asked, prepared, engine)
+        options = _options(planned, settled.asked, prepared, engine)
+    requests = [one.request for one in settled.each]
     return PlanFindings(
         audit=audit,
         expected=expected,
-        is_advised=request.advised is not None,
+        is_advised=any(request.advised is not None for request in requests),
         linkage=linkage,
         options=options,
-        numeric_looks={} if request.attributes is not None else _numeric_looks(prepared),
+        numeric_looks=_numeric_looks(prepared) if requests[0].attributes is None else {},
     )
 
 

@@ -14,10 +14,10 @@ from microveil.protect.findings import Findings, PlanFindings
 from microveil.protect.notes import custodian_notes
 from microveil.protect.plan_findings import plan_findings
 from microveil.release import Manifest, Plan, Release
-from microveil.release.planning import plan_prepared, refuse_exact
+from microveil.release.composing import plan_settled, refuse_exact_cells, settle_asked
 from microveil.release.recipe import merged, read_recipe
 from microveil.release.request import Arguments
-from microveil.release.selection import AUTO, settle
+from microveil.release.selection import AUTO
 from microveil.synthesis.measurements import Measurements
 from microveil.table import ColumnSchema, Labels, Numbers
 from microveil.table.threads import in_threads
@@ -121,6 +121,10 @@ def protect(
         in the custodian's ledger, which counts all releases of theirs.
     recipe : str, Path or dict, optional
         A recipe file or its contents; arguments given here override it.
+    parts : sequence of Part, optional
+        Several methods in one release, each for attributes of its own, as `part` makes them:
+        method, k, epsilon and the steps of a method are then said by each part, and the epsilon of
+        the release is the sum of theirs.
     partition : {"mdav", "ranking", "optimal", "noise-aware"}, optional
         For "record-dp"; for "idp-vector" "ranking" or "noise-aware".
     composition : {"sequential", "parallel"}, optional
@@ -202,9 +206,9 @@ def plan(
     """
     asked = merged({} if recipe is None else read_recipe(recipe), arguments)
     engine = engine_of(asked)
-    request, prepared = settle(table, asked, engine)
-    planned = plan_prepared(prepared, request, engine)
-    refuse_exact(planned, request)
+    settled = settle_asked(table, asked, engine)
+    planned = plan_settled(settled, engine)
+    refuse_exact_cells(planned, settled)
     return planned
 
 
@@ -230,13 +234,13 @@ def examined_plan(
     MicroveilError
         If the request or the table breaks a rule.
     """
-    if AUTO in (asked.get("k"), asked.get("method")):
+    if AUTO in (asked.get("k"), asked.get("method")) or asked.get("parts"):
         engine = engine.remembering()
         progress("weighing")
-    request, prepared = settle(table, asked, engine, progress)
-    planned = plan_prepared(prepared, request, engine, progress)
-    refuse_exact(planned, request)
-    return planned, plan_findings(planned, asked, request, prepared, engine, progress)
+    settled = settle_asked(table, asked, engine, progress)
+    planned = plan_settled(settled, engine, progress)
+    refuse_exact_cells(planned, settled)
+    return planned, plan_findings(planned, settled, engine, progress)
 
 
 LABELLED = (
@@ -309,6 +313,31 @@ def draw(
     if planned.synthetic is not None:
         measurements, new = planned.synthetic.draw(source, engine, progress)
         return Drawn(data=planned.table.rebuild(new, (), None), measurements=measurements)
+    columns = _columns(planned, source, engine, progress)
+    n_records, order = planned.table.n_records, None
+    if planned.shuffle == "rows":
+        order = permutation(n_records, source)
+    elif planned.shuffle == "columns":
+        columns = _each_in_order(columns, n_records, source)
+    numbered = {}
+    if planned.units is not None and planned.guarantee.has_new_numbers:
+        numbered[str(planned.units.unit.column)] = planned.units.renumbered(source)
+    return Drawn(
+        data=planned.table.rebuild(columns, planned.guarantee.kept, order, numbered),
+    )
+
+
+def _columns(
+    planned: Plan, source: RandomSource, engine: Engine, progress: Callable[[str], None]
+) -> dict[str, Numbers]:
+    """Draw the attributes of a plan, each by a stream of its own; of parts, part by part."""
+    if planned.parts:
+        streams = source.spawn(len(planned.parts))
+        drawn_parts = (
+            _of_part(part, stream, engine, progress)
+            for part, stream in zip(planned.parts, streams, strict=True)
+        )
+        return {name: numbers for own in drawn_parts for name, numbers in own.items()}
     streams = source.spawn(len(planned.singles))
 
     def drawn(task: tuple[SinglePlan, RandomSource]) -> tuple[str, Numbers]:
@@ -321,23 +350,34 @@ def draw(
         return name, numbers
 
     tasks = list(zip(planned.singles, streams, strict=True))
-    columns = dict(in_threads(drawn, tasks))
-    n_records, order = planned.table.n_records, None
-    if planned.shuffle == "rows":
+    return dict(in_threads(drawn, tasks))
+
+
+def _of_part(
+    part: Plan, source: RandomSource, engine: Engine, progress: Callable[[str], None]
+) -> dict[str, Numbers]:
+    """Draw a part of a release, in an order of its own where one was asked for."""
+    columns, n_records = _columns(part, source, engine, progress), part.table.n_records
+    if part.shuffle == "rows":
         order = permutation(n_records, source)
-    elif planned.shuffle == "columns":
-        # A stream for each: what is known of one order says nothing of another.
-        orders = source.spawn(len(columns))
-        columns = {
-            name: numbers.in_order(permutation(n_records, stream))
-            for (name, numbers), stream in zip(columns.items(), orders, strict=True)
-        }
-    numbered = {}
-    if planned.units is not None and planned.guarantee.has_new_numbers:
-        numbered[str(planned.units.unit.column)] = planned.units.renumbered(source)
-    return Drawn(
-        data=planned.table.rebuild(columns, planned.guarantee.kept, order, numbered),
-    )
+        return {name: numbers.in_order(order) for name, numbers in columns.items()}
+    if part.shuffle == "columns":
+        return _each_in_order(columns, n_records, source)
+    return columns
+
+
+def _each_in_order(
+    columns: Mapping[str, Numbers], n_records: int, source: RandomSource
+) -> dict[str, Numbers]:
+    """Put each column in a random order of its own.
+
+    By a stream for each: what is known of one order says nothing of another.
+    """
+    orders = source.spawn(len(columns))
+    return {
+        name: numbers.in_order(permutation(n_records, stream))
+        for (name, numbers), stream in zip(columns.items(), orders, strict=True)
+    }
 
 
 def released(

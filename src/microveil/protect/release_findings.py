@@ -1,6 +1,6 @@
 """A release held against its original: sampled linkage, worst attribute, common values."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -49,7 +49,7 @@ def release_findings(
     protected: Any,
     attributes: Iterable[str],
     *,
-    paired: bool = True,
+    in_place: Collection[str] | None = None,
     linkage: bool = True,
     seed: int = 0,
     codes: tuple[MissingCodes, MissingCodes] = (MissingCodes(), MissingCodes()),
@@ -63,8 +63,9 @@ def release_findings(
         The table before and after.
     attributes : iterable of str
         Those that were protected.
-    paired : bool
-        Whether rows of the release follow the original's.
+    in_place : collection of str, optional
+        Those of them whose rows stand where the original's do: by default all. Records are linked
+        by these alone.
     linkage : bool
         Whether records are linked.
     seed : int
@@ -111,10 +112,11 @@ def release_findings(
     columns = in_threads(sides, names)
     compared = in_threads(_compared, columns)
     distances = [worst for worst, _ in compared if worst is not None]
-    not_linked, found = _refusal(columns, paired=paired, linkage=linkage), None
+    still = [sides for sides in columns if in_place is None or sides[0] in in_place]
+    not_linked, found = _refusal(still, linkage=linkage), None
     if not_linked is None:
         progress("linking a sample")
-        numbers = [(x, y) for _, x, y in columns if x.dtype.kind == "f"]
+        numbers = [(x, y) for _, x, y in still if x.dtype.kind == "f"]
         found = _strongest(
             np.column_stack([x for x, _ in numbers]), np.column_stack([y for _, y in numbers]), seed
         )
@@ -173,9 +175,9 @@ def _shares(values: Column, column: Column) -> NDArray[np.float64]:
     return np.asarray((last - first) / len(column), dtype=np.float64)
 
 
-def _refusal(columns: list[_Sides], *, paired: bool, linkage: bool) -> str | None:
+def _refusal(columns: list[_Sides], *, linkage: bool) -> str | None:
     """Say why records cannot be linked, or are not to be."""
-    if not paired:
+    if not columns:
         return "rows are in random order and follow nobody"
     if not any(before.dtype.kind == "f" for _, before, _ in columns):
         return "it needs an attribute of numbers"

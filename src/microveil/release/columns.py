@@ -1,6 +1,6 @@
 """From a request and a table to the columns to protect, in whole units of their grids."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -8,12 +8,14 @@ from typing import Any
 from microveil.errors import DataError, RequestError
 from microveil.files.formulas import FORMULA_SIGNS, begins_like_formula
 from microveil.methods import METHODS, Method
+from microveil.privacy import Unit
 from microveil.release.domains import read_bounds, read_categories, read_resolution
 from microveil.release.request import Request
 from microveil.release.units import Units, limited
 from microveil.schema import Attribute, Bounds, Categories, Kind, Ordered, Source
 from microveil.table import (
     GridColumn,
+    MissingCodes,
     Table,
     check_columns,
     code_for,
@@ -27,11 +29,15 @@ from microveil.table.numeric_text import N_LOOKED_AT, numeric_look
 from microveil.table.threads import in_threads
 
 __all__ = [
+    "Opened",
     "Prepared",
     "able_to_take_categories",
     "categories_in_no_order",
     "check_enough",
+    "check_types",
     "chosen_names",
+    "formulas_in",
+    "open_for",
     "outlined",
     "prepare",
 ]
@@ -72,17 +78,66 @@ class Prepared:
         return [column.attribute.name for column in self.columns]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """A table that was opened, and limited to so many records of a unit, for several requests.
+
+    Attributes
+    ----------
+    table : Table
+    units : Units or None
+    """
+
+    table: Table
+    units: Units | None
+
+
+def open_for(
+    table: Any, codes: MissingCodes, unit: Unit, *, outside: str, seed: int | None
+) -> Opened:
+    """Open a table for requests that protect the same units.
+
+    Parameters
+    ----------
+    table : data frame or dict of numpy arrays
+    codes : MissingCodes
+        Of all of them: what stands for a missing value.
+    unit, outside, seed
+        See `limited`.
+
+    Raises
+    ------
+    RequestError, DataError
+        If there are no such units, or one has more records than it may.
+    """
+    opened, units = limited(open_table(table, codes), unit, outside=outside, seed=seed)
+    return Opened(table=opened, units=units)
+
+
+def _opened(table: Any, request: Request) -> Opened:
+    if isinstance(table, Opened):
+        return table
+    return open_for(
+        table,
+        request.codes,
+        request.protected_unit,
+        outside=request.outside,
+        seed=request.seed,
+    )
+
+
 def prepare(
     table: Any, request: Request, progress: Callable[[str], None] = lambda _step: None
 ) -> Prepared:
-    """Open a table, choose its columns and put them on their grids.
+    """Open a table, unless it is open, choose its columns and put them on their grids.
 
     Raises
     ------
     RequestError, DataError
         If the request does not fit the table or a column breaks a rule.
     """
-    opened, units = limited(open_table(table, request.codes), request)
+    for_all = _opened(table, request)
+    opened, units = for_all.table, for_all.units
     attributes, left_out = _outline(opened, request)
     for name in request.keep:
         opened.check_kept(name)
@@ -99,7 +154,7 @@ def prepare(
         columns=columns,
         left_out=tuple(left_out),
         units=units,
-        formulas=tuple(_formulas(opened, attributes, request.keep)),
+        formulas=tuple(formulas_in(opened, attributes, request.keep)),
     )
 
 
@@ -145,7 +200,7 @@ def outlined(table: Any, request: Request) -> tuple[Table, list[Attribute], list
     RequestError, DataError
         If the request does not fit the table.
     """
-    opened, _ = limited(open_table(table, request.codes), request)
+    opened = _opened(table, request).table
     return opened, *_outline(opened, request)
 
 
@@ -157,7 +212,7 @@ def _outline(table: Table, request: Request) -> tuple[list[Attribute], list[str]
     return attributes, left_out
 
 
-def _formulas(
+def formulas_in(
     table: Table, attributes: Iterable[Attribute], keep: Collection[str]
 ) -> Iterator[str]:
     """Yield the columns to be released that hold text which a spreadsheet would run."""
@@ -182,14 +237,7 @@ def _chosen(table: Table, request: Request) -> tuple[list[str], list[str]]:
         *request.bounds, *request.categories, *request.resolution, *request.missing_codes
     )  # fmt: skip
     check_columns(table, (*(request.attributes or ()), *request.keep, *domains))
-    for name, kind in request.types.items():
-        if name not in table.names or table.kind(name) is not kind:
-            found = table.kind(name).value if name in table.names else "no such column"
-            raise DataError(
-                f"column '{name}'",
-                f"the recipe expects a {kind.value} column, the table has: {found}",
-                "mend the table or the recipe",
-            )
+    check_types(table, request.types)
     if request.attributes is not None:
         # A recipe may name text with categories in no order, which only some methods protect.
         skipped = {
@@ -221,6 +269,24 @@ def _chosen(table: Table, request: Request) -> tuple[list[str], list[str]]:
         )
     released = {*names, *request.keep, request.unit}
     return names, [name for name in table.names if name not in released]
+
+
+def check_types(table: Table, types: Mapping[str, Kind]) -> None:
+    """Refuse columns that do not hold what a recipe expects.
+
+    Raises
+    ------
+    DataError
+        With the first of them.
+    """
+    for name, kind in types.items():
+        if name not in table.names or table.kind(name) is not kind:
+            found = table.kind(name).value if name in table.names else "no such column"
+            raise DataError(
+                f"column '{name}'",
+                f"the recipe expects a {kind.value} column, the table has: {found}",
+                "mend the table or the recipe",
+            )
 
 
 def _attribute(table: Table, name: str, request: Request) -> Attribute:

@@ -66,6 +66,8 @@ class Expectation:
 
 def expectations(planned: Plan) -> dict[str, Expectation]:
     """Return the error to expect of each attribute, but for categories."""
+    if planned.parts:
+        return {name: own for part in planned.parts for name, own in expectations(part).items()}
     found = {
         part.attribute.name: _expectation(part, isotonic=planned.isotonic)
         for part in planned.attributes

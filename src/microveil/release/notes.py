@@ -8,11 +8,12 @@ from microveil.methods.synthetic import DEEP_ENOUGH
 from microveil.plans import AttributePlan
 from microveil.plans.synthetic import CutsPlan
 from microveil.privacy import Guarantee
+from microveil.privacy.notes import united
 from microveil.release.columns import Prepared
 from microveil.release.request import Request
 from microveil.text import one_line
 
-__all__ = ["REPORTED_RECORDS", "file_notes", "plan_notes"]
+__all__ = ["REPORTED_RECORDS", "file_notes", "notes_of_parts", "plan_notes"]
 
 
 # Of larger tables no report is made unasked: an assessment takes far longer than protecting.
@@ -34,17 +35,65 @@ def plan_notes(
     claim : Guarantee
         What holds with the operating system's randomness.
     """
-    notes = [
-        *_of_request(request, parts, prepared.left_out),
-        *_of_rows(request, claim),
+    wanted = request.scope is not None or request.keep or request.seed is not None
+    return (
+        *_of_request(request),
+        *_of_left_out(prepared.left_out),
+        *_of_attributes(request, parts),
+        *([] if wanted else _of_rows(claim)),
         *_of_new_table(request, parts, prepared.table.n_records),
+        *_of_table(prepared, is_seeded=request.seed is not None),
+        *_of_advice(request),
+    )
+
+
+def notes_of_parts(
+    parts: Sequence[tuple[str, Request, Sequence[AttributePlan]]],
+    prepared: Prepared,
+    claim: Guarantee,
+    *,
+    wanted: bool,
+) -> tuple[str, ...]:
+    """Return the notes on a release of several parts: what all of them share once.
+
+    Parameters
+    ----------
+    parts : sequence of (str, Request, sequence of AttributePlan)
+        Of each the names of its attributes.
+    prepared : Prepared
+        The columns of all of them.
+    claim : Guarantee
+    wanted : bool
+        Whether rows, or a scope, were asked for.
+    """
+    of_parts = [
+        (
+            named,
+            (*_of_request(request), *_of_attributes(request, plans), *_of_advice(request)),
+        )
+        for named, request, plans in parts
     ]
+    is_seeded = any(request.seed is not None for _, request, _ in parts)
+    return (
+        *united(of_parts),
+        *_of_left_out(prepared.left_out),
+        *([] if wanted else _of_rows(claim)),
+        *_of_table(prepared, is_seeded=is_seeded),
+    )
+
+
+def _of_left_out(left_out: Sequence[str]) -> list[str]:
+    return [f"Not released: {', '.join(left_out)}."] if left_out else []
+
+
+def _of_table(prepared: Prepared, *, is_seeded: bool) -> list[str]:
+    notes = []
     if prepared.table.has_index:
         notes.append(
             "The index of the data frame is not released; reset_index makes a column of it, which "
             "can be asked for as others can."
         )
-    if request.seed is not None:
+    if is_seeded:
         notes.append("Noise from a seed protects nobody: do not publish this release.")
     if prepared.formulas:
         notes.append(
@@ -54,12 +103,16 @@ def plan_notes(
             "(escape_formulas=True of write) writes such text to a CSV file with an apostrophe "
             "before it."
         )
-    if request.advised is not None:
-        steps = [f"{step} {value}" for step, value in request.steps.items()]
-        size = [f"k {request.k}"] if request.method.needs_k else []
-        chosen = ", ".join([request.method.id, *steps, *size])
-        notes.append(f"Left to advice, chosen: {chosen}.")
-    return tuple(notes)
+    return notes
+
+
+def _of_advice(request: Request) -> list[str]:
+    if request.advised is None:
+        return []
+    steps = [f"{step} {value}" for step, value in request.steps.items()]
+    size = [f"k {request.k}"] if request.method.needs_k else []
+    chosen = ", ".join([request.method.id, *steps, *size])
+    return [f"Left to advice, chosen: {chosen}."]
 
 
 def _of_new_table(request: Request, parts: Sequence[AttributePlan], n_records: int) -> list[str]:
@@ -82,12 +135,11 @@ def _of_new_table(request: Request, parts: Sequence[AttributePlan], n_records: i
     return notes
 
 
-def _of_rows(request: Request, claim: Guarantee) -> list[str]:
-    """Name what would cover rows that follow people, unless a request wants rows or a scope."""
+def _of_rows(claim: Guarantee) -> list[str]:
+    """Name what would cover rows that follow people."""
     new = [method.id for method in METHODS.values() if method.is_synthetic]
-    wanted = request.scope is not None or request.keep or request.seed is not None
     looked = any(condition.id in OF_A_LOOK for condition in claim.conditions)
-    if not new or wanted or looked or not claim.follows_individuals:
+    if not new or looked or not claim.follows_individuals:
         return []
     note = (
         f"What rows show of the people they follow is not covered (row scope): {' or '.join(new)} "
@@ -119,9 +171,7 @@ def file_notes(*, is_reported: bool, escaped_in_vain: str | None) -> tuple[str, 
     return tuple(notes)
 
 
-def _of_request(
-    request: Request, parts: Sequence[AttributePlan], left_out: Sequence[str]
-) -> list[str]:
+def _of_request(request: Request) -> list[str]:
     notes = []
     if request[MATRIX] and request.epsilon is not None and request.method.uses("matrix"):
         notes.append(
@@ -130,8 +180,11 @@ def _of_request(
         )
     if request.unused:
         notes.append(f"{request.method.id} has no use for: {', '.join(request.unused)}.")
-    if left_out:
-        notes.append(f"Not released: {', '.join(left_out)}.")
+    return notes
+
+
+def _of_attributes(request: Request, parts: Sequence[AttributePlan]) -> list[str]:
+    notes = []
     attributes = [part.attribute for part in parts]
     read = [a.name for a in attributes if a.bounds_from_data]
     if read:

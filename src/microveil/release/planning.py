@@ -1,7 +1,7 @@
 """From a request and a table to a plan: everything about a release short of its noise."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -29,10 +29,43 @@ from microveil.release.release import Plan
 from microveil.release.request import Advised, Request
 from microveil.table import Table
 
-__all__ = ["plan_prepared", "refuse_exact", "refuse_unnamed"]
+__all__ = [
+    "Decided",
+    "circumstances",
+    "conditions_of",
+    "decide",
+    "draws_at_random",
+    "named_method",
+    "plan_decided",
+    "plan_prepared",
+    "refuse_exact",
+    "refuse_unnamed",
+    "terms_of",
+]
 
 # A guarantee is to be read by people too: of more categories it states no matrix.
 MOST_STATED = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Decided:
+    """A request decided on, short of a guarantee in words.
+
+    Attributes
+    ----------
+    request : Request
+    prepared : Prepared
+    attributes : tuple of AttributePlan
+    synthetic : SyntheticPlan or None
+    promise : Promise
+        Of the method, as asked for.
+    """
+
+    request: Request
+    prepared: Prepared
+    attributes: tuple[AttributePlan, ...]
+    synthetic: SyntheticPlan | None
+    promise: Promise
 
 
 def plan_prepared(
@@ -42,7 +75,31 @@ def plan_prepared(
     progress: Callable[[str], None] = lambda _step: None,
 ) -> Plan:
     """Plan a request on columns that are on their grids, whatever cells come out exactly."""
-    opened = prepared.table
+    decided = decide(prepared, request, engine, progress)
+    _check_scope(decided.promise, request)
+    return plan_decided(decided)
+
+
+def decide(
+    prepared: Prepared,
+    request: Request,
+    engine: Engine,
+    progress: Callable[[str], None] = lambda _step: None,
+    *,
+    joined: bool = False,
+) -> Decided:
+    """Decide on a request: its partitions, its scales and what they promise.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    request : Request
+    engine : Engine
+    progress : callable
+        Gets the name of each step.
+    joined : bool
+        Whether other columns than the request's will stand in its rows.
+    """
     if request.scope == Scope.ROW or request.method.is_synthetic:
         refuse_unnamed(request, prepared.names)
     choices = _choices(prepared, request)
@@ -53,14 +110,24 @@ def plan_prepared(
     parts: tuple[AttributePlan, ...] = (
         made.attributes if isinstance(made, SyntheticPlan) else tuple(made)
     )
-    promise = _promise(opened, request, parts, choices)
-    _check_scope(promise, request)
-    claim = _guarantee(opened, request, parts, promise)
-    return Plan(
-        table=opened,
+    return Decided(
+        request=request,
+        prepared=prepared,
         attributes=parts,
         synthetic=synthetic,
-        guarantee=_in_force(claim, request, parts, promise),
+        promise=_promise(prepared.table, request, parts, choices, joined=joined),
+    )
+
+
+def plan_decided(decided: Decided) -> Plan:
+    """Make the plan of what was decided, with its guarantee in words."""
+    request, prepared, parts = decided.request, decided.prepared, decided.attributes
+    claim = _guarantee(decided)
+    return Plan(
+        table=prepared.table,
+        attributes=parts,
+        synthetic=decided.synthetic,
+        guarantee=_in_force(claim, request, parts, decided.promise),
         claim=claim,
         notes=plan_notes(request, parts, prepared, claim),
         parameters=request.parameters(),
@@ -179,7 +246,12 @@ def refuse_exact(planned: Plan, request: Request) -> None:
 
 
 def _promise(
-    table: Table, request: Request, parts: tuple[AttributePlan, ...], choices: Choices
+    table: Table,
+    request: Request,
+    parts: tuple[AttributePlan, ...],
+    choices: Choices,
+    *,
+    joined: bool,
 ) -> Promise:
     """Ask the method what it promises, and take off what a choice by a look at the data costs."""
     attributes = [part.attribute for part in parts]
@@ -199,7 +271,7 @@ def _promise(
             resolution_from_data=any(a.resolution_from_data for a in attributes),
             keeps_missing=request.missing == "keep",
             shuffle=request.shuffle,
-            keeps=bool(request.keep),
+            keeps=bool(request.keep) or joined,
             kinds=frozenset(a.kind for a in attributes),
         )
     )
@@ -218,11 +290,10 @@ def _chosen_by_a_look(request: Request) -> bool:
     return request.attributes is None or request.advised is Advised.DATA
 
 
-def _guarantee(
-    table: Table, request: Request, parts: tuple[AttributePlan, ...], promise: Promise
-) -> Guarantee:
+def _guarantee(decided: Decided) -> Guarantee:
     """Say what is promised of a release drawn with the operating system's randomness."""
-    method = request.method
+    request, parts, promise = decided.request, decided.attributes, decided.promise
+    table, method = decided.prepared.table, request.method
     kept = tuple(name for name in table.names if name in request.keep)
     return Guarantee(
         method=method.id,
@@ -237,21 +308,27 @@ def _guarantee(
         n_records=table.n_records,
         unit=request.protected_unit,
         scopes=promise.scopes,
-        conditions=tuple(_conditions(request, parts, promise, kept)),
-        attributes=tuple(
-            AttributeTerms.of(
-                part.attribute,
-                request.protected_unit.spends(part.share),
-                method.id,
-                _stated(part),
-            )
-            for part in parts
-        ),
+        conditions=tuple(conditions_of([decided], promise.epsilon, kept)),
+        attributes=terms_of(decided),
         randomness="os",
         kept=kept,
         shuffle=_shuffled(request),
         is_synthetic=method.is_synthetic,
         remarks=_remarks(request, parts, promise, seeded=False),
+    )
+
+
+def terms_of(decided: Decided) -> tuple[AttributeTerms, ...]:
+    """Return what is said of each attribute."""
+    request = decided.request
+    return tuple(
+        AttributeTerms.of(
+            part.attribute,
+            request.protected_unit.spends(part.share),
+            request.method.id,
+            _stated(part),
+        )
+        for part in decided.attributes
     )
 
 
@@ -270,40 +347,65 @@ def _in_force(
     claim: Guarantee, request: Request, parts: tuple[AttributePlan, ...], promise: Promise
 ) -> Guarantee:
     """Return what is promised of the release as it is drawn: nothing where a seed draws it."""
-    draws = request.method.randomness is not None or request.shuffle is not None
-    if request.seed is None or not draws:
+    if request.seed is None or not draws_at_random(request):
         return claim
     return claim.drawn_from_seed(_remarks(request, parts, promise, seeded=True))
 
 
-def _conditions(
-    request: Request,
-    parts: tuple[AttributePlan, ...],
-    promise: Promise,
-    kept: tuple[str, ...],
+def draws_at_random(request: Request) -> bool:
+    """Whether anything of a release is left to chance."""
+    return request.method.randomness is not None or request.shuffle is not None
+
+
+def conditions_of(
+    decided: Sequence[Decided], epsilon: Fraction | None, kept: tuple[str, ...]
 ) -> Iterator[Condition]:
-    """Yield what the claim takes as given and leaves out, the method's own first."""
-    scopes: tuple[Scope, ...] = EVERY_SCOPE if promise.epsilon is not None else ()
-    attributes = [part.attribute for part in parts]
-    yield from promise.conditions
+    """Yield what a claim takes as given and leaves out, the methods' own first.
+
+    Parameters
+    ----------
+    decided : sequence of Decided
+        The release's parts: often one alone.
+    epsilon : Fraction or None
+        Of the whole.
+    kept : tuple of str
+        Columns that are released unprotected.
+    """
+    scopes: tuple[Scope, ...] = EVERY_SCOPE if epsilon is not None else ()
+    requests = [one.request for one in decided]
+    attributes = [part.attribute for one in decided for part in one.attributes]
+    yield from _of_methods(decided, scopes)
     if names := [a.name for a in attributes if a.bounds_from_data]:
         yield conditions.bounds(names).at(scopes)
     if names := [a.name for a in attributes if a.categories_from_data]:
         yield conditions.categories(names).at(scopes)
     if names := [a.name for a in attributes if a.resolution_from_data]:
         yield conditions.resolution(names).at(scopes)
-    if request.attributes is None and scopes:
+    if any(request.attributes is None for request in requests) and scopes:
         yield conditions.columns_chosen()
-    if request.advised is Advised.DATA:
+    if any(request.advised is Advised.DATA for request in requests):
         yield conditions.parameters_chosen().at(scopes)
-    if request.missing == "keep":
-        names = [a.name for a in attributes if a.reasons]
-        yield conditions.missing_cells(names).at(scopes)
-    yield from (condition.at(scopes) for condition in _of_unit(request))
-    if request.method.may_be_exact and request.exact_cells == "allow":
+    keeping = [one for one in decided if one.request.missing == "keep"]
+    if keeping:
+        found = [part.attribute for one in keeping for part in one.attributes]
+        yield conditions.missing_cells([a.name for a in found if a.reasons]).at(scopes)
+    yield from (condition.at(scopes) for condition in _of_unit(requests[0]))
+    if any(r.method.may_be_exact and r.exact_cells == "allow" for r in requests):
         yield conditions.exact_cells().at(scopes)
     if kept:
         yield conditions.kept_columns(kept).at(scopes)
+
+
+def _of_methods(decided: Sequence[Decided], scopes: Sequence[Scope]) -> Iterator[Condition]:
+    """Yield the conditions of methods, each once, at every scope that some method has it at."""
+    found: dict[tuple[str, str], Condition] = {}
+    for condition in (condition for one in decided for condition in one.promise.conditions):
+        key = condition.id, condition.text
+        known = found.get(key, condition).scopes
+        found[key] = condition.at(s for s in Scope if s in known or s in condition.scopes)
+    alone = len(decided) == 1
+    for condition in found.values():
+        yield condition if alone else condition.at(s for s in condition.scopes if s in scopes)
 
 
 def _of_unit(request: Request) -> Iterator[Condition]:
@@ -318,25 +420,34 @@ def _of_unit(request: Request) -> Iterator[Condition]:
 def _remarks(
     request: Request, parts: tuple[AttributePlan, ...], promise: Promise, *, seeded: bool
 ) -> tuple[str, ...]:
+    given = circumstances(request, parts, promise, seeded=seeded)
+    return remarks(named_method(request, promise), given, promise.caveats)
+
+
+def named_method(request: Request, promise: Promise) -> str:
+    """Return a method's id and its name as chosen."""
+    return f"{request.method.id}, {promise.title or request.method.title}"
+
+
+def circumstances(
+    request: Request, parts: tuple[AttributePlan, ...], promise: Promise, *, seeded: bool
+) -> Circumstances:
+    """Return what of a request bears on its guarantee, beside the method."""
     method = request.method
     bounded = any(part.attribute.bounds is not None for part in parts)
-    return remarks(
-        f"{method.id}, {promise.title or method.title}",
-        Circumstances(
-            seeded=seeded,
-            model=promise.model,
-            shuffle=_shuffled(request),
-            is_synthetic=method.is_synthetic,
-            isotonic=request.isotonic,
-            missing=request.missing,
-            clamps=request.outside == "clamp" and bounded,
-            drops=request.outside == "clamp" and request.unit is not None,
-            unit=request.protected_unit,
-            chosen_from_data=request.attributes is None,
-            exact_cells=request.exact_cells if method.may_be_exact else None,
-            randomness=method.randomness,
-            spends_epsilon=promise.epsilon is not None,
-            advised_publicly=request.advised is Advised.PUBLIC,
-        ),
-        promise.caveats,
+    return Circumstances(
+        seeded=seeded,
+        model=promise.model,
+        shuffle=_shuffled(request),
+        is_synthetic=method.is_synthetic,
+        isotonic=request.isotonic,
+        missing=request.missing,
+        clamps=request.outside == "clamp" and bounded,
+        drops=request.outside == "clamp" and request.unit is not None,
+        unit=request.protected_unit,
+        chosen_from_data=request.attributes is None,
+        exact_cells=request.exact_cells if method.may_be_exact else None,
+        randomness=() if method.randomness is None else (method.randomness,),
+        spends_epsilon=promise.epsilon is not None,
+        advised_publicly=request.advised is Advised.PUBLIC,
     )

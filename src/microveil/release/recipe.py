@@ -18,6 +18,10 @@ or text with its list of categories (``ordered = true`` where their order means 
 no order for pram alone), and left out otherwise; non-confidential ones are kept as they are;
 identifiers and attributes that the recipe does not name are left out.
 
+``[[parts]]``, each with its ``attributes``, ``method``, ``k``, ``epsilon`` and steps, protect
+attributes by methods of their own in one release, see `parts`; ``shuffle = true`` releases a
+part's rows in a random order of their own. Attributes that no part names are left out.
+
 ``[file]`` says how a file of text is written (``separator``, ``decimal``, ``encoding``), for the
 command line, whose flags go before it.
 
@@ -27,7 +31,7 @@ means something else by now is refused: a monthly run must not change its meanin
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -62,6 +66,7 @@ def _form(known: tuple[Argument[Any], ...]) -> type[Entries]:
     """Make the form of a recipe of the arguments that have an entry in it."""
     top: dict[str, Any] = {"microveil": (str | None, None), "file": (FileEntries | None, None)}
     of_attribute: dict[str, Any] = {"role": (Literal[*(role.value for role in Role)], ...)}
+    of_part: dict[str, Any] = {"attributes": (list[str], ...)}
     for argument in known:
         entry = argument.entry
         if entry is not None and entry.type is not None:
@@ -69,9 +74,13 @@ def _form(known: tuple[Argument[Any], ...]) -> type[Entries]:
             fields[entry.name or argument.name] = (
                 (entry.type, ...) if entry.needed else (entry.type | None, None)
             )
+            if argument.of_part:
+                of_part[argument.name] = (entry.type | None, None)
     of_attribute["ordered"] = (bool | None, None)
     attribute = create_model("Attribute", __base__=Entries, **of_attribute)
     top["attributes"] = (GenericAlias(dict, (str, attribute)), {})
+    part = create_model("Part", __base__=Entries, **of_part)
+    top["parts"] = (GenericAlias(list, (part,)) | None, None)
     return create_model("Recipe", __base__=Entries, **top)
 
 
@@ -138,6 +147,9 @@ def read_recipe(recipe: str | Path | Mapping[str, Any]) -> dict[str, Any]:
     written.pop("file", None)  # said of the file, and no argument
     version, entries = written.pop("microveil", None), written.pop("attributes")
     asked = written | (_of_attributes(entries, contents["attributes"]) if entries else {})
+    if "parts" in asked:
+        _check_parts(asked["parts"], entries)
+        asked.pop("attributes", None)  # the parts name them
     _check_version(version, asked)
     for name, entry in entries.items():
         if "ordered" in entry and "categories" not in entry:
@@ -147,6 +159,21 @@ def read_recipe(recipe: str | Path | Mapping[str, Any]) -> dict[str, Any]:
                 "list them as categories, or leave it out",
             )
     return asked
+
+
+def _check_parts(
+    parts: Iterable[Mapping[str, Any]], entries: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """Refuse parts that protect what the roles of the same recipe leave out, or keep."""
+    for name in (name for part in parts for name in part["attributes"]):
+        role = entries[name]["role"] if name in entries else None
+        if role in (Role.IDENTIFIER, Role.NON_CONFIDENTIAL):
+            raise RequestError(
+                f"recipe, part of '{name}'",
+                f"its role is {role}: it is "
+                + ("left out" if role == Role.IDENTIFIER else "kept as it is"),
+                'write role = "confidential" in its entry, or take it out of the part',
+            )
 
 
 @stands_alone

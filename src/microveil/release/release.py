@@ -70,6 +70,8 @@ class Plan:
         By attribute: of cells that are released as missing the codes that stand in them.
     units : Units or None
         Whose records they are, where all of a unit are protected together.
+    parts : tuple of Plan
+        Of a release of several parts the plan of each: `attributes` are those of all.
     """
 
     table: Table
@@ -85,6 +87,7 @@ class Plan:
     seed: int | None
     reasons: Mapping[str, Reasons] = field(default_factory=dict)
     units: Units | None = None
+    parts: "tuple[Plan, ...]" = ()
 
     @property
     def singles(self) -> tuple[SinglePlan, ...]:

@@ -67,6 +67,7 @@ class Arguments(TypedDict, total=False):
     scope: str | None
     population: str | None
     engine: str
+    parts: Iterable[Any] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

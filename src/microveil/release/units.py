@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from microveil.errors import DataError
 from microveil.mechanism.noise import RandomSource, permutation
 from microveil.privacy import Unit
-from microveil.release.request import Request
 from microveil.table import Table, check_columns
 
 __all__ = ["Units", "limited", "rows_within"]
@@ -51,8 +50,19 @@ class Units:
         return numbers
 
 
-def limited(table: Table, request: Request) -> tuple[Table, Units | None]:
+def limited(
+    table: Table, unit: Unit, *, outside: str, seed: int | None
+) -> tuple[Table, Units | None]:
     """Leave out the records of a unit beyond those that it may have; see `rows_within`.
+
+    Parameters
+    ----------
+    table : Table
+    unit : Unit
+    outside : {"error", "clamp"}
+        Whether they are refused, or left out.
+    seed : int or None
+        For experiments only: it decides which.
 
     Returns
     -------
@@ -67,7 +77,6 @@ def limited(table: Table, request: Request) -> tuple[Table, Units | None]:
         If a record is of no unit, or one has more records than it may and they are not to be left
         out.
     """
-    unit = request.protected_unit
     if unit.column is None:
         return table, None
     check_columns(table, (unit.column,))
@@ -84,14 +93,14 @@ def limited(table: Table, request: Request) -> tuple[Table, Units | None]:
     too_large = int((np.bincount(of_record) > unit.max_rows).sum())
     if not too_large:
         return table, Units(unit=unit, of_record=of_record, n_dropped=0)
-    if request.outside == "error":
+    if outside == "error":
         raise DataError(
             f"{place}, {too_large} units",
             f"they have more than the {unit.max_rows} records that a unit may have",
             'pass a larger max_rows, as publicly known, or outside="clamp" (--outside clamp) to '
             "leave out what is beyond, drawn without a look at the values",
         )
-    rows = rows_within(of_record, unit.max_rows, _source(request))
+    rows = rows_within(of_record, unit.max_rows, _source(seed))
     kept = Units(unit=unit, of_record=of_record[rows], n_dropped=len(of_record) - len(rows))
     return table.taken(rows), kept
 
@@ -123,8 +132,6 @@ def rows_within(of_record: Whole, max_rows: int, source: RandomSource) -> Whole:
     return rows
 
 
-def _source(request: Request) -> RandomSource:
+def _source(seed: int | None) -> RandomSource:
     """Return a stream of its own: the noise is drawn by another."""
-    if request.seed is None:
-        return RandomSource.system()
-    return RandomSource.seeded(request.seed, " units")
+    return RandomSource.system() if seed is None else RandomSource.seeded(seed, " units")

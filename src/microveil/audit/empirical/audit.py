@@ -37,10 +37,9 @@ from microveil.plans.synthetic import CutsPlan, LevelsPlan
 from microveil.privacy import Cover
 from microveil.release import Plan
 from microveil.release.columns import Prepared
-from microveil.release.planning import plan_prepared
+from microveil.release.composing import plan_settled, settle_asked
 from microveil.release.recipe import merged, read_recipe
 from microveil.release.request import Arguments, Request
-from microveil.release.selection import settle
 from microveil.table.threads import in_threads
 
 __all__ = ["empirical_audit", "measured"]
@@ -119,13 +118,20 @@ def empirical_audit(
     _check(runs, confidence, audit_seed)
     asked = merged({} if recipe is None else read_recipe(recipe), arguments)
     engine = engine_of(asked)
-    request, prepared = settle(table, asked, engine)
-    planned = plan_prepared(prepared, request, engine)
+    settled = settle_asked(table, asked, engine)
+    planned = plan_settled(settled, engine)
     part = _attacked(planned, attribute)
+    # Of several parts the one that holds it: noise of the others is drawn apart.
+    plans = planned.parts or (planned,)
+    planned, own = next(
+        found
+        for found in zip(plans, settled.each, strict=True)
+        if any(part is one for one in found[0].attributes)
+    )
     return measured(
         part,
-        prepared,
-        request,
+        own.prepared,
+        own.request,
         planned,
         engine=engine,
         runs=int(runs),

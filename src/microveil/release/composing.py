@@ -1,0 +1,367 @@
+"""From parts that are decided on to one plan, under one guarantee.
+
+Parts draw their noise apart, so that at each scope their epsilons add up; but what other parts
+put into a row stands beside a part's values, as a column that is kept does. Each is therefore
+asked for its promise with the columns of the others counted as kept, unless its own rows are in a
+random order of their own.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from microveil.arguments import arguments
+from microveil.engines.base import Engine
+from microveil.errors import MicroveilError, RequestError
+from microveil.privacy import Cover, Guarantee, Model, PartTerms, Scope, Scopes
+from microveil.privacy.notes import Circumstances, remarks_of_method, remarks_of_release, united
+from microveil.release.columns import (
+    Opened,
+    Prepared,
+    check_types,
+    formulas_in,
+    open_for,
+)
+from microveil.release.notes import notes_of_parts
+from microveil.release.parts import Whole, in_part
+from microveil.release.planning import (
+    Decided,
+    circumstances,
+    conditions_of,
+    decide,
+    draws_at_random,
+    named_method,
+    plan_decided,
+    plan_prepared,
+    refuse_exact,
+    terms_of,
+)
+from microveil.release.release import Plan
+from microveil.release.request import Request
+from microveil.release.selection import settle
+from microveil.table import check_columns
+
+__all__ = ["Settled", "SettledParts", "plan_settled", "refuse_exact_cells", "settle_asked"]
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Settled:
+    """Arguments made a request, with the columns that it is about.
+
+    Attributes
+    ----------
+    asked : dict
+        The arguments.
+    request : Request
+    prepared : Prepared
+    """
+
+    asked: Mapping[str, Any]
+    request: Request
+    prepared: Prepared
+
+    @property
+    def each(self) -> "tuple[Settled, ...]":
+        """Itself, as the only part."""
+        return (self,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SettledParts:
+    """Arguments made the requests of several parts.
+
+    Attributes
+    ----------
+    whole : Whole
+    parts : tuple of Settled
+    prepared : Prepared
+        The columns of all parts.
+    """
+
+    whole: Whole
+    parts: tuple[Settled, ...]
+    prepared: Prepared
+
+    @property
+    def each(self) -> tuple[Settled, ...]:
+        """The parts."""
+        return self.parts
+
+
+def settle_asked(
+    table: Any,
+    asked: Mapping[str, Any],
+    engine: Engine,
+    progress: Progress = lambda _step: None,
+) -> Settled | SettledParts:
+    """Make a request of arguments, or one for each part, choosing what is left to advice.
+
+    Raises
+    ------
+    MicroveilError
+        If the arguments break a rule, or do not fit the table.
+    """
+    whole = None if asked.get("parts") is None else Whole.of(asked)
+    if whole is None or len(whole.parts) == 1:
+        given = {name: value for name, value in asked.items() if name != "parts"}
+        given = given if whole is None else whole.alone()
+        request, prepared = settle(table, given, engine, progress)
+        return Settled(asked=given, request=request, prepared=prepared)
+    opened = _opened(table, whole)
+    parts = []
+    for number, (one, own) in enumerate(zip(whole.parts, whole.requests(), strict=True), 1):
+        try:
+            request, prepared = settle(opened, own, engine, progress)
+        except MicroveilError as error:
+            raise in_part(number, one, error) from None
+        parts.append(Settled(asked=own, request=request, prepared=prepared))
+    return SettledParts(whole=whole, parts=tuple(parts), prepared=_prepared(opened, whole, parts))
+
+
+def plan_settled(
+    settled: Settled | SettledParts, engine: Engine, progress: Progress = lambda _step: None
+) -> Plan:
+    """Plan what was settled, whatever cells come out exactly.
+
+    Raises
+    ------
+    MicroveilError
+        If a scope was asked for that the guarantee does not cover.
+    """
+    if isinstance(settled, Settled):
+        return plan_prepared(settled.prepared, settled.request, engine, progress)
+    whole, decided = settled.whole, []
+    for number, (one, part) in enumerate(zip(whole.parts, settled.parts, strict=True), 1):
+        is_apart = part.request.shuffle is not None
+        try:
+            decided.append(
+                decide(
+                    part.prepared,
+                    part.request,
+                    engine,
+                    progress,
+                    joined=not is_apart,
+                )
+            )
+        except MicroveilError as error:
+            raise in_part(number, one, error) from None
+    return _united(settled, decided)
+
+
+def refuse_exact_cells(planned: Plan, settled: Settled | SettledParts) -> None:
+    """Refuse a plan by which cells come out exactly, unless that was allowed.
+
+    Raises
+    ------
+    ExactCellsError
+        With the attributes and how many of their cells.
+    """
+    if isinstance(settled, Settled):
+        refuse_exact(planned, settled.request)
+        return
+    for number, (one, part, plan) in enumerate(
+        zip(settled.whole.parts, settled.parts, planned.parts, strict=True), 1
+    ):
+        try:
+            refuse_exact(plan, part.request)
+        except MicroveilError as error:
+            raise in_part(number, one, error) from None
+
+
+def _opened(table: Any, whole: Whole) -> Opened:
+    """Open the table once, for all parts: the same records of a unit stay in each."""
+    opened = open_for(table, whole.codes, whole.unit, outside=whole.outside, seed=whole.seed)
+    check_columns(opened.table, (*whole.attributes, *whole.keep))
+    for name in ("bounds", "categories", "resolution", "missing_codes"):
+        given = whole.asked.get(name)
+        check_columns(opened.table, tuple(given) if isinstance(given, Mapping) else ())
+    check_types(opened.table, whole.types)
+    for name in whole.keep:
+        opened.table.check_kept(name)
+    return opened
+
+
+def _prepared(opened: Opened, whole: Whole, parts: Sequence[Settled]) -> Prepared:
+    columns = tuple(column for part in parts for column in part.prepared.columns)
+    released = {*whole.attributes, *whole.keep, parts[0].request.unit}
+    attributes = [column.attribute for column in columns]
+    return Prepared(
+        table=opened.table,
+        columns=columns,
+        left_out=tuple(name for name in opened.table.names if name not in released),
+        units=opened.units,
+        formulas=tuple(formulas_in(opened.table, attributes, whole.keep)),
+    )
+
+
+def _united(settled: SettledParts, decided: Sequence[Decided]) -> Plan:
+    """Make one plan of the plans of all parts."""
+    whole, requests = settled.whole, [one.request for one in decided]
+    claim = _claim(whole, decided)
+    if whole.scope is not None:
+        _check_scope(claim, whole.scope)
+    plans = tuple(plan_decided(one) for one in decided)
+    is_seeded = requests[0].seed is not None
+    at_random = any(map(draws_at_random, requests)) or whole.shuffle is not None
+    return Plan(
+        table=settled.prepared.table,
+        attributes=tuple(part for plan in plans for part in plan.attributes),
+        synthetic=None,
+        guarantee=(
+            claim.drawn_from_seed(_remarks(whole, decided, claim, seeded=True))
+            if is_seeded and at_random
+            else claim
+        ),
+        claim=claim,
+        notes=notes_of_parts(
+            [
+                (part.named, one.request, one.attributes)
+                for part, one in zip(whole.parts, decided, strict=True)
+            ],
+            settled.prepared,
+            claim,
+            wanted=whole.scope is not None or bool(whole.keep) or is_seeded,
+        ),
+        parameters=_parameters(whole, requests),
+        unused=tuple(dict.fromkeys(name for plan in plans for name in plan.unused)),
+        isotonic=any(plan.isotonic for plan in plans),
+        shuffle="rows" if whole.shuffle == "rows" else None,
+        seed=requests[0].seed,
+        reasons={name: codes for plan in plans for name, codes in plan.reasons.items()},
+        units=settled.prepared.units,
+        parts=plans,
+    )
+
+
+def _claim(whole: Whole, decided: Sequence[Decided]) -> Guarantee:
+    """Say what is promised of a release of several parts, drawn by the system's randomness."""
+    promises = [one.promise for one in decided]
+    first = decided[0].request
+    epsilons = [promise.epsilon for promise in promises]
+    known = [epsilon for epsilon in epsilons if epsilon is not None]
+    epsilon = sum(known, Fraction(0)) if len(known) == len(epsilons) else None
+    model = min((promise.model for promise in promises), key=lambda model: model.strength)
+    if model is Model.K_ANONYMITY:
+        # Together with others' values nobody of a cluster is like the rest of it.
+        model = Model.NONE
+    apart = [one.request.shuffle for one in decided]
+    shuffle = whole.shuffle or ("parts" if any(apart) else None)
+    if all(order == "columns" for order in apart):
+        shuffle = "columns"
+    claim = Guarantee(
+        method=" + ".join(dict.fromkeys(one.request.method.id for one in decided)),
+        title="several methods, each for attributes of its own",
+        source="",
+        deed="",
+        model=model,
+        epsilon=epsilon,
+        delta=sum((promise.delta for promise in promises), Fraction(0)),
+        k=None,
+        n_records=decided[0].prepared.table.n_records,
+        unit=first.protected_unit,
+        scopes=_added([promise.scopes for promise in promises]),
+        conditions=tuple(conditions_of(decided, epsilon, whole.keep)),
+        attributes=tuple(terms for one in decided for terms in terms_of(one)),
+        parts=tuple(map(_terms_of_part, decided)),
+        randomness="os",
+        kept=whole.keep,
+        shuffle=shuffle,
+        remarks=(),
+    )
+    return replace(claim, remarks=_remarks(whole, decided, claim, seeded=False))
+
+
+def _added(scopes: Sequence[Scopes]) -> Scopes:
+    """Add up what each part spends at each scope; a scope that one leaves out is not covered."""
+
+    def together(scope: Scope) -> Cover:
+        covers = [own[scope] for own in scopes]
+        epsilons = [cover.exact_epsilon for cover in covers if cover.exact_epsilon is not None]
+        if len(epsilons) < len(covers):
+            return Cover.none()
+        deltas = (cover.exact_delta for cover in covers)
+        return Cover.of(sum(epsilons, Fraction(0)), sum(deltas, Fraction(0)))
+
+    return Scopes(**{scope.value: together(scope) for scope in Scope})
+
+
+def _terms_of_part(decided: Decided) -> PartTerms:
+    request, promise = decided.request, decided.promise
+    uses_k = request.method.needs_k and "k" not in request.unused
+    return PartTerms(
+        attributes=tuple(part.attribute.name for part in decided.attributes),
+        method=request.method.id,
+        title=promise.title or request.method.title,
+        source=promise.source or request.method.source,
+        deed=(promise.deed or request.method.deed).format(k=request.k),
+        model=promise.model,
+        epsilon=promise.epsilon,
+        k=request.k if uses_k else None,
+        scopes=promise.scopes,
+        shuffle=request.shuffle,
+    )
+
+
+def _remarks(
+    whole: Whole, decided: Sequence[Decided], claim: Guarantee, *, seeded: bool
+) -> tuple[str, ...]:
+    """Return what else is to be known: of each part, and of the release that they make."""
+    found: list[tuple[str, Circumstances]] = []
+    of_parts = []
+    for one, part in zip(decided, whole.parts, strict=True):
+        own = circumstances(one.request, one.attributes, one.promise, seeded=seeded)
+        given = replace(
+            own, apart=one.request.shuffle is not None, shuffle=own.shuffle or whole.shuffle
+        )
+        named = named_method(one.request, one.promise)
+        of_parts.append((part.named, remarks_of_method(named, given, one.promise.caveats)))
+        found.append((part.named, given))
+    laws = dict.fromkeys(law for _, given in found for law in given.randomness)
+    together = replace(
+        found[0][1],
+        model=claim.model,
+        shuffle=claim.shuffle,
+        randomness=tuple(laws),
+        spends_epsilon=claim.epsilon is not None,
+    )
+    return (*united(of_parts), *remarks_of_release(together))
+
+
+def _check_scope(claim: Guarantee, scope: str) -> None:
+    if claim.epsilon is not None and claim.scopes[scope].keeps(claim.epsilon, claim.delta):
+        return
+    raise RequestError(
+        "scope",
+        f"these parts together do not keep their epsilon at {scope} scope",
+        "choose other methods, shuffle=True for a part whose rows must be in random order, "
+        "shuffle='columns', or a weaker scope",
+    )
+
+
+def _parameters(whole: Whole, requests: Sequence[Request]) -> dict[str, Any]:
+    """Return what was asked for as plain values: what is said of the table, and by part."""
+    of_each = [request.parameters() for request in requests]
+    written: dict[str, Any] = {}
+    for argument in arguments():
+        if argument.by_column:
+            merged: dict[str, Any] = {}
+            for own in of_each:
+                merged |= own.get(argument.name) or {}
+            written[argument.name] = merged
+        elif argument.of_table:
+            written[argument.name] = of_each[0].get(argument.name)
+    written |= {
+        "attributes": list(whole.attributes),
+        "keep": list(whole.keep),
+        "scope": whole.scope,
+        "shuffle": whole.shuffle,
+    }
+    own_names = [argument.name for argument in arguments() if argument.of_part]
+    written["parts"] = [
+        {"attributes": list(part.attributes), **{name: own.get(name) for name in own_names}}
+        for part, own in zip(whole.parts, of_each, strict=True)
+    ]
+    return written

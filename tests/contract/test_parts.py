@@ -1,0 +1,371 @@
+"""Several methods in one release: what is asked, promised, written and refused."""
+
+import json
+import tomllib
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import microveil as mv
+from command import run
+from microveil.privacy.reading import guarantee_of
+
+N = 60
+BOUNDS = {"AGE": (0, 120), "INCOME": (0, 1000)}
+CATEGORIES = {"SEX": ["f", "m"], "REGION": ["N", "S", "W"]}
+DECLARED = {"bounds": BOUNDS, "categories": CATEGORIES}
+NUMBERS, WORDS = ["AGE", "INCOME"], ["SEX", "REGION"]
+
+
+def people():
+    random = np.random.Generator(np.random.PCG64(5))
+    return {
+        "AGE": random.integers(18, 90, N),
+        "INCOME": random.integers(0, 900, N),
+        "SEX": np.array(["f", "m"])[random.integers(0, 2, N)],
+        "REGION": np.array(["N", "S", "W"])[random.integers(0, 3, N)],
+        "HOUSEHOLD": np.arange(N) // 2,
+    }
+
+
+RESPONSE = mv.part(WORDS, method="pram", epsilon=0.4)
+
+
+def planned(*parts, **more):
+    return mv.plan(people(), parts=parts, **DECLARED | more)
+
+
+def part(attributes=NUMBERS, method="dp-um", **asked):
+    return mv.part(attributes, method=method, **asked)
+
+
+CLUSTERED = {"k": 10, "epsilon": 0.6}
+
+
+@pytest.mark.parametrize(
+    ("first", "more", "model", "covered"),
+    [
+        (part(**CLUSTERED), {}, "dp", (1, 1, None)),
+        (part(**CLUSTERED), {"shuffle": "rows"}, "dp", (1, 1, None)),
+        (part(**CLUSTERED), {"shuffle": "columns"}, "dp", (1, 1, 1)),
+        (part(**CLUSTERED, shuffle=True), {}, "dp", (1, 1, None)),
+        (part(["AGE"], **CLUSTERED), {}, "dp", (1, 1, None)),
+        (part(["AGE"], **CLUSTERED), {"shuffle": "rows"}, "dp", (1, 1, None)),
+        (part(["AGE"], **CLUSTERED, shuffle=True), {}, "dp", (1, 1, 1)),
+        (part(["AGE"], **CLUSTERED, shuffle=True), {"seed": 1}, "dp", (None, None, None)),
+        (part(method="kanon-dp", **CLUSTERED), {"shuffle": "rows"}, "dp", (1 / 10, 1, None)),
+        (part(method="kanon-dp", **CLUSTERED, shuffle=True), {}, "dp", (1 / 10, 1, 1)),
+        (part(method="laplace", epsilon=0.6), {}, "dp", (1, 1, 1)),
+        (part(method="laplace", epsilon=0.6), {"keep": ["HOUSEHOLD"]}, "dp", (1, 1, 1)),
+        (part(method="idp-vector", **CLUSTERED), {}, "idp", (1, 1, None)),
+        (part(method="idp-cbls", exact_cells="allow", **CLUSTERED), {}, "idp", (1, 4, None)),
+        (part(method="mdav", k=10), {}, "none", (None, None, None)),
+        (part(method="record-dp", partition="mdav", **CLUSTERED), {}, "idp", (1, None, None)),
+    ],
+)
+def test_epsilons_add_up_where_all_parts_are_covered(first, more, model, covered):
+    """The columns of others count as kept, unless a part's rows have an order of their own."""
+    guarantee = planned(first, RESPONSE, **more).guarantee
+    assert guarantee.model == model
+    found = [cover.epsilon for cover in guarantee.scopes.by_scope.values()]
+    if first.asked["method"] == "kanon-dp":  # a sixth of 0.6 at cluster scope, beside 0.4
+        covered = (0.4 + 0.6 / (N // 10), *covered[1:])
+    assert found == pytest.approx(covered)
+    spends = first.asked["method"] != "mdav"
+    assert guarantee.epsilon == (Fraction(1) if spends else None)
+
+
+def test_what_a_part_promises_by_itself_is_said_beside_what_the_whole_does():
+    """With the methods, their sizes and shares; the shares of attributes are those of the parts."""
+    guarantee = planned(part(**CLUSTERED), RESPONSE).guarantee
+    first, second = guarantee.to_dict()["parts"]
+    assert (first["method"], first["k"], first["epsilon"]) == ("dp-um", 10, 0.6)
+    assert (second["attributes"], second["k"], second["model"]) == (WORDS, None, "dp")
+    assert second["scopes"]["row"]["covered"]
+    assert not first["scopes"]["row"]["covered"]
+    shares = {name: (terms["method"], terms["share"]) for name, terms in
+              guarantee.to_dict()["attributes"].items()}  # fmt: skip
+    assert shares == {"AGE": ("dp-um", 0.3), "INCOME": ("dp-um", 0.3),
+                      "SEX": ("pram", 0.2), "REGION": ("pram", 0.2)}  # fmt: skip
+    page = guarantee.statement()
+    assert "## Its parts" in page
+    assert "at each scope their epsilons add up" in page
+
+
+def test_without_an_epsilon_in_every_part_nothing_is_promised_of_the_whole():
+    """The page says which columns' epsilon holds where they are looked at alone."""
+    guarantee = planned(part(method="mdav", k=10), RESPONSE).guarantee
+    assert "The epsilon of SEX, REGION bounds what these columns reveal" in guarantee.statement()
+    assert guarantee.summary() == "privacy model: none: nothing formal is promised"
+    two = planned(part(["AGE"], "mdav", k=5), part(["INCOME"], "mdav", k=5)).guarantee
+    assert two.model == "none"
+    assert "The epsilon of" not in two.statement()
+
+
+def test_a_single_part_is_a_request_like_any_other():
+    """One part, and the same guarantee as without the word; k-anonymity too."""
+    asked = {"attributes": NUMBERS, "method": "mdav", "k": 10, "bounds": BOUNDS}
+    alone = mv.plan(people(), parts=[part(method="mdav", k=10)], bounds=BOUNDS)
+    assert alone.guarantee == mv.plan(people(), **asked).guarantee
+    assert alone.guarantee.model == "k-anonymity"
+    shuffled = mv.plan(people(), parts=[part(method="mdav", k=10, shuffle=True)], bounds=BOUNDS)
+    assert shuffled.guarantee == mv.plan(people(), shuffle=True, **asked).guarantee
+
+
+def test_conditions_are_united():
+    """Each said once, with the columns of all parts that it is about."""
+    read = {"AGE": (0, 120), **dict.fromkeys(["INCOME"], mv.bounds_from_data(people())["INCOME"])}
+    guarantee = planned(
+        part(["AGE"], "idp-vector", **CLUSTERED), part(["INCOME"], "idp-ls", k=10, epsilon=1),
+        RESPONSE, bounds=read, keep=["HOUSEHOLD"],
+    ).guarantee  # fmt: skip
+    ids = [condition.id for condition in guarantee.conditions]
+    assert sorted(ids) == sorted(set(ids))
+    assert {"noise-scales", "bounds", "kept-columns"} <= set(ids)
+    assert guarantee.model == "idp"
+    texts = {condition.id: condition.text for condition in guarantee.conditions}
+    assert "INCOME" in texts["bounds"]
+    assert "AGE" not in texts["bounds"]
+
+
+def test_k_is_left_to_advice_part_by_part():
+    """Of iDP by the data, which the guarantee of the whole then says."""
+    guarantee = planned(part(method="idp-vector", k="auto", epsilon=1), RESPONSE).guarantee
+    assert "parameters-chosen" in {condition.id for condition in guarantee.conditions}
+    public = planned(part(method="dp-um", k="auto", epsilon=1), RESPONSE).guarantee
+    assert not public.conditions
+    assert public.parts[0].k > 1
+
+
+def test_units_are_limited_once_for_all_parts():
+    """The same records of a unit stay in each part, and their budgets are the unit's."""
+    parts = [part(method="laplace", epsilon=0.6), RESPONSE]
+    table = people() | {"HOUSEHOLD": np.arange(N) // 3, "AGE": np.arange(N), "INCOME": np.arange(N)}
+    wide = {"bounds": {"AGE": (0, 120), "INCOME": (0, 120)}}
+    found = mv.plan(
+        table, parts=parts, unit="HOUSEHOLD", max_rows=2, outside="clamp", **DECLARED | wide
+    )
+    assert found.table.n_records == 40
+    assert found.guarantee.scopes.row.exact_epsilon == 1
+    assert found.units.n_dropped == 20
+    ages, incomes = (found.table.numbers(name).values for name in NUMBERS)
+    assert (ages == incomes).all()
+
+
+def test_a_seed_draws_the_same_again_and_protects_nobody():
+    """One stream for each part: what one draws does not hang on the other."""
+    asked = {"seed": 7, **DECLARED}
+    one = mv.protect(people(), parts=[part(**CLUSTERED), RESPONSE], **asked)
+    again = mv.protect(people(), parts=[part(**CLUSTERED), RESPONSE], **asked)
+    other = mv.protect(people(), parts=[part(k=10, epsilon=6), RESPONSE], **asked)
+    assert all((one.data[name] == again.data[name]).all() for name in [*NUMBERS, *WORDS])
+    assert all((one.data[name] == other.data[name]).all() for name in WORDS)
+    assert (one.data["AGE"] != other.data["AGE"]).any()
+    assert one.guarantee.randomness == "seeded"
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"parts": []}, "there is no part"),
+        ({"parts": "AGE"}, "it is a list of parts"),
+        ({"parts": [3]}, "each is made by microveil.part"),
+        ({"epsilon": 1}, "the sum of theirs"),
+        ({"attributes": ["AGE"]}, "the parts name them"),
+        ({"k": 3}, "it is a part's to say"),
+        ({"method": "dp-um"}, "it is a part's to say"),
+        ({"parts": [part(["AGE"]), part(["AGE"])]}, "it is in two parts"),
+        ({"parts": [part(["NONE"], **CLUSTERED), RESPONSE]}, "the table has no such column"),
+        ({"parts": [part(WORDS, "laplace", epsilon=1), part(method="mdav", k=3)]},
+         "part 1 (SEX, REGION), attribute 'SEX'"),
+        ({"parts": [part(method="mdav"), RESPONSE]}, "part 1 (AGE, INCOME), k"),
+        ({"parts": [RESPONSE, part(method="idp-cbls", k=2, epsilon=1)]}, "part 2 (AGE, INCOME), k"),
+        ({"scope": "row"}, "do not keep their epsilon at row scope"),
+        ({"delta": 1e-9}, "part 1 (AGE, INCOME), delta"),
+        ({"unit": "HOUSEHOLD", "max_rows": 2}, "part 1 (AGE, INCOME), unit"),
+        ({"unit": "HOUSEHOLD"}, "part 1 (AGE, INCOME), unit"),
+        ({"keep": ["AGE"]}, "both to be protected and to be kept"),
+        ({"budget": {"HOUSEHOLD": 2}}, "it is no protected attribute"),
+        ({"bounds": {**BOUNDS, "TALL": (0, 1)}}, "the table has no such column"),
+        ({"types": {"AGE": "text"}}, "the recipe expects a text column"),
+        ({"colour": "red"}, "there is no such argument"),
+        ({"parts": [part(**CLUSTERED, shuffle=True), RESPONSE], "keep": ["HOUSEHOLD"]},
+         "would stand beside other people's in HOUSEHOLD"),
+        ({"parts": [part(**CLUSTERED, shuffle=True), RESPONSE], "shuffle": "columns"},
+         "say it once"),
+        ({"missing": "protect"}, "part 1 (AGE, INCOME), missing"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused_with_its_part(asked, said):
+    """Where it is, which rule, and what would do."""
+    given = {"parts": [part(**CLUSTERED), RESPONSE], **DECLARED, **asked}
+    with pytest.raises(mv.MicroveilError) as refused:
+        mv.plan(people(), **given)
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "asked", "said"),
+    [
+        ([], {"method": "mdav"}, "it has no attributes"),
+        (["A"], {}, "a part names its method"),
+        (["A"], {"method": "auto"}, "a part names its method"),
+        (["A"], {"method": "dp-synthetic"}, "cannot stand beside those of other parts"),
+        (["A"], {"method": "mdav", "bounds": {}}, "said of the whole table"),
+        (["A"], {"method": "mdav", "seed": 1}, "said of the whole table"),
+        (["A"], {"method": "mdav", "colour": 1}, "there is no such argument"),
+    ],
+)
+def test_a_part_is_checked_where_it_is_made(attributes, asked, said):
+    """Without a table."""
+    with pytest.raises(mv.RequestError, match=said):
+        mv.part(attributes, **asked)
+
+
+def test_missing_cells_are_each_part_s_business():
+    """What is said of the whole holds where a part says nothing else."""
+    table = people()
+    table["SEX"][:5] = "?"
+    response = mv.part(WORDS, method="pram", epsilon=0.4, missing="protect")
+    codes = {"missing_values": ["?"], **DECLARED}
+    asked = {"parts": [part(**CLUSTERED), response], **codes}
+    found = mv.protect(table, **asked)
+    assert "missing-cells" not in {condition.id for condition in found.guarantee.conditions}
+    with pytest.raises(mv.DataError, match="part 2"):
+        mv.protect(table, parts=[part(**CLUSTERED), RESPONSE], **codes)
+    kept = mv.protect(table, parts=[part(**CLUSTERED), RESPONSE], missing="keep", **codes)
+    assert (kept.data["SEX"][:5] == "").all()
+    assert "missing-cells" in {condition.id for condition in kept.guarantee.conditions}
+
+
+def test_a_guarantee_of_parts_is_read_again_and_none_that_claims_more(tmp_path):
+    """A file whose whole promises more than its parts is no guarantee of ours."""
+    release = mv.protect(people(), parts=[part(**CLUSTERED), RESPONSE], **DECLARED)
+    folder, _ = release.write(tmp_path / "release")
+    path = folder / "guarantee.json"
+    assert mv.Guarantee.read(path) == release.guarantee
+    contents = json.loads(path.read_text())
+    for forged in (_with_row_covered, _with_less_spent, _with_a_stronger_model, _with_k):
+        with pytest.raises((ValueError, KeyError)):
+            guarantee_of(mv.Guarantee, forged(json.loads(json.dumps(contents))))
+
+
+def _with_row_covered(contents):
+    contents["scopes"]["row"] = dict(contents["scopes"]["vector"])
+    contents["exact"]["scopes"]["row"] = dict(contents["exact"]["scopes"]["vector"])
+    return contents
+
+
+def _with_less_spent(contents):
+    contents["scopes"]["vector"]["epsilon"] = 0.5
+    contents["exact"]["scopes"]["vector"]["epsilon"] = "1/2"
+    return contents
+
+
+def _with_a_stronger_model(contents):
+    contents["parts"][1]["model"] = "none"
+    return contents
+
+
+def _with_k(contents):
+    contents["k"] = 10
+    return contents
+
+
+RECIPE = """
+microveil = "0.2"
+
+[[parts]]
+attributes = ["AGE", "INCOME"]
+method = "dp-um"
+k = 10
+epsilon = 0.6
+
+[[parts]]
+attributes = ["SEX", "REGION"]
+method = "pram"
+epsilon = 0.4
+shuffle = true
+
+[attributes.AGE]
+role = "quasi-identifier"
+type = "whole number"
+bounds = [0, 120]
+
+[attributes.INCOME]
+role = "confidential"
+type = "whole number"
+bounds = [0, 1000]
+
+[attributes.SEX]
+role = "quasi-identifier"
+type = "text"
+categories = ["f", "m"]
+
+[attributes.REGION]
+role = "quasi-identifier"
+type = "text"
+categories = ["N", "S", "W"]
+
+[attributes.HOUSEHOLD]
+role = "identifier"
+type = "whole number"
+"""
+
+
+def test_a_recipe_of_parts_gives_what_python_gives(tmp_path):
+    """Domains by attribute, methods by part; what no part names is left out, and said."""
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(RECIPE)
+    parts = [part(**CLUSTERED), mv.part(WORDS, method="pram", epsilon=0.4, shuffle=True)]
+    found = mv.plan(people(), recipe=recipe)
+    types = {"AGE": "whole number", "INCOME": "whole number", "SEX": "text", "REGION": "text",
+             "HOUSEHOLD": "whole number"}  # fmt: skip
+    assert found.guarantee == mv.plan(people(), parts=parts, types=types, **DECLARED).guarantee
+    assert "Not released: HOUSEHOLD." in found.notes
+    asked = tomllib.loads(RECIPE)
+    asked["parts"][0]["attributes"].append("HOUSEHOLD")
+    with pytest.raises(mv.RequestError, match="its role is identifier"):
+        mv.plan(people(), recipe=asked)
+    asked["parts"][0]["colour"] = "red"
+    with pytest.raises(mv.RequestError, match=r"entry 'parts.0.colour'"):
+        mv.plan(people(), recipe=asked)
+
+
+def test_the_command_line_releases_parts_by_recipe(tmp_path):
+    """Protected, audited, advised on and assessed; flags for a part are refused."""
+    data = tmp_path / "people.csv"
+    columns = people()
+    rows = zip(*columns.values(), strict=True)
+    data.write_text("\n".join([",".join(columns), *(",".join(map(str, row)) for row in rows)]))
+    (tmp_path / "recipe.toml").write_text(RECIPE)
+    asked = (data, "--recipe", "recipe.toml")
+    done = run("protect", *asked, "-o", "release", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    guarantee = mv.Guarantee.read(tmp_path / "release" / "guarantee.json")
+    assert [part.method for part in guarantee.parts] == ["dp-um", "pram"]
+    assert guarantee.shuffle == "parts"
+    manifest = json.loads((tmp_path / "release-custodian" / "manifest.json").read_text())
+    assert [entry["k"] for entry in manifest["parameters"]["parts"]] == [10, 1]
+    # The part whose rows stand still is linked, beside one whose rows do not.
+    assert manifest["findings"]["linkage"]["percent"] > 0
+    assert "dp-um" in run("audit", *asked, folder=tmp_path).stdout
+    refused = run("protect", *asked, "--epsilon", 1, "-o", "other", folder=tmp_path)
+    assert refused.returncode == 2
+    assert "sum of theirs" in " ".join(refused.stderr.split())
+    assert run("assess", data, "release", folder=tmp_path).returncode == 0
+
+
+def test_an_audit_and_advice_show_parts():
+    """The method beside each attribute; what would be better for a part, and no new table."""
+    asked = {"parts": [part(**CLUSTERED), RESPONSE], **DECLARED}
+    audit = mv.audit(people(), **asked)
+    assert audit.methods == {"AGE": "dp-um", "INCOME": "dp-um", "SEX": "pram", "REGION": "pram"}
+    assert "method" in audit.to_text()
+    advice = mv.advise(people(), **asked)
+    assert [entry.attributes for entry in advice.parts] == [tuple(NUMBERS), tuple(WORDS)]
+    assert "Of AGE, INCOME, by dp-um, k 10" in advice.to_text()
+    assert "dp-synthetic" not in advice.to_text()
+    shown = mv.empirical_audit(people(), attribute="SEX", runs=200, **asked)
+    assert shown.scopes["row"].claimed == pytest.approx(0.2)
