@@ -10,6 +10,7 @@ import pytest
 import microveil as mv
 from command import run
 from microveil.privacy.reading import guarantee_of
+from microveil.release.proposal import propose_recipe
 
 N = 60
 BOUNDS = {"AGE": (0, 120), "INCOME": (0, 1000)}
@@ -355,6 +356,20 @@ def test_the_command_line_releases_parts_by_recipe(tmp_path):
     assert refused.returncode == 2
     assert "sum of theirs" in " ".join(refused.stderr.split())
     assert run("assess", data, "release", folder=tmp_path).returncode == 0
+
+
+def test_a_proposed_recipe_takes_parts_in_place_of_its_method():
+    """With the bounds filled in, and whatever else stands in it as `inspect` wrote it."""
+    written = propose_recipe({name: people()[name] for name in ["AGE", "INCOME"]})
+    lines = [line for line in written.splitlines() if not line.startswith(("method", "k =", "eps"))]
+    parts = "".join(
+        f'[[parts]]\nattributes = ["{name}"]\nmethod = "dp-um"\nk = 10\nepsilon = 1\n'
+        for name in BOUNDS
+    )
+    recipe = tomllib.loads("\n".join(lines).replace("# [[parts]]", f"{parts}#", 1))
+    for name, pair in BOUNDS.items():
+        recipe["attributes"][name] |= {"bounds": list(pair), "role": "confidential"}
+    assert mv.plan(people(), recipe=recipe).guarantee.epsilon == 2
 
 
 def test_an_audit_and_advice_show_parts():

@@ -41,7 +41,7 @@ __all__ = [
 Value = TypeVar("Value")
 AUTO = "auto"
 # Said of the whole table, they hold for every part that says nothing else.
-FOR_ALL = ("missing", "exact_cells")
+FOR_ALL = ("missing", "exact_cells", "isotonic")
 
 
 class PartArguments(TypedDict, total=False):

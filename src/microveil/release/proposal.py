@@ -79,6 +79,11 @@ shuffle = false          # or "rows"; "columns": each attribute by itself, in ra
 POPULATION = """\
 # population = "..."     # who the people are: a ledger then counts all releases of theirs
 """
+PARTS = """\
+
+# [[parts]]              # in place of method, k and epsilon: methods for attributes of their own,
+# attributes = ["..."]   # each with its method, k and epsilon; as many as there are kinds
+"""
 # By whether cells without a value were seen.
 MISSING = {
     False: """\
@@ -206,6 +211,8 @@ def propose_recipe(
             decimal=_string(text.decimal),
             encoding=_string(text.encoding),
         )
+    if asked is not Scope.ROW:
+        parts[0] += PARTS
     parts += [
         _proposal(
             opened,
