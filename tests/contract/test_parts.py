@@ -358,6 +358,25 @@ def test_the_command_line_releases_parts_by_recipe(tmp_path):
     assert run("assess", data, "release", folder=tmp_path).returncode == 0
 
 
+def test_a_comparison_weighs_parts_beside_methods_for_the_whole():
+    """An epsilon of the grid is divided as theirs are, and a run is what `protect` draws."""
+    found = mv.compare(
+        people(), methods="parts,mdav", k=[10], epsilon=[1, 3], runs=2, seed=5,
+        parts=[part(**CLUSTERED), RESPONSE], **DECLARED,
+    )  # fmt: skip
+    summary = {(row["method"], row["epsilon"]): row for row in found.summary.to_dicts()}
+    assert list(summary) == [("parts", 1), ("parts", 3), ("mdav", None)]
+    assert summary["parts", 3]["vector_epsilon"] == 3
+    assert summary["parts", 3]["information_loss"] < summary["parts", 1]["information_loss"]
+    run_of_it = next(row for row in found.table.to_dicts() if row["epsilon"] == 3)
+    thrice = [part(k=10, epsilon=1.8), mv.part(WORDS, method="pram", epsilon=1.2)]
+    release = mv.protect(people(), parts=thrice, seed=run_of_it["seed"], **DECLARED)
+    again = mv.assess(people(), release.data, attributes=NUMBERS).to_dict()
+    assert run_of_it["information_loss"] == pytest.approx(again["information_loss"])
+    with pytest.raises(mv.RequestError, match="parts of a recipe, and there are none"):
+        mv.compare(people(), methods="parts", attributes=NUMBERS, bounds=BOUNDS)
+
+
 def test_a_proposed_recipe_takes_parts_in_place_of_its_method():
     """With the bounds filled in, and whatever else stands in it as `inspect` wrote it."""
     written = propose_recipe({name: people()[name] for name in ["AGE", "INCOME"]})

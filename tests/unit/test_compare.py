@@ -147,7 +147,7 @@ def test_work_is_done_once(monkeypatch):
         return counting
 
     monkeypatch.setattr(tasks, "prepare", counted("prepare", tasks.prepare))
-    monkeypatch.setattr(running, "plan_prepared", counted("plan", running.plan_prepared))
+    monkeypatch.setattr(running, "plan_settled", counted("plan", running.plan_settled))
     monkeypatch.setattr(LocalEngine, "rank", counted("rank", LocalEngine.rank))
     joint = counted("joint", LocalEngine.cluster_jointly)
     monkeypatch.setattr(LocalEngine, "cluster_jointly", joint)

@@ -56,12 +56,13 @@ def test_steps_are_read_in_any_order():
     one = read_choice("kanon-dp:sensitivity=global:composition=sequential")
     other = read_choice("kanon-dp:composition=sequential:sensitivity=global")
     assert str(one) == str(other) == "kanon-dp:composition=sequential:sensitivity=global"
-    assert one.arguments() == {
+    assert one.arguments(5, Fraction(1)) == {
         "method": "kanon-dp", "composition": "sequential", "sensitivity": "global",
+        "k": 5, "epsilon": 1, "delta": None,
     }  # fmt: skip
-    isotonic = read_choice("dp-um:isotonic=true").arguments()["isotonic"]
+    isotonic = read_choice("dp-um:isotonic=true").arguments(5, None)["isotonic"]
     assert isotonic is True
-    assert read_choice("k-noise:width=2.5").arguments()["width"] == Fraction(5, 2)
+    assert read_choice("k-noise:width=2.5").arguments(None, None)["width"] == Fraction(5, 2)
 
 
 @pytest.mark.parametrize(

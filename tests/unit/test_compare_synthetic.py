@@ -293,13 +293,14 @@ def test_values_outside_their_bounds_are_read_as_each_method_has_it():
 def test_its_plan_is_made_once_for_each_configuration():
     """Each epsilon and each structure is planned once, however many runs are drawn."""
     plans = []
-    real = running.plan_prepared
+    real = running.plan_settled
 
-    def counted(prepared, request, engine):
+    def counted(settled, engine):
+        request = settled.request
         plans.append((str(request.epsilon), request.steps["structure"]))
-        return real(prepared, request, engine)
+        return real(settled, engine)
 
-    with patch.object(running, "plan_prepared", counted):
+    with patch.object(running, "plan_settled", counted):
         compare(
             people(), methods="dp-synthetic,dp-synthetic:structure=tree", delta=1e-9,
             **{**GRID, "epsilon": [3, 4]}, **REQUEST,

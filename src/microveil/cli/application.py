@@ -391,7 +391,10 @@ def compare(
     data: Data,
     methods: Annotated[
         list[str],
-        typer.Option(help="Ids with commas or repeated, with steps: idp-vector:partition=ranking."),
+        typer.Option(
+            help="Ids with commas or repeated, with steps: idp-vector:partition=ranking; parts: "
+            "those of the recipe."
+        ),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the results.")],
     runs: Annotated[int, typer.Option(help="How often each is drawn.")] = 10,

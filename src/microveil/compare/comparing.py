@@ -20,6 +20,7 @@ from microveil.compare.tasks import Task, digest_of, ready_of, tasks_of
 from microveil.engines import engine_of
 from microveil.errors import MicroveilError, RequestError, stands_alone
 from microveil.evaluation.analyses import Analyses
+from microveil.release.parts import Part, named_attributes
 from microveil.release.recipe import merged, read_recipe
 from microveil.schema import Attribute
 
@@ -61,7 +62,9 @@ def compare(
     table : pandas.DataFrame, polars.DataFrame, pyarrow.Table, LabelledTable or dict of arrays
         One record (row) per person.
     methods : str or sequence of str
-        Ids, see `methods`, with steps where wanted: "idp-vector:partition=noise-aware".
+        Ids, see `methods`, with steps where wanted: "idp-vector:partition=noise-aware". "parts"
+        stands for those of a recipe or of ``parts``, each with its own k; an epsilon of the grid
+        is divided among them as their own epsilons are.
     k : int, str or sequence of int
         Text may hold inclusive ranges: "3,5,10:100:10". Methods without clusters have none.
     epsilon : float, str or sequence of float
@@ -141,7 +144,11 @@ def compare(
     ['row', 'vector', 'vector']
     """
     given = _given(arguments, {} if recipe is None else read_recipe(recipe))
-    grid = read_grid(methods, k, epsilon, runs, given, seeded=classes is not None)
+    parts = given.pop("parts", None)
+    grid = read_grid(methods, k, epsilon, runs, given, seeded=classes is not None, parts=parts)
+    if parts is not None:
+        # Methods beside the parts protect the same attributes, all together.
+        given.setdefault("attributes", named_attributes({"parts": parts}))
     n_jobs = _checked_jobs(jobs)
     path = None if folder is None else Path(folder)
     seed = _seed(seed, path)
@@ -154,15 +161,16 @@ def compare(
         propensity=propensity,
     )
     tasks = tasks_of(table, grid.configurations, given, seed)
-    request, reading = ready_of(tasks)
+    settled, reading = ready_of(tasks)
     analyst = Analyst(
         asked,
         reading,
-        request.keep,
+        settled.keep,
         linkage=bool(linkage),
-        unpaired=any(choice.method.is_synthetic for choice in grid.choices),
+        unpaired=any(choice.is_synthetic for choice in grid.choices),
     )
-    description = _description(grid, seed, tasks, given, analyst)
+    shown = given if parts is None else {**given, "parts": [_written(one) for one in parts]}
+    description = _description(grid, seed, tasks, shown, analyst)
     plans = Plans(engine_of(given))
     if path is None or described(path) is None:
         # Before there is a folder of what cannot be done.
@@ -270,6 +278,13 @@ def _read_from_data(attributes: Iterable[Attribute]) -> dict[str, list[str]]:
         "resolution": [a.name for a in every if a.resolution_from_data],
     }
     return {what: list(dict.fromkeys(names)) for what, names in found.items() if names}
+
+
+def _written(part: Part | Mapping[str, Any]) -> dict[str, Any]:
+    """Write a part as a recipe has it."""
+    if isinstance(part, Part):
+        return {"attributes": list(part.attributes), **part.asked}
+    return dict(part)
 
 
 def _plain(value: Any) -> Any:

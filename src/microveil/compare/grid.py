@@ -6,23 +6,25 @@ comes out the same whatever else is in the grid, in whatever order and on howeve
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from microveil.arguments import Argument
-from microveil.arguments.general import EXACT_CELLS, ISOTONIC, K
+from microveil.arguments.general import EPSILON, EXACT_CELLS, ISOTONIC, K
 from microveil.errors import RequestError
 from microveil.methods import METHODS, Method
 from microveil.privacy import as_fraction
+from microveil.release.parts import Part, read_parts
 
 __all__ = [
     "Choice",
     "Configuration",
     "Grid",
+    "PartsChoice",
     "read_choice",
     "read_epsilons",
     "read_grid",
@@ -34,6 +36,8 @@ MOST_VALUES = 10_000
 # No k or epsilon beyond this, or below one part of it, is meant.
 LARGEST = Fraction(10**15)
 SEED_BITS = 63
+# What stands for several parts among methods.
+PARTS = "parts"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,15 +59,156 @@ class Choice:
         """The steps as they are written behind a method's id: "partition=optimal"."""
         return ":".join(f"{name}={value}" for name, value in self.steps)
 
+    @property
+    def name(self) -> str:
+        """The method's id."""
+        return self.method.id
+
+    @property
+    def is_random(self) -> bool:
+        """Whether a run differs from the next."""
+        return self.method.randomness is not None
+
+    @property
+    def is_synthetic(self) -> bool:
+        """Whether rows follow nobody."""
+        return self.method.is_synthetic
+
+    @property
+    def needs_bounds(self) -> bool:
+        """Whether attributes must have a declared domain."""
+        return self.method.needs_bounds
+
     def __str__(self) -> str:
         """Write the choice as it is asked for."""
-        return ":".join([self.method.id, *([self.written_steps] if self.steps else [])])
+        return ":".join([self.name, *([self.written_steps] if self.steps else [])])
 
-    def arguments(self) -> dict[str, Any]:
-        """Return the arguments of `protect` that the choice stands for."""
+    def arguments(self, k: int | None, epsilon: Fraction | None) -> dict[str, Any]:
+        """Return the arguments of `protect` that the choice stands for, at one k and epsilon.
+
+        A delta given for all is an allowance: a method that needs none keeps epsilon without.
+        """
         known = _steps(self.method)
         given = {name: known[name].from_text(value) for name, value in self.steps}
-        return {"method": self.method.id, **given}
+        own = {"method": self.method.id, **given, "k": k, "epsilon": epsilon}
+        return own if self.method.takes_delta else {**own, "delta": None}
+
+    def sizes(self, sizes: tuple[int, ...], arguments: Mapping[str, Any]) -> tuple[int | None, ...]:
+        """Return each k to be tried: none where the method has no use for it."""
+        given = {**arguments, **dict(self.steps)}
+        if not self.method.needs_k or K.name in self.method.set_aside(given):
+            return (None,)
+        if not sizes:
+            raise RequestError(
+                "k", f"{self.name} forms clusters and needs k", "pass k=[3, 10, 100]"
+            )
+        return sizes
+
+    def epsilons(self, epsilons: tuple[Fraction, ...]) -> tuple[Fraction | None, ...]:
+        """Return each epsilon to be tried: none where the method spends none."""
+        method = self.method
+        if not method.needs_epsilon or (method.may_lack_epsilon and not epsilons):
+            return (None,)
+        if not epsilons:
+            raise RequestError(
+                "epsilon", f"{method.id} draws noise and needs a budget", "pass epsilon=[0.1, 1]"
+            )
+        return epsilons
+
+    def chosen(self, arguments: Mapping[str, Any]) -> tuple[str, frozenset[Any]]:
+        """Return its name with the value of every step, named or not."""
+        given = {**arguments, **dict(self.steps)}
+        values: set[Any] = set()
+        for name, argument in _steps(self.method).items():
+            text = str(given.get(name, argument.default)).lower()
+            values.add((name, _value(argument, text)))
+        return self.name, frozenset(values)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartsChoice:
+    """Several parts, as they were asked for, beside methods that protect the whole.
+
+    Attributes
+    ----------
+    parts : tuple of Part
+    """
+
+    parts: tuple[Part, ...]
+
+    @property
+    def written_steps(self) -> str:
+        """None: the parts have theirs."""
+        return ""
+
+    @property
+    def steps(self) -> tuple[tuple[str, str], ...]:
+        """None: the parts have theirs."""
+        return ()
+
+    @property
+    def name(self) -> str:
+        """What stands for the parts in a table of methods."""
+        return PARTS
+
+    @property
+    def is_random(self) -> bool:
+        """Whether a run differs from the next."""
+        return any(method.randomness is not None for method in self._methods())
+
+    @property
+    def is_synthetic(self) -> bool:
+        """Whether rows follow nobody: never those of a part."""
+        return False
+
+    @property
+    def needs_bounds(self) -> bool:
+        """Whether attributes must have a declared domain."""
+        return any(method.needs_bounds for method in self._methods())
+
+    def __str__(self) -> str:
+        """Write the choice as it is asked for."""
+        return self.name
+
+    def arguments(self, k: int | None, epsilon: Fraction | None) -> dict[str, Any]:
+        """Return the arguments of `protect`: epsilon is divided as the parts' own are."""
+        del k  # each part has its own
+        asked: Sequence[Part] = self.parts
+        if epsilon is not None:
+            times = epsilon / self._asked_for()
+            asked = [
+                replace(one, asked={**one.asked, "epsilon": times * _epsilon_of(one)})
+                if "epsilon" in one.asked
+                else one
+                for one in self.parts
+            ]
+        return {"parts": asked, "attributes": None, "delta": None}
+
+    def sizes(self, sizes: tuple[int, ...], arguments: Mapping[str, Any]) -> tuple[int | None, ...]:
+        """Return none: each part has a k of its own."""
+        del sizes, arguments
+        return (None,)
+
+    def epsilons(self, epsilons: tuple[Fraction, ...]) -> tuple[Fraction | None, ...]:
+        """Return each epsilon to be tried, by default the parts' own."""
+        return epsilons if epsilons and self._asked_for() else (None,)
+
+    def chosen(self, arguments: Mapping[str, Any]) -> tuple[str, frozenset[Any]]:
+        """Return its name."""
+        del arguments
+        return self.name, frozenset()
+
+    def _asked_for(self) -> Fraction:
+        given = (_epsilon_of(one) for one in self.parts if "epsilon" in one.asked)
+        return sum(given, Fraction(0))
+
+    def _methods(self) -> list[Method]:
+        named = (str(one.asked["method"]) for one in self.parts)
+        return [METHODS[name] for name in named if name in METHODS]
+
+
+def _epsilon_of(part: Part) -> Fraction:
+    return EPSILON.checked(part.asked["epsilon"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +219,7 @@ class Configuration:
     ----------
     number : int
         Its place in the grid, from 0.
-    choice : Choice
+    choice : Choice or PartsChoice
     k : int or None
         None where the method has no use for it.
     epsilon : Fraction or None
@@ -84,28 +229,24 @@ class Configuration:
     """
 
     number: int
-    choice: Choice
+    choice: Choice | PartsChoice
     k: int | None
     epsilon: Fraction | None
     runs: int
 
     def arguments(self) -> dict[str, Any]:
-        """Return the configuration as arguments of `protect`, which go before those of all.
-
-        A delta given for all is an allowance: a method that needs none keeps epsilon without.
-        """
-        own = {**self.choice.arguments(), "k": self.k, "epsilon": self.epsilon}
-        return own if self.choice.method.takes_delta else {**own, "delta": None}
+        """Return the configuration as arguments of `protect`, which go before those of all."""
+        return self.choice.arguments(self.k, self.epsilon)
 
     def seed(self, seed: int, run: int) -> int | None:
         """Return the seed of a run, from 1, below 2**63; None where nothing is drawn.
 
         `protect` with this seed draws the very table that the run measured.
         """
-        if self.choice.method.randomness is None:
+        if not self.choice.is_random:
             return None
         epsilon = None if self.epsilon is None else str(self.epsilon)
-        method, steps = self.choice.method.id, self.choice.steps
+        method, steps = self.choice.name, self.choice.steps
         name = json.dumps(["microveil compare", seed, method, steps, self.k, epsilon, run])
         digest = hashlib.sha256(name.encode()).digest()
         return int.from_bytes(digest[:8]) >> (64 - SEED_BITS)
@@ -117,7 +258,7 @@ class Grid:
 
     Attributes
     ----------
-    choices : tuple of Choice
+    choices : tuple of Choice and PartsChoice
     sizes : tuple of int
         Each k, ascending.
     epsilons : tuple of Fraction
@@ -127,7 +268,7 @@ class Grid:
         By choice, then k, then epsilon.
     """
 
-    choices: tuple[Choice, ...]
+    choices: tuple[Choice | PartsChoice, ...]
     sizes: tuple[int, ...]
     epsilons: tuple[Fraction, ...]
     runs: int
@@ -156,6 +297,7 @@ def read_grid(
     arguments: Mapping[str, Any] | None = None,
     *,
     seeded: bool = False,
+    parts: Any = None,
 ) -> Grid:
     """Make a grid of what a user gave.
 
@@ -170,6 +312,8 @@ def read_grid(
     runs : int
     arguments : dict, optional
         Those that hold for every configuration: a width makes k idle.
+    parts : sequence of Part, optional
+        What the word "parts" among the methods stands for.
     seeded : bool
         Whether an analysis has a seed of its own in each run, so that all are needed also
         where the method draws nothing.
@@ -192,7 +336,9 @@ def read_grid(
     ((3, 10, 15, 20), 100)
     """
     texts = methods.split(",") if isinstance(methods, str) else _listed(methods, "methods")
-    choices = tuple({str(choice): choice for choice in map(read_choice, texts)}.values())
+    choices = tuple(
+        {str(choice): choice for choice in (read_choice(text, parts) for text in texts)}.values()
+    )
     if not choices:
         raise RequestError("methods", "there is nothing to compare", "pass methods=['dp-um']")
     _check_different(choices, arguments or {})
@@ -201,9 +347,9 @@ def read_grid(
         raise RequestError("runs", "runs must be a whole number of 1 or more", "pass runs=10")
     configurations: list[Configuration] = []
     for choice in choices:
-        repeats = 1 if choice.method.randomness is None and not seeded else int(runs)
-        for size in _sizes_of(choice, sizes, arguments or {}):
-            for budget in _epsilons_of(choice, epsilons):
+        repeats = 1 if not choice.is_random and not seeded else int(runs)
+        for size in choice.sizes(sizes, arguments or {}):
+            for budget in choice.epsilons(epsilons):
                 configurations.append(
                     Configuration(
                         number=len(configurations),
@@ -222,8 +368,8 @@ def read_grid(
     )
 
 
-def read_choice(text: Any) -> Choice:
-    """Read a method with its steps.
+def read_choice(text: Any, parts: Any = None) -> Choice | PartsChoice:
+    """Read a method with its steps, or the word that stands for given parts.
 
     Raises
     ------
@@ -236,6 +382,14 @@ def read_choice(text: Any) -> Choice:
     'kanon-dp:sensitivity=vector'
     """
     name, *steps = str(text).strip().split(":")
+    if name == PARTS and not steps:
+        if parts is None:
+            raise RequestError(
+                f"method '{PARTS}'",
+                "it stands for the parts of a recipe, and there are none",
+                "pass parts=[microveil.part(...), ...], or a recipe with [[parts]]",
+            )
+        return PartsChoice(parts=read_parts(parts))
     if name not in METHODS:
         raise RequestError(
             f"method '{name}'", "there is no such method", f"choose from {', '.join(METHODS)}"
@@ -354,11 +508,11 @@ def _value(argument: Argument[Any], text: str) -> Any:
         return None
 
 
-def _check_different(choices: Iterable[Choice], arguments: Mapping[str, Any]) -> None:
+def _check_different(choices: Iterable[Choice | PartsChoice], arguments: Mapping[str, Any]) -> None:
     """Refuse two names of one method: as two they would differ by the luck of their seeds."""
-    known: dict[Any, Choice] = {}
+    known: dict[Any, Choice | PartsChoice] = {}
     for choice in choices:
-        other = known.setdefault(_chosen(choice, arguments), choice)
+        other = known.setdefault(choice.chosen(arguments), choice)
         if other is not choice:
             raise RequestError(
                 "methods",
@@ -367,39 +521,6 @@ def _check_different(choices: Iterable[Choice], arguments: Mapping[str, Any]) ->
             )
 
 
-def _chosen(choice: Choice, arguments: Mapping[str, Any]) -> tuple[str, frozenset[Any]]:
-    """Return a method's id with the value of every step, named or not."""
-    given = {**arguments, **dict(choice.steps)}
-    values: set[Any] = set()
-    for name, argument in _steps(choice.method).items():
-        text = str(given.get(name, argument.default)).lower()
-        values.add((name, _value(argument, text)))
-    return choice.method.id, frozenset(values)
-
-
 def _steps_of(method: Method) -> str:
     offered = list(_steps(method))
     return f"steps out of {', '.join(offered)}" if offered else "it without steps"
-
-
-def _sizes_of(
-    choice: Choice, sizes: tuple[int, ...], arguments: Mapping[str, Any]
-) -> tuple[int | None, ...]:
-    method = choice.method
-    given = {**arguments, **dict(choice.steps)}
-    if not method.needs_k or K.name in method.set_aside(given):
-        return (None,)
-    if not sizes:
-        raise RequestError("k", f"{method.id} forms clusters and needs k", "pass k=[3, 10, 100]")
-    return sizes
-
-
-def _epsilons_of(choice: Choice, epsilons: tuple[Fraction, ...]) -> tuple[Fraction | None, ...]:
-    method = choice.method
-    if not method.needs_epsilon or (method.may_lack_epsilon and not epsilons):
-        return (None,)
-    if not epsilons:
-        raise RequestError(
-            "epsilon", f"{method.id} draws noise and needs a budget", "pass epsilon=[0.1, 1]"
-        )
-    return epsilons

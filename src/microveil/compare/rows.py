@@ -226,7 +226,7 @@ def as_table(rows: Iterable[Mapping[str, Any]], measures: Measures) -> polars.Da
 def _named(configuration: Configuration) -> dict[str, Any]:
     return {
         "configuration": configuration.number,
-        "method": configuration.choice.method.id,
+        "method": configuration.choice.name,
         "steps": configuration.choice.written_steps,
         "k": configuration.k,
         "epsilon": None if configuration.epsilon is None else float(configuration.epsilon),

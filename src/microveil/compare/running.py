@@ -22,7 +22,8 @@ from microveil.engines.base import Engine
 from microveil.errors import MicroveilError
 from microveil.mechanism.noise import RandomSource
 from microveil.release import Plan
-from microveil.release.planning import plan_prepared, refuse_exact
+from microveil.release.composing import plan_settled, refuse_exact_cells
+from microveil.table import Numbers
 
 __all__ = ["Plans", "Progress", "carried_out"]
 
@@ -80,9 +81,9 @@ class _Planned:
         configuration, ready = self._task.configuration, self._task.ready
         if isinstance(ready, MicroveilError):
             raise ready
-        request, reading = ready
-        planned = plan_prepared(reading.prepared, request, self._engine)
-        refuse_exact(planned, request)
+        settled, reading = ready
+        planned = plan_settled(settled, self._engine)
+        refuse_exact_cells(planned, settled)
         return planned, Facts.of(planned, configuration), reading
 
 
@@ -246,9 +247,21 @@ def _drawn(planned: Plan, seed: int | None, reading: Reading, engine: Engine) ->
     source = RandomSource.seeded(seed or 0)  # nothing is drawn from it without a seed
     if planned.synthetic is not None:
         return reading.released(planned.synthetic.draw(source, engine)[1], has_pairs=False)
+    return reading.released(_cells(planned, source, engine), has_pairs=True)
+
+
+def _cells(planned: Plan, source: RandomSource, engine: Engine) -> dict[str, Numbers]:
+    """Draw the attributes of a plan, part by part, by the streams that `protect` takes."""
+    if planned.parts:
+        streams = source.spawn(len(planned.parts))
+        parts = zip(planned.parts, streams, strict=True)
+        return {
+            name: cells
+            for part, stream in parts
+            for name, cells in _cells(part, stream, engine).items()
+        }
     streams = source.spawn(len(planned.singles))
-    drawn = {
+    return {
         part.attribute.name: part.draw(stream, engine, isotonic=planned.isotonic)
         for part, stream in zip(planned.singles, streams, strict=True)
     }
-    return reading.released(drawn, has_pairs=True)

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from microveil.compare.grid import Configuration
 from microveil.compare.measuring import Records, records_of
+from microveil.engines import engine_of
 from microveil.errors import DataError, MicroveilError
 from microveil.release.columns import Prepared, prepare
+from microveil.release.composing import Settled, SettledParts, settle_asked
 from microveil.release.request import Request
 from microveil.schema import Attribute
 from microveil.table import Numbers, numbers_of_attribute
@@ -105,7 +107,7 @@ class Task:
     """A configuration, with what it needs to be planned, or why it cannot be."""
 
     configuration: Configuration
-    ready: tuple[Request, Reading] | MicroveilError
+    ready: tuple[Settled | SettledParts, Reading] | MicroveilError
 
 
 # By what of a request decides how its table is read: see `_read`.
@@ -127,11 +129,9 @@ def tasks_of(
         itself is at fault, and it is raised as it is.
     """
     readings: Readings = {}
-    paired = not any(configuration.choice.method.is_synthetic for configuration in configurations)
+    paired = not any(configuration.choice.is_synthetic for configuration in configurations)
     # What needs bounds comes first: what it reads serves the others too.
-    order = sorted(
-        configurations, key=lambda configuration: not configuration.choice.method.needs_bounds
-    )
+    order = sorted(configurations, key=lambda configuration: not configuration.choice.needs_bounds)
     found = {
         configuration.number: _task(table, configuration, arguments, seed, readings, paired=paired)
         for configuration in order
@@ -157,7 +157,7 @@ def all_refused(refusals: Sequence[MicroveilError]) -> MicroveilError:
     return type(first)(first.place, rule, first.remedy)
 
 
-def ready_of(tasks: Iterable[Task]) -> tuple[Request, Reading]:
+def ready_of(tasks: Iterable[Task]) -> tuple[Settled | SettledParts, Reading]:
     """Return the first request that can be planned, of those that protect most attributes.
 
     A recipe may name categories that only some methods protect: others leave them out.
@@ -196,14 +196,29 @@ def _task(
     *,
     paired: bool,
 ) -> Task:
+    asked = {**arguments, **configuration.arguments()}
     try:
-        request = Request.of({**arguments, **configuration.arguments()})
+        if asked.get("parts") is not None:
+            return Task(
+                configuration=configuration,
+                ready=_of_parts(table, {**asked, "seed": seed}, paired=paired),
+            )
+        request = Request.of(asked)
         reading = _read(table, request, seed, readings, paired=paired)
         if request.k > reading.fewest_values:
             prepare(table, request)  # says why, in the words that fit
     except MicroveilError as error:
         return Task(configuration=configuration, ready=error)
-    return Task(configuration=configuration, ready=(request, reading))
+    settled = Settled(asked=asked, request=request, prepared=reading.prepared)
+    return Task(configuration=configuration, ready=(settled, reading))
+
+
+def _of_parts(
+    table: Any, asked: Mapping[str, Any], *, paired: bool
+) -> tuple[Settled | SettledParts, Reading]:
+    """Settle several parts, which read the table for themselves."""
+    settled = settle_asked(table, asked, engine_of(asked))
+    return settled, Reading.of(settled.prepared, needs_numbers=paired)
 
 
 def _read(table: Any, request: Request, seed: int, readings: Readings, *, paired: bool) -> Reading:

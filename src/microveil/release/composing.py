@@ -64,6 +64,11 @@ class Settled:
     prepared: Prepared
 
     @property
+    def keep(self) -> tuple[str, ...]:
+        """Columns that are released unprotected."""
+        return self.request.keep
+
+    @property
     def each(self) -> "tuple[Settled, ...]":
         """Itself, as the only part."""
         return (self,)
@@ -78,12 +83,17 @@ class SettledParts:
     whole : Whole
     parts : tuple of Settled
     prepared : Prepared
-        The columns of all parts.
+        The columns of all parts, in the table's order.
     """
 
     whole: Whole
     parts: tuple[Settled, ...]
     prepared: Prepared
+
+    @property
+    def keep(self) -> tuple[str, ...]:
+        """Columns that are released unprotected."""
+        return self.whole.keep
 
     @property
     def each(self) -> tuple[Settled, ...]:
@@ -185,12 +195,16 @@ def _opened(table: Any, whole: Whole) -> Opened:
 
 
 def _prepared(opened: Opened, whole: Whole, parts: Sequence[Settled]) -> Prepared:
-    columns = tuple(column for part in parts for column in part.prepared.columns)
+    places = {name: place for place, name in enumerate(opened.table.names)}
+    columns = sorted(
+        (column for part in parts for column in part.prepared.columns),
+        key=lambda column: places[column.attribute.name],
+    )
     released = {*whole.attributes, *whole.keep, parts[0].request.unit}
     attributes = [column.attribute for column in columns]
     return Prepared(
         table=opened.table,
-        columns=columns,
+        columns=tuple(columns),
         left_out=tuple(name for name in opened.table.names if name not in released),
         units=opened.units,
         formulas=tuple(formulas_in(opened.table, attributes, whole.keep)),
