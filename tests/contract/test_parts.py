@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,6 +12,7 @@ import microveil as mv
 from command import run
 from microveil.privacy.reading import guarantee_of
 from microveil.release.proposal import propose_recipe
+from trial_method import TRIAL, registered
 
 N = 60
 BOUNDS = {"AGE": (0, 120), "INCOME": (0, 1000)}
@@ -75,6 +77,23 @@ def test_epsilons_add_up_where_all_parts_are_covered(first, more, model, covered
     assert found == pytest.approx(covered)
     spends = first.asked["method"] != "mdav"
     assert guarantee.epsilon == (Fraction(1) if spends else None)
+
+
+def test_a_method_from_outside_is_asked_with_the_columns_of_others_as_kept():
+    """Its own arguments are a part's; and it hears whether other columns stand in its rows."""
+    heard = []
+
+    def promise(setting):
+        heard.append(setting.keeps)
+        return TRIAL.promise(setting)
+
+    with registered(replace(TRIAL, promise=promise)):
+        for shuffle in (False, True, "columns"):
+            own = {"method": "trial-um", "k": 5, "epsilon": 1, "strength": 2}
+            planned(mv.part(["AGE"], **own, shuffle=shuffle), RESPONSE)
+        planned(mv.part(["AGE"], **own), RESPONSE, shuffle="rows")
+        planned(mv.part(["AGE"], **own))
+    assert heard == [True, False, False, True, False]
 
 
 def test_what_a_part_promises_by_itself_is_said_beside_what_the_whole_does():
@@ -238,6 +257,11 @@ def test_missing_cells_are_each_part_s_business():
     kept = mv.protect(table, parts=[part(**CLUSTERED), RESPONSE], missing="keep", **codes)
     assert (kept.data["SEX"][:5] == "").all()
     assert "missing-cells" in {condition.id for condition in kept.guarantee.conditions}
+    # Codes of one part's columns, written where its cells are missing: the other has none.
+    table["INCOME"][:3] = -9
+    apart = {"missing": "keep", "missing_codes": {"INCOME": [-9]}, "missing_reasons": True}
+    coded = mv.protect(table, parts=[part(**CLUSTERED), RESPONSE], **codes | apart)
+    assert (coded.data["INCOME"][:3] == -9).all()
 
 
 def test_a_guarantee_of_parts_is_read_again_and_none_that_claims_more(tmp_path):
