@@ -64,6 +64,24 @@ def test_an_assessment_counts_numbers_dates_text_and_missing_cells(names):
     assert found["quasi_identifiers"] == found["released"] == names
 
 
+def test_a_known_table_has_the_counts_that_were_published():
+    """Capobianchi, Polettini and Lucarelli's eight records; sdcMicro prints 2 2 2 1 1 1 1 2."""
+    keys = {
+        "Key1": [1, 1, 1, 3, 4, 4, 6, 1],
+        "Key2": [2, 2, 2, 3, 3, 3, 2, 2],
+        "Key3": [5, 1, 1, 1, 1, 1, 1, 5],
+        "Key4": [1, 1, 1, 5, 4, 1, 5, 1],
+    }
+    published = [2, 2, 2, 1, 1, 1, 1, 2]
+    table = pl.DataFrame(keys)
+    counts = mv.assess(table, table, quasi_identifiers=list(keys)).to_dict()["k_anonymity"]
+    assert counts["original"]["n_records"] == len(published)
+    assert counts["original"]["smallest"] == min(published)
+    assert counts["original"]["n_classes"] == sum(1 / size for size in published)
+    below = counts["original"]["records_in_classes_under"]
+    assert below == {str(n): sum(size < n for size in published) for n in (2, 3, 5)}
+
+
 @pytest.mark.reference
 def test_of_adult_every_count_is_that_of_another_library(reference_data):
     """The quasi-identifiers that papers take of Adult, text and numbers together."""
