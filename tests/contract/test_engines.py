@@ -22,6 +22,7 @@ from microveil.methods import METHODS, Method
 from microveil.plans import (
     CategoryPlan,
     CentroidPlan,
+    ClusterValuePlan,
     HistogramPlan,
     IntervalPlan,
     NoisePlan,
@@ -50,6 +51,8 @@ ALIKE = [
     ("mdav", {"blocks": [["x"], ["y", "z"]]}),
     ("mdav-insensitive", {}),
     ("v-mdav", {}),
+    ("mdav", {"missing": "protect"}),
+    ("v-mdav", {"missing": "protect"}),
     ("ranking", {}),
     ("pram", {}),
     ("pram", {"matrix": {"x": "invariant"}}),
@@ -110,6 +113,9 @@ def figures(part):
         found |= {"labels": part.partition.labels.tolist(), "counts": part.counts.tolist()}
     if isinstance(part, CategoryPlan):
         found |= {"chosen": part.chosen.tolist()}
+    if isinstance(part, ClusterValuePlan):
+        arrays = (part.partition.labels, part.has_value, part.units, part.n_present, part.kept)
+        found |= {"arrays": [one.tolist() for one in arrays]}
     if isinstance(part, HistogramPlan):
         found |= {"scale": part.scale, "grid": part.grid}
     if isinstance(part, CutsPlan | LevelsPlan):

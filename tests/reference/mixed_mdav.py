@@ -42,17 +42,26 @@ def distance_to_centroid(record, centroid, weights):
     themselves; 2 half ((1 - p_x) - (1 - sum of p^2) / 2), p the shares in the set.
     """
     squares = [(a - b) * (a - b) for a, b in zip(record[0], centroid[0], strict=True)]
-    apart = []
-    for category, counts, half in zip(record[1], centroid[1], weights, strict=True):
+    return total(squares + apart(record[1], centroid[1], weights))
+
+
+def apart(categories, centroid, weights):
+    """What each category adds to that distance."""
+    found = []
+    for category, counts, half in zip(categories, centroid, weights, strict=True):
         n = sum(counts.values())
         pairs_alike = sum(count * count for count in counts.values())
-        apart.append(half * ((n * n - 2 * n * counts[category] + pairs_alike) / (n * n)))
-    return total(squares + apart)
+        found.append(half * ((n * n - 2 * n * counts[category] + pairs_alike) / (n * n)))
+    return found
 
 
 def mdav(rows, categories, k):
     """Cluster number of each record."""
-    clusters = _Clusters(rows, categories)
+    return formed(Clusters(rows, categories), k)
+
+
+def formed(clusters, k):
+    """Form them by MDAV."""
     while len(clusters.unassigned) >= 2 * k:
         r = clusters.farthest_from_centroid(clusters.centroid_of_unassigned())
         clusters.form_around(r, k)
@@ -66,7 +75,11 @@ def mdav(rows, categories, k):
 
 def v_mdav(rows, categories, k, gamma):
     """Cluster number of each record; a cluster may take up to k - 1 more than k."""
-    clusters = _Clusters(rows, categories)
+    return formed_variably(Clusters(rows, categories), k, gamma)
+
+
+def formed_variably(clusters, k, gamma):
+    """Form them by V-MDAV."""
     centroid_of_all = clusters.centroid_of_unassigned()
     while len(clusters.unassigned) >= k:
         clusters.form_around(clusters.farthest_from_centroid(centroid_of_all), k)
@@ -99,7 +112,7 @@ def commonest(codes):
     return min(counts, key=lambda code: (-counts[code], code))
 
 
-class _Clusters:
+class Clusters:
     """Clusters being formed: their members, and the records still unassigned."""
 
     def __init__(self, rows, categories):
@@ -120,11 +133,11 @@ class _Clusters:
     def counts(self, members):
         return [Counter(self.records[i][1][a] for i in members) for a in range(len(self.weights))]
 
-    def farthest_from_centroid(self, centroid):
-        def apart(i):
-            return distance_to_centroid(self.records[i], centroid, self.weights)
+    def apart(self, record, centroid):
+        return distance_to_centroid(self.records[record], centroid, self.weights)
 
-        return min(self.unassigned, key=lambda i: (-apart(i), i))
+    def farthest_from_centroid(self, centroid):
+        return min(self.unassigned, key=lambda i: (-self.apart(i, centroid), i))
 
     def farthest_from(self, record):
         return min(self.unassigned, key=lambda i: (-self.between(i, record), i))
@@ -141,25 +154,27 @@ class _Clusters:
         """Let the record join the last cluster."""
         self.members[-1].append(record)
         self.unassigned.remove(record)
+        self.take_off(record)
+
+    def take_off(self, record):
         numbers = self.records[record][0]
         self.sums = [s - value for s, value in zip(self.sums, numbers, strict=True)]
+
+    def centroid_of(self, members):
+        columns = zip(*[self.records[i][0] for i in sorted(members)], strict=True)
+        return [total(column) / len(members) for column in columns], self.counts(members)
 
     def with_leftovers(self):
         """Labels, once the records left over have joined the cluster of the nearest centroid."""
         labels = [-1] * len(self.records)
         centroids = []
         for cluster, members in enumerate(self.members):
-            columns = zip(*[self.records[i][0] for i in sorted(members)], strict=True)
-            means = [total(column) / len(members) for column in columns]
-            centroids.append((means, self.counts(members)))
+            centroids.append(self.centroid_of(members))
             for record in members:
                 labels[record] = cluster
         for record in self.unassigned:
             labels[record] = min(
                 range(len(centroids)),
-                key=lambda c: (
-                    distance_to_centroid(self.records[record], centroids[c], self.weights),
-                    c,
-                ),
+                key=lambda c: (self.apart(record, centroids[c]), c),
             )
         return labels

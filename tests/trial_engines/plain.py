@@ -12,7 +12,7 @@ from microveil.engines.base import ClusterSummary, Ranked
 from microveil.errors import EngineError
 from microveil.partition import Partition
 from microveil.table import GridColumn
-from reference import intervals, mdav, mixed_mdav, ranking
+from reference import incomplete_mdav, intervals, mdav, mixed_mdav, ranking
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +108,9 @@ class PlainEngine:
     def cluster_vector_aware(self, column, k, share, *, exact_allowed):
         raise _refused("has no noise-aware partition", "partition='ranking'")
 
-    def cluster_jointly(self, name, columns, k):
+    def cluster_jointly(self, name, columns, k, *, with_missing=False):
+        if with_missing:
+            return PlainClusters(members=_members(self._with_missing(name, columns, k)))
         numbers = [column for column in columns if column.attribute.kind.is_ranked]
         others = [column for column in columns if not column.attribute.kind.is_ranked]
         rows = _rows(numbers, columns[0].n_present)
@@ -120,6 +122,38 @@ class PlainEngine:
             return PlainClusters(members=_members(labels))
         bounds = [column.attribute.grid_bounds for column in numbers]
         return PlainClusters(members=_members(mdav.insensitive_mdav(rows, k, bounds)))
+
+    def _with_missing(self, name, columns, k):
+        n_records = columns[0].grid.n_present + columns[0].grid.n_missing
+        by_record = [dict(zip(column.records, column.values, strict=True)) for column in columns]
+        ranked = [column.attribute.kind.is_ranked for column in columns]
+        rows, categories = (
+            [
+                [own.get(i) for own, is_ranked in zip(by_record, ranked, strict=True)
+                 if is_ranked is wanted]
+                for i in range(n_records)
+            ]
+            for wanted in (True, False)
+        )  # fmt: skip
+        lacks = any(value is None for row in rows for value in row)
+        # Being without a number alone needs another distance; of complete ones the sums differ.
+        plain = incomplete_mdav if lacks else mixed_mdav
+        if name == "v-mdav":
+            return plain.v_mdav(rows, categories, k, 0.2)
+        return plain.mdav(rows, categories, k)
+
+    def having(self, column, clusters):
+        places = {record: place for place, record in enumerate(column.records)}
+        return PlainClusters(
+            members=[
+                [places[record] for record in cluster if record in places]
+                for cluster in clusters.members
+            ]
+        )
+
+    def everybody(self, clusters):
+        n_records = sum(map(len, clusters.members))
+        return _listed(clusters.members, range(n_records), n_records)
 
     def interval_delta(self, column, *, k, width, every):
         n_intervals = self._n_intervals(column, k, width, every)
@@ -250,7 +284,7 @@ def _sums(groups):
 
 
 def _squares(groups):
-    means = [Fraction(sum(group), len(group)) for group in groups]
+    means = [Fraction(sum(group), max(len(group), 1)) for group in groups]
     return np.array(
         [
             float(sum((value - mean) ** 2 for value in group))

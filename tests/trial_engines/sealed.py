@@ -10,7 +10,7 @@ from microveil.partition import Partition
 SHOWN_OF_A_COLUMN = ("attribute", "n_present")
 SHOWN_OF_CLUSTERS = ("sizes", "n_clusters")
 # What a plan keeps: methods hand it on.
-FOR_PLANS = ("held", "missing", "in_table", "cluster_by_interval", "broadcast")
+FOR_PLANS = ("held", "missing", "in_table", "cluster_by_interval", "everybody", "broadcast")
 
 
 class LookedError(AssertionError):
@@ -73,7 +73,7 @@ class OneColumnEngine(LocalEngine):
     def remembering(self):
         return self
 
-    def cluster_jointly(self, name, columns, k):
+    def cluster_jointly(self, name, columns, k, *, with_missing=False):
         raise EngineError(
             "engine",
             f"it does not partition by several columns, as {name} does",

@@ -272,12 +272,12 @@ def follow_centroid(middle, remaining):
             step = share - shares[a, category]
             moved += half * step * step
             shares[a, category] = share
-        _set_costs(counts[a], remaining, weights[a], costs[a])
+        set_costs(counts[a], remaining, weights[a], costs[a])
     return np.sqrt(moved * (1.0 + SLACK * m * m) + TINY)
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _set_costs(counts, n_records, weight, costs):
+def set_costs(counts, n_records, weight, costs):
     """Set what each category adds to the squared distance from a set's centroid."""
     alike = np.int64(0)
     for category in range(counts.shape[0]):
@@ -591,7 +591,7 @@ def join_leftovers(points, labels, order, starts, middle):
         for a in range(n_numbers):
             centroid[a] = sums[a] / members.shape[0]
         for a in range(counts.shape[0]):
-            _set_costs(counts[a], members.shape[0], weights[a], costs[a])
+            set_costs(counts[a], members.shape[0], weights[a], costs[a])
         measure_all(points[leftovers], middle, distances)
         for i in range(leftovers.shape[0]):
             if distances[i] < least[i]:

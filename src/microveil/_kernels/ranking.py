@@ -61,7 +61,7 @@ def moments(in_order, sizes, sums, squares):
         for rank in range(start, end):
             total += in_order[rank]
         sums[cluster] = total
-        squares[cluster] = squared_distances(in_order[start:end], total)
+        squares[cluster] = squared_distances(in_order[start:end], total) if end > start else 0.0
         start = end
 
 

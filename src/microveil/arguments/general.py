@@ -168,7 +168,7 @@ OUTSIDE: Argument[str] = Argument(
 )
 MISSING: Argument[str] = Argument(
     name="missing",
-    help="error, keep, or protect: missing is a value like another (dp-synthetic, pram).",
+    help="error, keep, or protect: missing is a value like another (dp-synthetic, pram, mdav).",
     choices=("error", "keep", "protect"),
     default="error",
     flags=(Flag(),),

@@ -172,12 +172,20 @@ class Engine(Protocol):
         """Clusters of k or more with little expected error under vector sensitivities."""
         ...
 
-    def cluster_jointly(self, name: str, columns: Sequence[Column], k: int) -> Clusters:
+    def cluster_jointly(
+        self, name: str, columns: Sequence[Column], k: int, *, with_missing: bool = False
+    ) -> Clusters:
         """Partition by several columns: "mdav", "v-mdav" or "mdav-insensitive".
 
         Those whose kind is in no order count by being equal or not; "mdav-insensitive" orders
-        records by the others alone, of which there must be one.
+        records by the others alone, of which there must be one. With ``with_missing`` being
+        without a value is a value, and all records of the table are clustered; not by
+        "mdav-insensitive".
         """
+        ...
+
+    def having(self, column: Column, clusters: Clusters) -> Clusters:
+        """Leave out of clusters of all records those without a value; some may then be empty."""
         ...
 
     def interval_delta(
@@ -232,6 +240,10 @@ class Engine(Protocol):
 
     def in_table(self, column: Column, clusters: Clusters) -> Partition:
         """Clusters of the records that have a value, among all of the table, as a plan has it."""
+        ...
+
+    def everybody(self, clusters: Clusters) -> Partition:
+        """Clusters of all records of the table, as a plan has it."""
         ...
 
     def broadcast(self, partition: Partition, values: Cells) -> Cells:

@@ -199,10 +199,21 @@ class LocalEngine:
         sizes = vector_aware_sizes(in_order, k, share, exact_allowed=exact_allowed)
         return _cut(order, in_order, sizes)
 
-    def cluster_jointly(self, name: str, columns: Sequence[Column], k: int) -> Partition:
+    def cluster_jointly(
+        self, name: str, columns: Sequence[Column], k: int, *, with_missing: bool = False
+    ) -> Partition:
         """Partition the matrix of the columns; see the partitions for their cost."""
-        values = [_of(column).grid.values for column in columns]
-        return joint_partition(name, values, k, _domains(columns), _in_order(columns))
+        grids = [_of(column).grid for column in columns]
+        values, masks = [grid.values for grid in grids], None
+        if with_missing:
+            masks = [grid.missing for grid in grids]
+            values = [np.asarray(spread(grid.values, grid.missing)) for grid in grids]
+        return joint_partition(name, values, k, _domains(columns), _in_order(columns), masks)
+
+    def having(self, column: Column, clusters: Clusters) -> Partition:
+        """Renumber the records that have a value: O(n)."""
+        missing, partition = _of(column).grid.missing, _listed(clusters)
+        return partition if missing is None else partition.within(~missing)
 
     def interval_delta(
         self, column: Column, *, k: int | None, width: float | None, every: str
@@ -308,6 +319,10 @@ class LocalEngine:
         missing, partition = _of(column).grid.missing, _listed(clusters)
         return partition if missing is None else partition.among(~missing)
 
+    def everybody(self, clusters: Clusters) -> Partition:
+        """Return the clusters themselves."""
+        return _listed(clusters)
+
     def broadcast(self, partition: Partition, values: Cells) -> Cells:
         """Scatter: O(n), one column of memory."""
         members = len(partition.order)
@@ -352,14 +367,19 @@ class RememberingEngine(LocalEngine):
             self._ranked, (id(values),), [values], lambda: LocalEngine.rank(self, column)
         )
 
-    def cluster_jointly(self, name: str, columns: Sequence[Column], k: int) -> Partition:
+    def cluster_jointly(
+        self, name: str, columns: Sequence[Column], k: int, *, with_missing: bool = False
+    ) -> Partition:
         """Partition the matrix of the columns, once for each k."""
         held = [self.held(column).values for column in columns]
         bounds = tuple(column.attribute.grid_bounds for column in columns)
-        key = (name, tuple(id(values) for values in held), k, bounds, tuple(_in_order(columns)))
-        return self._once(
-            self._joint, key, held, lambda: LocalEngine.cluster_jointly(self, name, columns, k)
-        )
+        ids = tuple(id(values) for values in held)
+        key = (name, ids, k, bounds, tuple(_in_order(columns)), with_missing)
+
+        def clustered() -> Partition:
+            return LocalEngine.cluster_jointly(self, name, columns, k, with_missing=with_missing)
+
+        return self._once(self._joint, key, held, clustered)
 
     def _once(
         self,

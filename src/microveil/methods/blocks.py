@@ -49,8 +49,12 @@ def plan_blocks(
     for block in choices[BLOCKS]:
         if name == "mdav-insensitive":
             _refuse_unordered([by_name[member] for member in block])
-        together = _complete([by_name[member] for member in block], choices.k, engine)
-        clusters = engine.cluster_jointly(name, together, choices.k)
+        together = [by_name[member] for member in block]
+        if not choices.protects_missing:
+            together = _complete(together, choices.k, engine)
+        clusters = engine.cluster_jointly(
+            name, together, choices.k, with_missing=choices.protects_missing
+        )
         for part in represent(together, clusters, choices, engine):
             plans[part.attribute.name] = part
     return [plans[column.attribute.name] for column in columns]
@@ -68,9 +72,9 @@ def _refuse_unordered(columns: Sequence[Column]) -> None:
     )
 
 
-def _complete(columns: Sequence[Column], k: int, engine: Engine) -> Sequence[Column]:
+def _complete(columns: Sequence[Column], k: int, engine: Engine) -> list[Column]:
     """Leave out the records that lack a value in any of the columns."""
-    complete = engine.complete(columns)
+    complete = [*engine.complete(columns)]
     if complete[0].n_present < k:
         names = ", ".join(f"'{column.attribute.name}'" for column in columns)
         raise DataError(

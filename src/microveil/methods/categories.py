@@ -3,12 +3,13 @@
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from microveil.engines.base import Clusters, Column, Engine
 from microveil.mechanism.noise import noise_grid
 from microveil.plans import CategoryPlan, HistogramPlan
 
-__all__ = ["noisy_histogram", "typical_categories"]
+__all__ = ["noisy_histogram", "typical_categories", "typical_positions"]
 
 
 def typical_categories(column: Column, clusters: Clusters, engine: Engine) -> CategoryPlan:
@@ -17,19 +18,22 @@ def typical_categories(column: Column, clusters: Clusters, engine: Engine) -> Ca
     Of commonest ones the first in declared order.
     """
     counts = engine.category_counts(column, clusters)
-    if column.attribute.kind.is_ranked:
-        so_far = np.cumsum(counts, axis=1)
-        chosen = (2 * so_far >= so_far[:, -1:]).argmax(axis=1)
-    else:
-        chosen = counts.argmax(axis=1)
     return CategoryPlan(
         attribute=column.attribute,
         share=None,
         partition=engine.in_table(column, clusters),
         missing=engine.missing(column),
         counts=counts,
-        chosen=chosen,
+        chosen=typical_positions(column, counts),
     )
+
+
+def typical_positions(column: Column, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Choose a category by the counts of each cluster, (n_clusters, n_categories)."""
+    if not column.attribute.kind.is_ranked:
+        return np.asarray(counts.argmax(axis=1))
+    so_far = np.cumsum(counts, axis=1)
+    return np.asarray((2 * so_far >= so_far[:, -1:]).argmax(axis=1))
 
 
 def noisy_histogram(

@@ -8,7 +8,13 @@ from numpy.typing import NDArray
 
 from microveil.engines.base import Clusters, Column, Engine, Ranked, Widening
 from microveil.errors import RequestError
-from microveil.mechanism.noise import LARGEST_SCALE, NoiseGrid, noise_grid
+from microveil.mechanism.noise import (
+    LARGEST_SCALE,
+    NoiseGrid,
+    RandomSource,
+    noise_grid,
+    perturbed_means,
+)
 from microveil.mechanism.sensitivity import winsorised_sum
 from microveil.plans import CentroidPlan, Shifts
 
@@ -19,6 +25,7 @@ __all__ = [
     "noisy_centroids",
     "plain_centroids",
     "plain_means",
+    "rounded_means",
     "scaled_centroids",
     "winsorised_means",
 ]
@@ -196,14 +203,7 @@ def plain_centroids(column: Column, represented: Represented, engine: Engine) ->
     RequestError
         If sums would not fit 64 bits.
     """
-    # They lie between the values they are means of, so no bound is needed.
-    lower, upper = engine.extremes(column)
-    if int(represented.partition.sizes.max()) * max(abs(lower), abs(upper)) > LARGEST_SUM:
-        raise RequestError(
-            column.attribute.place,
-            "its sums would not fit 64 bits at this resolution",
-            f"declare a coarser resolution (--resolution {column.attribute.name}=...)",
-        )
+    grid = _plain_grid(column, represented.partition.sizes, engine)
     nothing = np.broadcast_to(np.int64(0), represented.sums.shape)
     return _plan(
         column,
@@ -212,9 +212,35 @@ def plain_centroids(column: Column, represented: Represented, engine: Engine) ->
         share=None,
         sensitivities=nothing,
         scales=nothing,
-        grid=NoiseGrid(bits=0, unit=1, lower=lower, upper=upper),
+        grid=grid,
         shifts=None,
     )
+
+
+def rounded_means(column: Column, sums: Whole, sizes: Whole, engine: Engine) -> Whole:
+    """Return means of clusters of so many values, rounded as they are released without noise.
+
+    Raises
+    ------
+    RequestError
+        If sums would not fit 64 bits.
+    """
+    grid, no_noise = _plain_grid(column, sizes, engine), RandomSource.seeded(0)
+    means = perturbed_means(sums, sizes, np.zeros_like(sums), grid, no_noise)
+    return np.asarray(means, dtype=np.int64)
+
+
+def _plain_grid(column: Column, sizes: Whole, engine: Engine) -> NoiseGrid:
+    """Return the grid of means without noise."""
+    # They lie between the values they are means of, so no bound is needed.
+    lower, upper = engine.extremes(column)
+    if int(sizes.max()) * max(abs(lower), abs(upper)) > LARGEST_SUM:
+        raise RequestError(
+            column.attribute.place,
+            "its sums would not fit 64 bits at this resolution",
+            f"declare a coarser resolution (--resolution {column.attribute.name}=...)",
+        )
+    return NoiseGrid(bits=0, unit=1, lower=lower, upper=upper)
 
 
 def _grid(

@@ -16,6 +16,7 @@ from microveil.methods.base import Choices, Method, PlanStep, Promise, Setting, 
 from microveil.methods.blocks import plan_blocks
 from microveil.methods.categories import typical_categories
 from microveil.methods.centroids import joint_means, plain_centroids, plain_means
+from microveil.methods.with_missing import typical_or_missing
 from microveil.plans import CentroidPlan, SinglePlan
 from microveil.privacy import Model
 
@@ -47,13 +48,15 @@ def _representatives(
     columns: Sequence[Column], clusters: Clusters, choices: Choices, engine: Engine
 ) -> list[SinglePlan]:
     """Represent numbers by their means, ranks by lower medians, categories by the commonest."""
-    del choices
-    return [
-        typical_categories(column, clusters, engine)
-        if column.attribute.categories is not None
-        else plain_centroids(column, joint_means(column, clusters, engine), engine)
-        for column in columns
-    ]
+
+    def represented(column: Column) -> SinglePlan:
+        if choices.protects_missing and engine.missing(column) is not None:
+            return typical_or_missing(column, clusters, engine)
+        if column.attribute.categories is not None:
+            return typical_categories(column, clusters, engine)
+        return plain_centroids(column, joint_means(column, clusters, engine), engine)
+
+    return [represented(column) for column in columns]
 
 
 _NOTHING = epsilon_scopes(None, None, None)
@@ -82,7 +85,9 @@ _TORN = (
 def _promise_joint(setting: Setting) -> Promise:
     """Promise k-anonymity of all attributes together, and say what became of categories."""
     promise = _promise_numbers(setting)
-    return replace(promise, deed=_DONE_MIXED) if setting.has_categories else promise
+    deed = _DONE_MIXED if setting.has_categories else _DONE_JOINTLY
+    deed += _DONE_MISSING if setting.choices.protects_missing else ""
+    return replace(promise, deed=deed)
 
 
 def _promise_numbers(setting: Setting) -> Promise:
@@ -115,12 +120,18 @@ def _promise_k_anonymity(setting: Setting) -> Promise:
         caveats=(
             (
                 "k-anonymity: every combination of the protected values is shared by at least "
-                f"{setting.choices.k} records. Records released without values are outside it, "
-                "and so are columns that are kept."
+                f"{setting.choices.k} records. {_of_missing(setting)}"
             ),
             *_NO_EPSILON,
         ),
     )
+
+
+def _of_missing(setting: Setting) -> str:
+    """Say what is outside: records without values, unless these are values of their own."""
+    if setting.choices.protects_missing:
+        return "Being without a value counts as one. Columns that are kept are outside it."
+    return "Records released without values are outside it, and so are columns that are kept."
 
 
 def _promise_univariate(setting: Setting) -> Promise:
@@ -152,6 +163,11 @@ _DONE_MIXED = (
     "other category by its commonest one."
 )
 
+_DONE_MISSING = (
+    " Being without a value is one: a cluster most of whose records lacked a number or a rank, or "
+    "lacked a category more often than they had any one, has none of it."
+)
+
 METHODS = (
     Method(
         id="mdav",
@@ -164,6 +180,7 @@ METHODS = (
         needs_epsilon=False,
         needs_bounds=False,
         takes_categories=True,
+        hides_missing=True,
         arguments=(BLOCKS,),
     ),
     Method(
@@ -189,6 +206,7 @@ METHODS = (
         needs_epsilon=False,
         needs_bounds=False,
         takes_categories=True,
+        hides_missing=True,
         arguments=(BLOCKS,),
     ),
     Method(

@@ -42,6 +42,24 @@ class Partition:
         positions = np.flatnonzero(present)
         return replace(self, order=positions[self.order], n_records=len(present))
 
+    def within(self, present: NDArray[np.bool_]) -> "Partition":
+        """Return what is left of the clusters where only some records are present.
+
+        >>> order, sizes = np.array([1, 0, 2]), np.array([2, 1])
+        >>> clusters = Partition(order=order, sizes=sizes, n_records=3)
+        >>> left = clusters.within(np.array([False, True, False]))
+        >>> left.order.tolist(), left.sizes.tolist()
+        ([0], [1, 0])
+        """
+        there = present[self.order]
+        cluster = np.repeat(np.arange(self.n_clusters), self.sizes)[there]
+        places = np.cumsum(present) - 1
+        return Partition(
+            order=places[self.order[there]],
+            sizes=np.bincount(cluster, minlength=self.n_clusters),
+            n_records=int(np.count_nonzero(present)),
+        )
+
     @property
     def labels(self) -> NDArray[np.int64]:
         """The cluster of each record, int64 (n_records,), counted from 0; -1 outside all.

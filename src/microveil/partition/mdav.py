@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microveil._kernels import linkage
+from microveil._kernels import incomplete_mdav, linkage
 from microveil._kernels import mdav as kernel
 from microveil.errors import DataError, RequestError
 from microveil.partition.clusters import Partition
@@ -29,7 +29,9 @@ _Space = tuple[NDArray[Any], ...]
 _Middle = tuple[NDArray[Any], ...]
 
 
-def mdav(matrix: ArrayLike, k: int, categories: ArrayLike | None = None) -> Partition:
+def mdav(
+    matrix: ArrayLike, k: int, categories: ArrayLike | None = None, *, missing: str = "error"
+) -> Partition:
     """Partition records by MDAV into clusters of k to 2k - 1 around extreme records.
 
     Attributes are standardised. While 2k or more records remain: r, the record farthest
@@ -45,6 +47,11 @@ def mdav(matrix: ArrayLike, k: int, categories: ArrayLike | None = None) -> Part
     distance to a centroid is the mean of its distances to the records that this is of, less
     half the mean of theirs among themselves; for numbers that is the distance to their mean.
 
+    Where being without a number is a value like another, two records without it are alike in
+    it, and one without it lies as far from every value, however extreme, as the values lie from
+    one another on average: 2 (n - 1) / n of n standardised ones. A category that is missing is
+    one more category.
+
     Parameters
     ----------
     matrix : array_like (n_records, n_attributes)
@@ -54,6 +61,9 @@ def mdav(matrix: ArrayLike, k: int, categories: ArrayLike | None = None) -> Part
     categories : array_like (n_records, n_nominal), optional
         Attributes in no order, as whole numbers: which ones makes no difference. With them
         the matrix may have no column.
+    missing : {"error", "protect"}
+        With "protect" the matrix may hold NaN where a record has no number, which is a value
+        then.
 
     Returns
     -------
@@ -72,7 +82,8 @@ def mdav(matrix: ArrayLike, k: int, categories: ArrayLike | None = None) -> Part
     -----
     The clusters are exactly those of the plain algorithm, which takes O(n^2 m / k) time.
     Leaves of a k-d tree that cannot hold what is sought are skipped; at worst, with very
-    many attributes or equal records, none can be. Memory O(n m).
+    many attributes or equal records, none can be. Memory O(n m). With a missing number none
+    is skipped: distances to it are those of no space that could be cut into leaves.
 
     Source: Domingo-Ferrer and Torra 2005. Departure: pairs of clusters are formed while 2k
     records remain, not 3k; where k divides n the clusters are the same.
@@ -84,8 +95,10 @@ def mdav(matrix: ArrayLike, k: int, categories: ArrayLike | None = None) -> Part
     >>> mdav([[1], [2], [3], [4]], k=2, categories=[[0], [7], [0], [7]]).labels
     array([0, 1, 0, 1])
     """
-    points, middle = _prepared(matrix, k, categories)
+    points, middle = _prepared(matrix, k, categories, missing)
     labels = np.full(len(points), -1, dtype=np.int64)
+    if np.isnan(points).any():
+        return _incomplete(points, middle, labels, k, None)
     formed = 0, len(points)
     while formed[1] >= k:
         space = _arranged(points, middle, labels)
@@ -94,7 +107,12 @@ def mdav(matrix: ArrayLike, k: int, categories: ArrayLike | None = None) -> Part
 
 
 def v_mdav(
-    matrix: ArrayLike, k: int, gamma: float = 0.2, categories: ArrayLike | None = None
+    matrix: ArrayLike,
+    k: int,
+    gamma: float = 0.2,
+    categories: ArrayLike | None = None,
+    *,
+    missing: str = "error",
 ) -> Partition:
     """Partition records by V-MDAV: cluster sizes follow the data, from k upwards.
 
@@ -118,6 +136,8 @@ def v_mdav(
         they are. The source uses 0.2 and 1.1.
     categories : array_like (n_records, n_nominal), optional
         Attributes in no order, as for `mdav`.
+    missing : {"error", "protect"}
+        As for `mdav`; with a missing number O(n^2 m) time.
 
     Returns
     -------
@@ -146,8 +166,10 @@ def v_mdav(
         raise RequestError("gamma", "gamma must be a number", "pass for example gamma=0.2")
     if not 0 <= gamma < np.inf:
         raise RequestError("gamma", "gamma must be finite and 0 or more", "pass gamma=0.2")
-    points, middle = _prepared(matrix, k, categories)
+    points, middle = _prepared(matrix, k, categories, missing)
     labels = np.full(len(points), -1, dtype=np.int64)
+    if np.isnan(points).any():
+        return _incomplete(points, middle, labels, k, float(gamma))
     distances = np.empty(len(points))
     kernel.follow_centroid(middle, len(points))
     kernel.measure_all(points, middle, distances)
@@ -235,15 +257,23 @@ def joint_partition(
     k: int,
     bounds: Sequence[tuple[int, int]],
     ranked: Sequence[bool],
+    missing: Sequence[NDArray[np.bool_] | None] | None = None,
 ) -> Partition:
     """Partition by several columns, by the partition's name: "mdav" for example.
 
     Columns that are not ranked are categories in no order, whose bounds are not looked at.
-    "mdav-insensitive" orders records by the ranked ones alone.
+    "mdav-insensitive" orders records by the ranked ones alone. Where it is given which cells
+    are missing, that is a value like another; not for "mdav-insensitive", whose order has no
+    place for it.
 
     >>> joint_partition("mdav", [np.array([1, 9, 2, 8])], 2, [(0, 10)], [True]).labels
     array([0, 1, 0, 1])
     """
+    if missing is not None:
+        columns = [
+            column if absent is None else _marked(column, absent, in_order=in_order)
+            for column, absent, in_order in zip(columns, missing, ranked, strict=True)
+        ]
     numbers = [column for column, in_order in zip(columns, ranked, strict=True) if in_order]
     matrix = np.column_stack([np.empty((len(columns[0]), 0)), *numbers])
     if name == "mdav-insensitive":
@@ -252,8 +282,15 @@ def joint_partition(
     others = [column for column, in_order in zip(columns, ranked, strict=True) if not in_order]
     categories = np.column_stack(others) if others else None
     if name == "v-mdav":
-        return v_mdav(matrix, k, categories=categories)
-    return mdav(matrix, k, categories=categories)
+        return v_mdav(matrix, k, categories=categories, missing="protect")
+    return mdav(matrix, k, categories=categories, missing="protect")
+
+
+def _marked(
+    column: NDArray[np.int64], absent: NDArray[np.bool_], *, in_order: bool
+) -> NDArray[Any]:
+    """Write NaN where a number is missing, and where a category is, one that there is not."""
+    return np.where(absent, np.nan if in_order else np.iinfo(np.int64).min, column)
 
 
 def standardised(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -293,16 +330,18 @@ def standardised(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _prepared(
-    matrix: ArrayLike, k: int, categories: ArrayLike | None
+    matrix: ArrayLike, k: int, categories: ArrayLike | None, missing: str
 ) -> tuple[NDArray[np.float64], _Middle]:
     """Return the records as places for the kernels, and their centroid, still to be followed."""
+    if missing not in {"error", "protect"}:
+        raise RequestError("missing", "it is 'error' or 'protect'", "pass missing='protect'")
     codes, n_categories = _codes(categories)
-    values = _checked(matrix, k, least=0 if codes.shape[1] else 1)
+    values = _checked(matrix, k, least=0 if codes.shape[1] else 1, may_lack=missing == "protect")
     if codes.shape[1] and len(codes) != len(values):
         raise DataError("categories", "they are not as many as the records", "pass a row for each")
     points = np.empty((len(values), values.shape[1] + codes.shape[1]))
     numbers = points[:, : values.shape[1]]
-    numbers[:] = standardised(values)
+    numbers[:] = _standardised_present(values)
     points[:, values.shape[1] :] = codes if codes.shape[1] else 0
     counts = np.array(
         [np.bincount(column, minlength=n_categories) for column in codes.T], dtype=np.int64
@@ -311,6 +350,18 @@ def _prepared(
     shape = counts.shape
     sums = _sums(numbers)
     return points, (sums, np.zeros(len(sums)), counts, np.zeros(shape), np.empty(shape), weights)
+
+
+def _standardised_present(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Standardise each attribute by the values that there are; NaN stays."""
+    absent = np.isnan(values)
+    if not absent.any():
+        return standardised(values)
+    scores = values.copy()
+    for score, there in zip(scores.T, ~absent.T, strict=True):
+        if there.any():
+            score[there] = standardised(score[there, np.newaxis])[:, 0]
+    return scores
 
 
 def _codes(categories: ArrayLike | None) -> tuple[NDArray[np.int64], int]:
@@ -344,7 +395,9 @@ def _weight(counts: Sequence[int]) -> float:
     return 2 * (n * (n - 1) / differing) if differing else 0.0
 
 
-def _checked(matrix: ArrayLike, k: int, least: int = 1) -> NDArray[np.float64]:
+def _checked(
+    matrix: ArrayLike, k: int, least: int = 1, *, may_lack: bool = False
+) -> NDArray[np.float64]:
     """Return the matrix as float64 once it, its least number of columns and k are checked."""
     values = np.asarray(matrix)
     if values.ndim != 2 or values.shape[1] < least or values.dtype.kind not in "biuf":
@@ -354,7 +407,7 @@ def _checked(matrix: ArrayLike, k: int, least: int = 1) -> NDArray[np.float64]:
             "pass a two-dimensional array",
         )
     values = np.ascontiguousarray(values, dtype=np.float64)
-    if not np.isfinite(values).all():
+    if not (np.isfinite(values) | (may_lack & np.isnan(values))).all():
         raise DataError("matrix", "missing or infinite values have no distance", "leave them out")
     if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
         raise RequestError("k", "k must be a whole number of 1 or more", "pass for example k=10")
@@ -414,13 +467,55 @@ def _arranged(points: NDArray[np.float64], middle: _Middle, labels: NDArray[np.i
     return blocks, starts, sizes, records, lows, highs, slots, leaves
 
 
+def _incomplete(
+    points: NDArray[np.float64],
+    middle: _Middle,
+    labels: NDArray[np.int64],
+    k: int,
+    gamma: float | None,
+) -> Partition:
+    """Partition records of which some lack numbers, by V-MDAV where a gamma is given."""
+    counts, weights = middle[2], middle[-1]
+    numbers = points[:, : points.shape[1] - len(weights)]
+    there = ~np.isnan(numbers)
+    n_present = there.sum(axis=0)
+    # Summed in record order, one after the other, as they are taken off.
+    of_values = _sums(np.where(there, numbers, 0.0))
+    of_squares = _sums(np.where(there, numbers * numbers, 0.0))
+    moments = np.column_stack([n_present, of_values, of_squares])
+    gaps = np.where(n_present > 0, 2 * ((n_present - 1) / np.maximum(n_present, 1)), 0.0)
+    followed = moments, counts, weights, gaps
+    columns = np.array(points.T, order="C")
+    if gamma is None:
+        n_clusters = incomplete_mdav.form_clusters(columns.copy(), int(k), labels, followed)
+    else:
+        n_clusters = incomplete_mdav.form_variable_clusters(
+            columns.copy(), int(k), gamma, labels, followed
+        )
+    by_cluster, starts = _by_cluster(labels, n_clusters)
+    incomplete_mdav.join_leftovers(columns, labels, by_cluster, starts, followed)
+    return _listed(labels, n_clusters)
+
+
 def _joined(
     points: NDArray[np.float64], middle: _Middle, labels: NDArray[np.int64], n_clusters: int
 ) -> Partition:
     """Return the partition once the records left over have joined their clusters."""
-    by_cluster = np.argsort(labels, kind="stable")
-    starts = np.searchsorted(labels[by_cluster], np.arange(n_clusters + 1))
+    by_cluster, starts = _by_cluster(labels, n_clusters)
     kernel.join_leftovers(points, labels, by_cluster, starts, middle)
+    return _listed(labels, n_clusters)
+
+
+def _by_cluster(
+    labels: NDArray[np.int64], n_clusters: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """List the records cluster by cluster, those without one first, and where each begins."""
+    order = np.argsort(labels, kind="stable")
+    return order, np.searchsorted(labels[order], np.arange(n_clusters + 1))
+
+
+def _listed(labels: NDArray[np.int64], n_clusters: int) -> Partition:
+    """Return the partition of records that all have a cluster."""
     order, _ = rank_order(labels)
     sizes = np.bincount(labels, minlength=n_clusters)
     return Partition(order=order, sizes=sizes, n_records=len(labels))

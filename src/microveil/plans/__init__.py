@@ -1,9 +1,9 @@
 """What is decided for one attribute, and how its release is drawn from that.
 
-Six kinds of plan for one attribute, one for each way of perturbing: noise on the centroids of
-clusters (none of it, for plain microaggregation), one category for a cluster, a draw from its noisy
-counts, noise on every value, a draw inside the value's interval, and a draw by a transition matrix;
-and one for a whole new table.
+Seven kinds of plan for one attribute, one for each way of perturbing: noise on the centroids of
+clusters (none of it, for plain microaggregation), one category for a cluster, one value or none for
+it, a draw from its noisy counts, noise on every value, a draw inside the value's interval, and a
+draw by a transition matrix; and one for a whole new table.
 """
 
 from microveil.plans.base import AttributePlan, SinglePlan
@@ -11,11 +11,13 @@ from microveil.plans.categories import CategoryPlan, HistogramPlan
 from microveil.plans.centroids import CentroidPlan, Shifts
 from microveil.plans.randomised import IntervalPlan, NoisePlan, TransitionPlan
 from microveil.plans.synthetic import SyntheticPlan
+from microveil.plans.with_missing import ClusterValuePlan
 
 __all__ = [
     "AttributePlan",
     "CategoryPlan",
     "CentroidPlan",
+    "ClusterValuePlan",
     "HistogramPlan",
     "IntervalPlan",
     "NoisePlan",

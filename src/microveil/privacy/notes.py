@@ -175,7 +175,8 @@ def _handling(given: Circumstances) -> list[str]:
     if given.isotonic:
         notes.append(_ISOTONIC + ("." if given.shuffle == "columns" else _ISOTONIC_IN_ROWS))
     if given.missing != "keep":
-        notes.append(_MISSING[given.missing])
+        shared = given.missing == "protect" and given.randomness is None
+        notes.append(_MISSING["shared" if shared else given.missing])
     if given.clamps:
         notes.append("Values outside the declared bounds were moved to the nearer bound.")
     if given.exact_cells == "widen":
@@ -225,6 +226,8 @@ _MISSING = {
     "error": "No cell of a protected attribute may be missing: such a table is refused.",
     "protect": "Being without a value is protected like any value: which cells are missing here "
     "says of nobody that theirs was.",
+    "shared": "Being without a value was taken for a value like any other, which records of a "
+    "cluster share.",
 }
 _DRAWN = "Rows were drawn in random order: none follows a person."
 _ORDER = {

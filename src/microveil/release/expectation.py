@@ -10,7 +10,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from microveil.engines.base import Engine
-from microveil.plans import AttributePlan, CategoryPlan, HistogramPlan, TransitionPlan
+from microveil.plans import (
+    AttributePlan,
+    CategoryPlan,
+    ClusterValuePlan,
+    HistogramPlan,
+    TransitionPlan,
+)
 from microveil.release.columns import Prepared
 from microveil.release.release import Plan
 from microveil.release.stand_in import Distance, differing, distances, stood_in
@@ -21,7 +27,7 @@ __all__ = ["Expectation", "all_expected", "average", "expectations", "expected_d
 # Sums of squares that are equal may differ so much, relatively, when they are added up.
 LAST_DIGITS = 1e-9
 # Plans of attributes that may be categories in no order, of which it is expected that some change.
-OF_CATEGORIES = (TransitionPlan, CategoryPlan, HistogramPlan)
+OF_CATEGORIES = (TransitionPlan, CategoryPlan, ClusterValuePlan, HistogramPlan)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +83,7 @@ def expectations(planned: Plan) -> dict[str, Expectation]:
 
 def _expectation(part: AttributePlan, *, isotonic: bool) -> Expectation | None:
     error = part.expected_error(isotonic=isotonic)
-    if error is None:
+    if error is None or not part.n_cells:
         return None
     squared_unit = float(part.attribute.resolution) ** 2
     total = part.total_squares
@@ -134,7 +140,7 @@ def all_expected(planned: Plan, prepared: Prepared, engine: Engine) -> dict[str,
         return expected_distributions(planned, prepared, engine)
     found = expectations(planned)
     for part, column in zip(planned.attributes, prepared.columns, strict=True):
-        if isinstance(part, OF_CATEGORIES) and part.attribute.name not in found:
+        if isinstance(part, OF_CATEGORIES) and not part.attribute.kind.is_ranked:
             found[part.attribute.name] = _of_distance(column, differing(part))
     return found
 

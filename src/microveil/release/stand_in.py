@@ -14,7 +14,13 @@ from numpy.typing import NDArray
 
 from microveil.engines.base import Engine
 from microveil.mechanism.noise import RandomSource
-from microveil.plans import CategoryPlan, HistogramPlan, SyntheticPlan, TransitionPlan
+from microveil.plans import (
+    CategoryPlan,
+    ClusterValuePlan,
+    HistogramPlan,
+    SyntheticPlan,
+    TransitionPlan,
+)
 from microveil.plans.synthetic import CutsPlan, LevelsPlan
 from microveil.release.columns import Prepared
 from microveil.schema import Attribute
@@ -112,9 +118,12 @@ def distances(plan: SyntheticPlan, columns: Sequence[GridColumn], engine: Engine
     return in_threads(distance, list(zip(plan.attributes, columns, strict=True)))
 
 
-def differing(plan: TransitionPlan | CategoryPlan | HistogramPlan) -> Distance:
+def differing(
+    plan: TransitionPlan | CategoryPlan | ClusterValuePlan | HistogramPlan,
+) -> Distance:
     """Find how many records are expected to change a category that is in no order."""
     counts = plan.category_counts
+    assert counts is not None  # noqa: S101 -- asked of categories alone
     return replace(_of_counts(counts, np.zeros(len(counts))), squares=plan.differing)
 
 

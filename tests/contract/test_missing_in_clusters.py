@@ -1,0 +1,174 @@
+"""Being without a value as a value like another, in clusters of whole records."""
+
+from collections import Counter
+
+import numpy as np
+import polars as pl
+import pytest
+
+import microveil as mv
+from microveil.plans import CategoryPlan, CentroidPlan, ClusterValuePlan
+from reference import mixed_mdav
+
+pytestmark = pytest.mark.usefixtures("unweighed")
+
+LEVELS, REGIONS = ("none", "school", "degree"), ("north", "south", "east", "west")
+N, K = 160, 5
+NAMES = ["AGE", "TAX", "EDUCATION", "REGION"]
+ASKED = {
+    "k": K,
+    "attributes": NAMES,
+    "resolution": {"TAX": 0.01},
+    "categories": {"EDUCATION": mv.ordered(*LEVELS), "REGION": list(REGIONS)},
+    "missing": "protect",
+}
+TOGETHER = ("mdav", "v-mdav")
+
+
+def people(shares=(0.1, 0.6, 0.2, 0.3)):
+    random = np.random.Generator(np.random.PCG64(21))
+    table = {
+        "AGE": random.integers(18, 90, N),
+        "TAX": random.lognormal(3, 1, N).round(2),
+        "EDUCATION": np.array(LEVELS)[random.integers(0, 3, N)],
+        "REGION": np.array(REGIONS)[random.integers(0, 4, N)],
+    }
+    frame = pl.DataFrame(table)
+    lacking = {
+        name: pl.Series(random.random(N) < share) for name, share in zip(NAMES, shares, strict=True)
+    }
+    return frame.with_columns(
+        pl.when(lacking[name]).then(None).otherwise(name).alias(name) for name in NAMES
+    )
+
+
+@pytest.fixture(scope="module")
+def found():
+    table = people()
+    return {
+        name: (mv.plan(table, method=name, **ASKED), mv.protect(table, method=name, **ASKED))
+        for name in TOGETHER
+    }
+
+
+@pytest.mark.parametrize("method", TOGETHER)
+def test_every_combination_is_shared_by_k_records_missing_ones_included(found, method):
+    """Counted by another library, where a missing cell is one more category."""
+    _, release = found[method]
+    shared = release.data.group_by(NAMES).len()["len"]
+    assert shared.sum() == N
+    assert shared.min() >= K
+    assert len(shared) > 10  # and not by making all alike
+    assert release.guarantee.to_dict()["model"] == "k-anonymity"
+    assert release.data.schema == people().schema
+
+
+def typical(name, values):
+    """What stands for a cluster's values of an attribute, None for being without one."""
+    present = [value for value in values if value is not None]
+    if name == "REGION":
+        counts = Counter(values)
+        return max([*REGIONS, None], key=lambda region: counts[region])  # the first of several
+    if 2 * len(present) < len(values):
+        return None
+    if name == "EDUCATION":
+        return LEVELS[mixed_mdav.lower_median([LEVELS.index(value) for value in present])]
+    return sum(present) / len(present)
+
+
+@pytest.mark.parametrize("method", TOGETHER)
+def test_a_cluster_has_what_most_of_its_records_have(found, method):
+    """Missing where more than half lack a number or a rank, or where that is the commonest."""
+    planned, release = found[method]
+    table, without = people(), 0
+    for part in planned.attributes:
+        name = part.attribute.name
+        before, after = table[name].to_list(), release.data[name].to_list()
+        ends = np.cumsum(part.partition.sizes)
+        for cluster in np.split(part.partition.order, ends[:-1]):
+            expected = typical(name, [before[record] for record in cluster])
+            without += expected is None
+            for record in cluster:
+                if isinstance(expected, float):
+                    step = 0.01 if name == "TAX" else 1
+                    assert after[record] == pytest.approx(expected, abs=step / 2 + 1e-9)
+                else:
+                    assert after[record] == expected
+    assert without > 10
+
+
+@pytest.mark.parametrize("method", TOGETHER)
+def test_without_missing_cells_nothing_is_other_than_without_the_word(method):
+    """The same clusters, the same release, by the same plans."""
+    table = people(shares=(0, 0, 0, 0))
+    asked = {**ASKED, "missing": "error"}
+    plain, protecting = (mv.protect(table, method=method, **some) for some in (asked, ASKED))
+    assert plain.data.equals(protecting.data)
+    planned = mv.plan(table, method=method, **ASKED)
+    assert {type(part) for part in planned.attributes} == {CentroidPlan, CategoryPlan}
+
+
+def test_the_custodian_is_shown_what_the_release_holds(found):
+    """Missing cells, changed ones, squared errors and variances: what comes of the two tables."""
+    planned, release = found["mdav"]
+    table = people()
+    for part in planned.attributes:
+        assert isinstance(part, ClusterValuePlan)
+        name, figures = part.attribute.name, part.to_dict()
+        before, after = table[name], release.data[name]
+        assert figures["missing_cells"] == after.null_count()
+        if name in {"EDUCATION", "REGION"}:
+            assert figures["changed_cells"] == (~before.eq_missing(after)).sum()
+            assert part.differing == pytest.approx(figures["changed_cells"] / N)
+        if name == "REGION":
+            assert part.expected_error(isotonic=False) is None
+            continue
+        words = {word: place for place, word in enumerate(LEVELS)}
+        both = [
+            tuple(words.get(value, value) / float(part.attribute.resolution) for value in pair)
+            for pair in zip(before, after, strict=True)
+            if None not in pair
+        ]
+        one, other = np.array(both).T
+        assert part.n_cells == len(both)
+        assert part.expected_error(isotonic=False) == pytest.approx(((one - other) ** 2).sum())
+        assert part.total_squares == pytest.approx(((one - one.mean()) ** 2).sum())
+        rounded = ((one - round(one.mean())) ** 2).sum()
+        assert part.squares_about_published_mean == pytest.approx(rounded, rel=1e-6)
+
+
+def test_attributes_that_nobody_or_hardly_anybody_has_are_released_so():
+    """Missing throughout; no figure fails for want of a value."""
+    table = people(shares=(1, 0.95, 1, 1))
+    for method in TOGETHER:
+        release = mv.protect(table, method=method, **ASKED)
+        assert release.data.null_count().row(0)[::2] == (N, N)
+        assert release.data.group_by(NAMES).len()["len"].min() >= K
+        found = mv.assess(table, release).to_dict()
+        assert found["n_records"] == N
+
+
+def test_codes_of_missing_answers_are_missing_values():
+    """A code counts as no number: it moves no mean, and stands in no cell of the release."""
+    table = {"AGE": np.array([-9, -9, -9, -9, 50, 52]), "SEX": np.array(list("aaaabb"))}
+    data = mv.protect(
+        table, method="mdav", k=2, attributes=["AGE", "SEX"], missing="protect",
+        categories={"SEX": ["a", "b"]}, missing_codes={"AGE": [-9]},
+    ).data  # fmt: skip
+    assert [None if np.isnan(age) else age for age in data["AGE"]] == [None] * 4 + [51, 51]
+
+
+def test_the_guarantee_says_that_missing_is_a_value(found):
+    """In the deed, beside k-anonymity, and nothing of a condition or of hiding whose it is."""
+    _, release = found["mdav"]
+    statement = release.guarantee.statement()
+    assert "Being without a value is one: a cluster most of whose records lacked" in statement
+    assert "Being without a value counts as one" in statement
+    assert "says of nobody" not in statement
+    assert not release.guarantee.conditions
+
+
+def test_an_order_has_no_place_for_a_missing_value():
+    """Insensitive MDAV refuses, and names what would do."""
+    with pytest.raises(mv.RequestError, match=r"mdav-insensitive cannot hide.*mdav, v-mdav, pram"):
+        mv.protect(people(), method="mdav-insensitive", **ASKED)
