@@ -172,3 +172,22 @@ def test_an_order_has_no_place_for_a_missing_value():
     """Insensitive MDAV refuses, and names what would do."""
     with pytest.raises(mv.RequestError, match=r"mdav-insensitive cannot hide.*mdav, v-mdav, pram"):
         mv.protect(people(), method="mdav-insensitive", **ASKED)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (["a", "a", "b", "b", "c", None, None, None], None),  # commonest, though no majority
+        (["a", "b", "b", None, None], "b"),  # of two as common the one that is declared
+        ([None, None, None, "a"], None),
+    ],
+)
+def test_lacking_a_category_is_one_more_category_behind_the_others(before, after):
+    """The commonest of a cluster, missing among them; a rank is missing by majority alone."""
+    table = pl.DataFrame({"R": before})
+    asked = {"method": "mdav", "k": len(before), "attributes": ["R"], "missing": "protect"}
+    data = mv.protect(table, categories={"R": ["a", "b", "c"]}, **asked).data
+    assert data["R"].to_list() == [after] * len(before)
+    ranked = mv.protect(table, categories={"R": mv.ordered("a", "b", "c")}, **asked).data
+    majority = 2 * before.count(None) > len(before)
+    assert (ranked["R"].null_count() == len(before)) is majority
