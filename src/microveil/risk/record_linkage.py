@@ -36,6 +36,7 @@ __all__ = [
     "record_linkage",
     "record_linkage_by_rank",
     "record_linkage_standardised",
+    "summarised",
 ]
 
 Positions = NDArray[np.intp]
@@ -292,7 +293,7 @@ def _linked(
     """Link a sample of the protected records, by default all, and summarise."""
     n_records = original.shape[0]
     chosen = _everybody(original) if sample is None else _checked_sample(sample, n_records)
-    return _summarised(_counted(original, protected, weights, chosen), n_records)
+    return summarised(_counted(original, protected, weights, chosen), n_records)
 
 
 def _own_distances(
@@ -348,7 +349,7 @@ def _counted(
     return np.where(own == radii[which_query], counts[which_query], 0)
 
 
-def _summarised(counts: NDArray[np.int64], n_originals: int) -> RecordLinkage:
+def summarised(counts: NDArray[np.int64], n_originals: int) -> RecordLinkage:
     """Turn candidate counts into the expected percentage of right links."""
     n_linked_records = counts.shape[0]
     sizes, n_linked = np.unique(counts[counts > 0], return_counts=True)

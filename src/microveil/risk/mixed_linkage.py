@@ -1,0 +1,179 @@
+"""Record linkage over numbers and categories at once, being without a value among them.
+
+As `record_linkage`, but every attribute takes part and so does every record. An attribute's
+squared difference counts by its mean over all pairs of originals: numbers in standard deviations of
+the original, categories equal or not. Records that lack a value are alike in it; one that lacks it
+lies as far from every value as two originals' values lie from each other on average; of
+categories being without one is one more category. By the same distance MDAV clusters mixed records
+(Domingo-Ferrer and Torra 2005).
+"""
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil._kernels import mixed_linkage as kernel
+from microveil.errors import DataError
+from microveil.risk.distances import distinct_records, reciprocal_variances
+from microveil.risk.record_linkage import Positions, RecordLinkage, summarised
+
+__all__ = ["record_linkage_mixed"]
+
+Matrix = NDArray[np.float64]
+# So many pairs of records are compared, or all of a sample that is large enough to tell.
+MOST_PAIRS = 10**9
+SAMPLED = 2000
+QUERIES_PER_TASK = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Scale:
+    """What differences weigh, by attribute.
+
+    Attributes
+    ----------
+    is_category : bool array (n_attributes,)
+    weights : float64 array (n_attributes,)
+        Of a squared difference of numbers, or of two different categories.
+    gaps : float64 array (n_attributes,)
+        How far a missing number is from a present one, squared.
+    """
+
+    is_category: NDArray[np.bool_]
+    weights: Matrix
+    gaps: Matrix
+
+
+def record_linkage_mixed(
+    original: Sequence[NDArray[np.float64]],
+    protected: Sequence[NDArray[np.float64]],
+    is_category: Sequence[bool] | NDArray[np.bool_],
+    sample: Positions | None = None,
+) -> RecordLinkage:
+    """Measure record linkage over records of numbers, ranks and categories.
+
+    Parameters
+    ----------
+    original, protected : sequence of float64 arrays (n_records,)
+        By attribute, the same records in the same order; NaN where a value is missing. Categories
+        are whole numbers, the same for the same category in both.
+    is_category : sequence of bool
+        Which attributes are equal or not.
+    sample : ndarray of int, shape (n_sampled,), optional
+        Positions of the protected records to link, each against all originals. By default all,
+        of a large table a sample, always the same one.
+
+    Returns
+    -------
+    RecordLinkage
+        Percentage of right links, with its baseline and interval.
+
+    Raises
+    ------
+    DataError
+        If the tables have not the same attributes and records, or none.
+
+    Notes
+    -----
+    O(n_sampled n_records) steps, of which most look at an attribute or two.
+
+    Examples
+    --------
+    >>> ages, regions = np.array([20.0, 40.0, np.nan]), np.array([0.0, 0.0, 1.0])
+    >>> record_linkage_mixed([ages, regions], [ages, regions], [False, True]).percent
+    100.0
+    >>> record_linkage_mixed([ages, regions], [ages * 0, regions], [False, True]).percent
+    66.66666666666667
+    """
+    before, after = (np.column_stack([*columns]) for columns in (original, protected))
+    if before.shape != after.shape or not before.size:
+        raise DataError(
+            "original and protected data",
+            "both must have the same attributes and records, and some of each",
+            "pass the same records and attributes in the same order",
+        )
+    scale = _scale(before, np.asarray(is_category, dtype=np.bool_))
+    # A category that is missing is one more category, the same in both tables.
+    for matrix in (before, after):
+        matrix[np.isnan(matrix) & scale.is_category] = -1.0
+    n_records = len(before)
+    chosen = _sample(n_records) if sample is None else sample
+    return summarised(_counted(before, after[chosen], chosen, scale), n_records)
+
+
+def _sample(n_records: int) -> Positions:
+    size = max(SAMPLED, MOST_PAIRS // n_records)
+    if n_records <= size:
+        return np.arange(n_records)
+    random = np.random.Generator(np.random.PCG64(0))
+    return np.sort(random.choice(n_records, size, replace=False))
+
+
+def _scale(original: Matrix, is_category: NDArray[np.bool_]) -> _Scale:
+    """Weigh differences by the original's figures; a constant attribute counts as nothing."""
+    weights, gaps = np.zeros(len(is_category)), np.zeros(len(is_category))
+    for a, values in enumerate(original.T):
+        if is_category[a]:
+            _, counts = np.unique(values, return_counts=True)
+            n = len(values)
+            differing = n * n - int((counts.astype(object) ** 2).sum())
+            weights[a] = 2 * (n * (n - 1) / differing) if differing else 0.0
+            continue
+        present = values[~np.isnan(values), np.newaxis]
+        if len(present):
+            weights[a] = reciprocal_variances(present)[0]
+            gaps[a] = 2 * ((len(present) - 1) / len(present))
+    return _Scale(is_category=is_category, weights=weights, gaps=gaps)
+
+
+def _own_distances(original: Matrix, protected: Matrix, scale: _Scale) -> Matrix:
+    """Return the squared distance of each protected record to its own original.
+
+    The same operations in the same order as in the kernel, which compares with it.
+    """
+    total = np.zeros(len(original))
+    for a, (x, y) in enumerate(zip(original.T, protected.T, strict=True)):
+        weight = scale.weights[a]
+        apart = (
+            np.where(x != y, weight, 0.0) if scale.is_category[a] else (x - y) * (x - y) * weight
+        )
+        lacking = np.isnan(x).astype(np.int8) + np.isnan(y)
+        total += np.choose(lacking, [apart, scale.gaps[a], 0.0])
+    return total
+
+
+def _counted(
+    original: Matrix, protected: Matrix, chosen: Positions, scale: _Scale
+) -> NDArray[np.int64]:
+    """Count the candidates of each sampled record; equal ones ask the same question once."""
+    own = _own_distances(original[chosen], protected, scale)
+    asked, which_query = _distinct(protected)
+    queries = protected[asked]
+    radii = np.full(len(queries), np.inf)
+    np.minimum.at(radii, which_query, own)
+    first, which_record = _distinct(original)
+    records = np.ascontiguousarray(original[first]), np.bincount(which_record)
+
+    def count(start: int) -> NDArray[np.int64]:
+        task = slice(start, start + QUERIES_PER_TASK)
+        counts: NDArray[np.int64] = kernel.count_at_radius(
+            records, queries[task], radii[task], scale.is_category, scale.weights, scale.gaps
+        )
+        return counts
+
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        counts = np.concatenate(list(threads.map(count, range(0, len(queries), QUERIES_PER_TASK))))
+    return np.where(own == radii[which_query], counts[which_query], 0)
+
+
+def _distinct(matrix: Matrix) -> tuple[Positions, NDArray[np.intp]]:
+    """Return where each different record stands first, and for each record which of them it is."""
+    absent = np.isnan(matrix)
+    _, which = distinct_records(np.column_stack([np.where(absent, 0.0, matrix), absent]))
+    first = np.empty(int(which.max()) + 1, dtype=np.intp)
+    first[which[::-1]] = np.arange(len(which))[::-1]
+    return first, which
