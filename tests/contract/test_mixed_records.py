@@ -1,6 +1,7 @@
 """Records of numbers, ordered categories and others, protected together by their clusters."""
 
 import itertools
+import json
 import math
 from collections import Counter
 from fractions import Fraction
@@ -16,7 +17,8 @@ from microveil.mechanism.noise import RandomSource, discrete_laplace
 from microveil.plans import CategoryPlan, CentroidPlan, HistogramPlan
 from microveil.plans.categories import noisy_weights
 from reference import mdav as plain
-from reference import mixed_mdav, redraw
+from reference import mixed_linkage, mixed_mdav, redraw
+from reference.record_linkage import linked_percent
 
 pytestmark = pytest.mark.usefixtures("unweighed")
 
@@ -325,3 +327,77 @@ def test_ranks_alone_are_taken_as_numbers_whose_shifts_telescope():
     asked = {**RELEASED, "attributes": ["EDUCATION"], "bounds": {}, "resolution": {}}
     (part,) = mv.plan(people(), **asked).attributes
     assert isinstance(part, CentroidPlan)
+
+
+def test_assess_links_mixed_records_over_all_attributes():
+    """Ranks by the declared order, categories equal or not: as comparing every pair finds."""
+    table = people()
+    release = mv.protect(table, method="mdav", **ASKED)
+    found = mv.assess(table, release)
+    names = ["AGE", "TAX", "BORN", "WED", "EDUCATION", "REGION"]
+    kinds = [name == "REGION" for name in names]
+    place = {word: float(at) for words in (LEVELS, REGIONS) for at, word in enumerate(words)}
+
+    def rows(frame):
+        days = frame.with_columns(pl.col("BORN").to_physical(), pl.col("WED").cast(int))
+        return [
+            tuple(place.get(value, value) for value in row) for row in days.select(names).rows()
+        ]
+
+    before, after = rows(table), rows(release.data)
+    weighed = mixed_linkage.scales(before, kinds)
+    counts = mixed_linkage.candidate_counts(before, after, kinds, weighed)
+    figures = found.to_dict()
+    assert figures["record_linkage_mixed"] == pytest.approx(linked_percent(counts))
+    low, high = figures["record_linkage_intervals"]["record_linkage_mixed"]
+    assert low < figures["record_linkage_mixed"] < high
+    # Each combination stands for k records or more, so no record is found with more certainty.
+    assert figures["record_linkage_mixed"] <= 100 / ASKED["k"]
+    assert "all attributes" in found.to_text()
+
+
+def test_numbers_that_are_declared_categories_are_equal_or_not():
+    """Linkage by the guarantee's word: 1 is no nearer to 2 than to 9."""
+    table = {"C": np.array([1, 2, 9, 2, 1, 9] * 4), "X": np.arange(24)}
+    released = mv.protect(
+        table, method="pram", epsilon=1, attributes=["C", "X"], seed=3,
+        categories={"C": [1, 2, 9], "X": list(range(24))},
+    )  # fmt: skip
+    before, after = (
+        list(zip(*(np.asarray(one[name], float).tolist() for name in ("C", "X")), strict=True))
+        for one in (table, released.data)
+    )
+    kinds = [True, True]
+    weighed = mixed_linkage.scales(before, kinds)
+    counts = mixed_linkage.candidate_counts(before, after, kinds, weighed)
+    found = mv.assess(table, released).to_dict()["record_linkage_mixed"]
+    assert found == pytest.approx(linked_percent(counts))
+
+
+def test_complete_numbers_alone_have_no_figure_of_their_own_for_all_attributes():
+    """It would be that of standardised numbers."""
+    table = people().select("AGE", "TAX")
+    figures = mv.assess(table, table).to_dict()
+    assert "record_linkage_mixed" not in figures
+    assert figures["record_linkage_standardised"] > 90
+
+
+def test_ordered_categories_are_linked_by_their_ranks(tmp_path):
+    """A rank that nobody has is nearest to its neighbours', in assess and in what protect finds."""
+    levels = [f"level {place}" for place in range(6)]
+    codes = [0, 0, 5, 0, 4] * 8
+    table = pl.DataFrame({"E": [levels[code] for code in codes]})
+    table.write_csv(tmp_path / "people.csv")
+    protect_file(tmp_path / "people.csv", tmp_path / "out", method="pram", epsilon=1, seed=5,
+                 attributes=["E"], categories={"E": mv.ordered(*levels)})  # fmt: skip
+    released = pl.read_csv(tmp_path / "out" / "data.csv")
+    before, after = ([(float(word[-1]),) for word in frame["E"]] for frame in (table, released))
+    assert {1.0, 2.0} <= {code for (code,) in after}
+    counts = mixed_linkage.candidate_counts(
+        before, after, [False], mixed_linkage.scales(before, [False])
+    )
+    manifest = json.loads((tmp_path / "out-custodian" / "manifest.json").read_text())
+    guarantee = mv.Guarantee.read(tmp_path / "out" / "guarantee.json")
+    assessed = mv.assess(table, released, guarantee=guarantee).to_dict()
+    for found in (manifest["findings"]["linkage"]["percent"], assessed["record_linkage_mixed"]):
+        assert found == pytest.approx(linked_percent(counts), rel=1e-9)

@@ -25,6 +25,8 @@ from microveil.risk.record_linkage import (
     record_linkage_by_rank,
     record_linkage_standardised,
 )
+from reference import mixed_linkage
+from reference.record_linkage import linked_percent
 
 IS_WEIGHED = True  # what would be better is tested here
 
@@ -95,7 +97,8 @@ def test_the_worst_attribute_is_the_one_farthest_moved():
             attribute="w", share=pytest.approx(1 / 2), share_in_release=pytest.approx(1 / 3)
         ),
     )
-    assert "needs an attribute of numbers" in text.lines[0]
+    # Two of three a's stay, and one of two b's; to a word that is new every original is as near.
+    assert text.linkage.percent == pytest.approx(100 * (2 / 3 + 1 / 2 + 2 / 6) / 6)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +131,8 @@ def test_without_pairs_or_by_request_nothing_is_linked():
     assert "not asked for" in skipped.lines[0]
     before["a"][::2] = np.nan
     after["b"][1::2] = np.nan
-    assert "no record is complete" in release_findings(before, after, ["a", "b"]).lines[0]
+    # No record is complete: all are linked, as records that lack values.
+    assert release_findings(before, after, ["a", "b"]).linkage.n_records == 50
     before["c"][:] = np.inf  # which a release leaves out
     assert release_findings(before, after, ["c"]).worst is None
 
@@ -280,3 +284,42 @@ def test_figures_that_hang_on_data_are_not_for_programs(gains, case):
         "widened": "clusters became",
     }
     assert words[case] in told
+
+
+def test_a_release_of_mixed_records_is_linked_over_all_attributes():
+    """Numbers, ranks, categories and who lacks them: the percentage of comparing every pair."""
+    random = np.random.default_rng(5)
+    words = ("low", "middle", "high")
+    rows = [
+        (float(age), float(rank), float(code))
+        for age, rank, code in zip(
+            random.integers(0, 9, 60), random.integers(0, 3, 60), random.integers(0, 4, 60),
+            strict=True,
+        )
+    ]  # fmt: skip
+    before = [tuple(None if random.random() < 0.1 else value for value in row) for row in rows]
+    moved = [(row[0] if row[0] is None else row[0] // 2 * 2, *row[1:]) for row in before]
+    after = [
+        (age, rank if place % 3 else 0.0, code if place % 2 else 3.0)
+        for place, (age, rank, code) in enumerate(moved)
+    ]
+
+    def table(records):
+        ages, ranks, codes = zip(*records, strict=True)
+        return {
+            "AGE": np.array(ages, dtype=float),
+            "RANK": np.array(["" if rank is None else words[int(rank)] for rank in ranks]),
+            "CODE": np.array([np.nan if code is None else 7 * code for code in codes]),
+        }
+
+    found = release_findings(
+        table(before), table(after), ["AGE", "RANK", "CODE"],
+        categories={"RANK": words, "CODE": None},
+    ).linkage  # fmt: skip
+    kinds = (False, False, True)
+    counts = mixed_linkage.candidate_counts(
+        before, after, kinds, mixed_linkage.scales(before, kinds)
+    )
+    assert found.distances == "over all attributes"
+    assert found.percent == pytest.approx(linked_percent(counts), rel=1e-12)
+    assert found.n_records == 60

@@ -164,6 +164,7 @@ def protect_file(
         [part.attribute.name for part in planned.attributes],
         in_place=planned.guarantee.in_place,
         linkage=linkage,
+        categories=_listed(planned),
         codes=(codes, codes_in_release(codes, planned.guarantee)),
         progress=progress,
     )
@@ -308,6 +309,19 @@ def _kept(original: polars.DataFrame, planned: Plan) -> polars.DataFrame:
         return original
     frame: polars.DataFrame = planned.table.rebuild({}, original.columns, None)
     return frame
+
+
+def _listed(planned: Plan) -> dict[str, tuple[str, ...] | None]:
+    """Return the attributes that are categories, with their words where these have an order.
+
+    Ordered numbers are compared as numbers.
+    """
+    found = {part.attribute.name: part.attribute.categories for part in planned.attributes}
+    return {
+        name: listed.words if listed.ordered else None
+        for name, listed in found.items()
+        if listed is not None and (listed.words or not listed.ordered)
+    }
 
 
 def _written_whole(data: polars.DataFrame, planned: Plan) -> polars.DataFrame:

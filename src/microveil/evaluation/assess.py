@@ -181,6 +181,7 @@ def assess(
         paired=paired,
         texts=texts,
         ranks=_ranks(texts, guarantee),
+        nominal=_nominal(numeric, guarantee),
         columns=partial(_columns, before, after),
         asked=asked,
     )
@@ -340,6 +341,13 @@ def _ranks(
             ranks = np.array([order.get(category, np.nan) for category in categories])
             found[terms.name] = (ranks[before], ranks[after])
     return found
+
+
+def _nominal(numeric: Iterable[str], guarantee: Guarantee | None) -> frozenset[str]:
+    """Name the attributes of numbers that a guarantee declares as categories in no order."""
+    terms = () if guarantee is None else guarantee.attributes
+    listed = {one.name for one in terms if one.kind is Kind.NOMINAL}
+    return frozenset(listed & set(numeric))
 
 
 def _columns(

@@ -45,6 +45,8 @@ class Tables:
     ranks : dict of (array, array)
         Of those of them whose categories have an order, the rank of each record's category; NaN
         where it has none.
+    nominal : frozenset of str
+        The attributes of numbers that are categories in no order.
     columns : callable
         Reads columns of both tables by their names.
     asked : dict
@@ -57,6 +59,7 @@ class Tables:
     paired: bool = True
     texts: Mapping[str, Codes] = field(default_factory=dict)
     ranks: Mapping[str, tuple[Matrix, Matrix]] = field(default_factory=dict)
+    nominal: frozenset[str] = frozenset()
     columns: Callable[[Iterable[str]], tuple[Columns, Columns]] = _no_columns
     asked: Mapping[str, Any] = field(default_factory=dict)
 
@@ -86,6 +89,12 @@ class Tables:
         before, after = ({name: both[side] for name, both in found.items()} for side in (0, 1))
         return before, after
 
+    @property
+    def is_mixed(self) -> bool:
+        """Whether records are more than numbers that all of them have."""
+        lacks = np.isnan(self.original).any() or np.isnan(self.protected).any()
+        return bool(self.texts or self.nominal or lacks)
+
     def takes_part(self, measure: Measure) -> bool:
         """Whether a measure is asked for, and has the pairs and the numbers that it needs."""
         if measure.asked_by:
@@ -93,6 +102,8 @@ class Tables:
             if given is None or given is False:
                 return False
         if measure.takes in OF_NUMBERS and not self.names:
+            return False
+        if measure.takes is Takes.MIXED and not self.is_mixed:
             return False
         return self.paired or not measure.needs_pairs
 
@@ -119,6 +130,8 @@ class Tables:
             return self.levels
         if takes is Takes.RECORDS:
             return self._records()
+        if takes is Takes.MIXED:
+            return self._mixed()
         both = self.columns(self._columns_of(takes))
         return both[1:] if takes is Takes.RELEASE else both
 
@@ -136,3 +149,15 @@ class Tables:
         codes = [[both[side] for both in self.texts.values()] for side in (0, 1)]
         before, after = [*self.original.T, *codes[0]], [*self.protected.T, *codes[1]]
         return before, after, np.repeat([False, True], [len(self.names), len(self.texts)])
+
+    def _mixed(self) -> tuple[list[Column], list[Column], NDArray[np.bool_]]:
+        """Return numbers, ranks of text that has an order, and codes of other text."""
+        sides = zip(self.original.T, self.protected.T, strict=True)
+        columns = [
+            (*both, name in self.nominal) for name, both in zip(self.names, sides, strict=True)
+        ]
+        for name, (*codes, _) in self.texts.items():
+            in_order = name in self.ranks
+            columns.append((*(self.ranks[name] if in_order else codes), not in_order))
+        before, after, is_category = zip(*columns, strict=True)
+        return [*before], [*after], np.array(is_category)

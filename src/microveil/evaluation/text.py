@@ -12,7 +12,7 @@ from microveil.evaluation.measures.distributions import DISTRIBUTIONS, ONE_WAY, 
 from microveil.evaluation.measures.goodness_of_fit import FIT
 from microveil.evaluation.measures.information_loss import INFORMATION_LOSS, LOSS
 from microveil.evaluation.measures.learning import LEARNING, Learnt
-from microveil.evaluation.measures.linkage import RECORD_LINKAGE
+from microveil.evaluation.measures.linkage import MIXED, RECORD_LINKAGE
 from microveil.evaluation.measures.mean_errors import ERRORS
 from microveil.evaluation.measures.moments import CORRELATIONS, MOMENTS
 from microveil.evaluation.measures.propensity import PROPENSITY
@@ -286,6 +286,8 @@ def _linkage_lines(assessment: "Assessment") -> list[str]:
     if not found:
         return []
     complete = f"{assessment.n_records_complete} records complete in both"
+    if MIXED.id in assessment.measured:
+        complete += "; over all attributes every record, or a sample of many"
     rows = [("distance", "percent", "by chance", "95 % interval")]
     for linked in found:
         figure = linked.figure

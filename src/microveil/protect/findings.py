@@ -30,7 +30,7 @@ class SampledLinkage:
     Attributes
     ----------
     distances : str
-        "in raw units", "standardised" or "by rank".
+        "in raw units", "standardised" or "by rank" of numbers, or "over all attributes".
     percent : float
         Of the sampled records, found again among all complete originals.
     interval : tuple[float, float]

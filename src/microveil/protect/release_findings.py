@@ -1,6 +1,7 @@
 """A release held against its original: sampled linkage, worst attribute, common values."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from microveil.protect.findings import (
     SampledLinkage,
     WorstAttribute,
 )
+from microveil.risk.mixed_linkage import record_linkage_mixed
 from microveil.risk.record_linkage import (
     LARGEST_VALUE,
     Positions,
@@ -39,7 +41,10 @@ LINKAGES: dict[str, Callable[..., RecordLinkage]] = {
 }
 KOLMOGOROV_SMIRNOV, TOTAL_VARIATION = "Kolmogorov-Smirnov", "total variation"
 
+Categories = Mapping[str, Sequence[str] | None]
+NO_CATEGORIES: Categories = MappingProxyType({})
 Progress = Callable[[str], None]
+OVER_ALL = "over all attributes"
 # The name of an attribute, and its values before and after.
 _Sides = tuple[str, Column, Column]
 
@@ -51,6 +56,7 @@ def release_findings(
     *,
     in_place: Collection[str] | None = None,
     linkage: bool = True,
+    categories: Categories = NO_CATEGORIES,
     seed: int = 0,
     codes: tuple[MissingCodes, MissingCodes] = (MissingCodes(), MissingCodes()),
     progress: Progress = lambda _step: None,
@@ -68,6 +74,9 @@ def release_findings(
         by these alone.
     linkage : bool
         Whether records are linked.
+    categories : dict of str
+        Attributes that are categories, with the words of those that have an order, in it; None
+        where they have none. Text that is not among them has none.
     seed : int
         Decides which records are linked: no secret from whoever holds the original.
     codes : (MissingCodes, MissingCodes)
@@ -89,7 +98,8 @@ def release_findings(
     -----
     O(n log n) time for each attribute. Linkage of numbers takes the records complete in both
     tables, ranks and standard deviations included: one tree of all originals for each of three
-    distances, and up to 2,000 questions to it.
+    distances, and up to 2,000 questions to it. Where there are categories or missing values too,
+    up to 2,000 of all records are linked by all attributes, each against every original.
 
     Examples
     --------
@@ -116,11 +126,7 @@ def release_findings(
     not_linked, found = _refusal(still, linkage=linkage), None
     if not_linked is None:
         progress("linking a sample")
-        numbers = [(x, y) for _, x, y in still if x.dtype.kind == "f"]
-        found = _strongest(
-            np.column_stack([x for x, _ in numbers]), np.column_stack([y for _, y in numbers]), seed
-        )
-        not_linked = None if found else "no record is complete"
+        found = _strongest(still, categories, seed)
     return ReleaseFindings(
         linkage=found,
         not_linked=not_linked,
@@ -179,12 +185,65 @@ def _refusal(columns: list[_Sides], *, linkage: bool) -> str | None:
     """Say why records cannot be linked, or are not to be."""
     if not columns:
         return "rows are in random order and follow nobody"
-    if not any(before.dtype.kind == "f" for _, before, _ in columns):
-        return "it needs an attribute of numbers"
     return None if linkage else "it was not asked for"
 
 
-def _strongest(
+def _strongest(columns: list[_Sides], categories: Categories, seed: int) -> SampledLinkage:
+    """Link a sample by the numbers of complete records, and by all there is where that is more."""
+    numbers = [(x, y) for name, x, y in columns if x.dtype.kind == "f" and name not in categories]
+    found = []
+    if numbers:
+        original, protected = (np.column_stack(side) for side in zip(*numbers, strict=True))
+        found.append(_strongest_of_numbers(original, protected, seed))
+    lacks = any(np.isnan(x).any() or np.isnan(y).any() for x, y in numbers)
+    if lacks or len(numbers) < len(columns):
+        found.append(_over_all(columns, categories, seed))
+    return max((one for one in found if one is not None), key=lambda one: one.percent)
+
+
+def _over_all(columns: list[_Sides], categories: Categories, seed: int) -> SampledLinkage:
+    """Link a sample of all records by all attributes, missing values among them."""
+    n_records = len(columns[0][1])
+    mixed = [_mixed(sides, categories) for sides in columns]
+    linked = record_linkage_mixed(
+        [before for before, _, _ in mixed],
+        [after for _, after, _ in mixed],
+        [is_category for _, _, is_category in mixed],
+        _sample(n_records, seed),
+    )
+    return _sampled(OVER_ALL, linked, n_records)
+
+
+def _mixed(sides: _Sides, categories: Categories) -> tuple[Column, Column, bool]:
+    """Return numbers, ranks or codes of both tables, and whether they are codes."""
+    name, before, after = sides
+    of_text, words = before.dtype.kind != "f", categories.get(name)
+    if not of_text and name not in categories:
+        return before, after, False
+    if of_text and words is not None:
+        ranks = {word: float(rank) for rank, word in enumerate(words)}
+        before, after = (
+            np.array([ranks.get(word, np.nan) for word in side.tolist()])
+            for side in (before, after)
+        )
+        return before, after, False
+    # Missing ones are one more category, as they are for the linkage.
+    codes = np.unique(np.concatenate([before, after]), return_inverse=True)[1]
+    return codes[: len(before)], codes[len(before) :], True
+
+
+def _sampled(distances: str, linked: RecordLinkage, n_records: int) -> SampledLinkage:
+    return SampledLinkage(
+        distances=distances,
+        percent=linked.percent,
+        interval=linked.interval,
+        by_chance=linked.baseline_by_chance,
+        n_sampled=linked.n_records,
+        n_records=n_records,
+    )
+
+
+def _strongest_of_numbers(
     original: NDArray[np.float64], protected: NDArray[np.float64], seed: int
 ) -> SampledLinkage | None:
     """Link a sample of the complete records by each distance; keep what finds the most."""
@@ -201,14 +260,7 @@ def _strongest(
 
     found = zip(LINKAGES, in_threads(linked, list(LINKAGES)), strict=True)
     distances, strongest = max(found, key=lambda entry: entry[1].percent)
-    return SampledLinkage(
-        distances=distances,
-        percent=strongest.percent,
-        interval=strongest.interval,
-        by_chance=strongest.baseline_by_chance,
-        n_sampled=strongest.n_records,
-        n_records=n_records,
-    )
+    return _sampled(distances, strongest, n_records)
 
 
 def _sample(n_records: int, seed: int) -> Positions:

@@ -5,7 +5,7 @@ from typing import Any
 from microveil.evaluation.measures import Figure
 from microveil.evaluation.measures.categories import POSTERIOR_ODDS, SHARE_KEPT
 from microveil.evaluation.measures.closest_records import CLOSEST
-from microveil.evaluation.measures.linkage import RECORD_LINKAGE
+from microveil.evaluation.measures.linkage import MIXED, RECORD_LINKAGE
 from microveil.evaluation.measures.neighbourhoods import NEIGHBOURHOODS
 from microveil.report.axes import Axis, linear_axis
 from microveil.report.chart import Chart, Ranges, Rows, Spread, Ticks, room_across
@@ -136,7 +136,12 @@ def _linkage(subject: Subject, found: dict[str, Figure]) -> Markup:
             "p",
             "An intruder who knows the original values of all protected attributes takes each "
             f"released record to the nearest original. Of {n_records:,} complete records "
-            "so many are found again:",
+            + (
+                "(over all attributes, missing values too, of every record or of a sample) "
+                if MIXED.head in found
+                else ""
+            )
+            + "so many are found again:",
         ),
         element("div", drawn, class_="pictures"),
         table(

@@ -23,6 +23,7 @@ class Takes(StrEnum):
     TEXT = "each attribute of text"  # two arrays of codes, and the categories they stand for
     LEVELS = "deciles of numbers and categories"  # two dicts of codes by name, none missing
     RECORDS = "records of numbers and text"  # two lists of columns, and which of them are codes
+    MIXED = "records of numbers, ranks and categories"  # as above; NaN where a value is missing
     COLUMNS = "numbers and text"  # two dicts of columns by name: those compared
     PREDICTORS = "numbers and text but for the classes"
     VARIABLES = "columns of the formula"

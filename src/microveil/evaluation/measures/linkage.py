@@ -1,9 +1,11 @@
 """Record linkage: how many records an intruder who holds the originals finds again."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from microveil.evaluation.measures.base import Compared, Figure, Group, Measure, Takes
+from microveil.risk.mixed_linkage import record_linkage_mixed
 from microveil.risk.record_linkage import (
     RecordLinkage,
     record_linkage,
@@ -11,7 +13,7 @@ from microveil.risk.record_linkage import (
     record_linkage_standardised,
 )
 
-__all__ = ["CHANCE", "MEASURES", "RECORD_LINKAGE"]
+__all__ = ["CHANCE", "MEASURES", "MIXED", "RECORD_LINKAGE"]
 
 RECORD_LINKAGE = Group(
     title="Record linkage, percent of records that an intruder who holds the originals finds again"
@@ -39,6 +41,16 @@ _measure = partial(
 )
 _linkage = partial(_measure, figure=_figure, compared=Compared(on_frontier=True, baseline=CHANCE))
 
+MIXED = replace(
+    _measure(
+        id="record_linkage_mixed",
+        function=record_linkage_mixed,
+        label="record linkage over all attributes",
+        short="all attributes",
+        figure=_figure,
+    ),
+    takes=Takes.MIXED,
+)
 MEASURES = (
     _linkage(
         id="record_linkage",
@@ -58,6 +70,7 @@ MEASURES = (
         label="record linkage by rank",
         short="by rank",
     ),
+    MIXED,
     _measure(
         id=CHANCE,
         function=_by_chance,
