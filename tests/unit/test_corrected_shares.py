@@ -196,3 +196,77 @@ def test_shares_of_units_are_corrected_by_the_matrix_that_drew_their_records():
     )  # fmt: skip
     found = release.corrected_shares("SMOKES")
     assert abs(found.shares[1] - 0.2) < 5 * found.standard_errors[1] < 0.05
+
+
+ASKED_MISSING = {
+    **ASKED, "epsilon": 3, "missing": "protect", "missing_codes": {"R": ["refused", "unknown"]},
+}  # fmt: skip
+
+
+def lacking(n=30_000):
+    random = np.random.Generator(np.random.PCG64(6))
+    words = [*REGIONS, "refused", "unknown", None]
+    return pl.DataFrame({"R": random.choice(words, n, p=[0.4, 0.2, 0.1, 0.15, 0.05, 0.1])})
+
+
+@pytest.mark.parametrize("reasons", [False, True])
+def test_being_missing_is_a_category_that_is_corrected_too(reasons, tmp_path):
+    """One for all reasons or one for each, behind the values; also of files, by guarantee."""
+    table = lacking()
+    release = mv.protect(table, seed=4, missing_reasons=reasons, **ASKED_MISSING)
+    found = release.corrected_shares("R")
+    named = (*REGIONS, None, "refused", "unknown") if reasons else (*REGIONS, None)
+    assert found.categories == named
+    own = [0.4, 0.2, 0.1, 0.1, 0.15, 0.05] if reasons else [0.4, 0.2, 0.1, 0.3]
+    assert (abs(found.shares - own) < 5 * found.standard_errors).all()
+    assert found.n_records == len(table)
+    assert abs(found.released - own).max() > 5 * found.standard_errors.max()
+    counts = [
+        (release.data["R"].is_null() if name is None else release.data["R"] == name).sum()
+        for name in named
+    ]
+    (part,) = mv.plan(table, missing_reasons=reasons, **ASKED_MISSING).attributes
+    chances = [[Fraction(w, sum(row)) for w in row] for row in part.weights.tolist()]
+    exact = plain.corrected(chances, counts)
+    assert found.shares == pytest.approx([float(share) for share in exact], abs=1e-12)
+    assessed = mv.assess(table, release, corrected=True)
+    compared = assessed.corrected["R"]
+    before = [
+        table["R"].is_null().sum() if name is None else (table["R"] == name).sum() for name in named
+    ]
+    if not reasons:
+        before[-1] += table["R"].is_in(["refused", "unknown"]).sum()
+    assert compared.original == pytest.approx(np.array(before) / len(table))
+    assert "\n  missing  " in assessed.to_text()
+    table.with_row_index("RECORD").write_csv(tmp_path / "people.csv")
+    release.write(tmp_path / "out")
+    shown = run(
+        "assess", str(tmp_path / "people.csv"), str(tmp_path / "out" / "data.csv"), "--corrected",
+        "--json", "--missing-codes", "R=refused,unknown", folder=tmp_path,
+    )  # fmt: skip
+    assert json.loads(shown.stdout)["corrected_shares"] == json.loads(
+        json.dumps(assessed.to_dict()["corrected_shares"])
+    )
+
+
+def test_codes_of_numbers_and_dates_are_corrected_by_their_reasons():
+    """A code counts by what it is in its column: -9 of a number, a day of a date."""
+    random = np.random.Generator(np.random.PCG64(8))
+    days = np.array(["2020-01-01", "2020-01-02", "1900-01-01"], dtype="datetime64[D]")
+    table = pl.DataFrame(
+        {"A": random.choice([1, 2, -9], 9000, p=[0.5, 0.3, 0.2]), "D": random.choice(days, 9000)}
+    )
+    release = mv.protect(
+        table, method="pram", epsilon=8, attributes=["A", "D"], missing="protect",
+        missing_reasons=True, missing_codes={"A": [-9], "D": ["1900-01-01"]},
+        bounds={"A": (1, 2), "D": ("2020-01-01", "2020-01-02")},
+    )  # fmt: skip
+    found = release.corrected_shares("A")
+    assert found.categories == (1, 2, None, -9)
+    assert found.shares == pytest.approx([0.5, 0.3, 0, 0.2], abs=0.05)
+    of_days = release.corrected_shares("D")
+    assert of_days.categories[2:] == (None, "1900-01-01")
+    assert of_days.shares == pytest.approx([1 / 3, 1 / 3, 0, 1 / 3], abs=0.05)
+    assessed = mv.assess(table, release, corrected=True)
+    shares = assessed.corrected["A"].original
+    assert shares == pytest.approx([(table["A"] == code).mean() for code in (1, 2, 0, -9)])

@@ -1,6 +1,6 @@
 """A file in, two folders out: what the command line does, as functions."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from microveil.files.reading import SourceFile, open_file, read_file
 from microveil.files.text import TextFormat
 from microveil.ledger import Totals, ledger_place, read_ledger
 from microveil.methods import METHODS
+from microveil.privacy import Guarantee
 from microveil.protect import Findings, draw, examined_plan, release_findings, released
 from microveil.release import Plan, Release
 from microveil.release.notes import REPORTED_RECORDS, file_notes
@@ -49,6 +50,7 @@ from microveil.report import (
 )
 from microveil.risk.attacks import AttackReport
 from microveil.schema import Kind
+from microveil.table import MissingCodes
 
 __all__ = [
     "advise_file",
@@ -375,13 +377,25 @@ def inspect_file(
 
 
 def _read_with_codes(
-    path: str | Path, text: TextFormat | None, missing_codes: Any, missing_values: Any
+    path: str | Path,
+    text: TextFormat | None,
+    missing_codes: Any,
+    missing_values: Any,
+    apart: Collection[str] = (),
 ) -> tuple[SourceFile, dict[str, Any]]:
-    """Read a file and what stands for missing values in it, as flags or arguments have it."""
+    """Read a file and what stands for missing values in it, as flags or arguments have it.
+
+    Words that do are emptied as they are read, but in the columns that keep them apart.
+    """
     file = open_file(path, text=text)
     given = {"missing_codes": missing_codes, "missing_values": missing_values}
     declared = with_named_values({n: v for n, v in given.items() if v is not None}, file.names)
-    return file.read(missing=codes_of(declared).words_of), declared_missing(declared)
+    words_of = _words_but(codes_of(declared), apart)
+    return file.read(missing=words_of), declared_missing(declared)
+
+
+def _words_but(codes: MissingCodes, apart: Collection[str]) -> Callable[[str], tuple[str, ...]]:
+    return lambda name: () if name in apart else codes.words_of(name)
 
 
 @stands_alone
@@ -438,6 +452,16 @@ def attack_files(
     )
 
 
+def _with_words(guarantee: Guarantee | None) -> set[str]:
+    """Name the categories of a release that say in words why a cell is missing."""
+    return {
+        terms.name
+        for terms in (() if guarantee is None else guarantee.attributes)
+        if terms.kind in {Kind.ORDINAL, Kind.NOMINAL}
+        and any(isinstance(code, str) for code in terms.reasons)
+    }
+
+
 def assess_files(
     original: str | Path,
     protected: str | Path,
@@ -461,14 +485,16 @@ def assess_files(
     ``quasi_identifiers`` may be lists with commas.
     """
     protected = table_of_release(protected)
-    source, declared = _read_with_codes(original, text, missing_codes, missing_values)
+    file = open_file(protected, text=text)
+    guarantee = guarantee_beside(protected, file.names)
+    apart = _with_words(guarantee)
+    source, declared = _read_with_codes(original, text, missing_codes, missing_values, apart)
     before = source.frame
-    after = read_file(protected, text=text, missing=codes_of(declared).words_of).frame
+    after = file.read(missing=_words_but(codes_of(declared), apart)).frame
     names, groups, known = (
         None if given is None else resolve_names(given, before.columns)
         for given in (attributes, by, quasi_identifiers)
     )
-    guarantee = guarantee_beside(protected, after.columns)
     return assess(
         before,
         after,

@@ -81,7 +81,7 @@ def compare_corrected(
         corrected = corrected_of(protected, guarantee, terms.name)
         attribute = terms.attribute()
         assert attribute is not None  # noqa: S101 -- else it is refused
-        counts, _ = category_counts(original, attribute)
+        counts, _ = category_counts(original, terms, attribute)
         found[terms.name] = CorrectedComparison(
             corrected=corrected, original=counts / max(int(counts.sum()), 1)
         )

@@ -127,7 +127,8 @@ def _corrected_lines(name: str, found: "CorrectedComparison") -> list[str]:
     rows: list[tuple[str, ...]] = [("category", "% before", "released", "corrected", "std. error")]
     for place, category in enumerate(shares.categories[:MOST_CATEGORIES]):
         figures = (found.original, shares.released, shares.shares, shares.standard_errors)
-        rows.append((label(str(category), 22), *(f"{100 * one[place]:.4g}" for one in figures)))
+        named = "missing" if category is None else str(category)
+        rows.append((label(named, 22), *(f"{100 * one[place]:.4g}" for one in figures)))
     title = (
         f"Shares of {label(name, 24)}, corrected for randomisation (total variation "
         f"{found.moved:.3g} as released, {found.moved_corrected:.3g} corrected)"
@@ -287,7 +288,7 @@ def _linkage_lines(assessment: "Assessment") -> list[str]:
         return []
     complete = f"{assessment.n_records_complete} records complete in both"
     if MIXED.id in assessment.measured:
-        complete += "; over all attributes every record, or a sample of many"
+        complete += "; over all attributes all, or a sample of many"
     rows = [("distance", "percent", "by chance", "95 % interval")]
     for linked in found:
         figure = linked.figure

@@ -9,8 +9,8 @@ from microveil.errors import RequestError
 from microveil.mechanism.transition import randomised_response
 from microveil.privacy import Guarantee
 from microveil.privacy.terms import RESPONSE, AttributeTerms
-from microveil.schema import Attribute
-from microveil.table import Table, numbers_of_attribute, on_grid
+from microveil.schema import Attribute, Code
+from microveil.table import Numbers, Table, code_for, numbers_of_attribute, on_grid
 from microveil.utility.corrected_shares import CorrectedShares, correct_shares
 
 __all__ = ["category_counts", "corrected_of", "randomised_attributes"]
@@ -48,27 +48,54 @@ def corrected_of(table: Table, guarantee: Guarantee, name: str) -> CorrectedShar
             "its categories were read from the data, and the guarantee does not repeat them",
             "declare its categories",
         )
-    counts, categories = category_counts(table, attribute)
+    counts, categories = category_counts(table, terms, attribute)
     weights = _weights(terms, len(counts), guarantee.unit.max_rows)
     return correct_shares(weights, counts, categories, f"matrix of '{name}'")
 
 
 def category_counts(
-    table: Table, attribute: Attribute
+    table: Table, terms: AttributeTerms, attribute: Attribute
 ) -> tuple[NDArray[np.int64], tuple[Any, ...]]:
-    """Count the records of each category of an attribute's domain, and name these."""
+    """Count the records of each category that the matrix knows, and name these.
+
+    Parameters
+    ----------
+    table : Table
+    terms : AttributeTerms
+        Where their matrix knows more than the domain, being missing is one more category, behind
+        the others, and each code of theirs for the reason another.
+    attribute : Attribute
+        Of these terms.
+
+    Returns
+    -------
+    (int64 array, tuple)
+        Counts, and values of the domain, None for being missing, and codes.
+    """
     lower, upper = attribute.grid_bounds or (0, 0)
-    column = on_grid(
-        numbers_of_attribute(table, attribute),
-        attribute,
-        keep_missing=True,
-        clamp=False,
-        may_be_empty=True,
-    )
-    counts = np.bincount(column.values - lower, minlength=upper - lower + 1)
+    numbers = numbers_of_attribute(table, attribute)
+    column = on_grid(numbers, attribute, keep_missing=True, clamp=False, may_be_empty=True)
+    n_values = upper - lower + 1
+    counts = np.bincount(column.values - lower, minlength=n_values)
     if attribute.categories is not None:
-        return counts, attribute.categories.values
-    return counts, tuple(attribute.from_grid(np.arange(lower, upper + 1)).tolist())
+        values: tuple[Any, ...] = attribute.categories.values
+    else:
+        values = tuple(attribute.from_grid(np.arange(lower, upper + 1)).tolist())
+    stated = terms.transition or ()
+    if isinstance(stated, str) or len(stated) <= n_values:
+        return counts, values
+    kind = table.kind(attribute.name)
+    of_codes = [_with_code(numbers, code_for(code, attribute.name, kind)) for code in terms.reasons]
+    without = column.n_missing - sum(of_codes)
+    return np.append(counts, [without, *of_codes]), (*values, None, *terms.reasons)
+
+
+def _with_code(numbers: Numbers, code: Code | None) -> int:
+    """Count the records that lack a value for a reason."""
+    reasons = numbers.reasons
+    if reasons is None or code not in reasons.codes:
+        return 0
+    return int(np.count_nonzero(reasons.which == reasons.codes.index(code)))
 
 
 def _weights(terms: AttributeTerms, n_categories: int, max_rows: int) -> NDArray[np.int64]:
@@ -76,12 +103,6 @@ def _weights(terms: AttributeTerms, n_categories: int, max_rows: int) -> NDArray
         # The share is the unit's, and each of its records was drawn by a part of it.
         return randomised_response(terms.share / max_rows, n_categories, terms.name)
     stated = np.array(terms.transition or (), dtype=np.int64)
-    if stated.ndim == 2 and len(stated) > n_categories:
-        raise RequestError(
-            f"matrix of '{terms.name}'",
-            "being missing was a category of its own, which no correction takes yet",
-            "use the released shares as they are",
-        )
     if stated.shape != (n_categories, n_categories):
         raise RequestError(
             f"matrix of '{terms.name}'",

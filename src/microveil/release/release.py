@@ -287,7 +287,8 @@ class Release:
         Returns
         -------
         CorrectedShares
-            With covariance, over draws of the randomisation.
+            With covariance, over draws of the randomisation. Where being missing was a category,
+            it is one here, None, and so is each code that says why.
 
         Raises
         ------
@@ -310,7 +311,7 @@ class Release:
         >>> bool(abs(found.shares[1] - 0.3) < 5 * found.standard_errors[1])
         True
         """
-        return corrected_of(open_table(self.data), self.guarantee, attribute)
+        return corrected_of(open_table(self.data, self.codes), self.guarantee, attribute)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle all but the manifest."""

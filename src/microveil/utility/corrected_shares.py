@@ -23,8 +23,9 @@ class CorrectedShares:
     Attributes
     ----------
     categories : tuple
+        None among them where being missing was one.
     n_records : int
-        Released with a value.
+        Released with one of them.
     released : float64 array (n_categories,)
         Shares as they are released.
     shares : float64 array (n_categories,)
