@@ -335,15 +335,22 @@ def test_missing_values_leave_people_out_and_are_counted():
 
 
 @pytest.mark.parametrize(
-    "column", [["x", None, "y", "x", "y", "y"], [7, None, 0, 9, 9, 0], [True, None, *[False] * 4]],
+    ("column", "left_out"),
+    [
+        (["x", None, "y", "x", "y", "y"], 0),
+        ([7, None, 0, 9, 9, 0], 1),
+        ([True, None, *[False] * 4], 1),
+    ],
     ids=["text", "whole", "yes/no"],
-)  # fmt: skip
-def test_what_is_missing_is_missing_in_every_kind_of_table(column):
-    """None is no category, and no zero."""
+)
+def test_what_is_missing_is_missing_in_every_kind_of_table(column, left_out):
+    """None is no zero; of text it is a category of its own, by which its person is found."""
     table = pl.DataFrame({"A": [1.5, 2, 3.25, 4, 5, 6], "B": column})
     for one in (table, table.to_pandas(use_pyarrow_extension_array=True), table.to_arrow()):
         outcome = by_attack(attack(one, one, known=["B"]))["record linkage by distance"][0]
-        assert outcome.n_left_out == 1
+        assert outcome.n_left_out == left_out
+        if not left_out:
+            assert outcome.successes == 1 + 1 + 1  # the one without, and one for either word
 
 
 def test_a_table_of_missing_values_is_attacked_in_vain():

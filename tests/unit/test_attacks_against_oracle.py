@@ -24,6 +24,7 @@ from microveil.risk.attacks.membership import area_under_curve
 from microveil.risk.attacks.nearest import Rows, standard_weights
 from microveil.risk.attacks.singling_out import Predicates, singling_out
 from reference import attacks as oracle
+from reference import mixed_linkage
 from reference.record_linkage import average_ranks, reciprocal_variances
 
 
@@ -55,7 +56,11 @@ def weights_of(original, is_category):
     """Weights as the attack computes them, held against the oracle's."""
     weights = standard_weights(original, is_category)
     by_hand = reciprocal_variances(original.tolist())
-    expected = [1.0 if c else w for w, c in zip(by_hand, is_category, strict=True)]
+    by_pairs = mixed_linkage.scales(original.tolist(), is_category)
+    expected = [
+        of_category if category else weight
+        for weight, (of_category, _), category in zip(by_hand, by_pairs, is_category, strict=True)
+    ]
     assert weights == pytest.approx(expected, rel=1e-12)
     return weights.tolist()
 
@@ -87,7 +92,11 @@ def test_linkage_by_rank_compares_ranks_and_categories(tables):
         for table in (original, protected)
     ]
     n = len(original)
-    weights = [max((n * n - 1) / 12, 1.0) if c else 1.0 for c in is_category]
+    of_ranks = max((n * n - 1) / 12, 1.0)
+    weights = [
+        of_ranks * weight if category else 1.0
+        for weight, category in zip(weights_of(original, is_category), is_category, strict=True)
+    ]
     expected = oracle.link_successes(*ranked, weights, is_category)
     assert outcome.successes == pytest.approx(float(expected), rel=1e-12)
 

@@ -10,6 +10,7 @@ from microveil.risk import closest_records as module
 from microveil.risk.closest_records import closest_records
 from microveil.risk.medians import median_of
 from reference import attacks as oracle
+from reference import mixed_linkage
 from reference.record_linkage import reciprocal_variances
 
 values = st.lists(
@@ -30,7 +31,7 @@ def columns(records):
 def test_distances_are_those_of_comparing_everybody(original, protected):
     """Rows with all records, each person with all others; numbers in standard deviations."""
     people = [list(map(float, record)) for record in original]
-    weights = [*reciprocal_variances(people)[:2], 1.0]
+    weights = [*reciprocal_variances(people)[:2], mixed_linkage.scales(people, KINDS)[2][0]]
     to_row = [
         min(oracle.distances(row, people, weights, KINDS)) ** 0.5
         for row in [list(map(float, record)) for record in protected]

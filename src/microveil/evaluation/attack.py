@@ -347,7 +347,8 @@ def _columns(
     for side, codes in coded.items():
         values = codes.values.astype(np.float64)
         if codes.missing is not None:
-            values[codes.missing] = np.nan
+            # Being without a category is one more.
+            values[codes.missing] = len(categories)
         columns[side] = values
     return columns
 

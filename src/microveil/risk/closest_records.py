@@ -5,8 +5,9 @@ person. The yardstick is somebody who was left out: a person's distance to the c
 others, as if the table had been made without that person.
 
 Numbers are compared in standard deviations of the original; a category is equal or not, and one
-that differs weighs as much as a number one deviation away; squares are added. A release whose
-values are less spread than the original's lies nearer to people without showing any of them.
+that differs weighs so much that the mean over all pairs of originals is that of numbers; squares
+are added. A release whose values are less spread than the original's lies nearer to people without
+showing any of them.
 """
 
 from collections.abc import Sequence

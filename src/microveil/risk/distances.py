@@ -3,7 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LEAF_SIZE", "average_ranks", "distinct_records", "reciprocal_variances"]
+__all__ = [
+    "LEAF_SIZE",
+    "average_ranks",
+    "category_weight",
+    "distinct_records",
+    "reciprocal_variances",
+]
 
 # Smaller variances have no exact reciprocal in float64: the attribute counts as constant.
 SMALLEST_VARIANCE = float(np.finfo(np.float64).tiny)
@@ -38,6 +44,31 @@ def reciprocal_variances(original: NDArray[np.float64]) -> NDArray[np.float64]:
         usable = ~constant & (variances >= SMALLEST_VARIANCE)
         weights[usable] = 1.0 / variances[usable]
     return weights
+
+
+def category_weight(values: NDArray[np.float64]) -> float:
+    """Return what two different categories add to a squared distance; 0 of a constant.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (n_records,)
+        Of the original; equal ones are one category.
+
+    Returns
+    -------
+    float
+        2 (n - 1) / n over the share of all ordered pairs that differ: on average over these pairs
+        as much as numbers add in standard deviations.
+
+    Examples
+    --------
+    >>> category_weight(np.array([0.0, 0.0, 1.0, 1.0]))
+    3.0
+    """
+    n = len(values)
+    _, counts = np.unique(values, return_counts=True)
+    differing = n * n - sum(count * count for count in counts.tolist())
+    return 2 * (n * (n - 1) / differing) if differing else 0.0
 
 
 def average_ranks(matrix: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from microveil._kernels import mixed_linkage as kernel
 from microveil.errors import DataError
-from microveil.risk.distances import distinct_records, reciprocal_variances
+from microveil.risk.distances import category_weight, distinct_records, reciprocal_variances
 from microveil.risk.record_linkage import Positions, RecordLinkage, summarised
 
 __all__ = ["record_linkage_mixed"]
@@ -118,10 +118,7 @@ def _scale(original: Matrix, is_category: NDArray[np.bool_]) -> _Scale:
     weights, gaps = np.zeros(len(is_category)), np.zeros(len(is_category))
     for a, values in enumerate(original.T):
         if is_category[a]:
-            _, counts = np.unique(values, return_counts=True)
-            n = len(values)
-            differing = n * n - int((counts.astype(object) ** 2).sum())
-            weights[a] = 2 * (n * (n - 1) / differing) if differing else 0.0
+            weights[a] = category_weight(values)
             continue
         present = values[~np.isnan(values), np.newaxis]
         if len(present):

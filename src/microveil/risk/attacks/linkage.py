@@ -85,7 +85,8 @@ def _candidates(
         )
         # Ranks are compared as they are, so that they tie as on paper; their variance weighs
         # the categories.
-        weights = np.where(is_category, max((len(people) ** 2 - 1) / 12, 1.0), 1.0)
+        of_ranks = max((len(people) ** 2 - 1) / 12, 1.0)
+        weights = np.where(is_category, of_ranks * standard_weights(people, is_category), 1.0)
     else:
         weights = standard_weights(people, is_category)
     search = Rows.arrange(rows, weights, is_category)

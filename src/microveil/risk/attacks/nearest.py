@@ -1,7 +1,7 @@
 """The released rows nearest to what an intruder knows, categories and numbers together.
 
-Numbers are compared in standard deviations of the original, categories are equal or not: a
-category that differs weighs as much as a number one deviation away. An attribute that is
+Numbers are compared in standard deviations of the original, categories are equal or not: every
+attribute has the same mean squared difference over all pairs of originals. An attribute that is
 constant in the original counts as 0. Ties are exact equality of computed distances.
 """
 
@@ -16,7 +16,12 @@ from numpy.typing import NDArray
 
 from microveil._kernels import attacks as kernel
 from microveil._kernels import linkage
-from microveil.risk.distances import LEAF_SIZE, distinct_records, reciprocal_variances
+from microveil.risk.distances import (
+    LEAF_SIZE,
+    category_weight,
+    distinct_records,
+    reciprocal_variances,
+)
 
 __all__ = ["Rows", "in_threads", "own_distances", "standard_weights"]
 
@@ -26,12 +31,15 @@ QUERIES_PER_TASK = 512
 def standard_weights(
     original: NDArray[np.float64], is_category: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Return what a squared difference in each attribute weighs: 1/variance, 1 for a category.
+    """Return what a squared difference in each attribute weighs: 1/variance of a number.
 
     >>> standard_weights(np.array([[1.0, 0.0], [3.0, 1.0]]), np.array([False, True]))
-    array([0.5, 1. ])
+    array([0.5, 2. ])
     """
-    return np.where(is_category, 1.0, reciprocal_variances(original))
+    weights = reciprocal_variances(original)
+    for a in np.flatnonzero(is_category):
+        weights[a] = category_weight(original[:, a])
+    return weights
 
 
 def own_distances(
