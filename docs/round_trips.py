@@ -3,7 +3,7 @@
 import datetime
 import json
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -94,12 +94,18 @@ def fate(column: pl.Series, form: Format) -> str:
         return f"as {_NAMES[again.dtype.base_type()]}"
     if again.null_count() > column.null_count():
         return "as missing"
-    if column.dtype == pl.String and again.equals(column.str.strip_chars_end(" ")):
-        return "kept" if again.equals(column) else "without spaces at the end"
     if repr(again.to_list()) == repr(column.to_list()):  # by which -0.0 is not 0.0
         return "kept"
-    shortened = [float(f"{cell:.16g}") for cell in column] if column.dtype == pl.Float64 else []
-    return "to 16 digits" if again.to_list() == shortened else "other values"
+    return next(
+        (said for said, seen in CHANGES.items() if again.to_list() == seen(column)), "other"
+    )
+
+
+CHANGES: Mapping[str, Callable[[pl.Series], list[object]]] = {
+    "without the sign of 0": lambda column: column.to_list(),
+    "without spaces at the end": lambda column: [str(cell).rstrip(" ") for cell in column],
+    "to 16 digits": lambda column: [float(f"{cell:.16g}") for cell in column],
+}
 
 
 def fate_of_labels(column: pl.Series, labels: Labels, form: Format) -> str:

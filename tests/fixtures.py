@@ -1,4 +1,4 @@
-"""Fixtures and the two markers, here and for the papers: long runs, reference data, by name."""
+"""Fixtures and what tests need that is not everywhere, here and for the papers."""
 
 import gc
 import importlib
@@ -9,6 +9,7 @@ import pytest
 from hypothesis import settings
 
 import compiled
+import postgresql_server
 import uncompiled
 
 # The first call of a kernel compiles it: a deadline would fail on that, not on us. Of each property
@@ -29,10 +30,8 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave reference tests out where no reference data are named."""
-    if os.environ.get("MICROVEIL_DATA"):
-        return
-    left_out = [item for item in items if item.get_closest_marker("reference")]
+    """Leave tests out where what they need is not there: `pytest_terminal_summary` says so."""
+    left_out = [item for item in items if any(map(item.get_closest_marker, _missing()))]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in set(left_out)]
@@ -54,11 +53,21 @@ def pytest_pyfunc_call(pyfuncitem):  # noqa: ARG001 -- the hook's own argument
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Say that reference tests were left out, and what runs them."""
+    """Say which tests were left out, and what runs them."""
+    for words in _missing().values():
+        terminalreporter.write_line(words)
+
+
+def _missing():
+    """By marker, say of tests that cannot run here that they were left out."""
+    left_out = {}
+    if postgresql_server.PROGRAMS is None:
+        left_out["postgresql"] = "tests of PostgreSQL left out: apt-get install postgresql"
     if not os.environ.get("MICROVEIL_DATA"):
-        terminalreporter.write_line(
+        left_out["reference"] = (
             "tests on reference data left out: set MICROVEIL_DATA to their folder"
         )
+    return left_out
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -37,6 +37,15 @@ LOST_IN_FLOATS = {
     "categories without a list": "as text",
     "a column without values": "kept",
 }
+LOST_IN_SQLITE = {
+    "whole numbers beyond 2^63": "refused",
+    "whole numbers of 8 bits": "as whole numbers of 64 bits",
+    "the largest and the smallest decimal numbers": "without the sign of 0",
+    "decimal numbers of 32 bits": "as decimal numbers of 64 bits",
+    "database decimals": "as decimal numbers of 64 bits",
+    "categories with a list": "as text",
+    "categories without a list": "as text",
+}
 TRIMMED = "text with separators, quotes, line ends and letters of any script"
 TEXT = [name for name, form in FORMATS.items() if form.is_text]
 LOST_IN_TEXT = {
@@ -88,3 +97,9 @@ def test_labels_are_kept_in_the_file_or_beside_it(name, shown):
 def test_excel_loses_what_the_docs_say_and_nothing_else(shown):
     """A number or a date that a sheet cannot hold is refused, never changed."""
     assert fate(COLUMNS[shown], FORMATS["xlsx"]) == LOST_IN_EXCEL.get(shown, "kept")
+
+
+@pytest.mark.parametrize("shown", COLUMNS)
+def test_sqlite_loses_what_the_docs_say_and_nothing_else(shown):
+    """Declared types bring back what its storage has no place for: truth values, dates, moments."""
+    assert fate(COLUMNS[shown], FORMATS["sqlite"]) == LOST_IN_SQLITE.get(shown, "kept")

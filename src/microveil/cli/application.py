@@ -28,8 +28,10 @@ from microveil.cli.flags import (
     MissingCodesFlag,
     MissingValuesFlag,
     Names,
+    Original,
     OutputFormat,
     Population,
+    Protected,
     Separator,
     Shuffled,
     takes_inspection,
@@ -95,7 +97,7 @@ def microveil(
 @app.command()
 def demo(
     data: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             help="A file of yours instead of invented people; its bounds and decimals are then "
             "read from it, so the outcome is to look at, not to publish."
@@ -148,6 +150,7 @@ def inspect(
 ) -> None:
     """Write a recipe to fill in, or say what to expect of a request."""
     from microveil.commands.files import advise_file, inspect_file
+    from microveil.files.address import address_of
 
     if any(request[name] is not None for name in ("method", "epsilon", "recipe")):
         if output is not None or show_values:
@@ -174,13 +177,16 @@ def inspect(
         typer.echo(recipe, nl=False)  # its names are quoted as TOML has it
         return
     frame = source.frame
-    print_text(f"{data.name}: {frame.height} records, {frame.width} columns.")
+    print_text(f"{source.name}: {frame.height} records, {frame.width} columns.")
     if scope == "row":
         left = "Confirm its roles and types, fill in bounds, resolutions and categories; then"
     else:
         left = "Confirm its roles and types (bounds may stay open); then"
-    folder = _free(f"{data.name.partition('.')[0] or 'table'}-release")
-    command = command_line("protect", data, "--recipe", output, "-o", folder)
+    stem = Path(source.table or source.name.partition(".")[0]).name
+    folder = _free(f"{stem or 'table'}-release")
+    # What stands behind a file's name in a URL may open doors, and is not for logs.
+    named = "DATA" if address_of(data).is_web and "?" in data else data
+    command = command_line("protect", named, "--recipe", output, "-o", folder)
     print_text(f"Recipe written to {output}. {left}\n\n  {command}")
 
 
@@ -312,10 +318,8 @@ def audit(
 @app.command()
 @takes_analyses
 def assess(
-    original: Annotated[Path, typer.Argument(help="The table before.")],
-    protected: Annotated[
-        Path, typer.Argument(help="The table after, or the folder of its release.")
-    ],
+    original: Original,
+    protected: Protected,
     attributes: Names = None,
     separator: Separator = None,
     decimal: Decimal = ".",
@@ -461,10 +465,8 @@ def reproduce(
 
 @app.command()
 def attack(
-    original: Annotated[Path, typer.Argument(help="The table before.")],
-    protected: Annotated[
-        Path, typer.Argument(help="The table after, or the folder of its release.")
-    ],
+    original: Original,
+    protected: Protected,
     attributes: Names = None,
     known: Annotated[
         list[str] | None, typer.Option(help="Columns the intruder knows of people.")
@@ -477,7 +479,7 @@ def attack(
         typer.Option(help="Its quasi-identifiers are known, its confidential columns secret."),
     ] = None,
     control: Annotated[
-        Path | None, typer.Option(help="A table of people held out before the release was made.")
+        str | None, typer.Option(help="A table of people held out before the release was made.")
     ] = None,
     tolerance: Annotated[
         float, typer.Option(help="How near a guess has to come, in standard deviations.")

@@ -24,8 +24,10 @@ __all__ = [
     "MissingCodesFlag",
     "MissingValuesFlag",
     "Names",
+    "Original",
     "OutputFormat",
     "Population",
+    "Protected",
     "Separator",
     "Shuffled",
     "takes_inspection",
@@ -34,8 +36,15 @@ __all__ = [
 ]
 
 Data = Annotated[
-    Path, typer.Argument(metavar="DATA", help=f"A {titles()} file, one row per person.")
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help=f"A {titles()} file, its URL, or a table of PostgreSQL (docs/files.md), one row per "
+        "person.",
+    ),
 ]
+Original = Annotated[str, typer.Argument(help="The table before.")]
+Protected = Annotated[str, typer.Argument(help="The table after, or the folder of its release.")]
 Folder = Annotated[
     Path, typer.Option("-o", "--output", help="Folder for the release; FOLDER-custodian beside it.")
 ]

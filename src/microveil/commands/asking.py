@@ -47,7 +47,7 @@ def asked_of(
     """
     of_recipe = {} if recipe is None else read_recipe(recipe)
     progress("reading the table")
-    file = open_file(path, text=text_of_recipe(recipe, text))
+    file = open_file(path, text=text_of_recipe(recipe, text), progress=progress)
     asked = merged(of_recipe, with_named_values(arguments, file.names))
     codes = codes_of(asked)
     source = file.read(

@@ -54,7 +54,7 @@ class Outcome:
 def run_demo(
     folder: Path,
     *,
-    data: Path | None = None,
+    data: str | Path | None = None,
     text: TextFormat | None,
     overwrite: bool = False,
     progress: Callable[[str], None] = lambda _step: None,
@@ -68,7 +68,7 @@ def run_demo(
         invented people it gets original.csv and report.html on all releases too; of a file's
         the page shows figures of the original, and is in report-custodian, which only its
         owner can open.
-    data : Path, optional
+    data : str or Path, optional
         A file of the user's. Its bounds and decimals are then read off the data.
     text : TextFormat or None
     overwrite : bool
@@ -240,16 +240,17 @@ def _invented() -> _Given:
     )
 
 
-def _given(data: Path, text: TextFormat | None) -> _Given:
+def _given(data: str | Path, text: TextFormat | None) -> _Given:
     """Read a file, with bounds, decimals and categories off the data; name the columns left out.
 
     Where all values are 0 no bounds can be read, and there is nothing to protect.
     """
-    people = read_file(data, text=text).frame
+    source = read_file(data, text=text)
+    people = source.frame
     bounds = bounds_from_data(people)
     if not bounds:
         raise DataError(
-            f"{data}",
+            f"{source.path}",
             "no column holds numbers or dates that differ",
             "choose a file with columns that can be protected",
         )

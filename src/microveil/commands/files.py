@@ -29,6 +29,7 @@ from microveil.evaluation.assess import assess
 from microveil.evaluation.attack import attack
 from microveil.evaluation.promised import codes_in_release
 from microveil.files import Format, named_format
+from microveil.files.address import address_of
 from microveil.files.folders import check_absent, table_of_release
 from microveil.files.labelled import labelled
 from microveil.files.reading import SourceFile, open_file, read_file
@@ -179,7 +180,7 @@ def protect_file(
             is_reported=is_reported,
             escaped_in_vain=form.title if escape_formulas and not form.is_text else None,
         ),
-        input={"name": source.path.name, "sha256": source.digest},
+        input=source.origin,
     )
 
     def custodians(written: Release) -> str:
@@ -361,9 +362,13 @@ def inspect_file(
         If there is no such scope.
     """
     source, declared = _read_with_codes(path, text, missing_codes, missing_values)
-    name = source.path.name
     recipe = propose_recipe(
-        labelled(source), name, scope=scope, show_values=show_values, text=source.text, **declared
+        labelled(source),
+        source.name,
+        scope=scope,
+        show_values=show_values,
+        text=source.text,
+        **declared,
     )
     if output is not None:
         try:
@@ -432,7 +437,7 @@ def attack_files(
         for argument, given in names.items()
         if given is not None
     }
-    guarantee = guarantee_beside(protected, after.columns)
+    guarantee = _guarantee_of(protected, after.columns)
     paired = paired and has_pairs(guarantee, before.height - after.height)
     if guarantee is not None:
         codes = codes_of(declared).and_of(guarantee.missing_codes)
@@ -486,7 +491,7 @@ def assess_files(
     """
     protected = table_of_release(protected)
     file = open_file(protected, text=text)
-    guarantee = guarantee_beside(protected, file.names)
+    guarantee = _guarantee_of(protected, file.names)
     apart = _with_words(guarantee)
     source, declared = _read_with_codes(original, text, missing_codes, missing_values, apart)
     before = source.frame
@@ -506,7 +511,15 @@ def assess_files(
         corrected=corrected,
         quasi_identifiers=known,
         guarantee=guarantee,
-        measurements=None if groups is None else measurements_beside(protected, guarantee),
+        measurements=None
+        if groups is None
+        else measurements_beside(address_of(protected).path, guarantee),
         **declared,
         **analyses,
     )
+
+
+def _guarantee_of(place: str | Path, columns: Sequence[str]) -> Guarantee | None:
+    """Read the guarantee beside a table, where that is a file of this machine."""
+    address = address_of(place)
+    return guarantee_beside(address.path, columns) if address.scheme == "file" else None

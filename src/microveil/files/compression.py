@@ -12,7 +12,7 @@ from typing import Any
 from microveil.errors import FileError
 from microveil.files.extras import of_extra
 
-__all__ = ["COMPRESSIONS", "check_fits", "packed", "unpacked"]
+__all__ = ["COMPRESSIONS", "check_fits", "joined", "packed", "unpacked"]
 
 _STEP = 1 << 22  # bytes unpacked between two looks at how many there are
 _GZIP = 16 + zlib.MAX_WBITS  # zlib's name for it: with gzip's header and checksum
@@ -51,14 +51,33 @@ def unpacked(path: Path, raw: bytes, compression: str) -> bytes:
     >>> unpacked(Path("people.csv.gz"), b"".join(packing), "gzip")
     b'AGE\n41'
     """
-    limit = int(_SHARE * _free_memory())
     way = COMPRESSIONS[compression]
     try:
-        return _joined(way.parts(raw), limit)
+        return joined(path, way.parts(raw))
     except (way.error(), EOFError):
         rule = f"the file must be whole {compression}, and it is cut, broken or something else"
         remedy = f"compress the table again; name it without {way.suffix} if it is not compressed"
         raise FileError(str(path), rule, remedy) from None
+
+
+def joined(path: Path, parts: Iterator[bytes]) -> bytes:
+    """Put the parts of a file together as they come, as far as half of the free memory reaches.
+
+    Raises
+    ------
+    FileError
+        As soon as they come to more.
+    """
+    limit = int(_SHARE * _free_memory())
+    kept: list[bytes] = []
+    size = 0
+    try:
+        for part in parts:
+            size += len(part)
+            if size > limit:
+                raise _too_large(path, limit)
+            kept.append(part)
+        return b"".join(kept)
     except MemoryError:
         raise _too_large(path, limit) from None
 
@@ -148,18 +167,6 @@ COMPRESSIONS = {
     ),
     "zstd": _Compression(suffix=".zst", parts=_of_zstd, packer=_zstd_packer, error=_zstd_error),
 }
-
-
-def _joined(parts: Iterator[bytes], limit: int) -> bytes:
-    """Put parts together; MemoryError where they come to more than a limit."""
-    kept: list[bytes] = []
-    size = 0
-    for part in parts:
-        size += len(part)
-        if size > limit:
-            raise MemoryError
-        kept.append(part)
-    return b"".join(kept)
 
 
 def _free_memory() -> int:

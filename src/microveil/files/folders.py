@@ -42,8 +42,8 @@ _CUSTODIANS = ("manifest.json", "report.html")
 
 
 @stands_alone
-def table_of_release(path: str | Path) -> Path:
-    """Return the table of a release whose folder is named; any other path as it is.
+def table_of_release(place: str | Path) -> str | Path:
+    """Return the table of a release whose folder is named; any other address as it is.
 
     Raises
     ------
@@ -52,12 +52,12 @@ def table_of_release(path: str | Path) -> Path:
 
     Examples
     --------
-    >>> table_of_release("people.csv").name
+    >>> table_of_release("people.csv")
     'people.csv'
     """
-    folder = Path(path)
+    folder = Path(place)
     if not folder.is_dir():
-        return folder
+        return place
     tables = [folder / name for name in _TABLES if (folder / name).is_file()]
     if len(tables) != 1:
         raise FileError(

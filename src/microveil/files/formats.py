@@ -2,7 +2,7 @@
 
 >>> list(FORMATS)
 ['csv', 'csv.gz', 'csv.zst', 'tsv', 'tsv.gz', 'tsv.zst', 'parquet', 'arrow', 'xlsx',
- 'sav', 'zsav', 'dta', 'sas']
+ 'sav', 'zsav', 'dta', 'sas', 'sqlite']
 """
 
 import importlib
@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # the command line shows the formats without loading what rea
 
 __all__ = [
     "FORMATS",
+    "DatabaseModule",
     "Format",
     "FormatModule",
     "Opened",
@@ -79,6 +80,21 @@ class FormatModule(Protocol):
         ...
 
 
+class DatabaseModule(FormatModule, Protocol):
+    """What the module of a format offers whose files may hold several tables."""
+
+    def opened(
+        self,
+        path: Path,
+        raw: bytes,
+        text: "TextFormat | None",
+        table: str | None = None,
+        query: str | None = None,
+    ) -> Opened:
+        """Check the form of a file, and choose a table of it, or what a query gives."""
+        ...
+
+
 _PARTS = frozenset({"column", "codes", "text codes", "missing codes"})
 
 
@@ -106,6 +122,10 @@ class Format:
         Which parts of `Labels` its files have a place for.
     is_written : bool
         Whether tables are written in it too.
+    has_tables : bool
+        Whether its files may hold several tables, and be asked by a query.
+    unfinished : tuple of str
+        What the names of files beside one end with, behind its own, while it is not whole.
     """
 
     name: str
@@ -117,6 +137,8 @@ class Format:
     has_types: bool = True
     keeps: frozenset[str] = frozenset()
     is_written: bool = True
+    has_tables: bool = False
+    unfinished: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.suffixes or any(end != end.lower() or end[:1] != "." for end in self.suffixes):
@@ -216,6 +238,14 @@ _ALL = (
         keeps=frozenset({"column"}),
         is_written=False,
     ),
+    Format(
+        name="sqlite",
+        title="SQLite",
+        suffixes=(".db", ".sqlite", ".sqlite3"),
+        module="microveil.files.sqlite_format",
+        has_tables=True,
+        unfinished=("-wal", "-journal"),
+    ),
 )
 FORMATS: dict[str, Format] = {entry.name: entry for entry in _ALL}
 
@@ -272,7 +302,7 @@ def titles() -> str:
     """Name the formats in a phrase.
 
     >>> titles()
-    'CSV, TSV, Parquet, Arrow IPC, Excel, SPSS, Stata or SAS'
+    'CSV, TSV, Parquet, Arrow IPC, Excel, SPSS, Stata, SAS or SQLite'
     """
     *most, last = dict.fromkeys(entry.title for entry in FORMATS.values())
     return " or ".join([", ".join(most), last] if most else [last])

@@ -1,7 +1,7 @@
 """Reading files from Python, as the command line reads them."""
 
 from collections.abc import Iterable
-from pathlib import Path
+from os import PathLike
 
 from microveil.errors import stands_alone
 from microveil.files.reading import SourceFile, read_file
@@ -21,7 +21,7 @@ __all__ = ["labelled", "read"]
 
 @stands_alone
 def read(
-    path: str | Path,
+    place: str | PathLike[str],
     *,
     separator: str | None = None,
     decimal: str = ".",
@@ -32,8 +32,10 @@ def read(
 
     Parameters
     ----------
-    path : str or pathlib.Path
-        The end of the file's name says its format, one of docs/files.md.
+    place : str or pathlib.Path
+        A file, the end of whose name says its format, one of docs/files.md; its URL, of https, http
+        or file; a table or a query of a database: "people.db?table=people",
+        "postgresql://HOST/DATABASE?table=people", or with "?query=SELECT ..." behind it.
     separator, decimal, encoding : str
         How a file of text is written. Without a separator it is that of the format: tabs in a
         TSV file, commas in a CSV file, or semicolons where commas are decimal marks.
@@ -59,6 +61,7 @@ def read(
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "people.tsv")
     ...     _ = path.write_text("AGE\tZIP\n41\t01234\n\t98101\n")
@@ -72,7 +75,7 @@ def read(
     """
     missing = MissingCodes.of(None, missing_values)
     text = text_format(separator, decimal, encoding)
-    return labelled(read_file(path, text=text, missing=missing.words_of))
+    return labelled(read_file(place, text=text, missing=missing.words_of))
 
 
 def labelled(source: SourceFile) -> LabelledTable:

@@ -1,16 +1,20 @@
 """Reading files of any format."""
 
 import hashlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
+from typing import cast
 
 import polars as pl
 
 from microveil.errors import FileError, stands_alone
+from microveil.files import arrow_format
+from microveil.files.address import Address, address_of
 from microveil.files.compression import unpacked
-from microveil.files.formats import Format, format_of
+from microveil.files.formats import FORMATS, DatabaseModule, Format, Opened, format_of
 from microveil.files.table_schema import Beside, schema_beside
 from microveil.files.text import TextFormat
 from microveil.table import Labels
@@ -25,18 +29,23 @@ class SourceFile:
     Parameters
     ----------
     path : pathlib.Path
-        The file.
+        The file, as messages name it: of a URL its host and the file's name.
     format : Format
-        How it is stored.
+        How a release of it is written: as it is stored, where that is a file.
     frame : polars.DataFrame
         The table, shape (n_records, n_columns).
     text : TextFormat or None
         How it is written; None where it is no text.
     digest : str
-        SHA-256 of the file's bytes, in hexadecimal digits.
+        SHA-256 of the file's bytes, in hexadecimal digits; of a table that is in no file of those
+        that it would have as an Arrow file.
     labels : mapping of str to Labels
         By column: those of the file, and where its format has no place for some those of the
         schema.json beside it.
+    database : str or None
+        Of PostgreSQL, its name.
+    table, query : str or None
+        Which table of a database, or what was asked of it.
     """
 
     path: Path
@@ -45,20 +54,76 @@ class SourceFile:
     text: TextFormat | None
     digest: str
     labels: Mapping[str, Labels]
+    database: str | None = None
+    table: str | None = None
+    query: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        of_database = "" if self.database is None else f", database {self.database}"
+        return f"{self.path.name}{of_database}"
+
+    @property
+    def origin(self) -> dict[str, str]:
+        """What it was, for the custodian's manifest."""
+        asked = {"table": self.table, "query": self.query}
+        named = {key: value for key, value in asked.items() if value is not None}
+        return {"name": self.name, **named, "sha256": self.digest}
 
 
 class OpenedFile:
     """A file whose form is checked and whose columns have names, but no types yet."""
 
-    def __init__(self, path: Path, text: TextFormat | None) -> None:
-        self._path, self._format = path, format_of(path)
-        self._raw = _read_bytes(path)
-        data, compression = self._raw, self._format.compression
-        if compression is not None:
-            data = unpacked(path, data, compression)
-        self._table = self._format.load().opened(path, data, self._format.text(text))
-        beside = None if self._format.keeps_all else schema_beside(path, self._table.names)
+    def __init__(
+        self,
+        address: Address,
+        text: TextFormat | None = None,
+        progress: Callable[[str], None] = lambda _step: None,
+    ) -> None:
+        self._address = address
+        self._database: str | None = None
+        if address.scheme == "postgresql":
+            from microveil.files import postgresql  # with its library, which others do without
+
+            table, self._database = postgresql.opened(address)
+            # A database has no file that a release of it could be written like.
+            self._table: Opened = table
+            self._format = FORMATS["parquet"]
+            self._digested = arrow_format.batches(
+                table.frame, None, escape_formulas=False, labels={}
+            )
+            self._beside = Beside(labels=table.labels)
+            return
+        self._format = format_of(address.path)
+        raw = self._bytes(progress)
+        self._digested = iter([raw])
+        self._table = self._opened(raw, text)
+        is_alone = self._format.keeps_all or address.is_web
+        beside = None if is_alone else schema_beside(address.path, self._table.names)
         self._beside = beside or Beside(labels=self._table.labels)
+
+    def _bytes(self, progress: Callable[[str], None]) -> bytes:
+        address = self._address
+        if address.is_web:
+            from microveil.files.download import downloaded  # what it imports takes a while
+
+            return downloaded(address, progress)
+        for ending in self._format.unfinished:
+            other = address.path.with_name(f"{address.path.name}{ending}")
+            if other.is_file() and _begins(other):
+                rule = f"the database must be whole, and a part of it is in {other.name} still"
+                remedy = "close the programs that have it open, or open and close it with sqlite3"
+                raise FileError(str(address.path), rule, remedy)
+        return _read_bytes(address.path)
+
+    def _opened(self, raw: bytes, text: TextFormat | None) -> Opened:
+        path, form = self._address.path, self._format
+        data = raw if form.compression is None else unpacked(path, raw, form.compression)
+        if form.has_tables:
+            module = cast("DatabaseModule", form.load())
+            return module.opened(path, data, None, self._address.table, self._address.query)
+        return form.load().opened(path, data, form.text(text))
 
     @property
     def names(self) -> list[str]:
@@ -75,7 +140,7 @@ class OpenedFile:
     ) -> SourceFile:
         """Read the table; see `read_file`."""
         with ThreadPoolExecutor(1) as beside:
-            digest = beside.submit(lambda: hashlib.sha256(self._raw).hexdigest())
+            digest = beside.submit(_digest, self._digested)
             said = self._beside
             frame = self._table.read(
                 said.decimals | frozenset(decimals),
@@ -84,36 +149,47 @@ class OpenedFile:
                 missing,
             )
             return SourceFile(
-                path=self._path,
+                path=self._address.path,
                 format=self._format,
                 frame=frame,
                 text=self._table.text,
                 digest=digest.result(),
                 labels=said.labels,
+                database=self._database,
+                table=self._address.table,
+                query=self._address.query,
             )
 
 
 @stands_alone
-def open_file(path: str | Path, *, text: TextFormat | None = None) -> OpenedFile:
+def open_file(
+    place: str | PathLike[str],
+    *,
+    text: TextFormat | None = None,
+    progress: Callable[[str], None] = lambda _step: None,
+) -> OpenedFile:
     """Open a file to see its columns before it is said how to read them.
 
     Parameters
     ----------
-    path : str or pathlib.Path
+    place : str or pathlib.Path
+        A file, or another address, see `address_of`.
     text : TextFormat, optional
         As for `read_file`.
+    progress : callable
+        Gets how much is downloaded, where something is.
 
     Raises
     ------
     FileError
         The file cannot be read or is no table.
     """
-    return OpenedFile(Path(path), text)
+    return OpenedFile(address_of(place), text, progress)
 
 
 @stands_alone
 def read_file(
-    path: str | Path,
+    place: str | PathLike[str],
     *,
     text: TextFormat | None = None,
     decimals: Collection[str] = (),
@@ -125,8 +201,8 @@ def read_file(
 
     Parameters
     ----------
-    path : str or pathlib.Path
-        A file whose name ends as one of `FORMATS` does.
+    place : str or pathlib.Path
+        A file whose name ends as one of `FORMATS` does, or another address, see `address_of`.
     text : TextFormat, optional
         How a file of text is written; by default with points, in UTF-8 and with the format's
         own separator.
@@ -162,8 +238,24 @@ def read_file(
     ...     read_file(path).frame.to_dict(as_series=False)
     {'AGE': [41, None], 'ZIP': ['01234', '98101']}
     """
-    opened = open_file(path, text=text)
+    opened = open_file(place, text=text)
     return opened.read(decimals=decimals, as_text=as_text, of_one_kind=of_one_kind, missing=missing)
+
+
+def _digest(parts: Iterator[bytes | memoryview]) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def _begins(path: Path) -> bool:
+    """Whether a file holds something: one that is kept to be written anew begins with a zero."""
+    try:
+        with path.open("rb") as file:
+            return file.read(1) not in (b"", b"\0")
+    except OSError:
+        return True
 
 
 def _read_bytes(path: Path) -> bytes:

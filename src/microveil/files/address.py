@@ -1,0 +1,186 @@
+"""Where a table is, in one string: a file, a URL, a table or a query of a database.
+
+An address is the same in Python and on the command line, wherever a file can be named::
+
+    people.csv                                      a file
+    people.db?table=people                          a table of a SQLite file
+    people.db?query=SELECT * FROM people            a query: all that follows, as it stands
+    https://example.org/people.csv                  a file of any format, http and file too
+    postgresql://localhost/survey?table=people      a table or a query of PostgreSQL
+
+No recipe holds one: what a recipe from elsewhere asks for opens no file and no connection. Nothing
+of an address that could be a password is shown or written anywhere: passwords are refused, and of
+a URL the host and the file's name are shown alone.
+"""
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+from urllib.request import url2pathname
+
+from microveil.errors import FileError
+from microveil.files.formats import FORMATS
+
+__all__ = ["Address", "address_of"]
+
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://", flags=re.IGNORECASE)
+_WEB = ("http", "https")
+_DATABASE = ("postgresql", "postgres")
+# What libpq reads of a URL that would be a password.
+_SECRETS = ("password", "sslpassword")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """Where a table is.
+
+    Attributes
+    ----------
+    scheme : {"file", "http", "https", "postgresql"}
+    location : str
+        A path, a URL, or what connects to a database.
+    path : pathlib.Path
+        As messages name it: a file's own, of a URL its host and the file's name.
+    table, query : str or None
+        Which table, or what is asked for, of a database with several; one of them at most.
+    """
+
+    scheme: str
+    location: str
+    path: Path
+    table: str | None = None
+    query: str | None = None
+
+    @property
+    def is_web(self) -> bool:
+        """Whether it has to be downloaded."""
+        return self.scheme in _WEB
+
+
+def address_of(given: str | os.PathLike[str]) -> Address:
+    """Read an address.
+
+    Raises
+    ------
+    FileError
+        If it is of no known kind, or holds a password. The message does not repeat it.
+
+    Examples
+    --------
+    >>> address_of("people.db?table=people").table
+    'people'
+    >>> address_of("https://example.org/open/people.csv?version=2").path.as_posix()
+    'example.org/people.csv'
+    >>> address_of("postgresql://ann@localhost/survey?query=SELECT 100 % 7 + 1").query
+    'SELECT 100 % 7 + 1'
+    """
+    written = os.fspath(given)
+    named = _SCHEME.match(written)
+    if named is None:
+        return _of_file(written)
+    scheme, rest = named[1].lower(), written[named.end() :]
+    if scheme == "file":
+        return _of_file_url(rest)
+    if scheme in _WEB:
+        return _of_web(scheme, rest)
+    if scheme in _DATABASE:
+        return _of_database(rest)
+    raise FileError(
+        "address",
+        "it must be a file's name or begin with https:// http:// file:// or postgresql://",
+        "name a SQLite file by its path: people.db?table=NAME; export other databases to a file",
+    )
+
+
+def _of_file(written: str) -> Address:
+    """Read a path, with a table or a query behind it where it is one of several tables."""
+    file, mark, asked = written.partition("?")
+    databases = tuple(
+        end for entry in FORMATS.values() if entry.has_tables for end in entry.suffixes
+    )
+    if not mark or not file.lower().endswith(databases) or os.path.lexists(written):
+        return Address(scheme="file", location=written, path=Path(written))
+    others, table, query = _asked(asked)
+    if others:
+        raise FileError(
+            file,
+            "behind the ? of a database's file a table or a query is named, and nothing else",
+            f"write {Path(file).name}?table=NAME",
+        )
+    return Address(scheme="file", location=file, path=Path(file), table=table, query=query)
+
+
+def _of_file_url(rest: str) -> Address:
+    host, slash, path = rest.partition("/")
+    if host not in ("", "localhost"):
+        raise FileError(
+            "file URL",
+            "it must name a file of this machine, and it names another",
+            "write file:///folder/people.csv, or the file's path",
+        )
+    return _of_file(url2pathname(slash + path))
+
+
+def _of_web(scheme: str, rest: str) -> Address:
+    url = f"{scheme}://{rest}"
+    try:
+        parts = urlsplit(url)
+        host, has_user = parts.hostname or "", "@" in parts.netloc
+        _ = parts.port  # a password that is cut at a slash is no port
+    except ValueError:
+        host, has_user = "", False
+    if has_user:
+        raise FileError(
+            f"{scheme} URL",
+            "it must hold no user and no password, which would stay in histories and lists of "
+            "processes",
+            "download the file with a program that keeps them, and name the file",
+        )
+    if not host:
+        raise FileError(f"{scheme} URL", "it must be a URL", "write https://HOST/FOLDER/people.csv")
+    # Other parts of it may be secret: links that are shared are often as good as passwords.
+    name = unquote(parts.path.rpartition("/")[2]).rpartition("@")[2]
+    return Address(scheme=scheme, location=url, path=Path(host, Path(name).name))
+
+
+def _of_database(rest: str) -> Address:
+    where, _, asked = rest.partition("?")
+    others, table, query = _asked(asked)
+    user, at, _ = where.rpartition("@")
+    keys = {unquote(part.partition("=")[0]).strip().lower() for part in others}
+    if (at and ":" in user) or keys & set(_SECRETS):
+        raise FileError(
+            "PostgreSQL",
+            "its address must hold no password, which would stay in histories and lists of "
+            "processes",
+            "set PGPASSWORD, or write it into ~/.pgpass or a service file, which PostgreSQL's own "
+            "programs read too",
+        )
+    location = f"postgresql://{where}" + (f"?{'&'.join(others)}" if others else "")
+    return Address(
+        scheme="postgresql", location=location, path=Path("PostgreSQL"), table=table, query=query
+    )
+
+
+def _asked(options: str) -> tuple[list[str], str | None, str | None]:
+    """Divide what stands behind a ?: what is said to others, the table and the query.
+
+    A query is the rest of the address as it stands: it may hold any sign.
+    """
+    before, found, query = f"&{options}".partition("&query=")
+    others, tables = list[str](), list[str]()
+    for part in before.split("&"):
+        key, _, value = part.partition("=")
+        if key == "table":
+            tables.append(unquote(value))
+        elif part:
+            others.append(part)
+    if len(tables) + bool(found) > 1:
+        raise FileError(
+            "address", "it must name one table or one query, and it names several", "name one"
+        )
+    if (found and not query.strip()) or "" in tables:
+        raise FileError("address", "its table or query must not be empty", "write ?table=NAME")
+    return others, next(iter(tables), None), query if found else None

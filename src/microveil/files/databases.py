@@ -1,0 +1,117 @@
+"""What reading a SQLite file and a PostgreSQL database have in common: libraries, names, refusals.
+
+Every statement goes through `rows`: errors of the libraries may hold a value, and none passes.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from microveil.errors import FileError
+from microveil.files.extras import of_extra
+from microveil.files.text import quoted
+
+__all__ = ["Refused", "driver", "identifier", "one_of", "rows"]
+
+_SHOWN = 20  # of the names of tables
+
+
+class Refused(Exception):  # noqa: N818 -- it is caught where what was asked for is known
+    """A database refused a statement, or what it gave is no table: text of a column no UTF-8."""
+
+    def __init__(self, column: str | None = None) -> None:
+        super().__init__(column)
+        self.column = column
+
+
+def driver(name: str, place: str, title: str) -> Any:
+    """Import the library that connects to a kind of database.
+
+    Raises
+    ------
+    FileError
+        If it is not installed, with the command that installs it.
+    """
+    purpose = f"{title} tables are read and written"
+    of_extra("adbc_driver_manager", extra="sql", place=place, purpose=purpose)
+    return of_extra(f"{name}.dbapi", extra="sql", place=place, purpose=purpose)
+
+
+def identifier(name: str) -> str:
+    """Write a name as SQL takes it, whatever is in it.
+
+    >>> identifier('a"b')
+    '"a""b"'
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+def rows(cursor: Any, statement: str) -> pl.DataFrame:
+    """Return what a statement gives.
+
+    Raises
+    ------
+    Refused
+        If the database refuses it, or gives what no table holds.
+    """
+    try:
+        cursor.execute(statement)
+        return pl.DataFrame([_checked(column) for column in pl.DataFrame(cursor.fetch_arrow())])
+    except (KeyboardInterrupt, SystemExit, Refused):
+        raise
+    except BaseException:  # noqa: BLE001 -- a panic of polars is no Exception
+        raise Refused from None
+
+
+def _checked(column: pl.Series) -> pl.Series:
+    """Return text whose bytes are looked at: a library may pass on any, which polars takes unseen.
+
+    Raises
+    ------
+    Refused
+        If it is no UTF-8.
+    """
+    if column.dtype != pl.String:
+        return column
+    try:
+        return column.cast(pl.Binary).cast(pl.String)
+    except pl.exceptions.PolarsError:
+        raise Refused(column.name) from None
+
+
+def one_of(
+    tables: Sequence[str], views: Sequence[str], wanted: str | None, place: str, example: str
+) -> str:
+    """Choose a table by its name, or the only one.
+
+    Parameters
+    ----------
+    tables, views : sequence of str
+        What there is; a view is never chosen unasked.
+    wanted : str or None
+    place : str
+        The database, for messages.
+    example : str
+        An address in which NAME stands for the table's.
+
+    Raises
+    ------
+    FileError
+        If there is no such table, or several and none is named: with the names that there are.
+    """
+    every = [*tables, *views]
+    if wanted is not None and wanted in every:
+        return wanted
+    if wanted is None and len(tables) == 1:
+        return tables[0]
+    if not every:
+        raise FileError(place, "it must hold a table, and there is none", "check what was exported")
+    listed = ", ".join(map(quoted, every[:_SHOWN]))
+    more = f" and {len(every) - _SHOWN} more" if len(every) > _SHOWN else ""
+    rule = (
+        "one table must be named where there are several or none but views"
+        if wanted is None
+        else "the table that is named must exist, and there is none of that name"
+    )
+    raise FileError(place, f"{rule}: it has {listed}{more}", f"write {example}")

@@ -1,0 +1,237 @@
+"""Tables of PostgreSQL, or what a query gives: read in one transaction that can change nothing.
+
+What a column is its type says, in words that the library's own reading does not have for all:
+numbers of any precision are read as exact decimals, enumerations as categories with their list, in
+the order of their declaration, which declares no domain (decision 0013). Whoever connects, and
+with which password, PostgreSQL's own rules say: its URL, PGUSER, PGPASSWORD, ~/.pgpass, services.
+"""
+
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from microveil.errors import FileError
+from microveil.files.address import Address
+from microveil.files.databases import Refused, driver, identifier, one_of, rows
+from microveil.files.text import quoted
+from microveil.files.typed import TypedTable
+
+__all__ = ["opened"]
+
+_PLACE = "PostgreSQL"
+_EXAMPLE = "postgresql://HOST/DATABASE?table=NAME"
+_SECONDS = 30  # for a connection, where the address does not say
+_MOST_DIGITS = 38
+_ALIAS = '"microveil source"'  # a column of that name would stand for itself
+_DAYS = "'0001-01-01'", "'9999-12-31'"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Type:
+    """How columns of a type are read: what is selected of a column, and whether it can be."""
+
+    selected: str = "{}"
+    sound: str | None = None
+    rule: str = ""
+
+
+_WORDS = _Type(selected="{}::text")
+_IN_TIME = _Type(
+    sound="{} BETWEEN " + " AND ".join(_DAYS),
+    rule="dates must lie in the years 1 to 9999, and one does not or is infinite",
+)
+_EXACT = _Type(
+    selected="{}::text",
+    sound="{} NOT IN ('NaN', 'Infinity', '-Infinity')",
+    rule="a numeric column must hold numbers, and one is NaN or infinite",
+)
+# By PostgreSQL's own names; a type that is not here is refused by its name.
+_TYPES: Mapping[str, _Type] = {
+    **dict.fromkeys(("int2", "int4", "int8", "oid", "float4", "float8", "bool"), _Type()),
+    **dict.fromkeys(("text", "varchar", "bpchar", "char", "name", "citext"), _WORDS),
+    **dict.fromkeys(("uuid", "inet", "cidr", "macaddr"), _WORDS),
+    **dict.fromkeys(("date", "timestamp", "timestamptz"), _IN_TIME),
+    "numeric": _EXACT,
+}
+_LISTED = """
+SELECT c.relname AS name, n.nspname AS home, c.relkind IN ('r', 'p') AS is_table,
+       pg_catalog.pg_table_is_visible(c.oid) AS is_visible
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname <> 'information_schema'
+  AND n.nspname !~ '^pg_' AND pg_catalog.has_table_privilege(c.oid, 'SELECT')
+ORDER BY 2, 1
+"""
+# A domain is what it is of; {} are the types of the columns.
+_NAMED = """
+WITH RECURSIVE base AS (
+  SELECT o AS place, t.oid, t.typname::text AS name, t.typtype::text AS sort, t.typbasetype
+  FROM unnest(ARRAY[{}]::oid[]) WITH ORDINALITY AS u(type, o)
+  JOIN pg_catalog.pg_type t ON t.oid = u.type
+  UNION ALL
+  SELECT b.place, t.oid, t.typname::text, t.typtype::text, t.typbasetype
+  FROM base b JOIN pg_catalog.pg_type t ON t.oid = b.typbasetype WHERE b.sort = 'd'
+)
+SELECT name, sort, (SELECT array_agg(e.enumlabel::text ORDER BY e.enumsortorder)
+                    FROM pg_catalog.pg_enum e WHERE e.enumtypid = base.oid) AS labels
+FROM base WHERE sort <> 'd' ORDER BY place
+"""
+
+
+def opened(address: Address) -> tuple[TypedTable, str]:
+    """Read the table that an address names, or what its query gives; and name the database.
+
+    Raises
+    ------
+    FileError
+        If there is none that can be read. No message holds what the server says, nor the address.
+    """
+    library = driver("adbc_driver_postgresql", _PLACE, _PLACE)
+    try:
+        with (
+            closing(_connected(library, address)) as connection,
+            closing(connection.cursor()) as cursor,
+        ):
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            database = rows(cursor, "SELECT pg_catalog.current_database()::text").item()
+            return TypedTable(_Reading(cursor).frame(address.table, address.query)), database
+    except FileError:
+        raise
+    except Refused:
+        rule = "the query must be one SELECT of what may be read, and the server refuses it"
+    except Exception:  # noqa: BLE001 -- whatever it is, its words may hold a value
+        rule = "the connection must last until the table is read, and it does not"
+    raise FileError(_PLACE, rule, "try it with the program psql")
+
+
+def _connected(library: Any, address: Address) -> Any:
+    mark = "&" if "?" in address.location else "?"
+    limited = "connect_timeout=" in address.location
+    location = address.location + ("" if limited else f"{mark}connect_timeout={_SECONDS}")
+    try:
+        return library.connect(location)
+    except Exception:  # noqa: BLE001 -- its words may hold what the address does
+        rule = "the server must be reached and let you in, and it is not or does not"
+        remedy = (
+            "check host, database and user with the program psql; a password is read from "
+            "PGPASSWORD, ~/.pgpass or a service file"
+        )
+        raise FileError(_PLACE, rule, remedy) from None
+
+
+class _Reading:
+    """One connection on its way to a table."""
+
+    def __init__(self, cursor: Any) -> None:
+        self.cursor = cursor
+
+    def frame(self, table: str | None, query: str | None) -> pl.DataFrame:
+        """Read a table, or what a query gives."""
+        source = f"({query.strip().rstrip(';')}\n)" if query is not None else self._table(table)
+        names = self._names(source)
+        kinds = self._kinds(source, names)
+        self._refuse_unsound(source, kinds)
+        selected = ", ".join(
+            f"{kind.selected.format(_of(name))} AS {identifier(name)}"
+            for name, (kind, _) in kinds.items()
+        )
+        frame = self._rows(f"SELECT {selected} FROM {source} AS {_ALIAS}")
+        return pl.DataFrame([_typed(column, *kinds[column.name]) for column in frame])
+
+    def _rows(self, statement: str) -> pl.DataFrame:
+        return rows(self.cursor, statement)
+
+    def _table(self, wanted: str | None) -> str:
+        """Find a table by its name, with its schema before it or where it is seen without."""
+        found: dict[str, tuple[str, str, bool]] = {}
+        listed = self._rows(_LISTED)
+        for name, home, is_table, is_visible in listed.iter_rows() if listed.height else ():
+            found[name if is_visible else f"{home}.{name}"] = (home, name, is_table)
+        tables = [shown for shown, (_, _, is_table) in found.items() if is_table]
+        views = [shown for shown in found if shown not in tables]
+        full = {f"{home}.{name}": shown for shown, (home, name, _) in found.items()}
+        wanted = wanted if wanted in found or wanted is None else full.get(wanted, wanted)
+        home, name, _ = found[one_of(tables, views, wanted, _PLACE, _EXAMPLE)]
+        return f"{identifier(home)}.{identifier(name)}"
+
+    def _names(self, source: str) -> list[str]:
+        """Name the columns, of the first record, since a type may be one that cannot be read."""
+        listed = self._rows(
+            f"WITH first AS (SELECT pg_catalog.row_to_json({_ALIAS}) AS record "
+            f"FROM {source} AS {_ALIAS} LIMIT 1) "
+            "SELECT k FROM first, pg_catalog.json_object_keys(record) AS k"
+        )
+        names: list[str] = listed["k"].to_list() if listed.height else []
+        if not names:
+            rule = "the table must hold records, and there are none that you may read"
+            raise FileError(_PLACE, rule, "check what was asked for")
+        if len({*names}) < len(names):
+            raise FileError(_PLACE, "columns must have different names", "name them by AS")
+        return names
+
+    def _kinds(self, source: str, names: list[str]) -> dict[str, tuple[_Type, list[str] | None]]:
+        """Say how each column is read; of an enumeration with its list."""
+        asked = ", ".join(f"pg_catalog.pg_typeof({_of(name)})::oid::int8" for name in names)
+        types = self._rows(f"SELECT ARRAY[{asked}] FROM {source} AS {_ALIAS} LIMIT 1").item()
+        named = self._rows(_NAMED.format(", ".join(map(str, types))))
+        kinds: dict[str, tuple[_Type, list[str] | None]] = {}
+        for column, (name, sort, labels) in zip(names, named.iter_rows(), strict=True):
+            kind = _WORDS if sort == "e" else _TYPES.get(name)
+            if kind is None:
+                raise _refused(
+                    column,
+                    "columns must hold numbers, text, dates or truth values, and its type is "
+                    f"{quoted(name)}",
+                    "leave it out, or cast it, by a query: ?query=SELECT OTHERS FROM TABLE",
+                )
+            kinds[column] = kind, labels if sort == "e" else None
+        return kinds
+
+    def _refuse_unsound(self, source: str, kinds: Mapping[str, tuple[_Type, Any]]) -> None:
+        """Refuse values that the column's type has and no table of ours."""
+        asked = {
+            name: f"coalesce(bool_and({kind.sound.format(_of(name))}), true)"
+            for name, (kind, _) in kinds.items()
+            if kind.sound is not None
+        }
+        if not asked:
+            return
+        found = self._rows(
+            f"SELECT ARRAY[{', '.join(asked.values())}] FROM {source} AS {_ALIAS}"
+        ).item()
+        for name, is_sound in zip(asked, found, strict=True):
+            if not is_sound:
+                remedy = "correct it, or leave such records out by a query"
+                raise _refused(name, kinds[name][0].rule, remedy)
+
+
+def _of(column: str) -> str:
+    return f"{_ALIAS}.{identifier(column)}"
+
+
+def _refused(column: str, rule: str, remedy: str) -> FileError:
+    return FileError(f"{_PLACE}, column {quoted(column)}", rule, remedy)
+
+
+def _typed(column: pl.Series, kind: _Type, labels: list[str] | None) -> pl.Series:
+    if labels is not None:
+        return column.cast(pl.Enum(labels))
+    if kind is _EXACT:
+        return _decimals(column)
+    return column
+
+
+def _decimals(column: pl.Series) -> pl.Series:
+    """Read numbers of any precision exactly, all to as many decimals as one of them has."""
+    parts = column.str.strip_prefix("-").str.split_exact(".", 1).struct.unnest()
+    whole, places = map(_longest, parts)
+    if whole + places > _MOST_DIGITS:
+        rule = f"numbers must have at most {_MOST_DIGITS} digits before and behind the point"
+        raise _refused(column.name, rule, "round them by a query, or cast them: NAME::float8")
+    return column.cast(pl.Decimal(_MOST_DIGITS, places))
+
+
+def _longest(texts: pl.Series) -> int:
+    return max(texts.drop_nulls().str.len_chars().to_list(), default=0)
