@@ -105,8 +105,53 @@ def test_codes_of_missing_answers_that_are_protected_as_values_are_named(people)
     asked = {**ASKED, "attributes": ["AGE", "INCOME"], "missing": "keep"}
     asked["bounds"] = {"AGE": (0, 99), "INCOME": (-9, 10_000)}
     release = mv.protect(mv.read(people), **asked)
-    assert "codes of missing answers in INCOME: they are protected as values" in release.notes[-1]
+    assert "codes of missing answers in INCOME that the request does not" in release.notes[-1]
+    assert "--missing-codes" in release.notes[-1]
     assert not any("protected as values" in n for n in mv.protect(mv.read(people), **ASKED).notes)
+
+
+IN_NUMBERS = {"method": "dp-um", "k": 5, "attributes": ["A"], "bounds": {"A": (-9, 99)}}
+IN_WORDS = {"method": "pram", "attributes": ["B"], "categories": {"B": ["n", "s", "x", "y"]}}
+
+
+@pytest.mark.parametrize(
+    ("asked", "declared", "is_named"),
+    [
+        (IN_NUMBERS, {}, True),
+        (IN_NUMBERS, {"missing_codes": {"A": [-9, -8]}}, False),
+        (IN_NUMBERS, {"missing_codes": {"A": ["-9.0", "-8"]}}, False),
+        (IN_NUMBERS, {"missing_codes": {"A": [-9]}}, True),
+        (IN_NUMBERS, {"missing_codes": {"B": [-9, -8]}}, True),
+        (IN_NUMBERS, {"missing_values": ["-9", "-8"]}, True),  # of text alone
+        (IN_WORDS, {}, False),  # a category like the others
+        (IN_WORDS, {"categories": {"B": ["n", "s", "x"]}}, True),
+        (IN_WORDS, {"categories": {"B": ["n", "s"]}, "missing_codes": {"B": ["x", "y"]}}, False),
+        (IN_WORDS, {"categories": {"B": ["n", "s"]}, "missing_values": ["x", "y"]}, False),
+        (IN_WORDS, {"categories": {"B": ["n", "s"]}, "missing_values": ["x"]}, True),
+    ],
+)
+def test_codes_that_the_request_declares_are_named_no_more(asked, declared, is_named):
+    """As missing ones, each of them, however it is written; or as categories of their own."""
+    frame = pl.DataFrame({"A": [1, -9, 5, 7] * 10, "B": ["n", "s", "x", "n"] * 10})
+    labels = {"A": Labels(missing_codes=(-9, -8)), "B": Labels(missing_codes=("x", "y"))}
+    kinds = {"A": Kind.WHOLE, "B": Kind.OTHER}
+    schema = {
+        name: ColumnSchema(kind=kinds[name], categories=None, labels=labels[name]) for name in kinds
+    }
+    table = mv.LabelledTable(frame, schema)
+    release = mv.protect(table, epsilon=1, missing="keep", **(asked | declared))
+    assert any("does not declare" in note for note in release.notes) == is_named
+
+
+def test_all_codes_of_a_file_are_declared_at_once(people):
+    """A table says its codes as protect takes them; such cells are missing, not averaged."""
+    read = mv.read(people)
+    release = mv.protect(
+        read, method="dp-um", k=2, epsilon=1, attributes=["INCOME"], missing="keep",
+        bounds={"INCOME": (0, 10_000)}, missing_codes=read.missing_codes,
+    )  # fmt: skip
+    assert release.data["INCOME"].null_count() == 20
+    assert not any("does not declare" in note for note in release.notes)
 
 
 def test_a_table_without_labels_gets_no_schema_beside_it(people):

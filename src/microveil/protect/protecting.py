@@ -19,7 +19,7 @@ from microveil.release.recipe import merged, read_recipe
 from microveil.release.request import Arguments
 from microveil.release.selection import AUTO
 from microveil.synthesis.measurements import Measurements
-from microveil.table import ColumnSchema, Labels, Numbers
+from microveil.table import ColumnSchema, Labels, MissingCodes, Numbers, code_for
 from microveil.table.threads import in_threads
 from microveil.text import one_line
 
@@ -250,9 +250,26 @@ LABELLED = (
 
 
 CODED = (
-    "The file has codes of missing answers in {names}: they are protected as values like others. "
-    "Leave such cells without a value where they are none."
+    "The file has codes of missing answers in {names} that the request does not declare: they are "
+    "protected as values like others. Declare them (missing_codes, --missing-codes) where they are "
+    "none."
 )
+
+
+def _coded(planned: Plan) -> list[str]:
+    """Name the attributes with codes of missing answers that are neither declared nor listed."""
+    asked = planned.parameters
+    codes = MissingCodes.of(asked.get("missing_codes"), asked.get("missing_values"))
+    found = []
+    for attribute in (part.attribute for part in planned.attributes):
+        name, kind = attribute.name, planned.table.kind(attribute.name)
+        declared = {code_for(code, name, kind) for code in codes.of_column(name)}
+        declared |= {*codes.of_text}  # never equal to a number
+        # As a category of its own a code is what it is meant to be.
+        declared |= {*attribute.categories.values} if attribute.categories else set()
+        if {*planned.table.labels.get(name, Labels()).missing_codes} - declared:
+            found.append(name)
+    return found
 
 
 def _schema(planned: Plan) -> dict[str, ColumnSchema]:
@@ -399,8 +416,7 @@ def released(
     schema = _schema(planned)
     if any(column.labels.parts for column in schema.values()):
         notes = (*notes, LABELLED)
-    protected = [part.attribute.name for part in planned.attributes]
-    coded = [name for name in protected if schema[name].labels.missing_codes]
+    coded = _coded(planned)
     if coded:
         notes = (*notes, CODED.format(names=", ".join(map(one_line, coded))))
     if found.release is not None:
