@@ -5,6 +5,7 @@ import json
 import sys
 import traceback
 from contextlib import closing
+from dataclasses import replace
 from decimal import Decimal
 
 import adbc_driver_postgresql.dbapi
@@ -14,7 +15,9 @@ import pytest
 import microveil as mv
 from command import run
 from microveil.commands.files import assess_files, protect_file
+from microveil.files import folders
 from microveil.files.reading import read_file
+from microveil.files.table_writing import new_table
 from microveil.schema import Source
 from postgresql_server import server
 
@@ -189,9 +192,140 @@ def test_a_release_is_parquet_or_what_is_asked_for(address, tmp_path):
     assert read["name"] == "PostgreSQL, database postgres"
     assert read["table"] == "people"
     assert read["sha256"] == read_file(place).digest != read_file(f"{address}&table=old").digest
-    protect_file(place, tmp_path / "other", **ASKED, format="csv")
+    protect_file(place, tmp_path / "other", linkage=False, **ASKED, format="csv")
     assert assess_files(place, tmp_path / "other", ["AGE"], text=None).guarantee is not None
     assert assess_files(place, place, ["AGE"], text=None).guarantee is None
+
+
+def statement(address, *statements):
+    """Run statements as another program would, and give what the last one says."""
+    with (
+        closing(adbc_driver_postgresql.dbapi.connect(address, autocommit=True)) as connection,
+        closing(connection.cursor()) as cursor,
+    ):
+        for each in statements:
+            cursor.execute(each)
+        return cursor.fetchall() if statements[-1].startswith("SELECT") else None
+
+
+TABLE_SAYS = "SELECT count(*) FROM pg_class WHERE relname = '{}'"
+
+
+def test_a_release_is_written_into_a_new_table(address, tmp_path):
+    """With its folders, the same records of the same types; replaced where that is asked for."""
+    place, into = f"{address}&table=people", f"{address}&table=survey.released"
+    done = run(
+        "protect", place, "--method=dp-um", "--k=5", "--epsilon=1", "--attributes=AGE",
+        "--bounds=AGE=0:99", "--keep=NAME", "--into", into, "-o", "out", folder=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "in the table of PostgreSQL too" in done.stdout
+    written = mv.read(into).frame
+    assert written.equals(read_file(tmp_path / "out" / "data.parquet").frame)
+    manifest = json.loads((tmp_path / "out-custodian" / "manifest.json").read_text())
+    said = "PostgreSQL, database postgres, table survey.released"
+    assert manifest["output"]["table"] == said
+    with pytest.raises(mv.FileError, match="'released': the table must not exist yet"):
+        protect_file(place, tmp_path / "two", linkage=False, **ASKED, into=into)
+    release = protect_file(
+        place, tmp_path / "two", linkage=False, **ASKED, into=into, overwrite=True
+    )
+    assert mv.read(into).frame.equals(release.data)
+    statement(address, "DROP TABLE survey.released")
+
+
+def test_no_table_but_a_release_is_replaced(address, tmp_path):
+    """The people's own table, a view and a table of somebody else stay, whatever is asked for."""
+    for name in ("people", "old", "survey.people"):
+        with pytest.raises(mv.FileError, match="only a release may be overwritten"):
+            protect_file(f"{address}&table=people", tmp_path / "out", **ASKED, overwrite=True,
+                         into=f"{address}&table={name}")  # fmt: skip
+    assert mv.read(f"{address}&table=people").frame.height == 40
+    assert not [*tmp_path.iterdir()]
+
+
+def test_every_type_is_written_as_what_it_is(address, tmp_path):
+    """What is read again is what was written, but for categories, which are text."""
+    again = mv.read(f"{address}&table=kinds").frame
+    frame = again.with_columns(
+        tiny=pl.Series([1, None, -128], dtype=pl.Int8), byte=pl.Series([255, 0, 1], dtype=pl.UInt8)
+    )
+    with new_table(f"{address}&table=Other kinds", frame, overwrite=False) as (_, appear):
+        appear()
+    read = mv.read(f"{address}&table=Other kinds").frame
+    assert read.drop("tiny", "byte", "mood").equals(again.drop("mood"), null_equal=True)
+    assert read["mood"].to_list() == again["mood"].to_list()
+    assert read["tiny"].to_list() == [1, None, -128]
+    assert read["byte"].to_list() == [255, 0, 1]
+    assert read["exact"].dtype == again["exact"].dtype
+    statement(address, 'DROP TABLE "Other kinds"')
+    assert tmp_path
+
+
+@pytest.mark.parametrize("when", ["filling", "folders", "table", "ledger"])
+def test_a_release_that_fails_leaves_nothing_half_written(address, tmp_path, monkeypatch, when):
+    """Whatever fails, the table and the folders are both there or neither; an error of ours."""
+    into = f"{address}&table=half"
+    asked = {**ASKED, "population": "all of us"} if when == "ledger" else ASKED
+    release = mv.protect(mv.read(f"{address}&table=people"), **asked, keep=["NAME"])
+    if when == "filling":  # in the middle: the second record has a sign that no text has
+        names = pl.Series("NAME", ["x", f"{SECRET}\0"] * 20)
+        release = replace(release, data=release.data.with_columns(names))
+    elif when == "folders":
+        monkeypatch.setattr(folders, "rename_new", failing)
+    elif when == "table":
+        commit = adbc_driver_postgresql.dbapi.Connection.commit
+        monkeypatch.setattr(adbc_driver_postgresql.dbapi.Connection, "commit", failing)
+    else:
+        seen = []  # of the table, before the release is counted
+
+        def counting(*_arguments):
+            seen.append(statement(address, TABLE_SAYS.format("half")))
+            failing()
+
+        monkeypatch.setattr("microveil.ledger.recording.announce", counting)
+    with pytest.raises(mv.FileError) as caught:
+        release.write(tmp_path / "out", format="parquet", into=into)
+    assert SECRET not in "".join(traceback.format_exception(caught.value))
+    if when == "table":
+        monkeypatch.setattr(adbc_driver_postgresql.dbapi.Connection, "commit", commit)
+    assert not [path for path in tmp_path.iterdir() if path.suffix != ".lock"]
+    assert statement(address, TABLE_SAYS.format("half")) == [(0,)]
+    if when == "ledger":
+        assert seen == [[(0,)]]
+
+
+def failing(*_arguments):
+    raise OSError(28, SECRET)
+
+
+@pytest.mark.parametrize(
+    ("into", "rule"),
+    [("people.db?table=x", "a table of PostgreSQL"), ("postgresql:///x", "which its address must")],
+)
+def test_an_address_that_no_table_can_be_made_at_is_refused(tmp_path, into, rule):
+    """Before any work."""
+    with pytest.raises(mv.FileError, match=rule):
+        protect_file(tmp_path / "nowhere.csv", tmp_path / "out", linkage=False, **ASKED, into=into)
+
+
+@pytest.mark.parametrize(
+    ("column", "rule"),
+    [
+        (pl.Series([2**63], dtype=pl.UInt64), "within 2\\^63"),
+        (pl.Series([[1]]), "numbers, text, dates or truth values"),
+        (pl.Series([1]).cast(pl.Datetime("ns")), "whole microseconds"),
+    ],
+)
+def test_what_no_table_of_a_database_holds_is_refused(address, column, rule):
+    """By the column, and nothing is made."""
+    into = f"{address}&table=none"
+    with (
+        pytest.raises(mv.FileError, match=f"column 'A': .*{rule}"),
+        new_table(into, pl.DataFrame({"A": column}), overwrite=False) as (_, appear),
+    ):
+        appear()
+    assert statement(address, TABLE_SAYS.format("none")) == [(0,)]
 
 
 # Passwords ---------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from microveil.cli.flags import (
     Decimal,
     Encoding,
     Folder,
+    Into,
     Json,
     LedgerFile,
     MissingCodesFlag,
@@ -223,6 +224,7 @@ def protect(
     population: Population = None,
     ledger: LedgerFile = None,
     format: OutputFormat = None,  # noqa: A002 -- the plain word for it
+    into: Into = None,
     escape_formulas: Annotated[
         bool,
         typer.Option(
@@ -259,6 +261,7 @@ def protect(
             escape_formulas=escape_formulas,
             with_measurements=with_measurements,
             format=format,
+            into=into,
             progress=progress,
         )
     for note in release.notes:
@@ -276,6 +279,8 @@ def protect(
     page = ", report.html" if public_report else ""
     counts = ", measurements.json, margins.json" if with_measurements else ""
     print_text(f"Released to {output}: the table{page}{counts}, guarantee.json and guarantee.md.")
+    if into is not None:
+        print_text("Its records are in the table of PostgreSQL too.")
     print_text(f"For the custodian only: {output}-custodian.")
     print_text(release.guarantee.summary())
     counted = counted_releases(release, output, ledger)

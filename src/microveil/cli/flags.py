@@ -19,6 +19,7 @@ __all__ = [
     "Decimal",
     "Encoding",
     "Folder",
+    "Into",
     "Json",
     "LedgerFile",
     "MissingCodesFlag",
@@ -52,6 +53,13 @@ OutputFormat = Annotated[
     str | None,
     typer.Option(
         "--format", help=f"Of the release: {', '.join(written_formats())}; by default that of DATA."
+    ),
+]
+Into = Annotated[
+    str | None,
+    typer.Option(
+        "--into",
+        help="A table of PostgreSQL to be made too: postgresql://HOST/DATABASE?table=NAME.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]

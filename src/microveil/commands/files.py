@@ -33,6 +33,7 @@ from microveil.files.address import address_of
 from microveil.files.folders import check_absent, table_of_release
 from microveil.files.labelled import labelled
 from microveil.files.reading import SourceFile, open_file, read_file
+from microveil.files.table_writing import check_new_table
 from microveil.files.text import TextFormat
 from microveil.ledger import Totals, ledger_place, read_ledger
 from microveil.methods import METHODS
@@ -83,6 +84,7 @@ def protect_file(
     escape_formulas: bool = False,
     with_measurements: bool = False,
     format: str | None = None,  # noqa: A002 -- the plain word for it
+    into: str | None = None,
     progress: Progress = lambda _step: None,
     **arguments: Any,
 ) -> Release:
@@ -115,6 +117,8 @@ def protect_file(
         ``folder``.
     format : str, optional
         Of the release, one of `files.FORMATS`; by default that of the file.
+    into : str, optional
+        A table of PostgreSQL to be made too, see `Release.write`.
     progress : callable
         Gets the name of each step.
     **arguments
@@ -130,6 +134,8 @@ def protect_file(
         If anything breaks a rule; nothing is written then.
     """
     check_absent(Path(folder), overwrite=overwrite)
+    if into is not None:
+        check_new_table(into, overwrite=overwrite)
     source, asked = asked_of(
         path,
         arguments,
@@ -197,6 +203,7 @@ def protect_file(
         ledger=ledger,
         escape_formulas=escape_formulas,
         with_measurements=with_measurements,
+        into=into,
         progress=progress,
     )
     return release

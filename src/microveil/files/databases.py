@@ -12,7 +12,7 @@ from microveil.errors import FileError
 from microveil.files.extras import of_extra
 from microveil.files.text import quoted
 
-__all__ = ["Refused", "driver", "identifier", "one_of", "rows"]
+__all__ = ["Refused", "driver", "identifier", "literal", "one_of", "rows"]
 
 _SHOWN = 20  # of the names of tables
 
@@ -45,6 +45,15 @@ def identifier(name: str) -> str:
     '"a""b"'
     """
     return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """Write text as SQL takes it.
+
+    >>> literal("it's")
+    "'it''s'"
+    """
+    return "'" + text.replace("'", "''") + "'"
 
 
 def rows(cursor: Any, statement: str) -> pl.DataFrame:

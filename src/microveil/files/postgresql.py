@@ -19,7 +19,7 @@ from microveil.files.databases import Refused, driver, identifier, one_of, rows
 from microveil.files.text import quoted
 from microveil.files.typed import TypedTable
 
-__all__ = ["opened"]
+__all__ = ["connected", "opened"]
 
 _PLACE = "PostgreSQL"
 _EXAMPLE = "postgresql://HOST/DATABASE?table=NAME"
@@ -88,10 +88,9 @@ def opened(address: Address) -> tuple[TypedTable, str]:
     FileError
         If there is none that can be read. No message holds what the server says, nor the address.
     """
-    library = driver("adbc_driver_postgresql", _PLACE, _PLACE)
     try:
         with (
-            closing(_connected(library, address)) as connection,
+            closing(connected(address)) as connection,
             closing(connection.cursor()) as cursor,
         ):
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
@@ -106,7 +105,16 @@ def opened(address: Address) -> tuple[TypedTable, str]:
     raise FileError(_PLACE, rule, "try it with the program psql")
 
 
-def _connected(library: Any, address: Address) -> Any:
+def connected(address: Address) -> Any:
+    """Connect to a database.
+
+    Raises
+    ------
+    FileError
+        If the library is not installed, or the server does not let you in. The message does not
+        hold what either says.
+    """
+    library = driver("adbc_driver_postgresql", _PLACE, _PLACE)
     mark = "&" if "?" in address.location else "?"
     limited = "connect_timeout=" in address.location
     location = address.location + ("" if limited else f"{mark}connect_timeout={_SECONDS}")

@@ -17,7 +17,7 @@ from typing import Any
 import polars as pl
 
 from microveil.errors import FileError
-from microveil.files.databases import Refused, driver, identifier, one_of, rows
+from microveil.files.databases import Refused, driver, identifier, literal, one_of, rows
 from microveil.files.text import TextFormat, quoted
 from microveil.files.typed import TypedTable, UnwritableError, check_filled, to_publish
 from microveil.table import Labels
@@ -112,7 +112,7 @@ class _Reading:
         declared = {
             column: kind
             for column, kind, hidden in self._rows(
-                f"SELECT name, type, hidden FROM pragma_table_xinfo({_literal(name)})"
+                f"SELECT name, type, hidden FROM pragma_table_xinfo({literal(name)})"
             ).iter_rows()
             if hidden != 1
         }
@@ -286,10 +286,6 @@ def _read_moments(words: pl.Series) -> pl.Series:
     shaped = spaced.set(~spaced.str.contains(f"{_DAY} "), None)
     forms = (shaped.str.to_datetime(form, time_unit="us", strict=False) for form in _MOMENTS)
     return pl.select(pl.coalesce(forms).alias(words.name)).to_series()
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 def batches(

@@ -23,6 +23,7 @@ from microveil.files import named_format
 from microveil.files.folders import write_folders
 from microveil.files.formulas import begins_like_formula
 from microveil.files.table_schema import SCHEMA_FILE, table_schema
+from microveil.files.table_writing import new_table
 from microveil.files.text import TextFormat
 from microveil.files.writing import write_data
 from microveil.ledger import Recording, ledger_place, recorded
@@ -345,6 +346,7 @@ class Release:
         ledger: str | Path | None = None,
         escape_formulas: bool = False,
         with_measurements: bool = False,
+        into: str | None = None,
         progress: Callable[[str], None] = lambda _step: None,
     ) -> tuple[Path, Path]:
         """Write the release: what may be published to ``folder``, the rest beside it.
@@ -379,6 +381,9 @@ class Release:
             Write what a new table was drawn from as measurements.json beside it, noisy counts and
             cuts, and as margins.json how far figures can be off for their noise: both under the
             same guarantee. Refused where a seed drew them.
+        into : str, optional
+            A table of PostgreSQL to be made with the folders, and to hold the same records:
+            "postgresql://HOST/DATABASE?table=NAME". ``overwrite`` replaces an earlier release.
         progress : callable
             Gets the name of each step.
 
@@ -400,12 +405,13 @@ class Release:
         self.manifest.to_dict()  # before any file
         measurements = self._publishable_measurements() if with_measurements else None
         recording = self._recording(Path(folder), ledger)
+        data = _as_polars(self.data)
 
-        def fill(public: Path, custodian: Path) -> None:
+        def fill(public: Path, custodian: Path, table: str | None) -> None:
             progress("writing the table")
             name = f"data{form.suffixes[0]}"
             digest = write_data(
-                _as_polars(self.data),
+                data,
                 public / name,
                 text=text,
                 escape_formulas=escape_formulas,
@@ -421,6 +427,8 @@ class Release:
             output = {"name": name, "sha256": digest}
             if escape_formulas and form.is_text:
                 output["formulas"] = "escaped"
+            if table is not None:
+                output["table"] = table
             manifest = self.manifest._with_entries(  # noqa: SLF001 -- a noun of this module
                 output=output,
                 ledger=None if recording is None else recording.expected().to_dict(),
@@ -437,8 +445,21 @@ class Release:
                 if page is not None:
                     (place / "report.html").write_text(page, encoding="utf-8")
 
-        with recorded(recording) as announce:
-            return write_folders(Path(folder), fill, overwrite=overwrite, announce=announce)
+        with (
+            recorded(recording) as announce,
+            new_table(into, data, overwrite=overwrite) as (table, appear),
+        ):
+
+            def announced() -> None:
+                announce()  # first: what can be seen is counted
+                appear()
+
+            return write_folders(
+                Path(folder),
+                lambda public, custodian: fill(public, custodian, table),
+                overwrite=overwrite,
+                announce=announced,
+            )
 
     def _publishable_measurements(self) -> dict[str, Any]:
         """Return the measurements with what their guarantee takes as given."""
