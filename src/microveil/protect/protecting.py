@@ -3,7 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
+
+from numpy.typing import NDArray
 
 from microveil.engines import engine_of
 from microveil.engines.base import Engine
@@ -19,11 +21,43 @@ from microveil.release.recipe import merged, read_recipe
 from microveil.release.request import Arguments
 from microveil.release.selection import AUTO
 from microveil.synthesis.measurements import Measurements
-from microveil.table import ColumnSchema, Labels, MissingCodes, Numbers, code_for
+from microveil.table import ColumnSchema, LabelledTable, Labels, MissingCodes, Numbers, code_for
 from microveil.table.threads import in_threads
 from microveil.text import one_line
 
+if TYPE_CHECKING:
+    import polars
+
 __all__ = ["Drawn", "draw", "examined_plan", "plan", "protect", "released"]
+
+Frame = TypeVar("Frame")
+
+
+@overload
+def protect(
+    table: LabelledTable,
+    *,
+    recipe: str | Path | Mapping[str, Any] | None = None,
+    **arguments: Unpack[Arguments],
+) -> Release["polars.DataFrame"]: ...
+
+
+@overload
+def protect(
+    table: Mapping[str, NDArray[Any]],
+    *,
+    recipe: str | Path | Mapping[str, Any] | None = None,
+    **arguments: Unpack[Arguments],
+) -> Release[dict[str, NDArray[Any]]]: ...
+
+
+@overload
+def protect(
+    table: Frame,
+    *,
+    recipe: str | Path | Mapping[str, Any] | None = None,
+    **arguments: Unpack[Arguments],
+) -> Release[Frame]: ...
 
 
 @stands_alone

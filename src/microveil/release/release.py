@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, Generic, cast
 
 import polars
 
@@ -35,6 +35,15 @@ from microveil.synthesis.margins import Margins, margins_of
 from microveil.synthesis.measurements import Measurements
 from microveil.table import ColumnSchema, MissingCodes, Reasons, Table, open_table
 from microveil.utility.corrected_shares import CorrectedShares
+
+if TYPE_CHECKING:  # where nobody says which frame it is, Release is one of any kind of frame
+    from typing_extensions import TypeVar
+
+    Frame_co = TypeVar("Frame_co", default=Any, covariant=True)
+else:
+    from typing import TypeVar
+
+    Frame_co = TypeVar("Frame_co", covariant=True)
 
 __all__ = ["Manifest", "Plan", "Release", "refuse_measurements"]
 
@@ -180,7 +189,7 @@ class Manifest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Release:
+class Release(Generic[Frame_co]):
     """A protected table, what it guarantees and how it was made.
 
     Pickling is for handing on, so a pickled release comes back without its manifest, and can
@@ -203,7 +212,7 @@ class Release:
         code lists and codes of missing answers that go along from the file's metadata.
     """
 
-    data: Any
+    data: Frame_co
     guarantee: Guarantee
     notes: tuple[str, ...]
     manifest: Manifest
@@ -324,11 +333,11 @@ class Release:
             self.schema,
         )
 
-    def __copy__(self) -> "Release":
+    def __copy__(self) -> "Release[Frame_co]":
         """Copy the release with its manifest: it does not leave the process."""
         return replace(self)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Release":
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Release[Frame_co]":
         """Copy the release with its manifest: it does not leave the process."""
         parts = {part.name: copy.deepcopy(getattr(self, part.name), memo) for part in fields(self)}
         return replace(self, **parts)
