@@ -94,7 +94,8 @@ def stands_alone(function: Callable[Parameters, Result]) -> Callable[Parameters,
     """Let no other error hang on those that a public function raises.
 
     ``raise ... from None`` hides the error of a library, but it stays attached, and with it
-    the bytes or values it complains of; whatever reports crashes would carry them along.
+    the bytes or values it complains of; whatever reports crashes would carry them along. Memory
+    that runs out becomes one of them, too.
 
     >>> @stands_alone
     ... def read() -> None:
@@ -116,5 +117,12 @@ def stands_alone(function: Callable[Parameters, Result]) -> Callable[Parameters,
         except MicroveilError as error:
             error.__context__ = None
             raise
+        except MemoryError:
+            pass
+        raise DataError(
+            "memory",
+            "the table and what is calculated of it must fit into it, and they do not",
+            "name fewer columns (--attributes), or use a machine with more memory",
+        )
 
     return alone

@@ -11,8 +11,8 @@ import pytest
 import xlsxwriter
 
 import microveil as mv
+from microveil import memory
 from microveil.commands.files import protect_file
-from microveil.files import compression
 from microveil.files.writing import write_data
 
 SECRET = "SECRET77"
@@ -133,7 +133,7 @@ def test_a_workbook_that_unpacks_beyond_memory_is_refused(tmp_path, monkeypatch)
     """Before it is unpacked."""
     with zipfile.ZipFile(tmp_path / "t.xlsx", "w", zipfile.ZIP_DEFLATED) as parts:
         parts.writestr("xl/worksheets/sheet1.xml", bytes(20_000_000))
-    monkeypatch.setattr(compression, "_free_memory", lambda: 20_000_000)
+    monkeypatch.setattr(memory, "free_memory", lambda: 20_000_000)
     with pytest.raises(mv.FileError, match="more than 10 MB"):
         mv.read(tmp_path / "t.xlsx")
 

@@ -39,7 +39,7 @@ from microveil.cli.flags import (
     takes_request,
     takes_requests,
 )
-from microveil.errors import MicroveilError, RequestError
+from microveil.errors import MicroveilError, RequestError, stands_alone
 from microveil.files.text import text_format
 from microveil.text import aligned
 
@@ -58,7 +58,7 @@ app = typer.Typer(
 def main() -> None:
     """Run the command line: 0 done, 2 the request or the data is wrong, 1 our bug."""
     try:
-        app()
+        stands_alone(app)()
     except MicroveilError as error:
         print_message(f"microveil: {error}")
         sys.exit(2)

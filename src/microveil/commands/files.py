@@ -155,7 +155,7 @@ def protect_file(
             is_seeded=asked.get("seed") is not None,
         )
     engine = engine_of(asked)
-    planned, foreseen = examined_plan(labelled(source), asked, engine, progress)
+    planned, foreseen = examined_plan(labelled(source), asked, engine, progress, linked=linkage)
     if with_measurements:  # the method may have been left to advice
         refuse_measurements(
             planned.guarantee.method,

@@ -1,14 +1,14 @@
 """Compressed files: unpacked into memory as far as it reaches, and packed part by part."""
 
-import os
+import math
 import sys
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from microveil import memory
 from microveil.errors import FileError
 from microveil.files.extras import of_extra
 
@@ -18,8 +18,6 @@ _STEP = 1 << 22  # bytes unpacked between two looks at how many there are
 _GZIP = 16 + zlib.MAX_WBITS  # zlib's name for it: with gzip's header and checksum
 # Of free memory: the parts are put together, or a table is made of them, and both must fit.
 _SHARE = 0.5
-_MEMORY = Path("/proc/meminfo")
-_GROUP, _OF_GROUP = Path("/sys/fs/cgroup"), ("max", "current")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +66,7 @@ def joined(path: Path, parts: Iterator[bytes]) -> bytes:
     FileError
         As soon as they come to more.
     """
-    limit = int(_SHARE * _free_memory())
+    limit = _limit()
     kept: list[bytes] = []
     size = 0
     try:
@@ -84,15 +82,21 @@ def joined(path: Path, parts: Iterator[bytes]) -> bytes:
 
 def check_fits(path: Path, size: int) -> None:
     """Refuse a file whose parts would come to more than half of the memory that is free."""
-    limit = int(_SHARE * _free_memory())
+    limit = _limit()
     if size > limit:
         raise _too_large(path, limit)
 
 
-def _too_large(path: Path, limit: int) -> FileError:
+def _limit() -> float:
+    """Return how many bytes may be unpacked: no limit where the system does not say."""
+    free = memory.free_memory()
+    return math.inf if free is None else _SHARE * free
+
+
+def _too_large(path: Path, limit: float) -> FileError:
     rule = (
         "the file must fit into half of the memory that is free when it is unpacked, "
-        f"and it comes to more than {limit // 1_000_000} MB"
+        f"and it comes to more than {limit / 1e6:.0f} MB"
     )
     remedy = "check that it is the table that was meant, or use a machine with more memory"
     return FileError(str(path), rule, remedy)
@@ -167,15 +171,3 @@ COMPRESSIONS = {
     ),
     "zstd": _Compression(suffix=".zst", parts=_of_zstd, packer=_zstd_packer, error=_zstd_error),
 }
-
-
-def _free_memory() -> int:
-    """Bytes that the system, or the group of processes that this one is in, has left."""
-    free = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
-    with suppress(OSError, ValueError, StopIteration):
-        lines = _MEMORY.read_text("ascii").splitlines()
-        free.append(1024 * int(next(line for line in lines if "MemAvailable" in line).split()[1]))
-    with suppress(OSError, ValueError):  # "max" is no number
-        limit, used = (int((_GROUP / f"memory.{name}").read_text("ascii")) for name in _OF_GROUP)
-        free.append(limit - used)
-    return min(free)

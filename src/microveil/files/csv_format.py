@@ -15,6 +15,7 @@ from microveil.files.columns import Misfit, convert, infer, mixture
 from microveil.files.formulas import escaped
 from microveil.files.structure import Structure, check_structure
 from microveil.files.text import TextFormat, as_utf8, check_utf8, place
+from microveil.memory import check_reading
 from microveil.table import Labels
 
 __all__ = ["batches", "opened"]
@@ -39,6 +40,7 @@ class _Opened:
         self.data = data
         self.text = text
         self.structure: Structure = check_structure(path, data, text)
+        check_reading(path, len(data), self.structure.n_records * len(self.structure.names))
         self._missing: dict[str, list[str]] = {}
 
     @property

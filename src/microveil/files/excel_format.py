@@ -51,7 +51,7 @@ def opened(path: Path, raw: bytes, text: TextFormat | None) -> Opened:  # noqa: 
     try:
         book = library.read_excel(raw)
         sheets = [_cells(book, number) for number in range(len(book.sheet_names))]
-    except (KeyboardInterrupt, SystemExit):
+    except (KeyboardInterrupt, SystemExit, MemoryError):
         raise
     except BaseException:  # noqa: BLE001 -- a panic of its library is no Exception
         raise _broken(path) from None

@@ -15,7 +15,7 @@ __all__ = ["batches", "opened"]
 
 def opened(path: Path, raw: bytes, text: TextFormat | None) -> TypedTable:  # noqa: ARG001
     """Read a file."""
-    return opened_by(pl.read_parquet, path, raw, "Parquet")
+    return opened_by(pl.read_parquet, path, raw, "Parquet", pl.scan_parquet)
 
 
 def batches(

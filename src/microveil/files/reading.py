@@ -17,6 +17,7 @@ from microveil.files.compression import unpacked
 from microveil.files.formats import FORMATS, DatabaseModule, Format, Opened, format_of
 from microveil.files.table_schema import Beside, schema_beside
 from microveil.files.text import TextFormat
+from microveil.memory import check_reading
 from microveil.table import Labels
 
 __all__ = ["OpenedFile", "SourceFile", "open_file", "read_file"]
@@ -260,7 +261,11 @@ def _begins(path: Path) -> bool:
 
 def _read_bytes(path: Path) -> bytes:
     try:
+        # Twice: whatever its format is, what stands in it is held as a table, too.
+        check_reading(path, 2 * path.stat().st_size)
         return path.read_bytes()
+    except FileError:
+        raise
     except FileNotFoundError:
         rule, remedy = "the file must exist", "check its name and folder"
     except IsADirectoryError:

@@ -14,6 +14,7 @@ import polars as pl
 from microveil.errors import FileError
 from microveil.files.extras import of_extra
 from microveil.files.typed import UnwritableError, check_filled, to_publish
+from microveil.memory import STATISTICAL, check_reading
 from microveil.schema import Code
 from microveil.table import Labels
 
@@ -171,12 +172,17 @@ def opened_by(
     )
     check_filled(path, raw)
     try:
+        outline = getattr(library, reader)(io.BytesIO(raw), metadataonly=True)[1]
+        cells = (outline.number_rows or 0) * outline.number_columns  # some files do not say it
+        check_reading(path, 0, cells, STATISTICAL)
         frame, meta = getattr(library, reader)(
             # pandas output would make user-missing values 0.
             io.BytesIO(raw), output_format="polars", disable_datetime_conversion=True, **options
         )  # fmt: skip
         storage, formats = meta.readstat_variable_types, meta.original_variable_types
         columns = {name: stored(storage[name], formats[name]) for name in frame.columns}
+    except (MemoryError, FileError):
+        raise
     except Exception:  # noqa: BLE001 -- whatever it is, its words may hold a value
         rule = f"the file must be whole {title}, and it is broken or something else"
         raise FileError(str(path), rule, "export the table again") from None

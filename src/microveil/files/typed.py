@@ -9,6 +9,7 @@ import polars as pl
 
 from microveil.errors import FileError
 from microveil.files.columns import plain
+from microveil.memory import check_reading
 from microveil.table import Labels
 
 __all__ = ["TypedTable", "UnwritableError", "check_filled", "opened_by", "to_publish"]
@@ -52,9 +53,15 @@ class TypedTable:
 
 
 def opened_by(
-    read: Callable[[io.BytesIO], pl.DataFrame], path: Path, raw: bytes, title: str
+    read: Callable[[io.BytesIO], pl.DataFrame],
+    path: Path,
+    raw: bytes,
+    title: str,
+    scan: Callable[[io.BytesIO], pl.LazyFrame] | None = None,
 ) -> TypedTable:
     """Read a file with a reader of polars: its bytes say all.
+
+    Where ``scan`` shows how large its table is, that is held against the memory that is free.
 
     Raises
     ------
@@ -63,7 +70,13 @@ def opened_by(
     """
     check_filled(path, raw)
     try:
+        if scan is not None:
+            outline = scan(io.BytesIO(raw))
+            cells = outline.select(pl.len()).collect().item() * len(outline.collect_schema())
+            check_reading(path, len(raw), cells)
         frame = read(io.BytesIO(raw))
+    except FileError:
+        raise
     except _POLARS_ERRORS:
         rule = f"the file must be whole {title}, and it is broken or something else"
         remedy = "export the table again; name it .csv if it is text"

@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar, cast
 from microveil.arguments import DECLARED, Argument
 from microveil.arguments.steps import MATRIX
 from microveil.engines.base import Column, Engine
+from microveil.memory import APART
 from microveil.plans import SinglePlan, SyntheticPlan
 from microveil.privacy import Condition, Cover, Model, Scopes
 from microveil.schema import Kind
@@ -219,6 +220,8 @@ class Method:
     without_units : str or None
         Why it cannot protect all records of a unit together, where it spends an epsilon; None
         where it can.
+    memory : int
+        Bytes that planning and drawing take for a value, see `memory`.
     defaults : dict
         General arguments that have another default here.
     arguments : tuple of Argument
@@ -244,6 +247,7 @@ class Method:
     hides_reasons: bool = False
     is_synthetic: bool = False
     without_units: str | None = "what is proved of it is proved of single records"
+    memory: int = APART
     defaults: Mapping[str, Any] = field(default_factory=dict)
     arguments: tuple[Argument[Any], ...] = ()
 

@@ -38,6 +38,7 @@ from microveil.engines.base import Clusters, Column, Engine
 from microveil.errors import RequestError
 from microveil.mechanism.joint_shifts import JointShifts, least_scales, worst_loss
 from microveil.mechanism.sensitivity import global_sensitivity, local_sensitivity
+from microveil.memory import TOGETHER
 from microveil.methods.base import Choices, Method, Promise, Setting, epsilon_scopes
 from microveil.methods.blocks import plan_blocks
 from microveil.methods.categories import noisy_histogram
@@ -320,6 +321,7 @@ METHODS = (
         plan=kanon_dp,
         promise=_promise,
         takes_categories=True,
+        memory=TOGETHER,
         arguments=(
             COMPOSITION.of("sequential", "parallel"),
             SENSITIVITY.of("global", "vector", sets_aside={"vector": ("composition",)}),

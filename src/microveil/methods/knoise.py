@@ -22,6 +22,7 @@ from microveil.engines.base import Column, Engine
 from microveil.errors import RequestError
 from microveil.mechanism.ordinal_matrix import ordinal_matrix
 from microveil.mechanism.transition import as_weights, invariant, randomised_response, spent
+from microveil.memory import TOGETHER
 from microveil.methods.base import Choices, Method, Promise, Setting, each, epsilon_scopes
 from microveil.methods.centroids import domain
 from microveil.plans import IntervalPlan, NoisePlan, TransitionPlan
@@ -264,6 +265,7 @@ METHODS = (
         hides_missing=True,
         hides_reasons=True,
         without_units=None,
+        memory=TOGETHER,
         arguments=(MATRIX,),
     ),
     Method(
@@ -277,6 +279,7 @@ METHODS = (
         promise=_promise_nothing,
         needs_epsilon=False,
         needs_bounds=False,
+        memory=TOGETHER,
         arguments=(EVERY.of("group", "average"), WIDTH, NOISE.of("draw", "permutation")),
     ),
     Method(

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from microveil.arguments.steps import BLOCKS
 from microveil.engines.base import Clusters, Column, Engine
+from microveil.memory import TOGETHER
 from microveil.methods.base import Choices, Method, PlanStep, Promise, Setting, each, epsilon_scopes
 from microveil.methods.blocks import plan_blocks
 from microveil.methods.categories import typical_categories
@@ -181,6 +182,7 @@ METHODS = (
         needs_bounds=False,
         takes_categories=True,
         hides_missing=True,
+        memory=TOGETHER,
         arguments=(BLOCKS,),
     ),
     Method(
@@ -193,6 +195,7 @@ METHODS = (
         promise=_promise_joint,
         needs_epsilon=False,
         takes_categories=True,
+        memory=TOGETHER,
         arguments=(BLOCKS,),
     ),
     Method(
@@ -207,6 +210,7 @@ METHODS = (
         needs_bounds=False,
         takes_categories=True,
         hides_missing=True,
+        memory=TOGETHER,
         arguments=(BLOCKS,),
     ),
     Method(

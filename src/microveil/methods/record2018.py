@@ -15,6 +15,7 @@ import numpy as np
 from microveil.arguments.steps import BLOCKS, PARTITION
 from microveil.engines.base import Clusters, Column, Engine
 from microveil.mechanism.sensitivity import global_sensitivity
+from microveil.memory import TOGETHER
 from microveil.methods.base import Choices, Method, Promise, Setting, epsilon_scopes
 from microveil.methods.blocks import plan_blocks
 from microveil.methods.centroids import domain, joint_means, noisy_centroids
@@ -115,6 +116,7 @@ METHODS = (
         "replaced by its cluster's mean plus noise.",
         plan=record_dp,
         promise=_promise,
+        memory=TOGETHER,
         arguments=(
             PARTITION.of(
                 "mdav",

@@ -16,6 +16,7 @@ from microveil.protect.findings import Findings, PlanFindings
 from microveil.protect.notes import custodian_notes
 from microveil.protect.plan_findings import plan_findings
 from microveil.release import Manifest, Plan, Release
+from microveil.release.columns import check_fits
 from microveil.release.composing import plan_settled, refuse_exact_cells, settle_asked
 from microveil.release.recipe import merged, read_recipe
 from microveil.release.request import Arguments
@@ -251,6 +252,8 @@ def examined_plan(
     asked: Mapping[str, Any],
     engine: Engine,
     progress: Callable[[str], None] = lambda _step: None,
+    *,
+    linked: bool | None = None,
 ) -> tuple[Plan, PlanFindings]:
     """Plan a request, and find out what the custodian should know of the plan.
 
@@ -262,6 +265,9 @@ def examined_plan(
     engine : Engine
     progress : callable
         Gets the name of each step.
+    linked : bool, optional
+        Whether the release is linked with the original before it is written; by default it is
+        not written.
 
     Raises
     ------
@@ -272,6 +278,8 @@ def examined_plan(
         engine = engine.remembering()
         progress("weighing")
     settled = settle_asked(table, asked, engine, progress)
+    for one in settled.each:
+        check_fits(one.prepared.table, len(settled.prepared.columns), one.request, linked=linked)
     planned = plan_settled(settled, engine, progress)
     refuse_exact_cells(planned, settled)
     return planned, plan_findings(planned, settled, engine, progress)

@@ -5,8 +5,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from microveil.arguments.steps import N_RECORDS
 from microveil.errors import DataError, RequestError
 from microveil.files.formulas import FORMULA_SIGNS, begins_like_formula
+from microveil.memory import check_protecting
 from microveil.methods import METHODS, Method
 from microveil.privacy import Unit
 from microveil.release.domains import read_bounds, read_categories, read_resolution
@@ -34,6 +36,7 @@ __all__ = [
     "able_to_take_categories",
     "categories_in_no_order",
     "check_enough",
+    "check_fits",
     "check_types",
     "chosen_names",
     "formulas_in",
@@ -143,6 +146,7 @@ def prepare(
         opened.check_kept(name)
     if opened.n_records < request.k:
         raise DataError("table", "it has fewer records than k", "choose a smaller k")
+    check_fits(opened, len(attributes), request)
 
     def gridded(attribute: Attribute) -> GridColumn:
         progress(f"reading {attribute.name}")
@@ -155,6 +159,36 @@ def prepare(
         left_out=tuple(left_out),
         units=units,
         formulas=tuple(formulas_in(opened, attributes, request.keep)),
+    )
+
+
+def check_fits(
+    table: Table, n_attributes: int, request: Request, *, linked: bool | None = None
+) -> None:
+    """Refuse a request that takes more memory than there is.
+
+    Parameters
+    ----------
+    table : Table
+    n_attributes : int
+    request : Request
+    linked : bool, optional
+        Whether records are linked with the original before the release is written; by default
+        it is not written.
+
+    Raises
+    ------
+    DataError
+        With what is needed, what is there, and what would fit.
+    """
+    method, wanted = request.method, request[N_RECORDS] or 0
+    follow = not method.is_synthetic and request.shuffle is None
+    check_protecting(
+        max(table.n_records, wanted if method.is_synthetic else 0),
+        n_attributes,
+        method.memory,
+        written=linked is not None,
+        linked=bool(linked) and follow,
     )
 
 

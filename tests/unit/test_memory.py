@@ -1,0 +1,218 @@
+"""Memory: forecast before a table is read or protected, refused with the figures, never a crash."""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+
+import numpy as np
+import polars
+import pytest
+
+import microveil as mv
+from command import run
+from microveil import memory
+from microveil.commands import files
+from microveil.methods import METHODS
+
+N_RECORDS, N_ATTRIBUTES = 300_000, 5
+# In a process of its own, whose peak is that of nothing else.
+MEASURED = """
+import json, resource, sys
+import numpy as np, polars
+import microveil as mv
+from microveil.files.reading import read_file
+
+def peak():
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+request = dict(method="laplace", epsilon=1, bounds={f"A{i}": (0, 200_000) for i in range(5)})
+request["attributes"] = list(request["bounds"])
+mv.protect(read_file(sys.argv[2]).frame, **request)
+start = peak()
+frame = read_file(sys.argv[1]).frame
+reading = peak()
+mv.protect(frame, **request)
+print(json.dumps([reading - start, peak() - reading + frame.estimated_size()]))
+"""
+
+
+def table(n_records):
+    random = np.random.default_rng(1)
+    columns = {f"A{i}": random.integers(0, 200_000, n_records) for i in range(N_ATTRIBUTES)}
+    return polars.DataFrame(columns)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="peaks are counted in other units")
+def test_a_forecast_is_at_least_what_is_taken_and_not_far_above(tmp_path):
+    """At most two and a half times it, of reading a file and of protecting its table."""
+    paths = [tmp_path / "large.csv", tmp_path / "small.csv"]
+    for path, n_records in zip(paths, (N_RECORDS, 2000), strict=True):
+        table(n_records).write_csv(path)
+    command = [sys.executable, "-c", MEASURED, *map(str, paths)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    read, protected = json.loads(done.stdout)
+    size = paths[0].stat().st_size
+    for taken, forecast in (
+        (read, memory.to_read(2 * size, N_RECORDS * N_ATTRIBUTES)),
+        (protected, memory.to_protect(N_RECORDS, N_ATTRIBUTES, METHODS["laplace"].memory)),
+    ):
+        assert taken <= forecast <= 2.5 * taken
+
+
+def free(monkeypatch, size):
+    monkeypatch.setattr(memory, "free_memory", lambda: size)
+
+
+def request(method="laplace", **arguments):
+    names = [f"A{i}" for i in range(N_ATTRIBUTES)]
+    bounds = dict.fromkeys(names, (0, 200_000))
+    return {"method": method, "epsilon": 1, "attributes": names, "bounds": bounds, **arguments}
+
+
+@pytest.mark.parametrize("verb", [mv.protect, mv.plan, mv.audit])
+def test_what_does_not_fit_is_refused_with_what_it_takes_and_what_there_is(monkeypatch, verb):
+    """And with how many columns would fit: so many do."""
+    whole = table(100_000)
+    free(monkeypatch, 52_000_000)
+    with pytest.raises(mv.DataError) as refused:
+        verb(whole, **request())
+    assert str(refused.value) == (
+        "table: protecting 5 columns of 100000 records takes about 60 MB of memory, and 52 MB are "
+        "free; name at most 3 of the 5 columns (--attributes), or use a machine with more memory."
+    )
+    assert verb(whole, **request(attributes=["A0", "A1", "A2"])) is not None
+
+
+def test_a_method_that_takes_less_is_named_where_it_fits(monkeypatch):
+    """Methods over records take more than those that take attributes one by one."""
+    whole, asked = table(100_000), request("mdav", k=50_000)
+    free(monkeypatch, 61_000_000)
+    with pytest.raises(mv.DataError, match=r"72 MB .* 61 MB .*one by one, laplace for example"):
+        mv.plan(whole, **asked)
+    assert mv.plan(whole, **request())
+    free(monkeypatch, 59_000_000)
+    with pytest.raises(mv.DataError) as refused:
+        mv.plan(whole, **asked)
+    assert "laplace" not in str(refused.value)
+
+
+def test_a_new_table_of_more_records_takes_memory_for_them(monkeypatch):
+    """What is drawn is held as well as what is protected; unused by others, it is nothing."""
+    free(monkeypatch, 1_000_000_000)
+    with pytest.raises(mv.DataError, match=r"100000000 records takes about 20\.0 GB"):
+        mv.plan(table(2000), **request("dp-synthetic", n_records=100_000_000))
+    assert mv.plan(table(2000), **request(n_records=100_000_000))
+
+
+def test_a_file_to_be_written_takes_memory_for_what_is_compared_and_linked(monkeypatch, tmp_path):
+    """Without the linkage it fits, as is said, and until then nothing is written."""
+    table(100_000).write_parquet(tmp_path / "people.parquet")
+    free(monkeypatch, 80_000_000)
+    folder = tmp_path / "release"
+    with pytest.raises(mv.DataError, match=r"92 MB .*leave out the linkage \(--no-linkage\)"):
+        files.protect_file(tmp_path / "people.parquet", folder, **request())
+    assert os.listdir(tmp_path) == ["people.parquet"]
+    files.protect_file(tmp_path / "people.parquet", folder, linkage=False, **request())
+    assert (folder / "guarantee.json").exists()
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.parquet", "t.sav"])
+def test_a_file_that_does_not_fit_is_refused_before_its_table_is_made(monkeypatch, tmp_path, name):
+    """By its size, and where that is small for its table by its records and columns."""
+    people = polars.DataFrame({"A": [1] * 20_000, "B": [1] * 20_000})
+    if name == "t.parquet":
+        people.write_parquet(tmp_path / name)
+    else:
+        from microveil.files import format_of
+        from microveil.files.writing import write_data
+
+        write_data(people, tmp_path / name, text=None, form=format_of(tmp_path / name))
+    free(monkeypatch, 700_000)
+    with pytest.raises(mv.FileError, match=r"reading it takes about 1 MB|about 2 MB"):
+        mv.read(tmp_path / name)
+    free(monkeypatch, 3_000_000)
+    assert mv.read(tmp_path / name).frame.height == 20_000
+
+
+def test_memory_that_runs_out_is_an_error_of_ours_and_writes_nothing(monkeypatch, tmp_path):
+    """Exit code 2, wherever it happens."""
+
+    def exhausted(*_arguments, **_named):
+        raise MemoryError("SECRET77")
+
+    table(50).write_csv(tmp_path / "people.csv")
+    flags = ["--attributes", "A0", "--bounds", "A0=0:200000", "--method", "laplace"]
+    monkeypatch.setattr(files, "release_findings", exhausted)
+    done = run("protect", "people.csv", *flags, "--epsilon", 1, "-o", "r", folder=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith("microveil: memory: the table ")
+    assert "SECRET77" not in done.stderr
+    assert os.listdir(tmp_path) == ["people.csv"]
+    with pytest.raises(mv.DataError) as refused:
+        files.protect_file(tmp_path / "people.csv", tmp_path / "r", **request())
+    assert refused.value.__context__ is None
+    monkeypatch.setattr("microveil.cli.application.print_text", exhausted)
+    assert run("methods", folder=tmp_path).returncode == 2
+
+
+# What there is ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def machine(monkeypatch, tmp_path):
+    """A machine with 8 MB, whose groups and limits a test makes."""
+    (tmp_path / "meminfo").write_text("MemTotal: 9000 kB\nMemAvailable:    8000 kB\n")
+    (tmp_path / "own").write_text("4:cpu,memory:/inner\n0::/outer/inner\n")
+    monkeypatch.setattr(memory, "_MEMORY", tmp_path / "meminfo")
+    monkeypatch.setattr(memory, "_OWN_GROUP", tmp_path / "own")
+    monkeypatch.setattr(memory, "_GROUPS", tmp_path)
+    return tmp_path
+
+
+def limited(folder, files, limit, used=1_000_000, given_back=400_000):
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, value in zip((*files[:2], "memory.stat"), (limit, used, given_back), strict=True):
+        text = f"cache 1\n{files[2]} {value}\n" if name == "memory.stat" else f"{value}\n"
+        (folder / name).write_text(text)
+
+
+def test_without_limits_what_is_free_is_the_machines(machine):
+    """Groups without a limit take nothing from it, of either version."""
+    limited(machine / "outer" / "inner", memory._VERSION_2, "max")
+    limited(machine / "memory" / "inner", memory._VERSION_1, (1 << 63) - 4096)
+    assert memory.free_memory() == 8000 * 1024
+
+
+@pytest.mark.parametrize(
+    ("group", "version"),
+    [("outer/inner", 2), ("outer", 2), (".", 2), ("memory/inner", 1), ("memory", 1)],
+)
+def test_a_group_limits_what_is_free_for_those_in_it(machine, group, version):
+    """A container's limit, also one around it: less what is taken, but for cached files."""
+    files_of = {1: memory._VERSION_1, 2: memory._VERSION_2}[version]
+    limited(machine / group, files_of, 5_000_000)
+    assert memory.free_memory() == 4_400_000
+
+
+def test_a_limit_of_the_process_is_what_is_free(machine, monkeypatch):
+    """Less what it has of it (ulimit -v)."""
+    (machine / "statm").write_text("10 5 3 1 0 2 0\n")
+    monkeypatch.setattr(memory, "_SIZE", machine / "statm")
+    monkeypatch.setattr(resource, "getrlimit", lambda _which: (3_000_000, 9_000_000))
+    assert memory.free_memory() == 3_000_000 - 10 * resource.getpagesize()
+
+
+def test_where_the_system_says_nothing_nothing_is_refused(machine, monkeypatch):
+    """No forecast is held against memory that nobody knows."""
+    for name in ("meminfo", "own"):
+        (machine / name).unlink()
+    monkeypatch.delattr(os, "sysconf")
+    assert memory.free_memory() is None
+    assert mv.plan(table(50), **request())
+
+
+def test_memory_that_is_free_here_is_counted():
+    """It is at most what a machine may have, and enough to work with."""
+    assert 10_000_000 < memory.free_memory() < 1 << 50
