@@ -294,7 +294,16 @@ def protect(
 @app.command()
 @takes_request
 def audit(
-    data: Data,
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", help="The table, or the folder of a release.")
+    ],
+    release: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="RELEASE",
+            help="The folder of a release of DATA: what was asked of it is audited.",
+        ),
+    ] = None,
     *,
     runs: Annotated[
         int | None,
@@ -305,12 +314,27 @@ def audit(
 ) -> None:
     """Find what a release would really guarantee at vector scope.
 
-    For the custodian.
+    For the custodian. Of a release that was written, its folder alone says what was asked; the
+    table is looked for by its name, beside the folder and here.
     """
-    from microveil.commands.files import audit_file
+    from microveil.commands.files import audit_file, audit_release
 
+    original = None if data.is_dir() else data
+    folder = release if release is not None else data if data.is_dir() else None
+    given = [n for n, value in request.items() if n != "text" and value not in (None, False)]
+    if folder is not None and given:
+        raise RequestError(
+            "audit",
+            "of a release it is audited what was asked of it, and nothing else",
+            "leave out the flags of a request, or the folder of the release",
+        )
     with step_progress() as progress:
-        found, attacked = audit_file(data, **request, runs=runs, progress=progress)
+        if folder is None:
+            found, attacked = audit_file(data, **request, runs=runs, progress=progress)
+        else:
+            found, attacked = audit_release(
+                folder, original=original, runs=runs, text=request["text"], progress=progress
+            )
     if as_json:
         empirical = {} if attacked is None else {"empirical": attacked.to_dict()}
         print_json({**found.to_dict(), **empirical})
@@ -357,6 +381,13 @@ def assess(
             help="Columns that a person may be known by: how many records share their values.",
         ),
     ] = None,
+    recipe: Annotated[
+        Path | None,
+        typer.Option(
+            help="Its quasi-identifiers are what a person may be known by, its identifiers are "
+            "dropped; by default the recipe that the release was made by."
+        ),
+    ] = None,
     corrected: Annotated[
         bool,
         typer.Option(
@@ -385,6 +416,7 @@ def assess(
             missing_values=missing_values or None,
             corrected=corrected,
             quasi_identifiers=quasi_identifiers,
+            recipe=recipe,
             **analyses,
         )
     if as_json:
@@ -481,7 +513,10 @@ def attack(
     ] = None,
     recipe: Annotated[
         Path | None,
-        typer.Option(help="Its quasi-identifiers are known, its confidential columns secret."),
+        typer.Option(
+            help="Its quasi-identifiers are known, its confidential columns secret, its "
+            "identifiers dropped; by default the recipe that the release was made by."
+        ),
     ] = None,
     control: Annotated[
         str | None, typer.Option(help="A table of people held out before the release was made.")

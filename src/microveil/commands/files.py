@@ -9,7 +9,7 @@ import polars
 
 from microveil.audit.advice import Advice, advise
 from microveil.audit.empirical import EmpiricalAudit, empirical_audit
-from microveil.audit.exact import Audit, audit
+from microveil.audit.exact import Audit, audit, audit_of
 from microveil.commands.asking import (
     apart,
     asked_of,
@@ -18,7 +18,9 @@ from microveil.commands.asking import (
     resolve_names,
     text_of_recipe,
 )
+from microveil.commands.custodians import kept_of_recipe, recipe_beside
 from microveil.commands.named_values import with_named_values
+from microveil.commands.released_request import original_of, request_of
 from microveil.compare import Comparison, compare
 from microveil.compare.store import opened, written_whole
 from microveil.engines import engine_of
@@ -41,8 +43,11 @@ from microveil.privacy import Guarantee
 from microveil.protect import Findings, draw, examined_plan, release_findings, released
 from microveil.release import Plan, Release
 from microveil.release.notes import REPORTED_RECORDS, file_notes
+from microveil.release.planning import plan_prepared
 from microveil.release.proposal import propose_recipe
 from microveil.release.release import refuse_measurements
+from microveil.release.request import Advised
+from microveil.release.selection import settle
 from microveil.report import (
     comparison_report,
     custodian_report,
@@ -59,6 +64,7 @@ __all__ = [
     "assess_files",
     "attack_files",
     "audit_file",
+    "audit_release",
     "compare_file",
     "counted_releases",
     "inspect_file",
@@ -187,6 +193,7 @@ def protect_file(
             escaped_in_vain=form.title if escape_formulas and not form.is_text else None,
         ),
         input=source.origin,
+        **kept_of_recipe(recipe, source.text),
     )
 
     def custodians(written: Release) -> str:
@@ -248,6 +255,53 @@ def audit_file(
     source, asked = asked_of(path, progress=progress, **apart(arguments))
     progress("auditing")
     found = audit(source.frame, **asked)
+    if runs is None:
+        return found, None
+    progress("attacking")
+    return found, empirical_audit(source.frame, runs=runs, **asked)
+
+
+@stands_alone
+def audit_release(
+    folder: str | Path,
+    *,
+    original: str | Path | None = None,
+    runs: int | None = None,
+    text: TextFormat | None = None,
+    progress: Progress = lambda _step: None,
+) -> tuple[Audit, EmpiricalAudit | None]:
+    """Audit a release that was written: what its manifest says was asked, of the same table.
+
+    Parameters
+    ----------
+    folder : str or Path
+    original : str or Path, optional
+        The file that was protected; by default the one of its name beside the release or here.
+    runs : int, optional
+        Make the empirical audit too, by so many runs.
+    text : TextFormat, optional
+        How the file is written, where it is one of text.
+    progress : callable
+        Gets the name of each step.
+
+    Raises
+    ------
+    FileError
+        If the manifest or the file is not there, or is another.
+    """
+    released_by = request_of(folder)
+    path = original_of(folder, released_by) if original is None else Path(original)
+    text = text_of_recipe(released_by.recipe, text)
+    source, asked = asked_of(path, released_by.asked, text=text, progress=progress)
+    released_by.check_table(path, source.digest)
+    progress("auditing")
+    engine = engine_of(asked)
+    request, prepared = settle(source.frame, asked, engine)
+    if released_by.advised is not None:
+        request = replace(request, advised=Advised(released_by.advised))
+    planned = plan_prepared(prepared, request, engine)
+    released_by.check_claim(planned.guarantee.to_dict())
+    found = audit_of(planned)
     if runs is None:
         return found, None
     progress("attacking")
@@ -427,13 +481,15 @@ def attack_files(
 ) -> AttackReport:
     """Attack a protected file, or a release's folder, as `attack` does.
 
-    ``names`` are lists of columns by argument; a recipe says by its roles what is known and what
-    is secret where they do not, and how the files are written.
+    ``names`` are lists of columns by argument; a recipe, by default the one that a release was
+    made by, says by its roles what is known and what is secret where they do not; one that is
+    named says how the files are written, too.
 
     That a release was shuffled, or is synthetic, is read from the guarantee that lies beside it.
     """
     progress("reading the tables")
     protected = table_of_release(protected)
+    recipe = _recipe_beside(protected) if recipe is None else recipe
     text = text_of_recipe(recipe, text)
     source, declared = _read_with_codes(original, text, missing_codes, missing_values)
     before, words_of = source.frame, codes_of(declared).words_of
@@ -488,15 +544,19 @@ def assess_files(
     missing_values: Any = None,
     corrected: bool = False,
     quasi_identifiers: Iterable[str] | None = None,
+    recipe: str | Path | Mapping[str, Any] | None = None,
     **analyses: Any,
 ) -> Assessment:
     """Measure a protected file, or a release's folder, against its original; see `assess`.
 
     What is promised is read from the guarantee that lies beside a release, and margins of
     subgroups come from the measurements there. Names in ``attributes``, ``by`` and
-    ``quasi_identifiers`` may be lists with commas.
+    ``quasi_identifiers`` may be lists with commas; a recipe, by default the one that a release was
+    made by, says by its roles what they are where they are not named.
     """
     protected = table_of_release(protected)
+    recipe = _recipe_beside(protected) if recipe is None else recipe
+    text = text_of_recipe(recipe, text)
     file = open_file(protected, text=text)
     guarantee = _guarantee_of(protected, file.names)
     apart = _with_words(guarantee)
@@ -517,6 +577,7 @@ def assess_files(
         rules=rules,
         corrected=corrected,
         quasi_identifiers=known,
+        recipe=recipe,
         guarantee=guarantee,
         measurements=None
         if groups is None
@@ -530,3 +591,9 @@ def _guarantee_of(place: str | Path, columns: Sequence[str]) -> Guarantee | None
     """Read the guarantee beside a table, where that is a file of this machine."""
     address = address_of(place)
     return guarantee_beside(address.path, columns) if address.scheme == "file" else None
+
+
+def _recipe_beside(place: str | Path) -> dict[str, Any] | None:
+    """Read what the manifest of a release has of a recipe, where it is one of this machine."""
+    address = address_of(place)
+    return recipe_beside(address.path) if address.scheme == "file" else None

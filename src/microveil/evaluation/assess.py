@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,9 @@ from microveil.evaluation.subgroup_margins import subgroup_margins
 from microveil.evaluation.tables import Codes
 from microveil.privacy import Guarantee
 from microveil.release import Release
+from microveil.release.recipe import roles_of_recipe
 from microveil.risk.equivalence_classes import equivalence_classes
-from microveil.schema import Kind
+from microveil.schema import Kind, Role
 from microveil.synthesis.measurements import Measurements
 from microveil.table import (
     Column,
@@ -60,6 +62,7 @@ def assess(
     missing_values: Iterable[str] | None = None,
     corrected: bool = False,
     quasi_identifiers: Iterable[str] | None = None,
+    recipe: str | Path | Mapping[str, Any] | None = None,
     guarantee: Guarantee | None = None,
     measurements: Measurements | None = None,
 ) -> Assessment:
@@ -114,6 +117,9 @@ def assess(
     quasi_identifiers : sequence of str, optional
         Columns of either table that others may know a person by: how many records share their
         values of all of them, in each table that has them all.
+    recipe : str, Path or dict, optional
+        Whose roles say what a person is known by (quasi-identifiers), where that is not named, and
+        what is dropped (identifiers), where no attributes are.
     guarantee : Guarantee, optional
         What the release promises: to be shown beside.
     measurements : Measurements, optional
@@ -163,7 +169,9 @@ def assess(
     asked = analyses.to_dict() | {"k": k, "rules": _rules(before, after, rules)}
     asked["by"] = _groups(before, after, by)
     _check_pairs(asked, paired=paired)
-    numeric, words = _attributes(before, after, attributes, guarantee)
+    roles = {} if recipe is None else roles_of_recipe(recipe)
+    numeric, words = _attributes(before, after, attributes, guarantee, roles)
+    known = _named(quasi_identifiers or ()) or _known_by_role(before, after, roles)
     asked["margins"] = partial(
         subgroup_margins,
         names=numeric,
@@ -193,16 +201,22 @@ def assess(
         ),
         kept=tuple(_kept(before, after, guarantee, paired=paired)),
         corrected=compare_corrected(before, after, guarantee) if corrected else {},
-        anonymity=_anonymity(before, after, quasi_identifiers),
+        anonymity=_anonymity(before, after, known),
         guarantee=guarantee,
     )
 
 
+def _known_by_role(original: Table, protected: Table, roles: Mapping[str, Role]) -> list[str]:
+    """Name the quasi-identifiers of a recipe, where the release has one of them at least."""
+    known = [name for name in original.names if roles.get(name) is Role.QUASI_IDENTIFIER]
+    return known if any(name in protected.names for name in known) else []
+
+
 def _anonymity(
-    original: Table, protected: Table, quasi_identifiers: Iterable[str] | None
+    original: Table, protected: Table, quasi_identifiers: Iterable[str]
 ) -> Anonymity | None:
     """Count the classes of records alike in quasi-identifiers; None where none are given."""
-    names = tuple(dict.fromkeys(_named(quasi_identifiers or ())))
+    names = tuple(dict.fromkeys(quasi_identifiers))
     if not names:
         return None
     check_columns(original, names, "original")
@@ -312,10 +326,15 @@ def _attributes(
     protected: Table,
     wanted: Iterable[str] | None,
     guarantee: Guarantee | None,
+    roles: Mapping[str, Role],
 ) -> tuple[list[str], list[str]]:
-    """Return the attributes of numbers and of text; new numbers of units are none of them."""
+    """Return the attributes of numbers and of text, but for new numbers of units and identifiers.
+
+    Where they are named, they are what was asked for.
+    """
     numbered = guarantee.unit.column if guarantee is not None else None
-    common = (name for name in _common(original, protected) if name != numbered)
+    dropped = {name for name, role in roles.items() if role is Role.IDENTIFIER} | {numbered}
+    common = (name for name in _common(original, protected) if name not in dropped)
     names = list(common) if wanted is None else _named(wanted)
     for table, side in ((original, "original"), (protected, "protected")):
         check_columns(table, names, side)

@@ -1,6 +1,6 @@
 """The verb that attacks a release, as an intruder with partial knowledge would."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +70,8 @@ def attack(
         among the known ones named, or simply every attribute in turn.
     recipe : str, Path or dict, optional
         Whose roles say what is known (quasi-identifiers) and what secret (confidential), where
-        neither is named, of the attributes that take part.
+        neither is named, of the attributes that take part, and what is dropped (identifiers),
+        where no attributes are named.
     control : table, optional
         People drawn like those of the original, who are not in it: a part that was held out
         before the release was made. Without it success includes what the population reveals
@@ -142,11 +143,14 @@ def attack(
             "paired records must be as many in both",
             "pass the same people in the same order, or paired=False (--shuffled)",
         )
-    numbered = None if guarantee is None else guarantee.unit.column
-    records = _records(tables, None if attributes is None else _named(attributes), numbered)
+    said = {} if recipe is None else roles_of_recipe(recipe)
+    dropped = {name for name, role in said.items() if role is Role.IDENTIFIER}
+    if guarantee is not None and guarantee.unit.column is not None:
+        dropped.add(guarantee.unit.column)
+    records = _records(tables, None if attributes is None else _named(attributes), dropped)
     names = list(records["original"].names)
-    if recipe is not None and known is None and secret is None:
-        known, secret = _by_roles(names, roles_of_recipe(recipe))
+    if known is None and secret is None:
+        known, secret = _by_roles(names, said)
     roles = _Roles(names, known, secret, parts)
     setting = Setting(
         original=records["original"],
@@ -284,18 +288,18 @@ def _constant(records: Records, name: str) -> bool:
 
 
 def _records(
-    tables: dict[str, Table], named: list[str] | None, numbered: str | None
+    tables: dict[str, Table], named: list[str] | None, dropped: Collection[str]
 ) -> dict[str, Records]:
     """Read the attributes that take part as matrices, categories coded alike in all tables.
 
-    A column of new numbers of units, where there is one, takes part if it is named.
+    New numbers of units and identifiers are dropped, unless they are named.
     """
     if named is None:
         first = tables["original"]
         chosen = [
             name
             for name in first.names
-            if name != numbered
+            if name not in dropped
             and all(
                 name in table.names and table.kind(name).is_numeric == first.kind(name).is_numeric
                 for table in tables.values()
