@@ -380,6 +380,10 @@ def test_the_command_line_releases_parts_by_recipe(tmp_path):
     assert refused.returncode == 2
     assert "sum of theirs" in " ".join(refused.stderr.split())
     assert run("assess", data, "release", folder=tmp_path).returncode == 0
+    # By its folder alone: what was asked of each part is read off the manifest.
+    again = run("audit", data, "release", folder=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert again.stdout == run("audit", *asked, folder=tmp_path).stdout
 
 
 def test_a_comparison_weighs_parts_beside_methods_for_the_whole():

@@ -42,12 +42,11 @@ from microveil.methods import METHODS
 from microveil.privacy import Guarantee
 from microveil.protect import Findings, draw, examined_plan, release_findings, released
 from microveil.release import Plan, Release
+from microveil.release.composing import Settled, plan_settled, settle_asked
 from microveil.release.notes import REPORTED_RECORDS, file_notes
-from microveil.release.planning import plan_prepared
 from microveil.release.proposal import propose_recipe
 from microveil.release.release import refuse_measurements
 from microveil.release.request import Advised
-from microveil.release.selection import settle
 from microveil.report import (
     comparison_report,
     custodian_report,
@@ -296,10 +295,11 @@ def audit_release(
     released_by.check_table(path, source.digest)
     progress("auditing")
     engine = engine_of(asked)
-    request, prepared = settle(source.frame, asked, engine)
-    if released_by.advised is not None:
-        request = replace(request, advised=Advised(released_by.advised))
-    planned = plan_prepared(prepared, request, engine)
+    settled = settle_asked(source.frame, asked, engine)
+    if isinstance(settled, Settled) and released_by.advised is not None:
+        chosen = replace(settled.request, advised=Advised(released_by.advised))
+        settled = replace(settled, request=chosen)
+    planned = plan_settled(settled, engine)
     released_by.check_claim(planned.guarantee.to_dict())
     found = audit_of(planned)
     if runs is None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from microveil.commands.custodians import manifest_of
 from microveil.errors import FileError
+from microveil.release.selection import AUTO
 from microveil.schema import Ordered, Source
 from microveil.table import BoundsFromData, CategoriesFromData, ResolutionFromData
 
@@ -32,7 +33,11 @@ class ReleasedRequest:
         entries = {name: value for name, value in parameters.items() if name != "advised"}
         without = guarantee["k"] is None or entries.get("width") is not None
         if without and "k" not in self._manifest["unused_parameters"]:
-            del entries["k"]  # written as 1 where none was asked for
+            entries.pop("k", None)  # written as 1 where none was asked for
+        if "parts" in entries:
+            del entries["attributes"]  # the parts name them
+            own = zip(entries["parts"], guarantee["parts"], strict=True)
+            entries["parts"] = [_part(asked, terms) for asked, terms in own]
         self.asked = _asked(entries, guarantee["attributes"])
 
     @property
@@ -129,6 +134,17 @@ def _asked(parameters: Mapping[str, Any], terms: Mapping[str, Any]) -> dict[str,
                 for name, value in asked[argument].items()
             }
     return asked
+
+
+def _part(parameters: Mapping[str, Any], terms: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a part as `protect` takes them."""
+    asked = {name: value for name, value in parameters.items() if value not in (None, {}, [])}
+    is_advised = asked.pop("advised", None) is not None
+    if terms["k"] is None:
+        asked.pop("k", None)
+    elif is_advised:
+        asked["k"] = AUTO  # chosen again, as it was: on the same table
+    return {n: _exact(value) if n in _FRACTIONS else value for n, value in asked.items()}
 
 
 def _each(given: Any, read: Any) -> Any:

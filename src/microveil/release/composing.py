@@ -373,7 +373,7 @@ def _parameters(whole: Whole, requests: Sequence[Request]) -> dict[str, Any]:
         "scope": whole.scope,
         "shuffle": whole.shuffle,
     }
-    own_names = [argument.name for argument in arguments() if argument.of_part]
+    own_names = [*(argument.name for argument in arguments() if argument.of_part), "advised"]
     written["parts"] = [
         {"attributes": list(part.attributes), **{name: own.get(name) for name in own_names}}
         for part, own in zip(whole.parts, of_each, strict=True)
