@@ -635,8 +635,22 @@ def test_another_table_is_refused(people):
     gap = people.with_columns(
         polars.when(polars.int_range(polars.len()) > 0).then("AGE").alias("AGE")
     )
-    with pytest.raises(DataError, match="as many missing cells"):
+    with pytest.raises(DataError, match="no more missing cells"):
         custodian_report(release, gap)
+
+
+def test_records_that_lack_a_value_lose_the_others_in_clusters_of_whole_records():
+    """The page is made all the same, and the custodian reads how many records that is."""
+    ages = [30.0, 31, 32, 40, 41, 42, 50, None]
+    table = polars.DataFrame({"AGE": ages, "TAX": range(8)})
+    asked = {"attributes": ["AGE", "TAX"], "resolution": {"AGE": 1}, "missing": "keep"}
+    release = mv.protect(table, method="mdav", k=3, **asked)
+    assert release.data["TAX"].null_count() == 1
+    (note,) = (n for n in release.manifest.custodian_notes if "without any value" in n)
+    assert note.startswith("1 of 8 records are released without any value of AGE, TAX")
+    assert "AGE" in custodian_report(release, table)
+    apart = mv.protect(table, method="ranking", k=3, **asked)
+    assert not any("without any value" in note for note in apart.manifest.custodian_notes)
 
 
 def test_a_shuffled_release_is_not_compared_record_by_record(pages):

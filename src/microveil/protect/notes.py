@@ -2,7 +2,10 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from microveil.audit.advice import kept_scope
+from microveil.methods import METHODS
 from microveil.plans import CentroidPlan
 from microveil.protect.findings import Findings, PlanFindings, ReleaseFindings
 from microveil.release import Plan, Release
@@ -41,6 +44,8 @@ def _of_plan(planned: Plan) -> Iterator[str]:
             f"{n_dropped} of {planned.table.n_records + n_dropped} records were left out: they are "
             f"beyond the {planned.units.unit.max_rows} that a unit may have."
         )
+    for plan in planned.parts or (planned,):
+        yield from _of_whole_records(plan)
     for part in parts:
         if isinstance(part, CentroidPlan) and part.widening:
             yield _cost_of_widening(part)
@@ -48,6 +53,21 @@ def _of_plan(planned: Plan) -> Iterator[str]:
     if exact:
         cells = sum(part.n_cells for part in parts)
         yield f"{exact} of {cells} cells are published exactly as they are."
+
+
+def _of_whole_records(planned: Plan) -> Iterator[str]:
+    """Say how many records are released without a value, because one of theirs is missing."""
+    masks = [part.missing for part in planned.attributes if part.missing is not None]
+    takes_records = METHODS[planned.guarantee.method].uses("blocks")
+    if not takes_records or len(masks) < len(planned.attributes):
+        return
+    if n_empty := int(np.logical_and.reduce(masks).sum()):
+        names = ", ".join(one_line(part.attribute.name) for part in planned.attributes)
+        yield (
+            f"{n_empty} of {planned.table.n_records} records are released without any value of "
+            f"{names}: clusters are of whole records, and each of these lacks a value. Fewer "
+            "attributes, or missing='protect' where the method can, would keep more."
+        )
 
 
 def _of_plan_findings(planned: Plan, found: PlanFindings) -> Iterator[str]:

@@ -292,19 +292,30 @@ def _columns_of_both(
     columns = columns_of(release.guarantee.attributes, after, before, units, steps, margins)
     if not set(after.names) <= set(before.names):
         raise DataError("original table", "it must have every column of the release", remedy)
-    hides_missing = manifest.get("parameters", {}).get("missing") == "protect"
-    if release.guarantee.is_synthetic or hides_missing:
-        return columns
+    hidden = _hidden(release)
     for column in columns:
         if not isinstance(column, NumberColumn) or column.original is None:
             continue
-        if np.isnan(column.original).sum() != np.isnan(column.protected).sum():
+        # Of a record that lacks a value some methods release none: there may be more.
+        n_missing = np.isnan(column.original).sum()
+        if column.name not in hidden and n_missing > np.isnan(column.protected).sum():
             raise DataError(
                 f"attribute '{column.name}'",
-                "the original must have as many missing cells as the release",
+                "the original must have no more missing cells than the release",
                 remedy,
             )
     return columns
+
+
+def _hidden(release: Release) -> set[str]:
+    """Name the attributes of which a release does not say whose cells were missing."""
+    names = {terms.name for terms in release.guarantee.attributes}
+    if release.guarantee.is_synthetic:
+        return names
+    parameters = release.manifest.to_dict().get("parameters", {})
+    asked = parameters.get("parts") or [{"attributes": names, **parameters}]
+    parts = ((part["attributes"] or names, part.get("missing")) for part in asked)
+    return {name for own, missing in parts if missing == "protect" for name in own}
 
 
 def _sections(subject: Subject) -> tuple[Section, ...]:
