@@ -85,6 +85,14 @@ def test_tables_that_agree_have_a_model_that_has_them(scopes):
         assert np.abs(model.margin(scope) - table).max() < 1e-4
 
 
+def test_where_targets_are_met_nothing_is_moved():
+    """No step is taken towards what is there already, but for rounding."""
+    shares = {(0,): np.array([0.2, 0.8]), (1,): np.array([0.1, 0.2, 0.7])}
+    start = {scope: np.log(own) for scope, own in shares.items()}
+    _, end = nearest_model([2, 3], shares, start, steps=300)
+    assert all(end[scope] is start[scope] for scope in shares)
+
+
 @settings(max_examples=12, deadline=None, derandomize=True)
 @given(st.integers(0, 2**32), st.sampled_from([(2, 3), (3, 3), (2, 4)]), st.floats(0.01, 0.1))
 def test_the_nearest_table_is_that_of_a_quadratic_programme(seed, shape, noise):

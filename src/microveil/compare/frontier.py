@@ -11,6 +11,7 @@ linkage is and not by a measurement.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -135,24 +136,18 @@ def excluded_of(summary: polars.DataFrame) -> polars.DataFrame:
         False, ``excluded[record_linkage]`` for example, null where there is nothing to hold
         against others. See `beaten_apart`.
     """
-    found: dict[str, list[bool | None]] = {}
+    risks = risks_of(summary.columns)
+    found: dict[str, list[bool | None]] = {
+        f"excluded[{risk}]": [None] * summary.height for risk in risks
+    }
     loss = loss_of(summary).id
-    for risk in risks_of(summary.columns):
-        excluded: list[bool | None] = [None] * summary.height
-        for scope in GROUPS:
-            configurations = _measured_configurations(
-                summary.with_row_index("row"), scope, (loss, risk)
-            )
-            losses, risks = (
-                configurations.select(*ends).to_numpy()
-                for ends in ([loss + end for end in ENDS], _risk_of(risk))
-            )
-            beaten = beaten_apart(losses, risks, *_guarantees(configurations, scope))
-            for row, is_beaten in zip(
-                configurations["row"].to_list(), beaten.tolist(), strict=True
-            ):
-                excluded[row] = is_beaten
-        found[f"excluded[{risk}]"] = excluded
+    for held in _held_by_scope(summary.with_row_index("row"), loss):
+        rows = np.array([row["row"] for row in held.rows])
+        for risk in risks:
+            risk_ends, known = held.risk(risk)
+            beaten = beaten_apart(held.losses[known], risk_ends[known], *held.guarantees(known))
+            for row, is_beaten in zip(rows[known].tolist(), beaten.tolist(), strict=True):
+                found[f"excluded[{risk}]"][row] = is_beaten
     return polars.DataFrame(found, schema=dict.fromkeys(found, polars.Boolean))
 
 
@@ -171,55 +166,85 @@ def frontier_of(summary: polars.DataFrame) -> polars.DataFrame:
         (see `loss_of`) and `linkage`, the figure of the risk, are means over runs, each with its
         interval; by scope, risk, epsilon and loss. Linkage is null where rows follow nobody.
     """
-    parts = []
-    loss = loss_of(summary).id
-    for scope in GROUPS:
-        for risk in risks_of(summary.columns):
-            configurations = _measured_configurations(summary, scope, (loss, risk))
-            kept = unbeaten(
-                configurations[loss],
-                configurations.select(_risk_of(risk)[0]).to_series(),
-                *_guarantees(configurations, scope),
+    risks, loss = risks_of(summary.columns), loss_of(summary).id
+    parts = [_named(summary.clear(), loss, risk) for risk in risks[:1]]
+    for held in _held_by_scope(summary, loss):
+        for risk in risks:
+            risk_ends, known = held.risk(risk)
+            kept = np.zeros(len(known), dtype=np.bool_)
+            kept[known] = unbeaten(
+                held.losses[known, 0], risk_ends[known, 0], *held.guarantees(known)
             )
-            parts.append(_named(configurations.filter(polars.Series(kept)), loss, risk))
+            parts.append(_named(held.configurations.filter(polars.Series(kept)), loss, risk))
     return polars.concat(parts)
 
 
-def _measured_configurations(
-    summary: polars.DataFrame, scope: str, measures: tuple[str, str]
-) -> polars.DataFrame:
-    loss, risk = measures
-    return summary.filter(
-        (polars.col("scope") == scope)
-        & polars.col(loss).is_not_null()
-        & (polars.col(risk).is_not_null() | polars.col("is_synthetic"))
-    )
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Held:
+    """The configurations of a scope that have a loss, to be held against each other.
+
+    Attributes
+    ----------
+    configurations : polars.DataFrame
+        Rows of a summary.
+    rows : list of dict
+        The same.
+    losses : float64 array (n_configurations, 3)
+        Means and both ends of their intervals, NaN where there is none.
+    epsilons, strengths : float64 array (n_configurations,)
+    conditions : bool array (n_configurations, n_conditions)
+    """
+
+    configurations: polars.DataFrame
+    rows: list[dict[str, Any]]
+    losses: NDArray[np.float64]
+    epsilons: NDArray[np.float64]
+    strengths: NDArray[np.float64]
+    conditions: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, configurations: polars.DataFrame, scope: str, loss: str) -> "_Held":
+        """Take what they guarantee: epsilon, strength of the model and conditions."""
+        rows = configurations.to_dicts()
+        held = [{c.id for c in conditions_of(row)} | _left_out(row) for row in rows]
+        every = sorted(set().union(*held))
+        return cls(
+            configurations=configurations,
+            rows=rows,
+            losses=_with_ends(rows, loss),
+            # An epsilon that nothing is kept of makes no configuration stronger than another.
+            epsilons=np.array([0.0 if scope == NO_SCOPE else row["epsilon"] for row in rows]),
+            strengths=np.array([float(Model(row["model"]).strength) for row in rows]),
+            conditions=np.array([[one in own for one in every] for own in held], dtype=np.bool_),
+        )
+
+    def risk(self, risk: str) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Return a risk with its interval, none where no row is anybody's, and who has one."""
+        nobodys = np.array([bool(row["is_synthetic"]) for row in self.rows])
+        known = nobodys | np.array([row[risk] is not None for row in self.rows])
+        return np.where(nobodys[:, np.newaxis], 0.0, _with_ends(self.rows, risk)), known
+
+    def guarantees(
+        self, chosen: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+        """Return epsilons, strengths and conditions of some."""
+        return self.epsilons[chosen], self.strengths[chosen], self.conditions[chosen]
 
 
-def _risk_of(risk: str) -> list[polars.Expr]:
-    """Return a risk with its interval: none where no row is anybody's."""
-    nobodys = polars.col("is_synthetic")
-    return [
-        polars.when(nobodys).then(0.0).otherwise(polars.col(risk + end)).alias(risk + end)
-        for end in ENDS
-    ]
+def _held_by_scope(summary: polars.DataFrame, loss: str) -> Iterator[_Held]:
+    """Yield what is held against each other, scope by scope, where there is something."""
+    found = summary.filter(polars.col(loss).is_not_null()).partition_by("scope", as_dict=True)
+    for scope in GROUPS:
+        if (scope,) in found:
+            yield _Held.of(found[scope,], scope, loss)
 
 
-def _guarantees(
-    configurations: polars.DataFrame, scope: str
-) -> tuple[ArrayLike, ArrayLike, ArrayLike]:
-    """Return the epsilon, the strength of the model and the conditions of each configuration."""
-    # An epsilon that nothing is kept of makes no configuration stronger than another.
-    epsilons = (
-        np.zeros(configurations.height)
-        if scope == NO_SCOPE
-        else configurations["epsilon"].to_numpy()
-    )
-    rows = configurations.to_dicts()
-    held = [{c.id for c in conditions_of(row)} | _left_out(row) for row in rows]
-    every = sorted(set().union(*held))
-    conditions = np.array([[condition in own for condition in every] for own in held], dtype=bool)
-    return epsilons, [Model(model).strength for model in configurations["model"]], conditions
+def _ends_of(measure: str) -> list[str]:
+    return [measure + end for end in ENDS]
+
+
+def _with_ends(rows: list[dict[str, Any]], measure: str) -> NDArray[np.float64]:
+    return np.array([[row[name] for name in _ends_of(measure)] for row in rows], dtype=np.float64)
 
 
 def _left_out(row: Mapping[str, Any]) -> set[str]:
@@ -242,7 +267,7 @@ def _named(configurations: polars.DataFrame, loss: str, risk: str) -> polars.Dat
     return configurations.select(
         *NAMES,
         polars.lit(risk).alias("risk"),
-        *(polars.col(loss + end) for end in ENDS),
+        *_ends_of(loss),
         *(polars.col(risk + end).alias("linkage" + end) for end in ENDS),
         polars.col(CHANCE)
         if CHANCE in configurations.columns

@@ -147,9 +147,11 @@ def summary_of(table: polars.DataFrame, measures: Measures) -> polars.DataFrame:
         **{name: kind for column in measures.all for name, kind in _columns(column).items()},
         "refused": polars.String,
     }
-    configurations = table.partition_by("configuration", maintain_order=True)
+    configurations: dict[int, list[dict[str, Any]]] = {}
+    for row in table.to_dicts():
+        configurations.setdefault(row["configuration"], []).append(row)
     return polars.DataFrame(
-        [_summarised(configuration, measures.all) for configuration in configurations],
+        [_summarised(rows, measures.all) for rows in configurations.values()],
         schema=schema,
     )
 
@@ -167,23 +169,24 @@ def _nothing() -> polars.DataFrame:
     return summary_of(as_table([], measures), measures)
 
 
-def _summarised(configuration: polars.DataFrame, columns: Iterable[Column]) -> dict[str, Any]:
-    runs = configuration.filter(polars.col("run").is_not_null())
-    refusals = configuration["refused"].drop_nulls().to_list()
-    first = (configuration if runs.is_empty() else runs).row(0, named=True)
+def _summarised(configuration: list[dict[str, Any]], columns: Iterable[Column]) -> dict[str, Any]:
+    """Take the means over the rows of a configuration."""
+    runs = [row for row in configuration if row["run"] is not None]
+    refusals = [row["refused"] for row in configuration if row["refused"] is not None]
+    first = (runs or configuration)[0]
     found = {name: first[name] for name in (*NAMES, *FACTS)}
-    found["runs"] = runs.height
+    found["runs"] = len(runs)
     found["refused"] = refusals[0] if refusals else None
     drawn = first["seed"] is not None
     for column in columns:
         if not column.use.varies:
             found[column.name] = first[column.name]
             continue
-        figures = runs[column.name].drop_nulls().to_numpy()
+        figures = [row[column.name] for row in runs if row[column.name] is not None]
         if column.use.counted:
             found[f"{column.name}_runs"] = len(figures)
         ends = mean_with_interval(
-            figures if len(figures) == runs.height else figures[:0],
+            np.array(figures if len(figures) == len(runs) else [], dtype=np.float64),
             drawn=drawn or column.use.seeded,
             lowest=column.measure.lowest,
             highest=column.measure.highest,

@@ -67,7 +67,10 @@ class Candidates:
 
     def scale(self, positions: Real) -> Real:
         """Put positions on the scale from 0 to 1 on which candidates lie evenly."""
-        low, bent_width, width = self._ends()
+        return self._scaled(positions, self._ends())
+
+    def _scaled(self, positions: Real, ends: tuple[float, float, float]) -> Real:
+        low, bent_width, width = ends
         even = (positions - self.lower) / width
         return np.asarray(0.5 * even + 0.5 * (self._bent(positions) - low) / bent_width)
 
@@ -75,11 +78,15 @@ class Candidates:
         """Find the positions of places on the scale, by bisection."""
         low = np.full(np.shape(places), float(self.lower))
         high = np.full(np.shape(places), self.upper + 1.0)
+        ends = self._ends()
         # 2**-80 of the domain is below what float64 tells apart.
         for _ in range(80):
             middle = 0.5 * (low + high)
-            below = self.scale(middle) <= places
+            below = self._scaled(middle, ends) <= places
+            was = low, high
             low, high = np.where(below, middle, low), np.where(below, high, middle)
+            if np.array_equal(low, was[0]) and np.array_equal(high, was[1]):
+                break  # so would every further step leave them
         return low
 
     def positions(self, codes: Whole) -> Real:

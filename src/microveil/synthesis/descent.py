@@ -14,6 +14,8 @@ __all__ = ["nearest_model"]
 Real = NDArray[np.float64]
 # A step that comes nearer is made so much longer, one that does not so much shorter.
 LONGER, SHORTER = 1.2, 0.5
+# A squared distance at which every share is met to one record in a thousand million.
+REACHED = 1e-18
 
 
 def nearest_model(
@@ -39,7 +41,8 @@ def nearest_model(
     steps : int
         At most.
     tolerance : float
-        Ends where a step takes off less of the squared distance, relatively.
+        Ends where a step takes off less of the squared distance, relatively, or where the
+        targets are met.
 
     Returns
     -------
@@ -66,6 +69,8 @@ def nearest_model(
     gaps = descent.gaps(model)
     distance, step = _squares(gaps), 1.0
     for _ in range(steps):
+        if distance <= REACHED:
+            break
         trial = {scope: factor - step * gaps[scope] for scope, factor in current.items()}
         next_model = descent.model(trial)
         next_gaps = descent.gaps(next_model)
