@@ -1,13 +1,19 @@
 """The command line as from a shell, in a pipe, but in this process: without its start-up."""
 
 import contextlib
+import functools
 import io
 import os
 import sys
 from dataclasses import dataclass
 from unittest.mock import patch
 
+import typer.main
+
 from microveil.cli import main
+
+# The commands are the same each time: they are made of the flags once for a process.
+same_commands = functools.cache(typer.main.get_command)
 
 
 @dataclass(frozen=True)
@@ -28,6 +34,7 @@ def run(*arguments, folder, **environment):
         # Else usage names the module that this process was started with (python -m).
         patch.object(sys.modules["__main__"], "__package__", None, create=True),
         patch.dict(os.environ, environment),
+        patch.object(typer.main, "get_command", same_commands),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):
