@@ -33,12 +33,10 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import GenericAlias
 from typing import Any, Literal
-
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from microveil.arguments import Argument, arguments
 from microveil.errors import FileError, RequestError, stands_alone
@@ -47,24 +45,19 @@ from microveil.schema import Kind, Ordered, Role
 __all__ = ["file_of_recipe", "merged", "read_recipe", "roles_of_recipe"]
 
 
-class Entries(BaseModel):
-    """Entries of a recipe: no other, and each of its very kind."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class FileEntries(Entries):
-    """How the file is written that a recipe was proposed for, where it is one of text."""
-
-    separator: str | None = None
-    decimal: str | None = None
-    encoding: str | None = None
-
-
 @cache
-def _form(known: tuple[Argument[Any], ...]) -> type[Entries]:
-    """Make the form of a recipe of the arguments that have an entry in it."""
-    top: dict[str, Any] = {"microveil": (str | None, None), "file": (FileEntries | None, None)}
+def _form(known: tuple[Argument[Any], ...]) -> Any:
+    """Make the form of a recipe of the arguments that have an entry in it.
+
+    No other entry is taken, and each is of its very kind.
+    """
+    from pydantic import ConfigDict, create_model  # a quarter of the time that protect loads in
+
+    made = partial(create_model, __config__=ConfigDict(extra="forbid", strict=True))
+    said = (str | None, None)
+    # How the file is written that a recipe was proposed for, where it is one of text.
+    of_file = made("FileEntries", separator=said, decimal=said, encoding=said)
+    top: dict[str, Any] = {"microveil": said, "file": (of_file | None, None)}
     of_attribute: dict[str, Any] = {"role": (Literal[*(role.value for role in Role)], ...)}
     of_part: dict[str, Any] = {"attributes": (list[str], ...)}
     for argument in known:
@@ -77,11 +70,11 @@ def _form(known: tuple[Argument[Any], ...]) -> type[Entries]:
             if argument.of_part:
                 of_part[argument.name] = (entry.type | None, None)
     of_attribute["ordered"] = (bool | None, None)
-    attribute = create_model("Attribute", __base__=Entries, **of_attribute)
+    attribute = made("Attribute", **of_attribute)
     top["attributes"] = (GenericAlias(dict, (str, attribute)), {})
-    part = create_model("Part", __base__=Entries, **of_part)
+    part = made("Part", **of_part)
     top["parts"] = (GenericAlias(list, (part,)) | None, None)
-    return create_model("Recipe", __base__=Entries, **top)
+    return made("Recipe", **top)
 
 
 # The version whose recipes are read as they stand, and that of recipes that say none.
@@ -201,6 +194,8 @@ def _contents(
     recipe: str | Path | Mapping[str, Any],
 ) -> tuple[Mapping[str, Any], dict[str, Any]]:
     """Return a recipe as it stands, and what it says, held against its form."""
+    from pydantic import ValidationError
+
     contents = recipe if isinstance(recipe, Mapping) else _load(Path(recipe))
     try:
         parsed = _form(arguments()).model_validate(_with_tuples(contents))
