@@ -198,7 +198,10 @@ def slow_tests() -> list[str]:
     rows = []
     for folder in ("tests", "papers/tests"):
         for path in sorted((ROOT / folder).rglob("test_*.py")):
-            module = ast.parse(path.read_text("utf-8"))
+            text = path.read_text("utf-8")
+            if "pytest.mark.slow" not in text:
+                continue
+            module = ast.parse(text)
             whole = any(isinstance(node, ast.Assign) and _is_slow(node) for node in module.body)
             rows += [
                 f"| `{path.relative_to(ROOT)}` | `{node.name}` | "

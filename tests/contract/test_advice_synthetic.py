@@ -10,7 +10,7 @@ from command import run
 
 IS_WEIGHED = True  # what would be better is tested here
 
-N = 300
+N = 200
 LEVELS = ["north", "south", "east"]
 REQUEST = {
     "attributes": ["AGE", "FEE", "PLACE"],

@@ -91,7 +91,7 @@ def test_never_worse_than_a_fixed_size_or_one_cluster(values, k, share, exact_al
 def test_never_worse_than_a_fixed_size_among_many_records(name, share, exact_allowed, monkeypatch):
     """Nor where only some of the positions are candidates."""
     scale_limits_down(monkeypatch, 600)
-    values = data_sets(600)[name]
+    values = data_sets(300)[name]
     sizes = vector_aware_sizes(values, 3, share, exact_allowed=exact_allowed)
     assert sizes.sum() == len(values)
     assert sizes.min() >= 3
@@ -136,10 +136,10 @@ def test_hardly_worse_than_the_best_of_all_partitions():
 @pytest.mark.parametrize("name", data_sets(3))
 def test_few_candidates_find_nearly_what_all_find(name, share, exact_allowed, monkeypatch):
     """The search of large tables stays within 2 % of that over all pairs."""
-    values = data_sets(1000)[name]
-    scale_limits_down(monkeypatch, 1000)
+    values = data_sets(500)[name]
+    scale_limits_down(monkeypatch, 500)
     few = vector_aware_sizes(values, 3, share, exact_allowed=exact_allowed)
-    monkeypatch.setattr(vector_search, "_ALL_PAIRS", 1000)
+    monkeypatch.setattr(vector_search, "_ALL_PAIRS", 500)
     every = vector_aware_sizes(values, 3, share, exact_allowed=exact_allowed)
     assert measured(values, few, share) <= 1.02 * measured(values, every, share)
 
@@ -157,7 +157,7 @@ def test_neither_origin_nor_unit_matters(values, share, shift, factor, exact_all
 def test_the_unit_does_not_matter_where_partitions_tie():
     """Nor in symmetrical tables, where the rounding of another unit would decide."""
     random = np.random.Generator(np.random.PCG64(3))
-    for _ in range(150):
+    for _ in range(50):
         half = random.integers(0, 20, random.integers(6, 30))
         values = np.sort(np.concatenate([half, -half]))
         factor, share = int(random.integers(3, 2**50)), 10 ** random.uniform(-2, 3)

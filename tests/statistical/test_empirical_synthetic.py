@@ -107,7 +107,7 @@ def too_little(part):
     ("values", "own", "runs"),
     [
         (GAP, OF_NUMBERS, 4000),
-        (WORDS, OF_WORDS, 2000),
+        (WORDS, OF_WORDS, 1000),
         (WORDS, {**OF_WORDS, "delta": 0.05}, 2000),
     ],
     ids=["cuts", "counts", "counts, Gaussian"],

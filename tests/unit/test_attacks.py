@@ -54,7 +54,7 @@ def test_a_distance_is_learnt_from_others_than_are_told_apart_by_it():
     """Where a release knows nobody, half of the guesses on membership are right."""
     generator = np.random.default_rng(5)
     shares = []
-    for seed in range(400):
+    for seed in range(100):
         original, protected, control = (
             Records(
                 names=("AGE",), values=generator.normal(size=(12, 1)), is_category=np.array([False])
@@ -63,7 +63,7 @@ def test_a_distance_is_learnt_from_others_than_are_told_apart_by_it():
         )
         setting = Setting(original=original, protected=protected, control=control, seed=seed)
         shares.append(membership(setting, ["AGE"]).success.value)
-    assert np.mean(shares) == pytest.approx(0.5, abs=4 * np.std(shares) / 20)
+    assert np.mean(shares) == pytest.approx(0.5, abs=4 * np.std(shares) / 10)
 
 
 def test_every_attack_finds_nearly_everything_in_an_unprotected_copy():
@@ -82,7 +82,9 @@ def test_every_attack_finds_nearly_everything_in_an_unprotected_copy():
     assert area.interval[0] > 0.95
 
 
-@pytest.mark.parametrize("n_control", [60, pytest.param(120, marks=pytest.mark.slow), 200])
+@pytest.mark.parametrize(
+    "n_control", [60, *(pytest.param(n, marks=pytest.mark.slow) for n in (120, 200))]
+)
 def test_no_attack_finds_anything_in_an_independent_table(n_control):
     """Of 25 draws of tables each risk lies above 0 in at most 3.
 
@@ -106,15 +108,16 @@ def test_no_attack_finds_anything_in_an_independent_table(n_control):
     assert max(false.values()) <= 3
 
 
-def test_no_attack_finds_anything_without_control_where_attributes_are_independent():
+@pytest.mark.parametrize(("draws", "most"), [(20, 3), pytest.param(40, 4, marks=pytest.mark.slow)])
+def test_no_attack_finds_anything_without_control_where_attributes_are_independent(draws, most):
     """Then the population tells nothing either, and the baseline is all there is.
 
-    Each risk lies above 0 in at most 4 of 40 draws of tables, as with a control group. Left
-    out is singling out by several attributes, as it reads off the release how rare extremes
-    are.
+    Each risk lies above 0 in at most 3 of 20, or 4 of 40, draws of tables, as with a control
+    group. Left out is singling out by several attributes, as it reads off the release how rare
+    extremes are.
     """
     false = {}
-    for seed in range(40):
+    for seed in range(draws):
         generator = np.random.default_rng(seed)
         table, release = (
             dict(zip("ABC", generator.random((3, 150)).round(3), strict=True)) for _ in range(2)
@@ -124,7 +127,7 @@ def test_no_attack_finds_anything_without_control_where_attributes_are_independe
             assert outcome.beyond == "baseline"
             false[name] = false.get(name, 0) + (outcome.risk.interval[0] > 0)
     del false["singling out by all attributes", None]
-    assert max(false.values()) <= 4
+    assert max(false.values()) <= most
 
 
 def test_a_release_that_keeps_some_people_is_found_out():

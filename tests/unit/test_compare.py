@@ -2,6 +2,7 @@
 
 import itertools
 import threading
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -31,7 +32,7 @@ REQUEST = {
     "resolution": {"FEE": 0.01},
     "exact_cells": "allow",
 }
-GRID = {"methods": METHODS, "k": [3, 8], "epsilon": [0.5, 2], "runs": 3, "seed": 11}
+GRID = {"methods": METHODS, "k": [3, 8], "epsilon": [0.5, 2], "runs": 2, "seed": 11}
 
 
 def people(n=40):
@@ -45,7 +46,7 @@ def people(n=40):
 
 @pytest.fixture(scope="module")
 def found():
-    return compare(people(), **GRID, **REQUEST)
+    return compare(people(), **GRID, **REQUEST, jobs=3)
 
 
 def arguments_of(row):
@@ -57,8 +58,11 @@ def arguments_of(row):
 
 def test_every_run_measures_the_release_of_its_seed(found):
     """The release that is drawn with a run's seed has the very figures of the run."""
+    plans = {}
     for row in found.table.to_dicts():
-        planned = mv.plan(people(), seed=row["seed"], **arguments_of(row), **REQUEST)
+        if row["configuration"] not in plans:
+            plans[row["configuration"]] = mv.plan(people(), **arguments_of(row), **REQUEST)
+        planned = replace(plans[row["configuration"]], seed=row["seed"])
         drawn = draw(planned, LocalEngine()).data
         figures = mv.assess(people(), drawn, REQUEST["attributes"]).to_dict()
         for measure in Measures().names:
@@ -96,21 +100,20 @@ def test_the_scope_is_the_most_demanding_that_keeps_epsilon(found):
         assert row["scope"] == (kept[0] if kept else "none")
 
 
-@pytest.mark.parametrize("jobs", [1, 3])
-def test_nothing_depends_on_the_number_of_threads(found, jobs):
+def test_nothing_depends_on_the_number_of_threads(found):
     """One thread or several give the same table."""
-    again = compare(people(), **GRID, **REQUEST, jobs=jobs)
+    again = compare(people(), **GRID, **REQUEST, jobs=1)
     assert_frame_equal(again.table, found.table, check_exact=True)
     assert again.answer == found.answer
 
 
 def test_a_cell_is_the_same_in_every_grid(found):
     """What else is compared, and how often, changes nothing about a run."""
-    other = {**GRID, "methods": "mdav,idp-cbls,dp-um", "k": [8], "runs": 2}
+    other = {**GRID, "methods": "mdav,idp-cbls,dp-um", "k": [8], "runs": 1}
     few = compare(people(), **other, **REQUEST).table.drop("configuration")
     many = found.table.filter(
         (polars.col("k") == 8)
-        & (polars.col("run") <= 2)
+        & (polars.col("run") <= 1)
         & (polars.col("method").is_in(["mdav", "dp-um"]))
     ).drop("configuration")
     shared = few.filter(polars.col("method") != "idp-cbls")
@@ -123,10 +126,10 @@ def test_the_grid_is_whole(found):
     rows = found.table.select("method", "k", "epsilon", "run").rows()
     clustered = {"dp-um", "idp-vector", "idp-cbls", "record-dp", "kanon-dp"}
     expected = {
-        *itertools.product(clustered, (3, 8), (0.5, 2.0), (1, 2, 3)),
-        *itertools.product({"laplace"}, (None,), (0.5, 2.0), (1, 2, 3)),
+        *itertools.product(clustered, (3, 8), (0.5, 2.0), (1, 2)),
+        *itertools.product({"laplace"}, (None,), (0.5, 2.0), (1, 2)),
         *itertools.product({"mdav"}, (3, 8), (None,), (1,)),
-        *itertools.product({"k-noise"}, (3, 8), (None,), (1, 2, 3)),
+        *itertools.product({"k-noise"}, (3, 8), (None,), (1, 2)),
     }
     assert set(rows) == expected
     assert len(rows) == len(expected)
@@ -153,8 +156,8 @@ def test_work_is_done_once(monkeypatch):
     monkeypatch.setattr(LocalEngine, "cluster_jointly", joint)
     # What needs no bounds comes first and is read as strictly as the others.
     methods = "idp-cbls,laplace,dp-um,idp-ls,record-dp:partition=mdav"
-    compare(people(), **{**GRID, "methods": methods, "epsilon": "0.5:3:0.5"}, **REQUEST, jobs=4)
-    assert counts == {"prepare": 1, "plan": 6 + 4 * 12, "rank": 2, "joint": 2}
+    compare(people(), **{**GRID, "methods": methods, "epsilon": "1:3:1"}, **REQUEST, jobs=4)
+    assert counts == {"prepare": 1, "plan": 3 + 4 * 6, "rank": 2, "joint": 2}
 
 
 def test_what_a_matrix_of_ones_own_spends_is_its_epsilon():
@@ -297,7 +300,7 @@ def test_progress_is_told_run_by_run():
         assert threading.get_ident() == main
         told.append((done, total))
 
-    found = compare(people(), **GRID, **REQUEST, progress=progress)
+    found = compare(people(), **{**GRID, "methods": "laplace,mdav"}, **REQUEST, progress=progress)
     total = found.table.height
     assert told == [(done, total) for done in range(total + 1)]
 
@@ -337,7 +340,7 @@ def test_a_fault_of_ours_is_not_taken_for_a_refusal(monkeypatch):
 
 def test_few_cells_are_dealt_out_run_by_run():
     """One cell with many runs is spread over threads and comes out as by one."""
-    grid = {**GRID, "methods": "dp-um", "k": 5, "epsilon": 1, "runs": 50}
+    grid = {**GRID, "methods": "dp-um", "k": 5, "epsilon": 1, "runs": 20}
     one, many = (compare(people(), **grid, **REQUEST, jobs=jobs) for jobs in (1, 4))
     assert_frame_equal(one.table, many.table, check_exact=True)
     refused = compare(
@@ -356,8 +359,8 @@ def test_intervals_are_students(found):
             if row["method"] == "mdav":
                 assert row[f"{measure}_low"] == row[measure] == row[f"{measure}_high"]
                 continue
-            spread = figures.std(ddof=1) / np.sqrt(3)
-            low, high = scipy.stats.t.interval(0.95, 2, figures.mean(), spread or 1e-300)
+            spread = figures.std(ddof=1) / np.sqrt(2)
+            low, high = scipy.stats.t.interval(0.95, 1, figures.mean(), spread or 1e-300)
             top = 100 if measure.startswith("record_linkage") else np.inf
             assert row[f"{measure}_low"] == pytest.approx(max(0, low), rel=1e-9)
             assert row[f"{measure}_high"] == pytest.approx(min(top, high), rel=1e-9)

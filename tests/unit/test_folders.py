@@ -32,8 +32,6 @@ from microveil.files.folders import write_folders
 from microveil.files.text import TextFormat
 from microveil.files.writing import write_data
 
-parent, overwrite = Path(sys.argv[1]), sys.argv[2] == "True"
-
 def make_deadly(fatal):
     calls = count(1)
 
@@ -61,7 +59,7 @@ def fill(public, custodian):
         os.write(descriptor, b"new" * 100)
         os.close(descriptor)
 
-for fatal in count(1):
+def killed_at(fatal, parent, overwrite):
     place = parent / f"run{fatal}"
     shutil.copytree(parent / "template", place)
     child = os.fork()
@@ -73,8 +71,14 @@ for fatal in count(1):
             os._exit(1)
         os._exit(0)
     status = os.waitpid(child, 0)[1]
-    if not os.WIFSIGNALED(status):
-        sys.exit(os.waitstatus_to_exitcode(status))
+    if not os.WIFSIGNALED(status) and os.waitstatus_to_exitcode(status):
+        sys.exit(1)
+    return os.WIFSIGNALED(status)
+
+for parent, overwrite in ((Path(sys.argv[1]), False), (Path(sys.argv[2]), True)):
+    fatal = 1
+    while killed_at(fatal, parent, overwrite):
+        fatal += 1
 """
 RECORDS = "A\n" + "".join(f"{i}\n" for i in range(100))
 
@@ -123,19 +127,24 @@ def state(folder, mark):
     return "new"
 
 
-def kill_at_each_call(parent, *, overwrite):
-    """Give the states of both folders after a kill at each call, up to a run that ends."""
-    driver = parent / "driver.py"
-    driver.write_text(DRIVER)
-    template = parent / "template"
-    template.mkdir()
-    if overwrite:
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory):
+    """Two folders: writing was killed at each call, up to a run that ends; new, and over old."""
+    parent = tmp_path_factory.mktemp("killed")
+    for place, is_old in (("new", False), ("old", True)):
+        template = parent / place / "template"
+        template.mkdir(parents=True)
         for name, mark in (("r", "guarantee.json"), ("r-custodian", "manifest.json")):
-            (template / name).mkdir()
-            (template / name / mark).write_text("old")
-
-    command = [sys.executable, driver, parent, str(overwrite)]
+            if is_old:
+                (template / name).mkdir()
+                (template / name / mark).write_text("old")
+    command = [sys.executable, "-c", DRIVER, parent / "new", parent / "old"]
     subprocess.run(command, check=True, capture_output=True)
+    return parent
+
+
+def states_in(parent):
+    """Give the states of both folders after a kill at each call."""
     states = []
     places = sorted(parent.glob("run*"), key=lambda place: int(place.name[3:]))
     for place in places:
@@ -148,15 +157,15 @@ def kill_at_each_call(parent, *, overwrite):
     return states
 
 
-def test_a_kill_at_any_write_leaves_each_folder_whole_or_absent(tmp_path):
+def test_a_kill_at_any_write_leaves_each_folder_whole_or_absent(killed):
     """Killed before any call that changes the disk, nothing half is found; custodian first."""
-    states = kill_at_each_call(tmp_path, overwrite=False)
+    states = states_in(killed / "new")
     assert set(states) == {("absent", "absent"), ("absent", "new"), ("new", "new")}
 
 
-def test_a_kill_while_overwriting_never_pairs_an_old_release_with_a_new_custodian(tmp_path):
+def test_a_kill_while_overwriting_never_pairs_an_old_release_with_a_new_custodian(killed):
     """Killed at any call, each folder is whole or absent and old and new never stand together."""
-    states = kill_at_each_call(tmp_path, overwrite=True)
+    states = states_in(killed / "old")
     assert {("old", "old"), ("new", "new")} < set(states)
     assert not {("old", "new"), ("new", "old"), ("new", "absent")} & set(states)
 

@@ -124,8 +124,8 @@ def test_an_identical_table_loses_nothing():
 
 def test_more_noise_teaches_less_and_pure_noise_nothing():
     """F falls with noise, down to what guessing gives."""
-    original, classes = people(600)
-    forest = RandomForestClassifier(n_estimators=10)
+    original, classes = people(400)
+    forest = RandomForestClassifier(n_estimators=5)
     falls = [
         compare_classification(original, noised(original, spread), classes, estimator=forest)
         for spread in (0, 1, 4, 1000)
