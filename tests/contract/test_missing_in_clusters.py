@@ -191,3 +191,17 @@ def test_lacking_a_category_is_one_more_category_behind_the_others(before, after
     ranked = mv.protect(table, categories={"R": mv.ordered("a", "b", "c")}, **asked).data
     majority = 2 * before.count(None) > len(before)
     assert (ranked["R"].null_count() == len(before)) is majority
+
+
+def test_of_a_part_it_is_said_what_its_own_method_makes_of_missing_cells():
+    """A part by pram hides whose value is missing, one in clusters beside it does not."""
+    parts = [
+        mv.part(["AGE", "TAX"], method="mdav", k=K),
+        mv.part(["REGION"], method="pram", epsilon=2),
+    ]
+    asked = {"missing": "protect", "resolution": {"TAX": 0.01}}
+    release = mv.protect(people(), parts=parts, categories={"REGION": list(REGIONS)}, **asked)
+    statement = release.guarantee.statement()
+    assert "- AGE, TAX: Being without a value was taken for a value like any other" in statement
+    assert "- REGION: Being without a value is protected like any value" in statement
+    assert release.data.group_by("AGE", "TAX").len()["len"].min() >= K

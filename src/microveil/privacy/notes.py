@@ -175,7 +175,7 @@ def _handling(given: Circumstances) -> list[str]:
     if given.isotonic:
         notes.append(_ISOTONIC + ("." if given.shuffle == "columns" else _ISOTONIC_IN_ROWS))
     if given.missing != "keep":
-        shared = given.missing == "protect" and given.randomness is None
+        shared = given.missing == "protect" and not given.randomness
         notes.append(_MISSING["shared" if shared else given.missing])
     if given.clamps:
         notes.append("Values outside the declared bounds were moved to the nearer bound.")
