@@ -273,6 +273,9 @@ def test_a_release_is_a_file_of_one_table(people):
     assert manifest["input"]["table"] == "people"
     found = assess_files(f"{people}?table=people", folder, ["AGE"], text=None)
     assert found.guarantee == release.guarantee
+    long = f"{folder / 'data.db'}?query=SELECT AGE FROM data -- {'x' * 5000}"
+    found = assess_files(f"{people}?table=people", long, ["AGE"], text=None)
+    assert found.guarantee == release.guarantee
 
 
 def test_a_query_is_in_the_manifest_and_nowhere_else(people):
@@ -292,6 +295,10 @@ def test_a_query_is_in_the_manifest_and_nowhere_else(people):
     for path in others:
         assert SECRET.encode() not in path.read_bytes(), path
     assert len(others) >= 4
+    done = run("inspect", f"{people}?query={query}", "-o", "recipe.toml", folder=people.parent)
+    assert "protect DATA --recipe recipe.toml" in done.stdout
+    assert SECRET not in done.stdout + done.stderr
+    assert SECRET not in (people.parent / "recipe.toml").read_text()
 
 
 @pytest.mark.parametrize(

@@ -117,6 +117,7 @@ def demo(
 ) -> None:
     """Show the main job on invented people, protected in four ways."""
     from microveil.commands.demo import run_demo
+    from microveil.files.address import shown
 
     text = text_format(separator, decimal, encoding)
     with step_progress() as progress:
@@ -126,7 +127,7 @@ def demo(
     of_file += [] if decimal == "." else ["--decimal", decimal]
     of_file += [] if encoding == "utf-8" else ["--encoding", encoding]
     recipe = _free("recipe", ".toml")
-    table = output / "original.csv" if data is None else data
+    table = output / "original.csv" if data is None else shown(data)
     command = command_line("inspect", table, *of_file, "--scope", "row", "-o", recipe)
     print_text(f"\nNext, propose a request for a table, this one or yours:\n\n  {command}")
 
@@ -151,7 +152,7 @@ def inspect(
 ) -> None:
     """Write a recipe to fill in, or say what to expect of a request."""
     from microveil.commands.files import advise_file, inspect_file
-    from microveil.files.address import address_of
+    from microveil.files.address import shown
 
     if any(request[name] is not None for name in ("method", "epsilon", "recipe")):
         if output is not None or show_values:
@@ -185,9 +186,7 @@ def inspect(
         left = "Confirm its roles and types (bounds may stay open); then"
     stem = Path(source.table or source.name.partition(".")[0]).name
     folder = _free(f"{stem or 'table'}-release")
-    # What stands behind a file's name in a URL may open doors, and is not for logs.
-    named = "DATA" if address_of(data).is_web and "?" in data else data
-    command = command_line("protect", named, "--recipe", output, "-o", folder)
+    command = command_line("protect", shown(data), "--recipe", output, "-o", folder)
     print_text(f"Recipe written to {output}. {left}\n\n  {command}")
 
 

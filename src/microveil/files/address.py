@@ -23,7 +23,7 @@ from urllib.request import url2pathname
 from microveil.errors import FileError
 from microveil.files.formats import FORMATS
 
-__all__ = ["Address", "address_of"]
+__all__ = ["Address", "address_of", "shown"]
 
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://", flags=re.IGNORECASE)
 _WEB = ("http", "https")
@@ -92,6 +92,19 @@ def address_of(given: str | os.PathLike[str]) -> Address:
         "it must be a file's name or begin with https:// http:// file:// or postgresql://",
         "name a SQLite file by its path: people.db?table=NAME; export other databases to a file",
     )
+
+
+def shown(given: str) -> str:
+    """Return an address as a command to run next has it: DATA where it may hold a secret.
+
+    A query may hold values, and what stands behind a ? in a URL may open doors.
+
+    >>> shown("people.db?table=people"), shown("people.db?query=SELECT 1")
+    ('people.db?table=people', 'DATA')
+    """
+    address = address_of(given)
+    is_secret = address.query is not None or (address.is_web and "?" in given)
+    return "DATA" if is_secret else given
 
 
 def _of_file(written: str) -> Address:

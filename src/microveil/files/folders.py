@@ -56,7 +56,7 @@ def table_of_release(place: str | Path) -> str | Path:
     'people.csv'
     """
     folder = Path(place)
-    if not folder.is_dir():
+    if not os.path.isdir(place):  # noqa: PTH112 -- a query may be longer than a path can be
         return place
     tables = [folder / name for name in _TABLES if (folder / name).is_file()]
     if len(tables) != 1:

@@ -233,9 +233,9 @@ def _typed(column: pl.Series, kind: _Type, labels: list[str] | None) -> pl.Serie
 
 def _decimals(column: pl.Series) -> pl.Series:
     """Read numbers of any precision exactly, all to as many decimals as one of them has."""
-    parts = column.str.strip_prefix("-").str.split_exact(".", 1).struct.unnest()
-    whole, places = map(_longest, parts)
-    if whole + places > _MOST_DIGITS:
+    parts = column.str.strip_prefix("-").str.split_exact(".", 1).struct.unnest().get_columns()
+    digits, places = _longest(parts[0].str.strip_chars_start("0")), _longest(parts[1])
+    if digits + places > _MOST_DIGITS:
         rule = f"numbers must have at most {_MOST_DIGITS} digits before and behind the point"
         raise _refused(column.name, rule, "round them by a query, or cast them: NAME::float8")
     return column.cast(pl.Decimal(_MOST_DIGITS, places))
