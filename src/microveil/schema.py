@@ -49,12 +49,17 @@ GivenCode = Code | datetime.date
 
 
 class Role(StrEnum):
-    """What an attribute is to whoever would find a person in the table."""
+    """What an attribute is to whoever would find a person in the table.
+
+    Or, of a survey's weights, to whoever would reckon with it: how many people a record stands
+    for.
+    """
 
     IDENTIFIER = "identifier"
     QUASI_IDENTIFIER = "quasi-identifier"
     CONFIDENTIAL = "confidential"
     NON_CONFIDENTIAL = "non-confidential"
+    WEIGHT = "weight"
 
 
 class Kind(StrEnum):

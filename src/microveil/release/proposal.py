@@ -20,6 +20,7 @@ from microveil.table import (
     decimals_seen,
     likely_identifier,
     likely_units,
+    likely_weights,
     missing_seen,
     numeric_look_of,
     open_table,
@@ -37,6 +38,8 @@ HEADER = """\
 # role        identifier        left out of the release
 #             quasi-identifier  known to others, helps to find a person: protected
 #             confidential      to be protected
+#             weight            of a survey, left out; "confidential" with bounds protects it like
+#                               any number
 {kept}\
 # type        what the column must hold, now and at every later run
 # resolution  the step to which values are rounded, 0.01 for cents
@@ -51,7 +54,8 @@ HEADER = """\
 microveil = "0.2"        # the version that this recipe was written for
 """
 KEPT = """\
-#             non-confidential  released exactly as it is
+#             non-confidential  released exactly as it is; weights too, if they are declared public:
+#                               they can show a person's stratum, and so help to find the person
 """
 # How a file of text is written, so that the recipe alone says how to read the next one.
 FILE = """
@@ -202,7 +206,9 @@ def propose_recipe(
     parts[0] += REQUESTS[asked].format(missing=missing[_misses_values(opened)])
     if codes.of_text:
         parts[0] += f"missing_values = [{', '.join(map(_string, codes.of_text))}]\n"
-    numbers = next((name for name in opened.names if likely_units(opened, name)), None)
+    weights = {name for name in opened.names if likely_weights(opened, name)}
+    others = (name for name in opened.names if name not in weights)
+    numbers = next((name for name in others if likely_units(opened, name)), None)
     if numbers is not None:
         parts[0] += UNIT.format(name=_string(numbers))
     if text is not None:
@@ -221,6 +227,7 @@ def propose_recipe(
             for_rows=asked is Scope.ROW,
             show_values=show_values,
             is_unit=name == numbers,
+            is_weight=name in weights,
         )
         for name in opened.names
     ]
@@ -248,6 +255,7 @@ def _proposal(
     for_rows: bool,
     show_values: bool,
     is_unit: bool,
+    is_weight: bool,
 ) -> str:
     kind = table.kind(name)
     seen = categories_seen(table, name) or []
@@ -259,8 +267,11 @@ def _proposal(
     )
     title = [f"# {one_line(labels.column)}"] if labels.column else []
     lines = [f"[attributes.{_quoted(name)}]", *title]
-    identifies = likely_identifier(table, name)
-    if identifies:
+    identifies = likely_identifier(table, name) and not is_weight
+    if is_weight:
+        note = 'by its name: confirm; the weight of a body is "confidential"'
+        lines.append(f'role = "weight"                 # {note}')
+    elif identifies:
         note = 'whole numbers, all different: if it is none, "confidential"'
         lines.append(f'role = "identifier"             # {note}')
     elif is_unit:
@@ -269,15 +280,10 @@ def _proposal(
         )
     elif kind.is_numeric:
         lines.append('role = "confidential"')
-    elif len(seen) == table.n_records:
-        lines.append('role = "identifier"             # text, all different: left out')
-    elif for_rows and categories:
-        lines.append('role = "quasi-identifier"       # left out until its categories are listed')
-    elif for_rows:
-        lines.append('role = "identifier"             # neither numbers nor categories: left out')
     else:
+        all_differ = len(seen) == table.n_records
         lines.append(
-            'role = "quasi-identifier"       # no number: left out unless "non-confidential"'
+            _role_of_text(all_differ=all_differ, listed=bool(categories), for_rows=for_rows)
         )
     look = numeric_look_of(table, name)
     if look is not None:
@@ -289,6 +295,17 @@ def _proposal(
         lines.append(BOUNDS[kind])
     missing = _missing(table, name, codes, show_values=show_values)
     return "\n".join([*lines, *missing, *categories]) + "\n"
+
+
+def _role_of_text(*, all_differ: bool, listed: bool, for_rows: bool) -> str:
+    """Propose a role for what is no number."""
+    if all_differ:
+        return 'role = "identifier"             # text, all different: left out'
+    if not for_rows:
+        return 'role = "quasi-identifier"       # no number: left out unless "non-confidential"'
+    if listed:
+        return 'role = "quasi-identifier"       # left out until its categories are listed'
+    return 'role = "identifier"             # neither numbers nor categories: left out'
 
 
 def _missing(

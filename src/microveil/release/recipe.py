@@ -16,7 +16,7 @@
 Attributes with the role quasi-identifier or confidential are protected if they hold numbers,
 or text with its list of categories (``ordered = true`` where their order means something; in
 no order for pram alone), and left out otherwise; non-confidential ones are kept as they are;
-identifiers and attributes that the recipe does not name are left out.
+identifiers, weights and attributes that the recipe does not name are left out.
 
 ``[[parts]]``, each with its ``attributes``, ``method``, ``k``, ``epsilon`` and steps, protect
 attributes by methods of their own in one release, see `parts`; ``shuffle = true`` releases a
@@ -160,11 +160,11 @@ def _check_parts(
     """Refuse parts that protect what the roles of the same recipe leave out, or keep."""
     for name in (name for part in parts for name in part["attributes"]):
         role = entries[name]["role"] if name in entries else None
-        if role in (Role.IDENTIFIER, Role.NON_CONFIDENTIAL):
+        if role in (Role.IDENTIFIER, Role.NON_CONFIDENTIAL, Role.WEIGHT):
             raise RequestError(
                 f"recipe, part of '{name}'",
                 f"its role is {role}: it is "
-                + ("left out" if role == Role.IDENTIFIER else "kept as it is"),
+                + ("kept as it is" if role == Role.NON_CONFIDENTIAL else "left out"),
                 'write role = "confidential" in its entry, or take it out of the part',
             )
 

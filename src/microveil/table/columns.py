@@ -1,6 +1,7 @@
 """Columns as whole numbers on a public grid, and what can be read off a column."""
 
 import datetime
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,6 +27,7 @@ __all__ = [
     "decimals_seen",
     "likely_identifier",
     "likely_units",
+    "likely_weights",
     "numbers_of_attribute",
     "on_grid",
     "resolution_from_data",
@@ -40,6 +42,9 @@ MOST_CATEGORIES = 1000
 # What repeats like the numbers of households: this share of the records or more are not the first
 # of theirs, and none has more.
 REPEATED, LARGEST_UNIT = 0.2, 30
+# Words in the name of a survey's weights (WEIGHT, fnlwgt, PWGTP1, W_POND), and in that of a mass.
+OF_WEIGHTS = re.compile("[a-z]*(weights?|wgts?|wght|wgtp)|wts?|pond[a-z]*|poids")
+OF_MASS = re.compile("(over|under|birth|body)(weight)?|kgs?|g|grams?|lbs?")
 # What can be done about missing cells.
 KEEP = 'complete it, or pass missing="keep" (--missing keep) to release such cells as missing'
 HIDE = (
@@ -482,3 +487,20 @@ def likely_units(table: Table, name: str) -> bool:
     return bool(
         not absent.any() and begin == len(sizes) > 2 and repeated and sizes.max() <= LARGEST_UNIT
     )
+
+
+def likely_weights(table: Table, name: str) -> bool:
+    """Whether a column is called as a survey's weights are, and holds numbers of 0 or more.
+
+    Examples
+    --------
+    >>> of_people = {"WEIGHT": np.array([812.4, 1403.0]), "WEIGHT_KG": np.array([61.5, 80.0])}
+    >>> [likely_weights(open_table(of_people), name) for name in of_people]
+    [True, False]
+    """
+    words = re.findall("[a-z]+", name.casefold())
+    called = any(map(OF_WEIGHTS.fullmatch, words)) and not any(map(OF_MASS.fullmatch, words))
+    if not called or table.kind(name) not in (Kind.WHOLE, Kind.DECIMAL):
+        return False
+    values = _present(table.numbers(name))
+    return bool(values.any() and not (values < 0).any())
