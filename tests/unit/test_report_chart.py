@@ -113,6 +113,9 @@ def test_bins_without_a_far_edge_stand_apart_with_one_sign_each():
     axis = next(n.get("d") for n in root.iter("path") if n.get("class") == "axis")
     left, right = float(axis.split()[0][1:]), float(axis.split("L")[-1].split()[0])
     assert signs["<"] < left < right < signs[">"]
+    labels = [n for n in root.iter("text") if n.get("class") == "end" and n.text not in "<>"]
+    assert labels
+    assert all(float(label.get("x")) < signs["<"] - 4 for label in labels)  # none under a bin
     assert "<" not in {node.text for node in drawn(chart(ON_AXES["bins"])).iter("text")}
 
 

@@ -653,6 +653,25 @@ def test_records_that_lack_a_value_lose_the_others_in_clusters_of_whole_records(
     assert not any("without any value" in note for note in apart.manifest.custodian_notes)
 
 
+def test_records_that_lack_a_value_of_a_block_are_no_other_table(people):
+    """A method over records leaves more cells empty than the original has, and is reported."""
+    gap = people.with_columns(
+        polars.when(polars.int_range(polars.len()) > 0).then("AGE").alias("AGE")
+    )
+    release = mv.protect(gap, method="mdav", k=5, attributes=["AGE", "VISITS"], missing="keep")
+    assert release.data["VISITS"].null_count() == 1
+    assert "VISITS" in custodian_report(release, gap)
+    with pytest.raises(DataError, match="no more missing cells"):
+        custodian_report(release, gap.with_columns(AGE=polars.lit(None).cast(polars.Int64)))
+
+
+def test_captions_and_pictures_take_the_width_that_is_seen(pages):
+    """A caption is not cut with the table that goes on, and pictures leave no column empty."""
+    style = pages["shuffled"].split("</style>")[0]
+    assert re.search(r"caption \{[^}]*max-width: min\(48rem, calc\(100vw - 2rem\)\)", style)
+    assert re.search(r"\.pictures \{[^}]*repeat\(auto-fit,", style)
+
+
 def test_a_shuffled_release_is_not_compared_record_by_record(pages):
     """Without a common order there is no picture of ranks, no loss and no linkage."""
     text = read(pages["shuffled"]).text

@@ -31,6 +31,8 @@ class Frame:
         Height of each row, where there are rows.
     n_bars : int
         How many bars stand in a row.
+    labels : float
+        Where the labels of the axis upward end: beside a bin that is open below, where one is.
     """
 
     left: float
@@ -41,6 +43,7 @@ class Frame:
     upward: Axis
     row: float
     n_bars: int
+    labels: float
 
     @classmethod
     def of(cls, chart: Chart) -> "Frame":
@@ -63,6 +66,7 @@ class Frame:
             upward=upward,
             row=row,
             n_bars=sum(isinstance(series, Bars) for series in chart.series),
+            labels=left - below * (OPEN_BIN + OPEN_GAP) - 6,
         )
 
     @property
@@ -114,7 +118,7 @@ class Frame:
             (path([(self.left, y), (self.right, y)], "grid") for y, _ in rows),
             path(corner, "axis"),
             (path([(x, self.bottom), (x, self.bottom + 4)], "axis") for x, _ in stops),
-            (text(label, self.left - 6, y + 4, "end") for y, label in rows),
+            (text(label, self.labels, y + 4, "end") for y, label in rows),
             (_stop(label, x, self.bottom + 18) for x, label in stops),
             self._names(),
         )

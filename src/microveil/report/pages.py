@@ -292,13 +292,14 @@ def _columns_of_both(
     columns = columns_of(release.guarantee.attributes, after, before, units, steps, margins)
     if not set(after.names) <= set(before.names):
         raise DataError("original table", "it must have every column of the release", remedy)
-    hidden = _hidden(release)
+    handled = _missing_by_name(release)
     for column in columns:
-        if not isinstance(column, NumberColumn) or column.original is None:
+        missing = handled[column.name]
+        if missing == "protect" or not isinstance(column, NumberColumn) or column.original is None:
             continue
-        # Of a record that lacks a value some methods release none: there may be more.
-        n_missing = np.isnan(column.original).sum()
-        if column.name not in hidden and n_missing > np.isnan(column.protected).sum():
+        lacking, released = (np.isnan(x).sum() for x in (column.original, column.protected))
+        # A method over records leaves the cells of one that lacks a value of its block empty.
+        if lacking > released or (lacking < released and missing != "keep"):
             raise DataError(
                 f"attribute '{column.name}'",
                 "the original must have no more missing cells than the release",
@@ -307,15 +308,14 @@ def _columns_of_both(
     return columns
 
 
-def _hidden(release: Release) -> set[str]:
-    """Name the attributes of which a release does not say whose cells were missing."""
-    names = {terms.name for terms in release.guarantee.attributes}
+def _missing_by_name(release: Release) -> dict[str, str | None]:
+    """Return what was asked of the missing cells of each attribute; all are a new table's own."""
+    names = [terms.name for terms in release.guarantee.attributes]
     if release.guarantee.is_synthetic:
-        return names
+        return dict.fromkeys(names, "protect")
     parameters = release.manifest.to_dict().get("parameters", {})
-    asked = parameters.get("parts") or [{"attributes": names, **parameters}]
-    parts = ((part["attributes"] or names, part.get("missing")) for part in asked)
-    return {name for own, missing in parts if missing == "protect" for name in own}
+    asked = parameters.get("parts") or [{"attributes": names, "missing": parameters.get("missing")}]
+    return {name: part.get("missing") for part in asked for name in part["attributes"]}
 
 
 def _sections(subject: Subject) -> tuple[Section, ...]:
