@@ -65,6 +65,27 @@ def test_every_attribute_weighs_by_its_mean_squared_difference(pair):
             assert is_category or gap == pytest.approx(2 * (n - 1) / n)
 
 
+def test_many_originals_hide_none_of_the_candidates():
+    """However many are measured at a time, nearer and equal ones are found among all."""
+    generator = np.random.default_rng(7)
+    before = np.column_stack(
+        [generator.normal(size=(700, 2)).round(1), generator.integers(0, 4, (700, 2))]
+    )
+    after = np.where(generator.random(before.shape) < 0.3, before[::-1], before)
+    for table in (before, after):
+        table[generator.random(before.shape) < 0.05] = np.nan
+    kinds = [False, False, True, True]
+    rows = [
+        [[None if np.isnan(value) else value for value in row] for row in table.tolist()]
+        for table in (before, after)
+    ]
+    sample = np.arange(0, 700, 9)
+    found = measured.record_linkage_mixed(before.T, after.T, kinds, sample)
+    counts = oracle.candidate_counts(*rows, kinds, oracle.scales(rows[0], kinds), sample.tolist())
+    assert found.percent == pytest.approx(linked_percent(counts), rel=1e-12)
+    assert max(counts) > 1
+
+
 def test_complete_numbers_are_linked_as_standardised_ones():
     """Without categories and missing values it is the distance there was."""
     generator = np.random.default_rng(2)

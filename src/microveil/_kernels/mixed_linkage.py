@@ -10,38 +10,79 @@ The squared distance of two records is one float64 computation, the same everywh
         total += (x - y) * (x - y) * weight   of numbers
 
 A value can be nearer to a missing one than to another value, as in no space that boxes could
-divide: every original is looked at, until what is added up exceeds what is asked for.
+divide: every original is looked at. So many at a time are measured with vector instructions, and
+given up if every sum is beyond the radius already: terms only add.
 """
 
 import numba
 import numpy as np
 
+AT_A_TIME = 256
+CHECK_EVERY = 2
+
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def count_at_radius(records, queries, radii, is_category, weights, gaps):
+def _add(values, value, is_category, weight, gap, distances):
+    """Add an attribute's terms for originals of such values."""
+    if np.isnan(value):
+        for i in range(np.uint64(values.shape[0])):
+            distances[i] += 0.0 if np.isnan(values[i]) else gap
+    elif is_category:
+        for i in range(np.uint64(values.shape[0])):
+            differing = weight if values[i] != value else 0.0
+            distances[i] += gap if np.isnan(values[i]) else differing
+    else:
+        for i in range(np.uint64(values.shape[0])):
+            difference = values[i] - value
+            square = difference * difference * weight
+            distances[i] += gap if np.isnan(values[i]) else square
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _some_within(distances, size, radius):
+    """Whether any of the first distances is within the radius."""
+    within = 0
+    for i in range(np.uint64(size)):
+        within += distances[i] <= radius
+    return within > 0
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _count_for_one(records, query, radius, scale, distances):
+    """Count the originals at exactly the radius of one query; 0 if any is nearer."""
+    originals, multiplicities = records
+    is_category, weights, gaps = scale
+    n_attributes, n = originals.shape
+    count = 0
+    for start in range(0, n, AT_A_TIME):
+        size = min(AT_A_TIME, n - start)
+        distances[:size] = 0.0
+        is_near = True
+        for a in range(n_attributes):
+            values = originals[a, start : start + size]
+            _add(values, query[a], is_category[a], weights[a], gaps[a], distances)
+            if (a + 1) % CHECK_EVERY == 0 and not _some_within(distances, size, radius):
+                is_near = False
+                break
+        if is_near:
+            for i in range(size):
+                if distances[i] < radius:
+                    return 0
+                if distances[i] == radius:
+                    count += multiplicities[start + i]
+    return count
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def count_at_radius(records, queries, radii, scale):
     """Count the originals at exactly the radius of each query; 0 if any is nearer.
 
-    ``records`` is a pair: different originals, NaN where missing, and how many each stands for.
+    ``records`` is a pair: different originals attribute by attribute, NaN where missing, and how
+    many each stands for; ``scale`` says of each attribute whether it is of categories, its weight
+    and its gap.
     """
-    originals, multiplicities = records
-    counts = np.zeros(queries.shape[0], np.int64)
+    counts = np.empty(queries.shape[0], np.int64)
+    distances = np.empty(AT_A_TIME)
     for q in range(queries.shape[0]):
-        radius = radii[q]
-        for i in range(originals.shape[0]):
-            total = 0.0
-            for a in range(queries.shape[1]):
-                x, y = originals[i, a], queries[q, a]
-                if np.isnan(x) or np.isnan(y):
-                    total += 0.0 if np.isnan(x) and np.isnan(y) else gaps[a]
-                elif is_category[a]:
-                    total += weights[a] if x != y else 0.0
-                else:
-                    total += (x - y) * (x - y) * weights[a]
-                if total > radius:
-                    break
-            if total < radius:
-                counts[q] = 0
-                break
-            if total == radius:
-                counts[q] += multiplicities[i]
+        counts[q] = _count_for_one(records, queries[q], radii[q], scale, distances)
     return counts

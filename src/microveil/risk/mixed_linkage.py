@@ -25,7 +25,7 @@ __all__ = ["record_linkage_mixed"]
 
 Matrix = NDArray[np.float64]
 # So many pairs of records are compared, or all of a sample that is large enough to tell.
-MOST_PAIRS = 10**9
+MOST_PAIRS = 3 * 10**8
 SAMPLED = 2000
 QUERIES_PER_TASK = 256
 
@@ -153,12 +153,12 @@ def _counted(
     radii = np.full(len(queries), np.inf)
     np.minimum.at(radii, which_query, own)
     first, which_record = _distinct(original)
-    records = np.ascontiguousarray(original[first]), np.bincount(which_record)
+    records = np.ascontiguousarray(original[first].T), np.bincount(which_record)
 
     def count(start: int) -> NDArray[np.int64]:
         task = slice(start, start + QUERIES_PER_TASK)
         counts: NDArray[np.int64] = kernel.count_at_radius(
-            records, queries[task], radii[task], scale.is_category, scale.weights, scale.gaps
+            records, queries[task], radii[task], (scale.is_category, scale.weights, scale.gaps)
         )
         return counts
 
