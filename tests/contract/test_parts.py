@@ -57,6 +57,13 @@ CLUSTERED = {"k": 10, "epsilon": 0.6}
         (part(["AGE"], **CLUSTERED), {"shuffle": "rows"}, "dp", (1, 1, None)),
         (part(["AGE"], **CLUSTERED, shuffle=True), {}, "dp", (1, 1, 1)),
         (part(["AGE"], **CLUSTERED, shuffle=True), {"seed": 1}, "dp", (None, None, None)),
+        (part(["AGE"], **CLUSTERED, shuffle=False), {"shuffle": "columns"}, "dp", (1, 1, 1)),
+        (
+            part(["AGE"], **CLUSTERED, shuffle=True),
+            {"bounds": {"AGE": mv.bounds_from_data({"AGE": np.arange(100)})["AGE"]}},
+            "idp",
+            (1, 1, None),
+        ),
         (part(method="kanon-dp", **CLUSTERED), {"shuffle": "rows"}, "dp", (1 / 10, 1, None)),
         (part(method="kanon-dp", **CLUSTERED, shuffle=True), {}, "dp", (1 / 10, 1, 1)),
         (part(method="laplace", epsilon=0.6), {}, "dp", (1, 1, 1)),
@@ -114,13 +121,18 @@ def test_what_a_part_promises_by_itself_is_said_beside_what_the_whole_does():
 
 
 def test_without_an_epsilon_in_every_part_nothing_is_promised_of_the_whole():
-    """The page says which columns' epsilon holds where they are looked at alone."""
+    """The page says that a part's epsilon is no bound on it."""
     guarantee = planned(part(method="mdav", k=10), RESPONSE).guarantee
-    assert "The epsilon of SEX, REGION bounds what these columns reveal" in guarantee.statement()
+    assert "no epsilon in this table is a bound on it" in guarantee.statement()
     assert guarantee.summary() == "privacy model: none: nothing formal is promised"
     two = planned(part(["AGE"], "mdav", k=5), part(["INCOME"], "mdav", k=5)).guarantee
     assert two.model == "none"
-    assert "The epsilon of" not in two.statement()
+    assert two.title.startswith("one method")
+    # What is true of a part's attributes is not said of all of them.
+    (claim, other) = (note for note in two.notes if "k-anonymity: every combination" in note)
+    assert (claim.partition(":")[0], other.partition(":")[0]) == ("AGE", "INCOME")
+    mixed = {"parts": [part(method="mdav", k=10), RESPONSE], **DECLARED}
+    assert mv.audit(people(), **mixed).to_text().count("0.4") == 0
 
 
 def test_a_single_part_is_a_request_like_any_other():
@@ -131,6 +143,40 @@ def test_a_single_part_is_a_request_like_any_other():
     assert alone.guarantee.model == "k-anonymity"
     shuffled = mv.plan(people(), parts=[part(method="mdav", k=10, shuffle=True)], bounds=BOUNDS)
     assert shuffled.guarantee == mv.plan(people(), shuffle=True, **asked).guarantee
+
+
+def test_what_two_parts_take_as_given_is_said_once_in_short():
+    """Each in its own words where these differ; the page names it once."""
+    both = planned(
+        part(["AGE"], "record-dp", partition="optimal", **CLUSTERED),
+        part(["INCOME"], "idp-vector", **CLUSTERED),
+    ).guarantee  # fmt: skip
+    assert both.summary().count("the noise scales") == 1
+    assert both.statement().count("the noise scales and the noise scales") == 0
+
+
+def test_whatever_names_attributes_and_parts_is_taken():
+    """Arrays, as elsewhere; and a part whose rows stand still says that its row is one person's."""
+    one = mv.part(np.array(NUMBERS), **{"method": "dp-um", **CLUSTERED})
+    given = np.empty(2, dtype=object)
+    given[:] = one, RESPONSE
+    assert one.attributes == tuple(NUMBERS)
+    assert planned(*given).guarantee == mv.plan(people(), parts=given, **DECLARED).guarantee
+    assert "Each row follows one person" in planned(one, RESPONSE).guarantee.statement()
+    apart = planned(part(**CLUSTERED, shuffle=True), RESPONSE).guarantee.statement()
+    assert "Within a part each row follows one person" in apart
+
+
+def test_columns_in_random_order_are_so_in_every_part():
+    """What the table says of all of them, no part takes back by saying nothing of it."""
+    table = {"A": np.arange(900), "B": np.arange(900)}
+    parts = [
+        mv.part("A", method="ranking", k=3, shuffle=False),
+        mv.part("B", method="ranking", k=3),
+    ]
+    found = mv.protect(table, parts=parts, shuffle="columns").data
+    for column in found.values():
+        assert abs(np.corrcoef(column, np.arange(900))[0, 1]) < 0.2
 
 
 def test_conditions_are_united():
@@ -215,6 +261,12 @@ def test_a_seed_draws_the_same_again_and_protects_nobody():
         ({"parts": [part(**CLUSTERED, shuffle=True), RESPONSE], "shuffle": "columns"},
          "say it once"),
         ({"missing": "protect"}, "part 1 (AGE, INCOME), missing"),
+        ({"shuffle": "columns", "keep": ["HOUSEHOLD"]}, "beside values of other people"),
+        ({"parts": [part(method="laplace", epsilon=1), RESPONSE], "unit": "HOUSEHOLD",
+          "max_rows": 2, "keep": ["HOUSEHOLD"]}, "new numbers take its place"),
+        ({"parts": [part(method="laplace", epsilon=1), RESPONSE], "scope": "row",
+          "matrix": {"SEX": [[0.99, 0.01], [0.01, 0.99]]}}, "do not keep their epsilon at row"),
+        ({"parts": [{1: 2, "x": 3, "attributes": ["AGE"], "method": "mdav"}]}, "argument '1'"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused_with_its_part(asked, said):
@@ -264,38 +316,60 @@ def test_missing_cells_are_each_part_s_business():
     assert (coded.data["INCOME"][:3] == -9).all()
 
 
-def test_a_guarantee_of_parts_is_read_again_and_none_that_claims_more(tmp_path):
-    """A file whose whole promises more than its parts is no guarantee of ours."""
+def test_a_guarantee_of_parts_is_read_again(tmp_path):
+    """With each part; and from a seed nothing of any part is in force."""
     release = mv.protect(people(), parts=[part(**CLUSTERED), RESPONSE], **DECLARED)
     folder, _ = release.write(tmp_path / "release")
-    path = folder / "guarantee.json"
-    assert mv.Guarantee.read(path) == release.guarantee
-    contents = json.loads(path.read_text())
-    for forged in (_with_row_covered, _with_less_spent, _with_a_stronger_model, _with_k):
-        with pytest.raises((ValueError, KeyError)):
-            guarantee_of(mv.Guarantee, forged(json.loads(json.dumps(contents))))
+    assert mv.Guarantee.read(folder / "guarantee.json") == release.guarantee
+    seeded = planned(part(**CLUSTERED), RESPONSE, seed=1).guarantee
+    assert not any(c.covered for p in seeded.parts for c in p.scopes.by_scope.values())
+    assert "add up" not in seeded.statement()
+    assert mv.Guarantee.from_dict(seeded.to_dict()) == seeded
 
 
-def _with_row_covered(contents):
-    contents["scopes"]["row"] = dict(contents["scopes"]["vector"])
-    contents["exact"]["scopes"]["row"] = dict(contents["exact"]["scopes"]["vector"])
-    return contents
+def _set(*path, exact=()):
+    """Return what changes one value of a guarantee, and its exact text where it has one."""
+
+    def forged(contents):
+        for keys, value in ((path[:-1], path[-1]), (exact[:-1], exact[-1] if exact else None)):
+            if keys:
+                place = contents
+                for key in keys[:-1]:
+                    place = place[key]
+                place[keys[-1]] = value
+        return contents
+
+    return forged
 
 
-def _with_less_spent(contents):
-    contents["scopes"]["vector"]["epsilon"] = 0.5
-    contents["exact"]["scopes"]["vector"]["epsilon"] = "1/2"
-    return contents
+YES = True
+COVERED = {"covered": True, "epsilon": 1.0, "delta": 0.0}
+FORGED = {
+    "a scope more": _set("scopes", "row", COVERED,
+                         exact=("exact", "scopes", "row", "epsilon", "1")),
+    "less spent": _set("scopes", "vector", "epsilon", 0.5,
+                       exact=("exact", "scopes", "vector", "epsilon", "1/2")),
+    "a smaller epsilon": _set("epsilon", 0.1, exact=("exact", "epsilon", "1/10")),
+    "a stronger model": _set("parts", 1, "model", "none"),
+    "a k": _set("k", 10),
+    "a rho": _set("rho", 1.0, exact=("exact", "rho", "1")),
+    "a new table": _set("synthetic", YES),
+    "columns in random order": _set("shuffle", "columns"),
+    "parts in random order": _set("shuffle", "parts"),
+    "another method": _set("attributes", "AGE", "method", "laplace"),
+    "a delta left out": _set("parts", 0, "exact", "scopes", "vector", "delta", "1/2"),
+    "a part that spends none": _set("parts", 0, "epsilon", None, exact=("parts", 0, "exact",
+                                                                       "epsilon", None)),
+}  # fmt: skip
 
 
-def _with_a_stronger_model(contents):
-    contents["parts"][1]["model"] = "none"
-    return contents
-
-
-def _with_k(contents):
-    contents["k"] = 10
-    return contents
+@pytest.mark.parametrize("claim", FORGED)
+def test_a_guarantee_of_parts_that_claims_more_is_none_of_ours(claim):
+    """A scope, a model, a smaller epsilon or an order of rows that its parts do not bear out."""
+    contents = planned(part(**CLUSTERED), RESPONSE).guarantee.to_dict()
+    assert guarantee_of(mv.Guarantee, contents).to_dict() == contents
+    with pytest.raises((ValueError, KeyError)):
+        guarantee_of(mv.Guarantee, FORGED[claim](json.loads(json.dumps(contents))))
 
 
 RECIPE = """
@@ -375,6 +449,7 @@ def test_the_command_line_releases_parts_by_recipe(tmp_path):
     assert [entry["k"] for entry in manifest["parameters"]["parts"]] == [10, 1]
     # The part whose rows stand still is linked, beside one whose rows do not.
     assert manifest["findings"]["linkage"]["percent"] > 0
+    assert manifest["findings"]["linkage"]["known"] == "AGE, INCOME"
     assert "dp-um" in run("audit", *asked, folder=tmp_path).stdout
     refused = run("protect", *asked, "--epsilon", 1, "-o", "other", folder=tmp_path)
     assert refused.returncode == 2

@@ -132,7 +132,9 @@ class Audit:
             method = (self.methods[name],) if self.methods else ()
             rows.append((one_line(name), *figures, *method))
         shares = [entry.share for entry in self.attributes.values() if entry.share is not None]
-        total = f"{float(sum(shares)):.6g}" if shares else "none"
+        # What one part spends is no bound on a release whose other parts spend none.
+        whole = len(shares) == len(self.attributes) or not self.methods
+        total = f"{float(sum(shares)):.6g}" if shares and whole else "none"
         bound = "what one record can change, its clusters formed anew"
         if self.unit.column is not None:
             bound = f"at most what {self.unit.in_words} can change"

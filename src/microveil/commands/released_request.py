@@ -35,7 +35,6 @@ class ReleasedRequest:
         if without and "k" not in self._manifest["unused_parameters"]:
             entries.pop("k", None)  # written as 1 where none was asked for
         if "parts" in entries:
-            del entries["attributes"]  # the parts name them
             own = zip(entries["parts"], guarantee["parts"], strict=True)
             entries["parts"] = [_part(asked, terms) for asked, terms in own]
         self.asked = _asked(entries, guarantee["attributes"])

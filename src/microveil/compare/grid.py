@@ -178,7 +178,7 @@ class PartsChoice:
             times = epsilon / self._asked_for()
             asked = [
                 replace(one, asked={**one.asked, "epsilon": times * _epsilon_of(one)})
-                if "epsilon" in one.asked
+                if _spends(one)
                 else one
                 for one in self.parts
             ]
@@ -199,12 +199,17 @@ class PartsChoice:
         return self.name, frozenset()
 
     def _asked_for(self) -> Fraction:
-        given = (_epsilon_of(one) for one in self.parts if "epsilon" in one.asked)
+        given = (_epsilon_of(one) for one in self.parts if _spends(one))
         return sum(given, Fraction(0))
 
     def _methods(self) -> list[Method]:
         named = (str(one.asked["method"]) for one in self.parts)
         return [METHODS[name] for name in named if name in METHODS]
+
+
+def _spends(part: Part) -> bool:
+    method = METHODS.get(str(part.asked["method"]))
+    return "epsilon" in part.asked and method is not None and method.needs_epsilon
 
 
 def _epsilon_of(part: Part) -> Fraction:

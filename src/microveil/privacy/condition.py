@@ -101,8 +101,9 @@ def in_short(conditions: Sequence[Condition]) -> tuple[str, ...]:
     ('with the noise scales and the cluster sizes of this table held',
      'not for what is released as it is: CITY')
     """
-    given = [condition.short for condition in conditions if condition.is_given]
-    left_out = tuple(condition.short for condition in conditions if not condition.is_given)
+    # Of several parts two may hold the same for reasons of their own.
+    given = list(dict.fromkeys(c.short for c in conditions if c.is_given))
+    left_out = tuple(dict.fromkeys(c.short for c in conditions if not c.is_given))
     if not given:
         return left_out
     *first, last = given

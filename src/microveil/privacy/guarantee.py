@@ -42,8 +42,8 @@ class Guarantee:
         What the epsilon takes as given and what it leaves out, the gravest first.
     attributes : tuple of AttributeTerms
     parts : tuple of PartTerms
-        Of a release of several parts what each would promise by itself: `scopes` are those of all
-        together, and `k` is None.
+        Of a release of several parts what each promises, the columns of the others counted as
+        kept: `scopes` are those of all together, and `k` is None.
     randomness : str
         "os", or "seeded": then nothing is covered.
     kept : tuple of str
@@ -122,6 +122,7 @@ class Guarantee:
         return replace(
             self,
             scopes=Scopes.none(),
+            parts=tuple(replace(part, scopes=Scopes.none()) for part in self.parts),
             conditions=(seeded(), *self.conditions),
             randomness="seeded",
             remarks=remarks,

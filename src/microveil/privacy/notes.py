@@ -10,6 +10,7 @@ from microveil.text import one_line
 __all__ = [
     "FURTHER",
     "Circumstances",
+    "handling",
     "remarks",
     "remarks_of_method",
     "remarks_of_release",
@@ -73,7 +74,11 @@ def remarks(method: str, given: Circumstances, caveats: Sequence[str]) -> tuple[
     caveats : sequence of str
         What the method itself does not give.
     """
-    return (*remarks_of_method(method, given, caveats), *remarks_of_release(given))
+    return (
+        *remarks_of_method(method, given, caveats),
+        *handling(given),
+        *remarks_of_release(given),
+    )
 
 
 def remarks_of_method(method: str, given: Circumstances, caveats: Sequence[str]) -> tuple[str, ...]:
@@ -89,7 +94,9 @@ def remarks_of_method(method: str, given: Circumstances, caveats: Sequence[str])
     notes.append(f"Method: {method}.")
     if not given.seeded:
         notes += caveats
-    return (*notes, *_handling(given))
+    if given.apart and given.shuffle == "rows":
+        notes.append(_APART)
+    return tuple(notes)
 
 
 def remarks_of_release(given: Circumstances) -> tuple[str, ...]:
@@ -170,7 +177,8 @@ def _of_units(unit: Unit) -> str:
     return f"Neighbouring tables differ in {unit.in_words}, replaced by as many others."
 
 
-def _handling(given: Circumstances) -> list[str]:
+def handling(given: Circumstances) -> tuple[str, ...]:
+    """Return what became of cells, clusters and the order of rows; see `remarks`."""
     notes = []
     if given.isotonic:
         notes.append(_ISOTONIC + ("." if given.shuffle == "columns" else _ISOTONIC_IN_ROWS))
@@ -187,8 +195,8 @@ def _handling(given: Circumstances) -> list[str]:
     if given.exact_cells == "refuse":
         notes.append("A release in which a cluster would come out exactly is refused.")
     if given.apart and given.shuffle == "rows":
-        return [*notes, _APART]
-    return [*notes, _DRAWN if given.is_synthetic else _ORDER[given.shuffle]]
+        return tuple(notes)
+    return (*notes, _DRAWN if given.is_synthetic else _ORDER[given.shuffle])
 
 
 def _advised(given: Circumstances) -> str:

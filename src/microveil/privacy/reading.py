@@ -33,7 +33,7 @@ from microveil.privacy.condition import (
 )
 from microveil.privacy.model import Model
 from microveil.privacy.notes import FURTHER
-from microveil.privacy.scope import Cover, Scope, Scopes
+from microveil.privacy.scope import EVERY_SCOPE, Cover, Scope, Scopes
 from microveil.privacy.terms import RESPONSE, AttributeTerms, PartTerms, Transition, Unit
 from microveil.schema import Kind, Source
 
@@ -164,21 +164,56 @@ def _part(contents: Mapping[str, Any]) -> PartTerms:
 
 
 def _parts_say_less(guarantee: "Guarantee") -> bool:
-    """Whether a whole claims more than its parts do: a stronger model, or less than they spend."""
+    """Whether a whole claims more than its parts do, or a part more than a part can."""
     parts = guarantee.parts
     weakest = min((part.model for part in parts), key=lambda model: model.strength)
-    named = [name for part in parts for name in part.attributes]
     if guarantee.model.strength > weakest.strength or guarantee.model is Model.K_ANONYMITY:
         return True
-    if named != [terms.name for terms in guarantee.attributes] or guarantee.k is not None:
+    if guarantee.k is not None or guarantee.rho is not None or guarantee.is_synthetic:
         return True
-    for scope, cover in guarantee.scopes.by_scope.items():
-        spent = [part.scopes[scope].exact_epsilon for part in parts]
-        known = [epsilon for epsilon in spent if epsilon is not None]
-        whole = cover.exact_epsilon
-        if whole is not None and (len(known) < len(spent) or whole < sum(known)):
-            return True
-    return False
+    if len(parts) < 2 or any(map(_is_no_part, parts)):
+        return True
+    named = [(name, part.method) for part in parts for name in part.attributes]
+    if named != [(terms.name, terms.method) for terms in guarantee.attributes]:
+        return True
+    if guarantee.epsilon != _sum([part.epsilon for part in parts]):
+        return True
+    return _orders_differ(guarantee) or any(
+        _covers_too_much(guarantee, scope) for scope in EVERY_SCOPE
+    )
+
+
+def _is_no_part(part: PartTerms) -> bool:
+    """Whether a part covers a scope without an epsilon, or claims a model that spends one."""
+    covered = any(cover.covered for cover in part.scopes.by_scope.values())
+    formal = part.model in (Model.DIFFERENTIAL_PRIVACY, Model.INDIVIDUAL)
+    return part.epsilon is None and (covered or formal)
+
+
+def _orders_differ(guarantee: "Guarantee") -> bool:
+    """Whether a whole says of the order of rows what its parts do not."""
+    orders = [part.shuffle for part in guarantee.parts]
+    if guarantee.shuffle == "columns":
+        return any(order != "columns" for order in orders)
+    if guarantee.shuffle == "parts":
+        return not any(orders) or all(order == "columns" for order in orders)
+    return any(orders)
+
+
+def _covers_too_much(guarantee: "Guarantee", scope: Scope) -> bool:
+    """Whether a whole covers a scope by less than its parts spend there."""
+    cover = guarantee.scopes[scope]
+    covers = [part.scopes[scope] for part in guarantee.parts]
+    spent = _sum([own.exact_epsilon for own in covers])
+    if cover.exact_epsilon is None:
+        return False
+    left_out = sum((own.exact_delta for own in covers), Fraction(0))
+    return spent is None or cover.exact_epsilon < spent or cover.exact_delta < left_out
+
+
+def _sum(epsilons: list[Fraction | None]) -> Fraction | None:
+    known = [epsilon for epsilon in epsilons if epsilon is not None]
+    return sum(known, Fraction(0)) if len(known) == len(epsilons) else None
 
 
 def _one_of(value: Any, known: tuple[str | None, ...]) -> str | None:
@@ -190,8 +225,11 @@ def _one_of(value: Any, known: tuple[str | None, ...]) -> str | None:
 def _says_too_much(guarantee: "Guarantee") -> bool:
     """Whether a guarantee claims what no guarantee of ours does."""
     ids = {condition.id for condition in guarantee.conditions}
+    of_parts = (part.scopes for part in guarantee.parts)
     seeded_but_covered = guarantee.randomness == "seeded" and any(
-        cover.covered for cover in guarantee.scopes.by_scope.values()
+        cover.covered
+        for scopes in (guarantee.scopes, *of_parts)
+        for cover in scopes.by_scope.values()
     )
     not_dp = guarantee.model is Model.DIFFERENTIAL_PRIVACY and ids & NOT_DP
     without_budget = guarantee.epsilon is None and any(

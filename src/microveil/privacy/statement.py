@@ -69,10 +69,11 @@ def _warnings(guarantee: "Guarantee") -> list[Paragraph]:
             )
         ]
     if guarantee.follows_individuals:
+        within = "Within a part each" if guarantee.shuffle == "parts" else "Each"
         return [
             paragraph(
                 Strong("The rows of this release are not covered."),
-                " Each row follows one person. What "
+                f" {within} row follows one person. What "
                 "is promised below is promised of the published values by themselves, not of "
                 "which of them stand in one row, or which rows share a value.",
             )
@@ -123,14 +124,15 @@ def _what_was_done(guarantee: "Guarantee") -> Paragraph:
 
 
 def _parts(guarantee: "Guarantee") -> list[Block]:
-    """Say of several parts what each did, and what it would promise by itself."""
+    """Say of several parts what each did, and in which model."""
     if not guarantee.parts:
         return []
+    is_seeded = guarantee.randomness == "seeded"
     rows = [
         (
             part.named,
             Code(part.method),
-            part.model.in_words,
+            "none in force" if is_seeded else part.model.in_words,
             "none" if part.epsilon is None else six_digits(part.epsilon),
             "" if part.k is None else str(part.k),
             _ORDER_OF_PART[part.shuffle],
@@ -145,10 +147,10 @@ def _parts(guarantee: "Guarantee") -> list[Block]:
     return [
         heading(2, "Its parts"),
         paragraph(
-            "Each part was protected by itself. "
-            + (_ADD_UP if spends else _NOTHING_TOGETHER.format(spending=_spending(guarantee)))
+            "Each part was protected by itself."
+            + ("" if is_seeded else _ADD_UP if spends else _NOTHING_TOGETHER)
         ),
-        tabulated(("attributes", "method", "model by itself", "epsilon", "k", "rows"), rows),
+        tabulated(("attributes", "method", "model", "epsilon", "k", "rows"), rows),
         items(deeds),
     ]
 
@@ -157,24 +159,14 @@ def _published(source: str) -> str:
     return f" ({source})" if source else ""
 
 
-def _spending(guarantee: "Guarantee") -> str:
-    named = [part.named for part in guarantee.parts if part.epsilon is not None]
-    if not named:
-        return ""
-    return (
-        f" The epsilon of {' and of '.join(named)} bounds what these columns reveal where they are "
-        "looked at alone."
-    )
-
-
 _ADD_UP = (
-    "A person's values can be seen in all of them: at each scope their epsilons add up, and what "
+    " A person's values can be seen in all of them: at each scope their epsilons add up, and what "
     "one of them does not cover, the release does not. What others put into a row counts as a "
     "column beside it."
 )
 _NOTHING_TOGETHER = (
-    "At least one of them spends no epsilon, and its columns stand beside the others': nothing "
-    "formal is promised of the release as a whole.{spending}"
+    " At least one of them spends no epsilon, and its columns stand beside the others': nothing "
+    "formal is promised of the release, and no epsilon in this table is a bound on it."
 )
 _ORDER_OF_PART = {
     None: "as the whole table's",
@@ -218,7 +210,7 @@ def _meaning(guarantee: "Guarantee") -> list[Paragraph]:
                 f"{factor}{apart}. {closing}"
             )
         ]
-    held = _enumerated([condition.short for condition in given])
+    held = _enumerated(list(dict.fromkeys(condition.short for condition in given)))
     return [
         paragraph(
             f"An epsilon is a bound on what {words.change.format(whose)} can change. This one is "

@@ -165,7 +165,7 @@ class AttributeTerms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartTerms:
-    """What is said of one part of a release of several: what it would promise by itself.
+    """What is said of one part of a release of several, the others' columns counted as kept.
 
     Attributes
     ----------
@@ -178,7 +178,7 @@ class PartTerms:
     k : int or None
         The least cluster size; None where records form no clusters.
     scopes : Scopes
-        What its epsilon covers, the columns of the other parts counted as kept.
+        What its epsilon covers; nothing where a seed drew it.
     shuffle : {"rows", "columns"} or None
         Whether its rows, or each of its attributes, are in a random order of their own.
     """

@@ -21,6 +21,7 @@ __all__ = [
 
 # A value that more than this share of the records has is common.
 COMMON = 0.05
+EVERY_ONE = "the protected attributes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -39,6 +40,8 @@ class SampledLinkage:
         What blind guessing finds, in percent.
     n_sampled, n_records : int
         Records linked, and complete records there are.
+    known : str
+        What whoever links them knows the values of.
     """
 
     distances: str
@@ -47,6 +50,7 @@ class SampledLinkage:
     by_chance: float
     n_sampled: int
     n_records: int
+    known: str = EVERY_ONE
 
     def __str__(self) -> str:
         """Say the share in a line, beside its interval and chance."""
@@ -55,7 +59,7 @@ class SampledLinkage:
         who = f"all {self.n_records:,}" if all_of_them else f"{self.n_sampled:,} sampled"
         return (
             f"{self.percent:.3g} % of {who} records (95 % interval {low:.3g} to {high:.3g} %), "
-            f"by who knows all original values of the protected attributes, distances "
+            f"by who knows all original values of {self.known}, distances "
             f"{self.distances}; by chance {self.by_chance:.2g} %"
         )
 
@@ -162,6 +166,7 @@ class ReleaseFindings:
                 "by_chance": linkage.by_chance,
                 "n_sampled": linkage.n_sampled,
                 "n_records": linkage.n_records,
+                **({"known": linkage.known} if linkage.known != EVERY_ONE else {}),
             },
             "not_linked": self.not_linked,
             "worst_attribute": self.worst and asdict(self.worst),

@@ -274,7 +274,7 @@ def examined_plan(
     MicroveilError
         If the request or the table breaks a rule.
     """
-    if AUTO in (asked.get("k"), asked.get("method")) or asked.get("parts"):
+    if AUTO in (asked.get("k"), asked.get("method")) or asked.get("parts") is not None:
         engine = engine.remembering()
         progress("weighing")
     settled = settle_asked(table, asked, engine, progress)

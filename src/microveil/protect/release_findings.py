@@ -1,6 +1,7 @@
 """A release held against its original: sampled linkage, worst attribute, common values."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -25,6 +26,7 @@ from microveil.risk.record_linkage import (
 )
 from microveil.table import Column, MissingCodes, check_columns, column_of, open_table
 from microveil.table.threads import in_threads
+from microveil.text import one_line
 from microveil.utility.goodness_of_fit import kolmogorov_smirnov_distance
 
 __all__ = ["release_findings"]
@@ -127,6 +129,8 @@ def release_findings(
     if not_linked is None:
         progress("linking a sample")
         found = _strongest(still, categories, seed)
+        if len(still) < len(columns):
+            found = replace(found, known=", ".join(one_line(name) for name, _, _ in still))
     return ReleaseFindings(
         linkage=found,
         not_linked=not_linked,

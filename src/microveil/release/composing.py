@@ -15,7 +15,13 @@ from microveil.arguments import arguments
 from microveil.engines.base import Engine
 from microveil.errors import MicroveilError, RequestError
 from microveil.privacy import Cover, Guarantee, Model, PartTerms, Scope, Scopes
-from microveil.privacy.notes import Circumstances, remarks_of_method, remarks_of_release, united
+from microveil.privacy.notes import (
+    Circumstances,
+    handling,
+    remarks_of_method,
+    remarks_of_release,
+    united,
+)
 from microveil.release.columns import (
     Opened,
     Prepared,
@@ -40,11 +46,14 @@ from microveil.release.planning import (
 from microveil.release.release import Plan
 from microveil.release.request import Request
 from microveil.release.selection import settle
+from microveil.schema import Attribute
 from microveil.table import check_columns
 
 __all__ = ["Settled", "SettledParts", "plan_settled", "refuse_exact_cells", "settle_asked"]
 
 Progress = Callable[[str], None]
+SEVERAL = "several methods, each for attributes of its own"
+ONE_METHOD = "one method, for parts of the attributes by themselves"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -145,7 +154,10 @@ def plan_settled(
         return plan_prepared(settled.prepared, settled.request, engine, progress)
     whole, decided = settled.whole, []
     for number, (one, part) in enumerate(zip(whole.parts, settled.parts, strict=True), 1):
-        is_apart = part.request.shuffle is not None
+        columns = [column.attribute for column in part.prepared.columns]
+        # What was read from the data is seen of each part, beside those of the others.
+        looked = any(map(_is_read_from_data, columns))
+        is_apart = part.request.shuffle is not None and not looked
         try:
             decided.append(
                 decide(
@@ -159,6 +171,14 @@ def plan_settled(
         except MicroveilError as error:
             raise in_part(number, one, error) from None
     return _united(settled, decided)
+
+
+def _is_read_from_data(attribute: Attribute) -> bool:
+    return (
+        attribute.bounds_from_data
+        or attribute.categories_from_data
+        or attribute.resolution_from_data
+    )
 
 
 def refuse_exact_cells(planned: Plan, settled: Settled | SettledParts) -> None:
@@ -216,7 +236,7 @@ def _united(settled: SettledParts, decided: Sequence[Decided]) -> Plan:
     whole, requests = settled.whole, [one.request for one in decided]
     claim = _claim(whole, decided)
     if whole.scope is not None:
-        _check_scope(claim, whole.scope)
+        _check_scope(claim, whole.scope, decided)
     plans = tuple(plan_decided(one) for one in decided)
     is_seeded = requests[0].seed is not None
     at_random = any(map(draws_at_random, requests)) or whole.shuffle is not None
@@ -267,7 +287,7 @@ def _claim(whole: Whole, decided: Sequence[Decided]) -> Guarantee:
         shuffle = "columns"
     claim = Guarantee(
         method=" + ".join(dict.fromkeys(one.request.method.id for one in decided)),
-        title="several methods, each for attributes of its own",
+        title=SEVERAL if len({one.request.method.id for one in decided}) > 1 else ONE_METHOD,
         source="",
         deed="",
         model=model,
@@ -323,29 +343,37 @@ def _remarks(
     whole: Whole, decided: Sequence[Decided], claim: Guarantee, *, seeded: bool
 ) -> tuple[str, ...]:
     """Return what else is to be known: of each part, and of the release that they make."""
-    found: list[tuple[str, Circumstances]] = []
-    of_parts = []
+    found: list[Circumstances] = []
+    of_parts, handled = [], []
     for one, part in zip(decided, whole.parts, strict=True):
         own = circumstances(one.request, one.attributes, one.promise, seeded=seeded)
         given = replace(
             own, apart=one.request.shuffle is not None, shuffle=own.shuffle or whole.shuffle
         )
         named = named_method(one.request, one.promise)
-        of_parts.append((part.named, remarks_of_method(named, given, one.promise.caveats)))
-        found.append((part.named, given))
-    laws = dict.fromkeys(law for _, given in found for law in given.randomness)
+        of_parts += [
+            f"{part.named}: {remark}"
+            for remark in remarks_of_method(named, given, one.promise.caveats)
+        ]
+        handled.append((part.named, handling(given)))
+        found.append(given)
+    laws = dict.fromkeys(law for given in found for law in given.randomness)
     together = replace(
-        found[0][1],
+        found[0],
         model=claim.model,
         shuffle=claim.shuffle,
         randomness=tuple(laws),
         spends_epsilon=claim.epsilon is not None,
     )
-    return (*united(of_parts), *remarks_of_release(together))
+    return (*of_parts, *united(handled), *remarks_of_release(together))
 
 
-def _check_scope(claim: Guarantee, scope: str) -> None:
-    if claim.epsilon is not None and claim.scopes[scope].keeps(claim.epsilon, claim.delta):
+def _check_scope(claim: Guarantee, scope: str, decided: Sequence[Decided]) -> None:
+    # A matrix of the user's own spends what it spends, beside a budget or without one.
+    budgets = [one.request.epsilon or one.promise.epsilon for one in decided]
+    known = [budget for budget in budgets if budget is not None]
+    whole = sum(known, Fraction(0))
+    if len(known) == len(budgets) and claim.scopes[scope].keeps(whole, claim.delta):
         return
     raise RequestError(
         "scope",
@@ -367,15 +395,19 @@ def _parameters(whole: Whole, requests: Sequence[Request]) -> dict[str, Any]:
             written[argument.name] = merged
         elif argument.of_table:
             written[argument.name] = of_each[0].get(argument.name)
+    del written["attributes"]  # the parts name them
     written |= {
-        "attributes": list(whole.attributes),
         "keep": list(whole.keep),
         "scope": whole.scope,
         "shuffle": whole.shuffle,
     }
     own_names = [*(argument.name for argument in arguments() if argument.of_part), "advised"]
     written["parts"] = [
-        {"attributes": list(part.attributes), **{name: own.get(name) for name in own_names}}
+        {
+            "attributes": list(part.attributes),
+            **{name: own.get(name) for name in own_names},
+            "shuffle": None if whole.shuffle else own.get("shuffle"),
+        }
         for part, own in zip(whole.parts, of_each, strict=True)
     ]
     return written

@@ -8,7 +8,6 @@ from microveil.methods.synthetic import DEEP_ENOUGH
 from microveil.plans import AttributePlan
 from microveil.plans.synthetic import CutsPlan
 from microveil.privacy import Guarantee
-from microveil.privacy.notes import united
 from microveil.release.columns import Prepared
 from microveil.release.request import Request
 from microveil.text import one_line
@@ -54,7 +53,7 @@ def notes_of_parts(
     *,
     wanted: bool,
 ) -> tuple[str, ...]:
-    """Return the notes on a release of several parts: what all of them share once.
+    """Return the notes on a release of several parts.
 
     Parameters
     ----------
@@ -67,15 +66,17 @@ def notes_of_parts(
         Whether rows, or a scope, were asked for.
     """
     of_parts = [
-        (
-            named,
-            (*_of_request(request), *_of_attributes(request, plans), *_of_advice(request)),
-        )
+        f"{named}: {note}"
         for named, request, plans in parts
+        for note in (
+            *_of_request(request),
+            *_of_attributes(request, plans),
+            *_of_advice(request),
+        )
     ]
     is_seeded = any(request.seed is not None for _, request, _ in parts)
     return (
-        *united(of_parts),
+        *of_parts,
         *_of_left_out(prepared.left_out),
         *([] if wanted else _of_rows(claim)),
         *_of_table(prepared, is_seeded=is_seeded),

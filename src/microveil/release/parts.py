@@ -120,15 +120,17 @@ def part(attributes: Iterable[str] | str, **arguments: Unpack[PartArguments]) ->
 def _part(given: Mapping[str, Any]) -> Part:
     """Make a part of what was given for it, in Python or in a recipe."""
     asked = {name: value for name, value in given.items() if value is not None}
+    if asked.get("shuffle") is False:
+        del asked["shuffle"]  # as where it is not said
     names = asked.pop("attributes", ())
-    attributes = ATTRIBUTES.read(names) if names else ()
+    attributes = ATTRIBUTES.read(names)
     if not attributes:
         raise RequestError(
             "part", "it has no attributes", "name those that its method protects: ['AGE', 'INCOME']"
         )
     place = f"part of {', '.join(map(one_line, attributes))}"
     own = {argument.name for argument in arguments() if argument.of_part}
-    if alien := sorted(set(asked) - own):
+    if alien := sorted(map(str, set(asked) - own)):
         known = alien[0] in {argument.name for argument in arguments()}
         raise RequestError(
             f"{place}, argument '{alien[0]}'",
@@ -295,7 +297,9 @@ class Whole:
         """
         shared = {"shuffle": self.shuffle} if self.shuffle == "columns" else {}
         for one in self.parts:
-            yield {**self._for(one.attributes), **shared, **one.asked}
+            asked = {**self._for(one.attributes), **shared, **one.asked}
+            # A k that is left to advice is to keep what the whole is asked to.
+            yield {**asked, "scope": self.scope} if asked.get("k") == AUTO else asked
 
     def _for(self, names: Sequence[str]) -> dict[str, Any]:
         """Return what is said of the table, as it bears on some of its attributes."""
@@ -330,8 +334,23 @@ class Whole:
                 f"it is said of the whole table, and of the part of {apart[0].named}",
                 "say it once",
             )
-        beside = self.asked.get("unit") or ", ".join(map(one_line, self.keep))
-        if apart and beside:
+        if self.shuffle == "columns" and self.keep:
+            raise RequestError(
+                "shuffle",
+                "columns that are kept would stand beside values of other people once each "
+                "attribute is shuffled by itself",
+                "leave out keep, or shuffle the rows",
+            )
+        unit = self.asked.get("unit")
+        if unit is not None and unit in (*self.attributes, *self.keep):
+            raise RequestError(
+                f"column '{unit}'",
+                "it says which records are one unit's, and is not released: new numbers take its "
+                "place where rows are kept",
+                "leave it out of parts and keep",
+            )
+        beside = unit or ", ".join(map(one_line, self.keep))
+        if apart and beside and len(self.parts) > 1:
             raise RequestError(
                 f"part of {apart[0].named}, shuffle",
                 f"its values would stand beside other people's in {beside}",
