@@ -18,8 +18,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 import microveil as mv
 from command import run
+from microveil import memory
 from microveil.commands.files import assess_files, protect_file
-from microveil.files import compression, download
+from microveil.files import download
 from microveil.files.reading import open_file, read_file
 
 SECRET = "SECRET77"
@@ -172,10 +173,10 @@ def test_what_does_not_come_whole_is_refused(site, page, rule):
 
 def test_a_file_larger_than_memory_is_refused_on_the_way(site, monkeypatch):
     """Where the server does not say its size, and where it unpacks to more."""
-    monkeypatch.setattr(compression, "_free_memory", lambda: 600)
+    monkeypatch.setattr(memory, "free_memory", lambda: 600)
     assert "half of the memory" in refusal(f"{site}/people.csv")
     assert "half of the memory" in refusal(f"{site}/unsaid.csv")
-    monkeypatch.setattr(compression, "_free_memory", lambda: 1_000_000)
+    monkeypatch.setattr(memory, "free_memory", lambda: 1_000_000)
     assert "half of the memory" in refusal(f"{site}/bomb.csv.gz")
 
 

@@ -16,6 +16,7 @@ import pytest
 
 import microveil as mv
 from command import run
+from microveil import memory
 from microveil.commands.files import assess_files, protect_file
 from microveil.files import folders
 from microveil.files.reading import read_file
@@ -180,6 +181,14 @@ def test_values_that_no_table_holds_are_refused(address, column, rule):
     said = refusal(f"{address}&query=SELECT {column} FROM odd {where}")
     assert f"column '{column[0]}'" in said
     assert rule in said
+
+
+def test_a_table_larger_than_memory_is_refused(address, monkeypatch):
+    """Before it is read: its records are counted."""
+    monkeypatch.setattr(memory, "free_memory", lambda: 1000)
+    assert "memory" in refusal(f"{address}&table=people")
+    monkeypatch.setattr(memory, "free_memory", lambda: 10_000)
+    assert mv.read(f"{address}&table=people").frame.height == 40
 
 
 # What is written ---------------------------------------------------------------------

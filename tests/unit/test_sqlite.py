@@ -273,6 +273,10 @@ def test_a_release_is_a_file_of_one_table(people):
     assert manifest["input"]["table"] == "people"
     found = assess_files(f"{people}?table=people", folder, ["AGE"], text=None)
     assert found.guarantee == release.guarantee
+    done = run("audit", "out", folder=people.parent)  # the table by its name in the manifest
+    assert done.returncode == 0, done.stderr
+    done = run("audit", f"{people}?table=people", "out", folder=people.parent)
+    assert done.returncode == 0, done.stderr
     long = f"{folder / 'data.db'}?query=SELECT AGE FROM data -- {'x' * 5000}"
     found = assess_files(f"{people}?table=people", long, ["AGE"], text=None)
     assert found.guarantee == release.guarantee
@@ -299,6 +303,9 @@ def test_a_query_is_in_the_manifest_and_nowhere_else(people):
     assert "protect DATA --recipe recipe.toml" in done.stdout
     assert SECRET not in done.stdout + done.stderr
     assert SECRET not in (people.parent / "recipe.toml").read_text()
+    done = run("audit", "out", folder=people.parent)
+    assert done.returncode == 0, done.stderr
+    assert SECRET not in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(

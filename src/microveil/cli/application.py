@@ -294,7 +294,7 @@ def protect(
 @takes_request
 def audit(
     data: Annotated[
-        Path, typer.Argument(metavar="DATA", help="The table, or the folder of a release.")
+        str, typer.Argument(metavar="DATA", help="The table, or the folder of a release.")
     ],
     release: Annotated[
         Path | None,
@@ -318,8 +318,9 @@ def audit(
     """
     from microveil.commands.files import audit_file, audit_release
 
-    original = None if data.is_dir() else data
-    folder = release if release is not None else data if data.is_dir() else None
+    is_folder = os.path.isdir(data)  # noqa: PTH112 -- it may be an address
+    original = None if is_folder else data
+    folder = release if release is not None else Path(data) if is_folder else None
     given = [n for n, value in request.items() if n != "text" and value not in (None, False)]
     if folder is not None and given:
         raise RequestError(

@@ -289,10 +289,10 @@ def audit_release(
         If the manifest or the file is not there, or is another.
     """
     released_by = request_of(folder)
-    path = original_of(folder, released_by) if original is None else Path(original)
+    path = original_of(folder, released_by) if original is None else original
     text = text_of_recipe(released_by.recipe, text)
     source, asked = asked_of(path, released_by.asked, text=text, progress=progress)
-    released_by.check_table(path, source.digest)
+    released_by.check_table(source.path, source.digest)
     progress("auditing")
     engine = engine_of(asked)
     settled = settle_asked(source.frame, asked, engine)

@@ -7,6 +7,7 @@ from typing import Any
 
 from microveil.commands.custodians import manifest_of
 from microveil.errors import FileError
+from microveil.files.address import in_file
 from microveil.release.selection import AUTO
 from microveil.schema import Ordered, Source
 from microveil.table import BoundsFromData, CategoriesFromData, ResolutionFromData
@@ -95,8 +96,10 @@ def request_of(folder: str | Path) -> ReleasedRequest:
     return found
 
 
-def original_of(folder: str | Path, found: ReleasedRequest) -> Path:
+def original_of(folder: str | Path, found: ReleasedRequest) -> str:
     """Find the table that a release was made of: by its name, beside the release or here.
+
+    Of a database's file it is the table or the query that the manifest names.
 
     Raises
     ------
@@ -107,7 +110,7 @@ def original_of(folder: str | Path, found: ReleasedRequest) -> Path:
     places = (Path(name), Path(folder).resolve().parent / name)
     for path in places:
         if path.is_file():
-            return path
+            return in_file(path, found.input.get("table"), found.input.get("query"))
     raise FileError(
         f"{folder}",
         "the table that it was made of lies neither beside it nor here",

@@ -17,13 +17,13 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 from urllib.request import url2pathname
 
 from microveil.errors import FileError
 from microveil.files.formats import FORMATS
 
-__all__ = ["Address", "address_of", "shown"]
+__all__ = ["Address", "address_of", "in_file", "shown"]
 
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://", flags=re.IGNORECASE)
 _WEB = ("http", "https")
@@ -105,6 +105,17 @@ def shown(given: str) -> str:
     address = address_of(given)
     is_secret = address.query is not None or (address.is_web and "?" in given)
     return "DATA" if is_secret else given
+
+
+def in_file(path: Path, table: str | None, query: str | None) -> str:
+    """Write the address of a table in a file, or of what a query gives.
+
+    >>> in_file(Path("people.db"), "a&b", None)
+    'people.db?table=a%26b'
+    """
+    if query is not None:
+        return f"{path}?query={query}"
+    return f"{path}" if table is None else f"{path}?table={quote(table)}"
 
 
 def _of_file(written: str) -> Address:

@@ -9,6 +9,7 @@ with which password, PostgreSQL's own rules say: its URL, PGUSER, PGPASSWORD, ~/
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -18,6 +19,7 @@ from microveil.files.address import Address
 from microveil.files.databases import Refused, driver, identifier, one_of, rows
 from microveil.files.text import quoted
 from microveil.files.typed import TypedTable
+from microveil.memory import check_reading
 
 __all__ = ["connected", "opened"]
 
@@ -198,17 +200,16 @@ class _Reading:
         return kinds
 
     def _refuse_unsound(self, source: str, kinds: Mapping[str, tuple[_Type, Any]]) -> None:
-        """Refuse values that the column's type has and no table of ours."""
+        """Refuse more records than memory holds, and values that no table of ours has."""
         asked = {
             name: f"coalesce(bool_and({kind.sound.format(_of(name))}), true)"
             for name, (kind, _) in kinds.items()
             if kind.sound is not None
         }
-        if not asked:
-            return
-        found = self._rows(
-            f"SELECT ARRAY[{', '.join(asked.values())}] FROM {source} AS {_ALIAS}"
-        ).item()
+        sound = f"ARRAY[{', '.join(asked.values())}]::bool[]"
+        counted = self._rows(f"SELECT count(*), {sound} FROM {source} AS {_ALIAS}")
+        n_records, found = counted.row(0)
+        check_reading(Path(_PLACE), 0, n_records * len(kinds))
         for name, is_sound in zip(asked, found, strict=True):
             if not is_sound:
                 remedy = "correct it, or leave such records out by a query"

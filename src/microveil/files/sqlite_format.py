@@ -20,6 +20,7 @@ from microveil.errors import FileError
 from microveil.files.databases import Refused, driver, identifier, literal, one_of, rows
 from microveil.files.text import TextFormat, quoted
 from microveil.files.typed import TypedTable, UnwritableError, check_filled, to_publish
+from microveil.memory import check_reading
 from microveil.table import Labels
 
 __all__ = ["batches", "opened"]
@@ -124,6 +125,7 @@ class _Reading:
         kinds = {
             column: self._kind(column, kind, stored[column]) for column, kind in declared.items()
         }
+        check_reading(self.path, 0, n_records * len(declared))
         # The library reads a column's type off the first values: here off all of them.
         self.cursor.adbc_statement.set_options(**{"adbc.sqlite.query.batch_rows": n_records})
         mixed = [c for c, kind in kinds.items() if kind == _DECIMAL and "integer" in stored[c]]
