@@ -234,8 +234,10 @@ def test_late_misfits_number_their_column(save, cells):
 def test_what_is_no_file_is_refused(tmp_path, save):
     """A missing file, a folder, a file of another kind and an unreadable one are refused."""
     (tmp_path / "folder.csv").mkdir()
+    (tmp_path / "table").write_text("A\n1\n2\n")
     for name, rule in (
         ("absent.csv", "must exist"),
+        ("absent", "no such file"),
         ("folder.csv", "folder"),
         ("table.ods", ".parquet"),
         ("table", ".tsv"),

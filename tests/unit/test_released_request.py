@@ -191,3 +191,11 @@ def test_a_release_brings_how_its_files_are_written(folder):
         done = run(*command, folder=folder)
         assert done.returncode == 0, done.stderr
         assert "INCOME" in done.stdout
+
+
+def test_a_path_that_is_not_there_is_said_to_be_missing(folder):
+    """And not to have the wrong ending: it may be a release that was never written."""
+    for command in (["assess", "people.csv", "release"], ["audit", "release"]):
+        done = run(*command, folder=folder)
+        assert done.returncode == 2
+        assert "there is no such file, nor a folder of a release" in done.stderr

@@ -96,6 +96,12 @@ class OpenedFile:
             )
             self._beside = Beside(labels=table.labels)
             return
+        if address.scheme == "file" and not address.path.suffix and not address.path.exists():
+            raise FileError(
+                address.location,
+                "there is no such file, nor a folder of a release",
+                "check its name, and the folder that it is in",
+            )
         self._format = format_of(address.path)
         raw = self._bytes(progress)
         self._digested = iter([raw])
