@@ -392,10 +392,10 @@ def test_a_registered_measure_is_a_row_of_the_docs():
 
 def test_figures_of_ours_keep_to_their_declared_ranges():
     """None is beyond them, before and after noise that changes everything."""
-    table = people()
+    table = people() | {"w": np.arange(N) % 5}
     noisy = {name: table[name] * 3 - 40 for name in NAMES} | {"place": table["place"][::-1]}
     asked = {"k": 5, "classes": "place", "estimator": GaussianNB(), "formula": "y ~ x",
-             "propensity": True, "by": ["place"], "rules": ["x <= y"]}  # fmt: skip
+             "propensity": True, "by": ["place"], "rules": ["x <= y"], "weights": "w"}  # fmt: skip
     found = mv.assess(table, noisy, **asked)
     apart = mv.assess(table, noisy, paired=False, **asked)
     measured = dict(apart.measured) | dict(found.measured)

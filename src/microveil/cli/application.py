@@ -388,6 +388,10 @@ def assess(
             "dropped; by default the recipe that the release was made by."
         ),
     ] = None,
+    weights: Annotated[
+        str | None,
+        typer.Option(help="The column of survey weights: figures by it beside the others."),
+    ] = None,
     corrected: Annotated[
         bool,
         typer.Option(
@@ -417,6 +421,7 @@ def assess(
             corrected=corrected,
             quasi_identifiers=quasi_identifiers,
             recipe=recipe,
+            weights=weights,
             **analyses,
         )
     if as_json:

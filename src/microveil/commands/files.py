@@ -545,6 +545,7 @@ def assess_files(
     corrected: bool = False,
     quasi_identifiers: Iterable[str] | None = None,
     recipe: str | Path | Mapping[str, Any] | None = None,
+    weights: str | None = None,
     **analyses: Any,
 ) -> Assessment:
     """Measure a protected file, or a release's folder, against its original; see `assess`.
@@ -578,6 +579,7 @@ def assess_files(
         corrected=corrected,
         quasi_identifiers=known,
         recipe=recipe,
+        weights=weights,
         guarantee=guarantee,
         measurements=None
         if groups is None

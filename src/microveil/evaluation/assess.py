@@ -19,6 +19,7 @@ from microveil.evaluation.measures import MEASURES
 from microveil.evaluation.promised import codes_in_release, has_pairs
 from microveil.evaluation.subgroup_margins import subgroup_margins
 from microveil.evaluation.tables import Codes
+from microveil.evaluation.weighting import read_weights
 from microveil.privacy import Guarantee
 from microveil.release import Release
 from microveil.release.recipe import roles_of_recipe
@@ -62,6 +63,7 @@ def assess(
     missing_values: Iterable[str] | None = None,
     corrected: bool = False,
     quasi_identifiers: Iterable[str] | None = None,
+    weights: str | None = None,
     recipe: str | Path | Mapping[str, Any] | None = None,
     guarantee: Guarantee | None = None,
     measurements: Measurements | None = None,
@@ -117,6 +119,10 @@ def assess(
     quasi_identifiers : sequence of str, optional
         Columns of either table that others may know a person by: how many records share their
         values of all of them, in each table that has them all.
+    weights : str, optional
+        The original's column of survey weights, how many people each record stands for: means,
+        variances, totals and shares by it, beside those of the records. The release is weighted by
+        its own column of that name; where it has none, by the original's weights if paired.
     recipe : str, Path or dict, optional
         Whose roles say what a person is known by (quasi-identifiers), where that is not named, and
         what is dropped (identifiers), where no attributes are.
@@ -169,6 +175,8 @@ def assess(
     asked = analyses.to_dict() | {"k": k, "rules": _rules(before, after, rules)}
     asked["by"] = _groups(before, after, by)
     _check_pairs(asked, paired=paired)
+    weighting = None if weights is None else read_weights(before, after, weights, paired=paired)
+    asked["weights"] = weighting
     roles = {} if recipe is None else roles_of_recipe(recipe)
     numeric, words = _attributes(before, after, attributes, guarantee, roles)
     known = _named(quasi_identifiers or ()) or _known_by_role(before, after, roles)
@@ -202,6 +210,7 @@ def assess(
         kept=tuple(_kept(before, after, guarantee, paired=paired)),
         corrected=compare_corrected(before, after, guarantee) if corrected else {},
         anonymity=_anonymity(before, after, known),
+        weights=weighting,
         guarantee=guarantee,
     )
 

@@ -23,6 +23,7 @@ from microveil.utility.propensity import Propensity
 from microveil.utility.regression import RegressionComparison
 from microveil.utility.rules import RuleOutcome
 from microveil.utility.subgroups import Subgroups
+from microveil.utility.weighted import Weights
 
 __all__ = ["Anonymity", "Assessment", "WorstAttribute"]
 
@@ -120,6 +121,8 @@ class Assessment:
         By attribute the shares of what `pram` drew, corrected, where that was asked for.
     anonymity : Anonymity or None
         Records alike in quasi-identifiers, where these were given.
+    weights : Weights or None
+        By which records were weighted, where that was asked for.
     guarantee : Guarantee or None
         What the release promises; None where that is not known.
     """
@@ -138,6 +141,7 @@ class Assessment:
     kept: tuple[str, ...] = ()
     corrected: Mapping[str, CorrectedComparison] = field(default_factory=dict)
     anonymity: Anonymity | None = None
+    weights: Weights | None = None
     guarantee: Guarantee | None = None
 
     def of(self, group: Group) -> tuple[Measured, ...]:
@@ -244,6 +248,7 @@ class Assessment:
             **self._entries(first),
             "constant_attributes": list(self.constant_attributes),
             "categories": {},
+            **({} if self.weights is None else {"weights": self.weights.to_dict()}),
             **self._entries(then),
             **({"corrected_shares": corrected} if corrected else {}),
             **({} if self.anonymity is None else {"k_anonymity": self.anonymity.to_dict()}),

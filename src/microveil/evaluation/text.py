@@ -20,10 +20,12 @@ from microveil.evaluation.measures.rank_correlations import RANK_CORRELATIONS
 from microveil.evaluation.measures.regression import REGRESSION
 from microveil.evaluation.measures.rules import RULES
 from microveil.evaluation.measures.subgroups import SUBGROUPS
+from microveil.evaluation.measures.weighted import WEIGHTED
 from microveil.evaluation.measuring import Measured
 from microveil.evaluation.promised import promised
 from microveil.evaluation.text_of_distributions import closest_lines, distribution_lines
 from microveil.evaluation.text_of_subgroups import rule_lines, subgroup_lines
+from microveil.evaluation.text_of_weights import weighted_lines
 from microveil.text import aligned
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ LAID_OUT = (
     CORRELATIONS,
     RANK_CORRELATIONS,
     CATEGORIES,
+    WEIGHTED,
     SUBGROUPS,
     RULES,
     LEARNING,
@@ -64,6 +67,7 @@ def text_of(assessment: "Assessment") -> str:
         _error_lines(assessment),
         distribution_lines(assessment),
         _moment_lines(assessment),
+        weighted_lines(assessment),
         subgroup_lines(assessment),
         rule_lines(assessment),
         _correlation_lines(assessment),

@@ -16,6 +16,7 @@ from microveil.evaluation.measures.linkage import RECORD_LINKAGE
 from microveil.evaluation.measures.mean_errors import ERRORS
 from microveil.evaluation.measures.moments import CORRELATIONS, MOMENTS
 from microveil.evaluation.measures.neighbourhoods import NEIGHBOURHOODS
+from microveil.evaluation.measures.weighted import WEIGHTED
 from microveil.evaluation.measuring import Measured
 from microveil.report.columns import NumberColumn
 from microveil.report.markup import Markup, element, fragment
@@ -45,6 +46,7 @@ SHOWN = (
     CLOSEST_RECORDS,
     FIT,
     MOMENTS,
+    WEIGHTED,
     CORRELATIONS,
 )
 

@@ -37,6 +37,7 @@ from microveil.report.risks import audit_section, risks_section
 from microveil.report.sections import Section, Subject
 from microveil.report.side_by_side import pictures_section
 from microveil.report.tables import definitions, table
+from microveil.report.weights import weighted_section
 from microveil.report.wording import NOTHING
 from microveil.risk.attacks import AttackReport
 from microveil.table import Table, open_table
@@ -338,6 +339,7 @@ def _sections(subject: Subject) -> tuple[Section, ...]:
         ),
         _pairs(subject),
         correlations_section(subject),
+        weighted_section(subject),
         None if subject.is_synthetic else loss_section(subject),
         further_section(subject),
         risks_section(subject),

@@ -23,6 +23,7 @@ from microveil.evaluation.measures import (
     regression,
     rules,
     subgroups,
+    weighted,
 )
 from microveil.evaluation.measures.base import (
     FURTHER,
@@ -62,6 +63,7 @@ _DECLARED = (
     *neighbourhoods.MEASURES,
     *moments.OF_PAIRS,
     *rank_correlations.MEASURES,
+    *weighted.MEASURES,
     *subgroups.MEASURES,
     *rules.MEASURES,
     *learning.MEASURES,
