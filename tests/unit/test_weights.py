@@ -1,5 +1,6 @@
 """Survey weights: left out by their role, used by no release, and by the custodian to assess."""
 
+import html
 import json
 import re
 import tomllib
@@ -359,3 +360,52 @@ def test_the_command_weighs_by_a_column(tmp_path):
     done = run("assess", "survey.csv", "after.csv", "--weights", "WEIGHTS", folder=tmp_path)
     assert done.returncode == 2
     assert "no such column" in done.stderr
+
+
+def test_a_recipe_says_by_its_role_what_weighs():
+    """The first of several, unless another is named; a role of another kind weighs nothing."""
+    roles = {"weight": ("X", "WEIGHT"), "confidential": ("AGE",)}
+    entries = {
+        name: {"role": role, "type": "decimal"} for role, names in roles.items() for name in names
+    }
+    table = SAMPLE.with_columns(X=pl.lit(1))
+    asked = {"recipe": {"attributes": entries}, "attributes": ["AGE"]}
+    by_role = mv.assess(table, PROTECTED, **asked)
+    assert by_role.weights.column == "WEIGHT"
+    assert by_role.to_dict() == mv.assess(table, PROTECTED, ["AGE"], weights="WEIGHT").to_dict()
+    assert mv.assess(table, PROTECTED, **asked, weights="X").weights.column == "X"
+    del entries["WEIGHT"], entries["X"]
+    assert mv.assess(table, PROTECTED, **asked).weights is None
+
+
+def test_a_column_that_a_recipe_calls_weights_and_that_holds_none_is_a_reason_and_no_error():
+    """Nobody asked for it in this assessment; the text and the page say why nothing is weighted."""
+    table = SAMPLE.with_columns(WEIGHT=pl.Series([-813.25] + [3.0] * (N - 1)))
+    release = mv.protect(table, method="mdav", k=5, attributes=["AGE"])
+    recipe = {"attributes": {"WEIGHT": {"role": "weight", "type": "decimal"}}}
+    assessed = mv.assess(table, release, recipe=recipe)
+    reason = "weights 'WEIGHT', 1 records, the first is record 1: a weight is 0 or more"
+    assert assessed.to_dict()["weights"] == {
+        "column": "WEIGHT", "release_weighted_by": None, "reason": reason,
+    }  # fmt: skip
+    assert "weighted_moments" not in assessed.to_dict()
+    assert f"Weighted figures: none ({reason})" in " ".join(assessed.to_text().split())
+    assert f"There are none: {reason}" in html.unescape(custodian_report(release, table, assessed))
+
+
+def test_a_release_is_weighted_as_its_own_recipe_says(tmp_path):
+    """From file to file, without a flag."""
+    SAMPLE.write_csv(tmp_path / "survey.csv")
+    entry = 'role = "{}"\ntype = "{}"\n'
+    (tmp_path / "recipe.toml").write_text(
+        'method = "mdav"\nk = 5\n'
+        f"[attributes.WEIGHT]\n{entry.format('weight', 'decimal')}"
+        f"[attributes.AGE]\n{entry.format('confidential', 'whole number')}"
+    )
+    asked = ("protect", "survey.csv", "--recipe", "recipe.toml", "-o", "out", "--no-linkage")
+    assert run(*asked, folder=tmp_path).returncode == 0
+    done = run("assess", "survey.csv", "out", "--json", folder=tmp_path)
+    found = json.loads(done.stdout)
+    assert found["weights"]["release_weighted_by"] == "original"
+    expected = weighted_mean(SAMPLE["AGE"], SAMPLE["WEIGHT"])
+    assert found["weighted_moments"]["AGE"]["mean"]["original"] == pytest.approx(expected)

@@ -390,7 +390,10 @@ def assess(
     ] = None,
     weights: Annotated[
         str | None,
-        typer.Option(help="The column of survey weights: figures by it beside the others."),
+        typer.Option(
+            help="The column of survey weights: figures by it beside the others; by default the "
+            "recipe's."
+        ),
     ] = None,
     corrected: Annotated[
         bool,

@@ -19,7 +19,7 @@ from microveil.evaluation.measures import MEASURES
 from microveil.evaluation.promised import codes_in_release, has_pairs
 from microveil.evaluation.subgroup_margins import subgroup_margins
 from microveil.evaluation.tables import Codes
-from microveil.evaluation.weighting import read_weights
+from microveil.evaluation.weighting import read_weights, weights_by_role
 from microveil.privacy import Guarantee
 from microveil.release import Release
 from microveil.release.recipe import roles_of_recipe
@@ -122,7 +122,8 @@ def assess(
     weights : str, optional
         The original's column of survey weights, how many people each record stands for: means,
         variances, totals and shares by it, beside those of the records. The release is weighted by
-        its own column of that name; where it has none, by the original's weights if paired.
+        its own column of that name; where it has none, by the original's weights if paired. By
+        default the first column whose role is weight in ``recipe``.
     recipe : str, Path or dict, optional
         Whose roles say what a person is known by (quasi-identifiers), where that is not named, and
         what is dropped (identifiers), where no attributes are.
@@ -175,9 +176,12 @@ def assess(
     asked = analyses.to_dict() | {"k": k, "rules": _rules(before, after, rules)}
     asked["by"] = _groups(before, after, by)
     _check_pairs(asked, paired=paired)
-    weighting = None if weights is None else read_weights(before, after, weights, paired=paired)
-    asked["weights"] = weighting
     roles = {} if recipe is None else roles_of_recipe(recipe)
+    if weights is None:
+        weighting = weights_by_role(before, after, roles, paired=paired)
+    else:
+        weighting = read_weights(before, after, weights, paired=paired)
+    asked["weights"] = weighting if weighting is not None and weighting.are_usable else None
     numeric, words = _attributes(before, after, attributes, guarantee, roles)
     known = _named(quasi_identifiers or ()) or _known_by_role(before, after, roles)
     asked["margins"] = partial(

@@ -24,6 +24,9 @@ def weighted_lines(assessment: "Assessment") -> list[str]:
     weights = assessment.weights
     if weights is None:
         return []
+    if not weights.are_usable:
+        title = f"{WEIGHTED.title}: none ({weights.reason})"
+        return textwrap.wrap(title, TEXT_WIDTH, subsequent_indent=INDENT)
     if weights.protected is None:
         whose = f"the release cannot be weighted: {weights.reason}"
     elif weights.are_its_own:

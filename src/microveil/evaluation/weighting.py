@@ -1,14 +1,16 @@
 """By which weights an assessment weighs the records of the original, and of the release."""
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import DataError, RequestError
-from microveil.schema import Kind
+from microveil.schema import Kind, Role
 from microveil.table import Table, check_columns, numbers_of
 from microveil.utility.weighted import Weights
 
-__all__ = ["read_weights"]
+__all__ = ["read_weights", "weights_by_role"]
 
 REMEDY = "name a column that says of every record how many people it stands for"
 
@@ -72,6 +74,24 @@ def read_weights(original: Table, protected: Table, column: str, *, paired: bool
         protected=own if paired else None,
         reason="" if paired else reason,
     )
+
+
+def weights_by_role(
+    original: Table, protected: Table, roles: Mapping[str, Role], *, paired: bool
+) -> Weights | None:
+    """Read the weights that a recipe says there are, the first where it names several.
+
+    Nobody asked for them in this assessment: values that are no weights are no error here, but why
+    nothing is weighted. None where the recipe names none that the original has.
+    """
+    column = next((name for name in original.names if roles.get(name) is Role.WEIGHT), None)
+    if column is None:
+        return None
+    try:
+        return read_weights(original, protected, column, paired=paired)
+    except DataError as error:
+        reason = f"{error.place}: {error.rule}"
+        return Weights(column=column, original=np.empty(0), protected=None, reason=reason)
 
 
 def _numbers(table: Table, column: str) -> NDArray[np.float64] | None:

@@ -23,7 +23,9 @@ def weighted_section(subject: Subject) -> Section | None:
     weights = None if assessment is None else assessment.weights
     if assessment is None or weights is None:
         return None
-    if weights.protected is None:
+    if not weights.are_usable:
+        whose = f"There are none: {weights.reason}."
+    elif weights.protected is None:
         whose = f"The release cannot be weighted: {weights.reason}."
     elif weights.are_its_own:
         whose = "The release is weighted by its own column of that name."

@@ -35,13 +35,13 @@ class Weights:
     ----------
     column : str
     original : float64 array (n_records,)
-        0 or more, not all 0.
+        0 or more, not all 0; empty where the column holds no weights.
     protected : float64 array (n_protected,) or None
         None where the release cannot be weighted.
     are_its_own : bool
         Whether the release is weighted by a column of its own, and not by the original's weights.
     reason : str
-        Why it cannot be weighted.
+        Why it, or either table, cannot be weighted.
     """
 
     column: str
@@ -53,6 +53,11 @@ class Weights:
     def __repr__(self) -> str:
         """Name the column without its values: notebooks print it."""
         return f"Weights({self.column})"
+
+    @property
+    def are_usable(self) -> bool:
+        """Whether the original can be weighted by them."""
+        return len(self.original) > 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return whose weights they are as plain values, without the weights."""
