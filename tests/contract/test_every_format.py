@@ -15,13 +15,13 @@ import pytest
 
 import microveil as mv
 from command import run
-from microveil import memory
 from microveil.commands import files as publish
 from microveil.commands.files import assess_files, protect_file
 from microveil.files import FORMATS, compression, format_of, written_formats
 from microveil.files.reading import read_file
 from microveil.files.text import TextFormat
 from microveil.files.writing import write_data
+from microveil.table import memory
 from sas_files import write_sas7bdat, write_xpt
 
 if sys.version_info >= (3, 14):

@@ -18,10 +18,10 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 import microveil as mv
 from command import run
-from microveil import memory
 from microveil.commands.files import assess_files, protect_file
 from microveil.files import download
 from microveil.files.reading import open_file, read_file
+from microveil.table import memory
 
 SECRET = "SECRET77"
 TABLE = pl.DataFrame({"AGE": range(20, 60), "NAME": [SECRET, "x"] * 20})

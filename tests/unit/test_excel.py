@@ -11,9 +11,9 @@ import pytest
 import xlsxwriter
 
 import microveil as mv
-from microveil import memory
 from microveil.commands.files import protect_file
 from microveil.files.writing import write_data
+from microveil.table import memory
 
 SECRET = "SECRET77"
 ASKED = {"method": "dp-um", "k": 5, "epsilon": 1, "attributes": ["A"], "bounds": {"A": (0, 99)}}

@@ -12,9 +12,9 @@ import pytest
 
 import microveil as mv
 from command import run
-from microveil import memory
 from microveil.commands import files
 from microveil.methods import METHODS
+from microveil.table import memory
 
 N_RECORDS, N_ATTRIBUTES = 300_000, 5
 # In a process of its own, whose peak is that of nothing else.

@@ -16,12 +16,12 @@ import pytest
 
 import microveil as mv
 from command import run
-from microveil import memory
 from microveil.commands.files import assess_files, protect_file
 from microveil.files import folders
 from microveil.files.reading import read_file
 from microveil.files.table_writing import new_table
 from microveil.schema import Source
+from microveil.table import memory
 from postgresql_server import server
 from round_trips import COLUMNS
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from microveil import memory
 from microveil.errors import FileError
 from microveil.files.extras import of_extra
+from microveil.table import memory
 
 __all__ = ["COMPRESSIONS", "check_fits", "joined", "packed", "unpacked"]
 

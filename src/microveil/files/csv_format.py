@@ -15,8 +15,8 @@ from microveil.files.columns import Misfit, convert, infer, mixture
 from microveil.files.formulas import escaped
 from microveil.files.structure import Structure, check_structure
 from microveil.files.text import TextFormat, as_utf8, check_utf8, place
-from microveil.memory import check_reading
 from microveil.table import Labels
+from microveil.table.memory import check_reading
 
 __all__ = ["batches", "opened"]
 

@@ -19,7 +19,7 @@ from microveil.files.address import Address
 from microveil.files.databases import Refused, driver, identifier, one_of, rows
 from microveil.files.text import quoted
 from microveil.files.typed import TypedTable
-from microveil.memory import check_reading
+from microveil.table.memory import check_reading
 
 __all__ = ["connected", "opened"]
 

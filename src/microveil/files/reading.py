@@ -17,8 +17,8 @@ from microveil.files.compression import unpacked
 from microveil.files.formats import FORMATS, DatabaseModule, Format, Opened, format_of
 from microveil.files.table_schema import Beside, schema_beside
 from microveil.files.text import TextFormat
-from microveil.memory import check_reading
 from microveil.table import Labels
+from microveil.table.memory import check_reading
 
 __all__ = ["OpenedFile", "SourceFile", "open_file", "read_file"]
 

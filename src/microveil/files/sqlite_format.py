@@ -20,8 +20,8 @@ from microveil.errors import FileError
 from microveil.files.databases import Refused, driver, identifier, literal, one_of, rows
 from microveil.files.text import TextFormat, quoted
 from microveil.files.typed import TypedTable, UnwritableError, check_filled, to_publish
-from microveil.memory import check_reading
 from microveil.table import Labels
+from microveil.table.memory import check_reading
 
 __all__ = ["batches", "opened"]
 

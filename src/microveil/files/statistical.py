@@ -14,9 +14,9 @@ import polars as pl
 from microveil.errors import FileError
 from microveil.files.extras import of_extra
 from microveil.files.typed import UnwritableError, check_filled, to_publish
-from microveil.memory import STATISTICAL, check_reading
 from microveil.schema import Code
 from microveil.table import Labels
+from microveil.table.memory import STATISTICAL, check_reading
 
 __all__ = [
     "EXACT",

@@ -9,8 +9,8 @@ import polars as pl
 
 from microveil.errors import FileError
 from microveil.files.columns import plain
-from microveil.memory import check_reading
 from microveil.table import Labels
+from microveil.table.memory import check_reading
 
 __all__ = ["TypedTable", "UnwritableError", "check_filled", "opened_by", "to_publish"]
 

@@ -8,10 +8,10 @@ from typing import Any, Protocol, TypeVar, cast
 from microveil.arguments import DECLARED, Argument
 from microveil.arguments.steps import MATRIX
 from microveil.engines.base import Column, Engine
-from microveil.memory import APART
 from microveil.plans import SinglePlan, SyntheticPlan
 from microveil.privacy import Condition, Cover, Model, Scopes
 from microveil.schema import Kind
+from microveil.table.memory import APART
 from microveil.table.threads import in_threads
 
 __all__ = [

@@ -38,7 +38,6 @@ from microveil.engines.base import Clusters, Column, Engine
 from microveil.errors import RequestError
 from microveil.mechanism.joint_shifts import JointShifts, least_scales, worst_loss
 from microveil.mechanism.sensitivity import global_sensitivity, local_sensitivity
-from microveil.memory import TOGETHER
 from microveil.methods.base import Choices, Method, Promise, Setting, epsilon_scopes
 from microveil.methods.blocks import plan_blocks
 from microveil.methods.categories import noisy_histogram
@@ -53,6 +52,7 @@ from microveil.methods.idp2025 import SIZES_BY_RANK
 from microveil.plans import CentroidPlan, HistogramPlan, SinglePlan
 from microveil.privacy import Model
 from microveil.privacy.condition import noise_scales
+from microveil.table.memory import TOGETHER
 
 __all__ = ["METHODS"]
 

@@ -22,11 +22,11 @@ from microveil.engines.base import Column, Engine
 from microveil.errors import RequestError
 from microveil.mechanism.ordinal_matrix import ordinal_matrix
 from microveil.mechanism.transition import as_weights, invariant, randomised_response, spent
-from microveil.memory import TOGETHER
 from microveil.methods.base import Choices, Method, Promise, Setting, each, epsilon_scopes
 from microveil.methods.centroids import domain
 from microveil.plans import IntervalPlan, NoisePlan, TransitionPlan
 from microveil.privacy import Model
+from microveil.table.memory import TOGETHER
 
 __all__ = ["METHODS"]
 

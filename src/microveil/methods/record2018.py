@@ -15,7 +15,6 @@ import numpy as np
 from microveil.arguments.steps import BLOCKS, PARTITION
 from microveil.engines.base import Clusters, Column, Engine
 from microveil.mechanism.sensitivity import global_sensitivity
-from microveil.memory import TOGETHER
 from microveil.methods.base import Choices, Method, Promise, Setting, epsilon_scopes
 from microveil.methods.blocks import plan_blocks
 from microveil.methods.centroids import domain, joint_means, noisy_centroids
@@ -23,6 +22,7 @@ from microveil.methods.idp2025 import dp_um, globally_noisy, promise_dp_um
 from microveil.plans import CentroidPlan, SinglePlan
 from microveil.privacy import Model
 from microveil.privacy.condition import cluster_sizes, noise_scales, rank_boundaries
+from microveil.table.memory import TOGETHER
 from microveil.table.threads import in_threads
 
 __all__ = ["METHODS"]

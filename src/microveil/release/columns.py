@@ -8,7 +8,6 @@ from typing import Any
 from microveil.arguments.steps import N_RECORDS
 from microveil.errors import DataError, RequestError
 from microveil.files.formulas import FORMULA_SIGNS, begins_like_formula
-from microveil.memory import check_protecting
 from microveil.methods import METHODS, Method
 from microveil.privacy import Unit
 from microveil.release.domains import read_bounds, read_categories, read_resolution
@@ -27,6 +26,7 @@ from microveil.table import (
     on_grid,
     open_table,
 )
+from microveil.table.memory import check_protecting
 from microveil.table.numeric_text import N_LOOKED_AT, numeric_look
 from microveil.table.threads import in_threads
 
