@@ -450,6 +450,8 @@ def test_the_command_line_releases_parts_by_recipe(tmp_path):
     # The part whose rows stand still is linked, beside one whose rows do not.
     assert manifest["findings"]["linkage"]["percent"] > 0
     assert manifest["findings"]["linkage"]["known"] == "AGE, INCOME"
+    page = (tmp_path / "release-custodian" / "report.html").read_text()
+    assert "by who knows all original values of AGE, INCOME" in page
     assert "dp-um" in run("audit", *asked, folder=tmp_path).stdout
     refused = run("protect", *asked, "--epsilon", 1, "-o", "other", folder=tmp_path)
     assert refused.returncode == 2

@@ -7,6 +7,8 @@ from microveil.evaluation.measures.categories import POSTERIOR_ODDS, SHARE_KEPT
 from microveil.evaluation.measures.closest_records import CLOSEST
 from microveil.evaluation.measures.linkage import MIXED, RECORD_LINKAGE
 from microveil.evaluation.measures.neighbourhoods import NEIGHBOURHOODS
+from microveil.protect import ReleaseFindings, SampledLinkage
+from microveil.release import Release
 from microveil.report.axes import Axis, linear_axis
 from microveil.report.chart import Chart, Ranges, Rows, Spread, Ticks, room_across
 from microveil.report.markup import Markup, element, fragment
@@ -53,11 +55,25 @@ def _without_linkage(subject: Subject) -> Markup:
             "No row follows a person, so there is nobody to find again in it. What can be asked is "
             "whether rows lie nearer to people than people lie to one another.",
         )
+    if (found := _linked_in_place(subject.release)) is not None:
+        return element(
+            "p",
+            f"Rows of one part or another are in an order of their own. Where they stand still, "
+            f"records are found again: {found}.",
+        )
     return element(
         "p",
         "Record linkage was not measured: it needs complete records of numbers, in the order of "
         "the original.",
     )
+
+
+def _linked_in_place(release: Release) -> SampledLinkage | None:
+    """Return what was found of the parts whose rows stand still, when they were released."""
+    found = (release.manifest.contents or {}).get("findings")
+    if release.guarantee.shuffle != "parts" or found is None:
+        return None
+    return ReleaseFindings.of(found).linkage
 
 
 def _closest(subject: Subject) -> Markup | None:
