@@ -204,7 +204,7 @@ def test_a_comparison_takes_it_as_a_step():
     assert found.summary["steps"].to_list() == ["", "strength=2", "pace=slow:strength=3"]
     assert "strength=2" in comparison_report(found)
     assert CONDITION.short in " ".join(found.answer.split())
-    assert read_choice("trial-um:strength=2").arguments()["strength"] == 2
+    assert read_choice("trial-um:strength=2").arguments(5, None)["strength"] == 2
     for step, words in {
         "strength=0": "pass one of a whole number of 1 or more",
         "strength=much": "pass one of a whole number of 1 or more",

@@ -160,7 +160,8 @@ def compare(
         logistic=logistic,
         propensity=propensity,
     )
-    tasks = tasks_of(table, grid.configurations, given, seed)
+    engine = engine_of(given)
+    tasks = tasks_of(table, grid.configurations, given, seed, engine)
     settled, reading = ready_of(tasks)
     analyst = Analyst(
         asked,
@@ -171,7 +172,7 @@ def compare(
     )
     shown = given if parts is None else {**given, "parts": [_written(one) for one in parts]}
     description = _description(grid, seed, tasks, shown, analyst)
-    plans = Plans(engine_of(given))
+    plans = Plans(engine)
     if path is None or described(path) is None:
         # Before there is a folder of what cannot be done.
         analyst.check()

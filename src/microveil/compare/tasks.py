@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from microveil.compare.grid import Configuration
 from microveil.compare.measuring import Records, records_of
-from microveil.engines import engine_of
+from microveil.engines.base import Engine
 from microveil.errors import DataError, MicroveilError
 from microveil.release.columns import Prepared, prepare
 from microveil.release.composing import Settled, SettledParts, settle_asked
@@ -116,7 +116,11 @@ Readings = dict[tuple[bool, Needs], Reading | MicroveilError]
 
 
 def tasks_of(
-    table: Any, configurations: Sequence[Configuration], arguments: Mapping[str, Any], seed: int
+    table: Any,
+    configurations: Sequence[Configuration],
+    arguments: Mapping[str, Any],
+    seed: int,
+    engine: Engine,
 ) -> list[Task]:
     """Check every configuration's request and read the table for it.
 
@@ -133,7 +137,9 @@ def tasks_of(
     # What needs bounds comes first: what it reads serves the others too.
     order = sorted(configurations, key=lambda configuration: not configuration.choice.needs_bounds)
     found = {
-        configuration.number: _task(table, configuration, arguments, seed, readings, paired=paired)
+        configuration.number: _task(
+            table, configuration, arguments, seed, readings, engine, paired=paired
+        )
         for configuration in order
     }
     tasks = [found[configuration.number] for configuration in configurations]
@@ -193,6 +199,7 @@ def _task(
     arguments: Mapping[str, Any],
     seed: int,
     readings: Readings,
+    engine: Engine,
     *,
     paired: bool,
 ) -> Task:
@@ -201,7 +208,7 @@ def _task(
         if asked.get("parts") is not None:
             return Task(
                 configuration=configuration,
-                ready=_of_parts(table, {**asked, "seed": seed}, paired=paired),
+                ready=_of_parts(table, {**asked, "seed": seed}, engine, paired=paired),
             )
         request = Request.of(asked)
         reading = _read(table, request, seed, readings, paired=paired)
@@ -214,10 +221,10 @@ def _task(
 
 
 def _of_parts(
-    table: Any, asked: Mapping[str, Any], *, paired: bool
+    table: Any, asked: Mapping[str, Any], engine: Engine, *, paired: bool
 ) -> tuple[Settled | SettledParts, Reading]:
     """Settle several parts, which read the table for themselves."""
-    settled = settle_asked(table, asked, engine_of(asked))
+    settled = settle_asked(table, asked, engine)
     return settled, Reading.of(settled.prepared, needs_numbers=paired)
 
 
