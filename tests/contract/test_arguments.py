@@ -18,7 +18,8 @@ from microveil.arguments import DECLARED, Argument, Flag, arguments, general
 from microveil.arguments.general import TYPES
 from microveil.arguments.steps import EVERY, STEPS, WIDTH
 from microveil.cli.shared_flags import declared
-from microveil.compare.grid import read_choice, read_grid
+from microveil.compare.choices import read_choice
+from microveil.compare.grid import read_grid
 from microveil.evaluation.assess import assess
 from microveil.methods import METHODS, register
 from microveil.release.parts import PartArguments

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microveil.compare.grid import read_choice, read_epsilons, read_grid, read_sizes
+from microveil.compare.choices import read_choice
+from microveil.compare.grid import read_epsilons, read_grid, read_sizes
 from microveil.errors import RequestError
 
 

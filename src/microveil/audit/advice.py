@@ -22,7 +22,6 @@ from microveil.errors import ExactCellsError, stands_alone
 from microveil.methods import METHODS
 from microveil.release import Plan
 from microveil.release.columns import Prepared
-from microveil.release.composing import Settled, SettledParts, plan_settled, settle_asked
 from microveil.release.expectation import (
     Expectation,
     average,
@@ -34,6 +33,7 @@ from microveil.release.planning import refuse_exact
 from microveil.release.recipe import merged, read_recipe
 from microveil.release.request import Arguments, Request
 from microveil.release.selection import STEPS_CHOSEN, options
+from microveil.release.settling import Settled, SettledParts, plan_settled, settle_asked
 from microveil.text import aligned, one_line
 
 __all__ = ["Advice", "advise", "better_options", "kept_scope"]

@@ -24,9 +24,9 @@ from microveil.privacy import Condition, Unit
 from microveil.privacy.condition import in_short
 from microveil.privacy.scope import rounded_up
 from microveil.release import Plan
-from microveil.release.composing import plan_settled, settle_asked
 from microveil.release.recipe import merged, read_recipe
 from microveil.release.request import Arguments
+from microveil.release.settling import plan_settled, settle_asked
 from microveil.text import aligned, one_line
 
 __all__ = ["AttributeAudit", "Audit", "audit", "audit_of"]

@@ -42,11 +42,11 @@ from microveil.methods import METHODS
 from microveil.privacy import Guarantee
 from microveil.protect import Findings, draw, examined_plan, release_findings, released
 from microveil.release import Plan, Release
-from microveil.release.composing import Settled, plan_settled, settle_asked
 from microveil.release.notes import REPORTED_RECORDS, file_notes
 from microveil.release.proposal import propose_recipe
 from microveil.release.release import refuse_measurements
 from microveil.release.request import Advised
+from microveil.release.settling import Settled, plan_settled, settle_asked
 from microveil.report import (
     comparison_report,
     custodian_report,

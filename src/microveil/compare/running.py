@@ -22,7 +22,7 @@ from microveil.engines.base import Engine
 from microveil.errors import MicroveilError
 from microveil.mechanism.noise import RandomSource
 from microveil.release import Plan
-from microveil.release.composing import plan_settled, refuse_exact_cells
+from microveil.release.settling import plan_settled, refuse_exact_cells
 from microveil.table import Numbers
 
 __all__ = ["Plans", "Progress", "carried_out"]

@@ -13,8 +13,8 @@ from microveil.compare.measuring import Records, records_of
 from microveil.engines.base import Engine
 from microveil.errors import DataError, MicroveilError
 from microveil.release.columns import Prepared, prepare
-from microveil.release.composing import Settled, SettledParts, settle_asked
 from microveil.release.request import Request
+from microveil.release.settling import Settled, SettledParts, settle_asked
 from microveil.schema import Attribute
 from microveil.table import Numbers, numbers_of_attribute
 

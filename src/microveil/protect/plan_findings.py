@@ -10,9 +10,9 @@ from microveil.engines.base import Engine
 from microveil.protect.findings import PlanFindings
 from microveil.release import Plan
 from microveil.release.columns import Prepared
-from microveil.release.composing import Settled, SettledParts
 from microveil.release.expectation import Expectation, expectations
 from microveil.release.option import Option
+from microveil.release.settling import Settled, SettledParts
 from microveil.table import numeric_look_of
 
 __all__ = ["plan_findings"]

@@ -17,10 +17,10 @@ from microveil.protect.notes import custodian_notes
 from microveil.protect.plan_findings import plan_findings
 from microveil.release import Manifest, Plan, Release
 from microveil.release.columns import check_fits
-from microveil.release.composing import plan_settled, refuse_exact_cells, settle_asked
 from microveil.release.recipe import merged, read_recipe
 from microveil.release.request import Arguments
 from microveil.release.selection import AUTO
+from microveil.release.settling import plan_settled, refuse_exact_cells, settle_asked
 from microveil.synthesis.measurements import Measurements
 from microveil.table import ColumnSchema, LabelledTable, Labels, MissingCodes, Numbers, code_for
 from microveil.table.threads import in_threads

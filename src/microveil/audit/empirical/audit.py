@@ -37,9 +37,9 @@ from microveil.plans.synthetic import CutsPlan, LevelsPlan
 from microveil.privacy import Cover
 from microveil.release import Plan
 from microveil.release.columns import Prepared
-from microveil.release.composing import plan_settled, settle_asked
 from microveil.release.recipe import merged, read_recipe
 from microveil.release.request import Arguments, Request
+from microveil.release.settling import plan_settled, settle_asked
 from microveil.table.threads import in_threads
 
 __all__ = ["empirical_audit", "measured"]

@@ -1,0 +1,218 @@
+"""From what was decided to what is promised: the guarantee, its conditions and its remarks."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from microveil.methods import Promise
+from microveil.plans import AttributePlan, SyntheticPlan, TransitionPlan
+from microveil.privacy import EVERY_SCOPE, AttributeTerms, Condition, Guarantee, Scope
+from microveil.privacy import condition as conditions
+from microveil.privacy.notes import Circumstances, remarks
+from microveil.privacy.terms import RESPONSE, Transition
+from microveil.release.columns import Prepared
+from microveil.release.request import Advised, Request
+
+__all__ = [
+    "Decided",
+    "circumstances",
+    "conditions_of",
+    "draws_at_random",
+    "guarantee_of",
+    "in_force",
+    "named_method",
+    "shuffled",
+    "terms_of",
+]
+
+# A guarantee is to be read by people too: of more categories it states no matrix.
+MOST_STATED = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Decided:
+    """A request decided on, short of a guarantee in words.
+
+    Attributes
+    ----------
+    request : Request
+    prepared : Prepared
+    attributes : tuple of AttributePlan
+    synthetic : SyntheticPlan or None
+    promise : Promise
+        Of the method, as asked for.
+    """
+
+    request: Request
+    prepared: Prepared
+    attributes: tuple[AttributePlan, ...]
+    synthetic: SyntheticPlan | None
+    promise: Promise
+
+
+def shuffled(request: Request) -> str | None:
+    """Return what a release puts in random order."""
+    return request.shuffle if request.method.uses("shuffle") else None
+
+
+def guarantee_of(decided: Decided) -> Guarantee:
+    """Say what is promised of a release drawn with the operating system's randomness."""
+    request, parts, promise = decided.request, decided.attributes, decided.promise
+    table, method = decided.prepared.table, request.method
+    kept = tuple(name for name in table.names if name in request.keep)
+    return Guarantee(
+        method=method.id,
+        title=promise.title or method.title,
+        source=promise.source or method.source,
+        deed=(promise.deed or method.deed).format(k=request.k),
+        model=promise.model,
+        epsilon=promise.epsilon,
+        delta=promise.delta,
+        rho=promise.rho,
+        k=request.k if method.needs_k and "k" not in request.unused else None,
+        n_records=table.n_records,
+        unit=request.protected_unit,
+        scopes=promise.scopes,
+        conditions=tuple(conditions_of([decided], promise.epsilon, kept)),
+        attributes=terms_of(decided),
+        randomness="os",
+        kept=kept,
+        shuffle=shuffled(request),
+        is_synthetic=method.is_synthetic,
+        remarks=_remarks(request, parts, promise, seeded=False),
+    )
+
+
+def terms_of(decided: Decided) -> tuple[AttributeTerms, ...]:
+    """Return what is said of each attribute."""
+    request = decided.request
+    return tuple(
+        AttributeTerms.of(
+            part.attribute,
+            request.protected_unit.spends(part.share),
+            request.method.id,
+            _stated(part),
+        )
+        for part in decided.attributes
+    )
+
+
+def _stated(part: AttributePlan) -> Transition | None:
+    """Return a public transition matrix, or that share and domain say it; None of a huge one."""
+    if not isinstance(part, TransitionPlan) or not part.matrix_is_public:
+        return None
+    if part.follows_from_share:
+        return RESPONSE
+    if len(part.weights) > MOST_STATED:
+        return None
+    return tuple(tuple(row) for row in part.weights.tolist())
+
+
+def in_force(
+    claim: Guarantee, request: Request, parts: tuple[AttributePlan, ...], promise: Promise
+) -> Guarantee:
+    """Return what is promised of the release as it is drawn: nothing where a seed draws it."""
+    if request.seed is None or not draws_at_random(request):
+        return claim
+    return claim.drawn_from_seed(_remarks(request, parts, promise, seeded=True))
+
+
+def draws_at_random(request: Request) -> bool:
+    """Whether anything of a release is left to chance."""
+    return request.method.randomness is not None or request.shuffle is not None
+
+
+def conditions_of(
+    decided: Sequence[Decided], epsilon: Fraction | None, kept: tuple[str, ...]
+) -> Iterator[Condition]:
+    """Yield what a claim takes as given and leaves out, the methods' own first.
+
+    Parameters
+    ----------
+    decided : sequence of Decided
+        The release's parts: often one alone.
+    epsilon : Fraction or None
+        Of the whole.
+    kept : tuple of str
+        Columns that are released unprotected.
+    """
+    scopes: tuple[Scope, ...] = EVERY_SCOPE if epsilon is not None else ()
+    requests = [one.request for one in decided]
+    attributes = [part.attribute for one in decided for part in one.attributes]
+    yield from _of_methods(decided, scopes)
+    if names := [a.name for a in attributes if a.bounds_from_data]:
+        yield conditions.bounds(names).at(scopes)
+    if names := [a.name for a in attributes if a.categories_from_data]:
+        yield conditions.categories(names).at(scopes)
+    if names := [a.name for a in attributes if a.resolution_from_data]:
+        yield conditions.resolution(names).at(scopes)
+    if any(request.attributes is None for request in requests) and scopes:
+        yield conditions.columns_chosen()
+    if any(request.advised is Advised.DATA for request in requests):
+        yield conditions.parameters_chosen().at(scopes)
+    keeping = [one for one in decided if one.request.missing == "keep"]
+    if keeping:
+        found = [part.attribute for one in keeping for part in one.attributes]
+        yield conditions.missing_cells([a.name for a in found if a.reasons]).at(scopes)
+    yield from (condition.at(scopes) for condition in _of_unit(requests[0]))
+    if any(r.method.may_be_exact and r.exact_cells == "allow" for r in requests):
+        yield conditions.exact_cells().at(scopes)
+    if kept:
+        yield conditions.kept_columns(kept).at(scopes)
+
+
+def _of_methods(decided: Sequence[Decided], scopes: Sequence[Scope]) -> Iterator[Condition]:
+    """Yield the conditions of methods, each once, at every scope that some method has it at."""
+    found: dict[tuple[str, str], Condition] = {}
+    for condition in (condition for one in decided for condition in one.promise.conditions):
+        key = condition.id, condition.text
+        known = found.get(key, condition).scopes
+        found[key] = condition.at(s for s in Scope if s in known or s in condition.scopes)
+    alone = len(decided) == 1
+    for condition in found.values():
+        yield condition if alone else condition.at(s for s in condition.scopes if s in scopes)
+
+
+def _of_unit(request: Request) -> Iterator[Condition]:
+    """Yield what is taken as given of units, and that a table was not refused by a check."""
+    unit, is_synthetic = request.protected_unit, request.method.is_synthetic
+    if unit.column is not None:
+        yield conditions.unit_sizes(unit)
+    if request.outside == "error" and (is_synthetic or unit.column is not None):
+        yield conditions.outside_checked(unit, bounds=is_synthetic)
+
+
+def _remarks(
+    request: Request, parts: tuple[AttributePlan, ...], promise: Promise, *, seeded: bool
+) -> tuple[str, ...]:
+    given = circumstances(request, parts, promise, seeded=seeded)
+    return remarks(named_method(request, promise), given, promise.caveats)
+
+
+def named_method(request: Request, promise: Promise) -> str:
+    """Return a method's id and its name as chosen."""
+    return f"{request.method.id}, {promise.title or request.method.title}"
+
+
+def circumstances(
+    request: Request, parts: tuple[AttributePlan, ...], promise: Promise, *, seeded: bool
+) -> Circumstances:
+    """Return what of a request bears on its guarantee, beside the method."""
+    method = request.method
+    bounded = any(part.attribute.bounds is not None for part in parts)
+    return Circumstances(
+        seeded=seeded,
+        model=promise.model,
+        shuffle=shuffled(request),
+        is_synthetic=method.is_synthetic,
+        isotonic=request.isotonic,
+        missing=request.missing,
+        clamps=request.outside == "clamp" and bounded,
+        drops=request.outside == "clamp" and request.unit is not None,
+        unit=request.protected_unit,
+        chosen_from_data=request.attributes is None,
+        exact_cells=request.exact_cells if method.may_be_exact else None,
+        randomness=() if method.randomness is None else (method.randomness,),
+        spends_epsilon=promise.epsilon is not None,
+        advised_publicly=request.advised is Advised.PUBLIC,
+    )

@@ -1,0 +1,196 @@
+"""From arguments to requests that fit a table, one or one for each part, and to their plan."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from microveil.engines.base import Engine
+from microveil.errors import MicroveilError
+from microveil.release.columns import Opened, Prepared, check_types, formulas_in, open_for
+from microveil.release.composing import united_plan
+from microveil.release.parts import Whole, in_part
+from microveil.release.planning import decide, plan_prepared, refuse_exact
+from microveil.release.release import Plan
+from microveil.release.request import Request
+from microveil.release.selection import settle
+from microveil.schema import Attribute
+from microveil.table import check_columns
+
+__all__ = ["Settled", "SettledParts", "plan_settled", "refuse_exact_cells", "settle_asked"]
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Settled:
+    """Arguments made a request, with the columns that it is about.
+
+    Attributes
+    ----------
+    asked : dict
+        The arguments.
+    request : Request
+    prepared : Prepared
+    """
+
+    asked: Mapping[str, Any]
+    request: Request
+    prepared: Prepared
+
+    @property
+    def keep(self) -> tuple[str, ...]:
+        """Columns that are released unprotected."""
+        return self.request.keep
+
+    @property
+    def each(self) -> "tuple[Settled, ...]":
+        """Itself, as the only part."""
+        return (self,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SettledParts:
+    """Arguments made the requests of several parts.
+
+    Attributes
+    ----------
+    whole : Whole
+    parts : tuple of Settled
+    prepared : Prepared
+        The columns of all parts, in the table's order.
+    """
+
+    whole: Whole
+    parts: tuple[Settled, ...]
+    prepared: Prepared
+
+    @property
+    def keep(self) -> tuple[str, ...]:
+        """Columns that are released unprotected."""
+        return self.whole.keep
+
+    @property
+    def each(self) -> tuple[Settled, ...]:
+        """The parts."""
+        return self.parts
+
+
+def settle_asked(
+    table: Any,
+    asked: Mapping[str, Any],
+    engine: Engine,
+    progress: Progress = lambda _step: None,
+) -> Settled | SettledParts:
+    """Make a request of arguments, or one for each part, choosing what is left to advice.
+
+    Raises
+    ------
+    MicroveilError
+        If the arguments break a rule, or do not fit the table.
+    """
+    whole = None if asked.get("parts") is None else Whole.of(asked)
+    if whole is None or len(whole.parts) == 1:
+        given = {name: value for name, value in asked.items() if name != "parts"}
+        given = given if whole is None else whole.alone()
+        request, prepared = settle(table, given, engine, progress)
+        return Settled(asked=given, request=request, prepared=prepared)
+    opened = _opened(table, whole)
+    parts = []
+    for number, (one, own) in enumerate(zip(whole.parts, whole.requests(), strict=True), 1):
+        try:
+            request, prepared = settle(opened, own, engine, progress)
+        except MicroveilError as error:
+            raise in_part(number, one, error) from None
+        parts.append(Settled(asked=own, request=request, prepared=prepared))
+    return SettledParts(whole=whole, parts=tuple(parts), prepared=_prepared(opened, whole, parts))
+
+
+def plan_settled(
+    settled: Settled | SettledParts, engine: Engine, progress: Progress = lambda _step: None
+) -> Plan:
+    """Plan what was settled, whatever cells come out exactly.
+
+    Raises
+    ------
+    MicroveilError
+        If a scope was asked for that the guarantee does not cover.
+    """
+    if isinstance(settled, Settled):
+        return plan_prepared(settled.prepared, settled.request, engine, progress)
+    whole, decided = settled.whole, []
+    for number, (one, part) in enumerate(zip(whole.parts, settled.parts, strict=True), 1):
+        columns = [column.attribute for column in part.prepared.columns]
+        # What was read from the data is seen of each part, beside those of the others.
+        looked = any(map(_is_read_from_data, columns))
+        is_apart = part.request.shuffle is not None and not looked
+        try:
+            decided.append(
+                decide(
+                    part.prepared,
+                    part.request,
+                    engine,
+                    progress,
+                    joined=not is_apart,
+                )
+            )
+        except MicroveilError as error:
+            raise in_part(number, one, error) from None
+    return united_plan(whole, settled.prepared, decided)
+
+
+def _is_read_from_data(attribute: Attribute) -> bool:
+    return (
+        attribute.bounds_from_data
+        or attribute.categories_from_data
+        or attribute.resolution_from_data
+    )
+
+
+def refuse_exact_cells(planned: Plan, settled: Settled | SettledParts) -> None:
+    """Refuse a plan by which cells come out exactly, unless that was allowed.
+
+    Raises
+    ------
+    ExactCellsError
+        With the attributes and how many of their cells.
+    """
+    if isinstance(settled, Settled):
+        refuse_exact(planned, settled.request)
+        return
+    for number, (one, part, plan) in enumerate(
+        zip(settled.whole.parts, settled.parts, planned.parts, strict=True), 1
+    ):
+        try:
+            refuse_exact(plan, part.request)
+        except MicroveilError as error:
+            raise in_part(number, one, error) from None
+
+
+def _opened(table: Any, whole: Whole) -> Opened:
+    """Open the table once, for all parts: the same records of a unit stay in each."""
+    opened = open_for(table, whole.codes, whole.unit, outside=whole.outside, seed=whole.seed)
+    check_columns(opened.table, (*whole.attributes, *whole.keep))
+    for name in ("bounds", "categories", "resolution", "missing_codes"):
+        given = whole.asked.get(name)
+        check_columns(opened.table, tuple(given) if isinstance(given, Mapping) else ())
+    check_types(opened.table, whole.types)
+    for name in whole.keep:
+        opened.table.check_kept(name)
+    return opened
+
+
+def _prepared(opened: Opened, whole: Whole, parts: Sequence[Settled]) -> Prepared:
+    places = {name: place for place, name in enumerate(opened.table.names)}
+    columns = sorted(
+        (column for part in parts for column in part.prepared.columns),
+        key=lambda column: places[column.attribute.name],
+    )
+    released = {*whole.attributes, *whole.keep, parts[0].request.unit}
+    attributes = [column.attribute for column in columns]
+    return Prepared(
+        table=opened.table,
+        columns=tuple(columns),
+        left_out=tuple(name for name in opened.table.names if name not in released),
+        units=opened.units,
+        formulas=tuple(formulas_in(opened.table, attributes, whole.keep)),
+    )
