@@ -136,10 +136,10 @@ def test_hardly_worse_than_the_best_of_all_partitions():
 @pytest.mark.parametrize("name", data_sets(3))
 def test_few_candidates_find_nearly_what_all_find(name, share, exact_allowed, monkeypatch):
     """The search of large tables stays within 2 % of that over all pairs."""
-    values = data_sets(500)[name]
-    scale_limits_down(monkeypatch, 500)
+    values = data_sets(1000)[name]
+    scale_limits_down(monkeypatch, 1000)
     few = vector_aware_sizes(values, 3, share, exact_allowed=exact_allowed)
-    monkeypatch.setattr(vector_search, "_ALL_PAIRS", 500)
+    monkeypatch.setattr(vector_search, "_ALL_PAIRS", 1000)
     every = vector_aware_sizes(values, 3, share, exact_allowed=exact_allowed)
     assert measured(values, few, share) <= 1.02 * measured(values, every, share)
 
