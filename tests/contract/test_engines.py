@@ -329,7 +329,7 @@ def test_verbs_alone_make_an_engine():
         ("protect/protecting", "protect"),
         ("protect/protecting", "plan"),
         ("commands/files", "protect_file"),
-        ("commands/files", "audit_release"),
+        ("commands/auditing", "audit_release"),
         ("audit/advice", "advise"),
         ("audit/exact", "audit"),
         ("audit/empirical/audit", "empirical_audit"),

@@ -16,7 +16,8 @@ import pytest
 import microveil as mv
 from command import run
 from microveil.commands import files as publish
-from microveil.commands.files import assess_files, protect_file
+from microveil.commands.files import protect_file
+from microveil.commands.measuring import assess_files
 from microveil.files import FORMATS, compression, format_of, written_formats
 from microveil.files.reading import read_file
 from microveil.files.text import TextFormat

@@ -9,13 +9,8 @@ import pyarrow as pa
 import pytest
 
 import microveil as mv
-from microveil.commands.files import (
-    assess_files,
-    attack_files,
-    counted_releases,
-    inspect_file,
-    protect_file,
-)
+from microveil.commands.files import counted_releases, inspect_file, protect_file
+from microveil.commands.measuring import assess_files, attack_files
 from microveil.compare import compare
 from microveil.methods import METHODS
 

@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import microveil as mv
 from command import run
-from microveil.commands.files import assess_files
+from microveil.commands.measuring import assess_files
 from microveil.errors import DataError, RequestError
 from microveil.evaluation import guarantee_beside
 from microveil.evaluation.analyses import named_classifier

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import microveil as mv
 from command import run
-from microveil.commands.files import assess_files, attack_files
+from microveil.commands.measuring import assess_files, attack_files
 from microveil.errors import DataError, RequestError
 from microveil.evaluation import has_pairs
 from microveil.evaluation.attack import attack

@@ -18,7 +18,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 import microveil as mv
 from command import run
-from microveil.commands.files import assess_files, protect_file
+from microveil.commands.files import protect_file
+from microveil.commands.measuring import assess_files
 from microveil.files import download
 from microveil.files.reading import open_file, read_file
 from microveil.table import memory

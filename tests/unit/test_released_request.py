@@ -9,7 +9,9 @@ import pytest
 
 import microveil as mv
 from command import run
-from microveil.commands.files import assess_files, attack_files, audit_release, protect_file
+from microveil.commands.auditing import audit_release
+from microveil.commands.files import protect_file
+from microveil.commands.measuring import assess_files, attack_files
 
 PEOPLE = mv.invented_people(300)
 REGIONS = sorted(set(PEOPLE["REGION"]))

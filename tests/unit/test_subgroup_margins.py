@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import microveil as mv
-from microveil.commands.files import assess_files
+from microveil.commands.measuring import assess_files
 from microveil.engines.local import LocalEngine
 from microveil.evaluation import guarantee_beside, measurements_beside
 from microveil.evaluation.subgroup_margins import MOST_CELLS, TRIALS, subgroup_margins

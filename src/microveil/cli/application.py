@@ -151,7 +151,8 @@ def inspect(
     request: dict[str, Any],
 ) -> None:
     """Write a recipe to fill in, or say what to expect of a request."""
-    from microveil.commands.files import advise_file, inspect_file
+    from microveil.commands.auditing import advise_file
+    from microveil.commands.files import inspect_file
     from microveil.files.address import shown
 
     if any(request[name] is not None for name in ("method", "epsilon", "recipe")):
@@ -316,7 +317,7 @@ def audit(
     For the custodian. Of a release that was written, its folder alone says what was asked; the
     table is looked for by its name, beside the folder and here.
     """
-    from microveil.commands.files import audit_file, audit_release
+    from microveil.commands.auditing import audit_file, audit_release
 
     is_folder = os.path.isdir(data)  # noqa: PTH112 -- it may be an address
     original = None if is_folder else data
@@ -406,7 +407,7 @@ def assess(
     analyses: dict[str, Any],
 ) -> None:
     """Measure what protection cost and what it hides."""
-    from microveil.commands.files import assess_files
+    from microveil.commands.measuring import assess_files
 
     text = text_format(separator, decimal, encoding)
     with step_progress():
@@ -546,7 +547,7 @@ def attack(
 
     For the custodian.
     """
-    from microveil.commands.files import attack_files
+    from microveil.commands.measuring import attack_files
 
     text = text_format(separator, decimal, encoding)
     with step_progress() as progress:

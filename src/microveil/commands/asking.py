@@ -1,6 +1,6 @@
 """A file, and what is asked of it: recipe and flags in one, read once its columns are known."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,10 @@ __all__ = [
     "asked_of",
     "codes_of",
     "declared_missing",
+    "read_with_codes",
     "resolve_names",
     "text_of_recipe",
+    "words_but",
 ]
 
 Progress = Callable[[str], None]
@@ -116,3 +118,26 @@ def resolve_names(given: Iterable[str], columns: Sequence[str]) -> list[str]:
     for entry in given:
         names += [entry] if entry in columns else [part.strip() for part in entry.split(",")]
     return names
+
+
+def read_with_codes(
+    path: str | Path,
+    text: TextFormat | None,
+    missing_codes: Any,
+    missing_values: Any,
+    apart: Collection[str] = (),
+) -> tuple[SourceFile, dict[str, Any]]:
+    """Read a file and what stands for missing values in it, as flags or arguments have it.
+
+    Words that do are emptied as they are read, but in the columns that keep them apart.
+    """
+    file = open_file(path, text=text)
+    given = {"missing_codes": missing_codes, "missing_values": missing_values}
+    declared = with_named_values({n: v for n, v in given.items() if v is not None}, file.names)
+    words_of = words_but(codes_of(declared), apart)
+    return file.read(missing=words_of), declared_missing(declared)
+
+
+def words_but(codes: MissingCodes, apart: Collection[str]) -> Callable[[str], tuple[str, ...]]:
+    """Return what says which words of a column are missing: none of those kept apart."""
+    return lambda name: () if name in apart else codes.words_of(name)

@@ -1,52 +1,38 @@
 """A file in, two folders out: what the command line does, as functions."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars
 
-from microveil.audit.advice import Advice, advise
-from microveil.audit.empirical import EmpiricalAudit, empirical_audit
-from microveil.audit.exact import Audit, audit, audit_of
 from microveil.commands.asking import (
     apart,
     asked_of,
     codes_of,
-    declared_missing,
-    resolve_names,
-    text_of_recipe,
+    read_with_codes,
 )
-from microveil.commands.custodians import kept_of_recipe, recipe_beside
-from microveil.commands.named_values import with_named_values
-from microveil.commands.released_request import original_of, request_of
+from microveil.commands.custodians import kept_of_recipe
 from microveil.compare import Comparison, compare
 from microveil.compare.store import opened, written_whole
 from microveil.engines import engine_of
 from microveil.errors import FileError, stands_alone
-from microveil.evaluation import Assessment, guarantee_beside, has_pairs, measurements_beside
 from microveil.evaluation.analyses import Analyses
-from microveil.evaluation.assess import assess
-from microveil.evaluation.attack import attack
 from microveil.evaluation.promised import codes_in_release
 from microveil.files import Format, named_format
-from microveil.files.address import address_of
-from microveil.files.folders import check_absent, table_of_release
+from microveil.files.folders import check_absent
 from microveil.files.labelled import labelled
-from microveil.files.reading import SourceFile, open_file, read_file
+from microveil.files.reading import SourceFile
 from microveil.files.table_writing import check_new_table
 from microveil.files.text import TextFormat
 from microveil.ledger import Totals, ledger_place, read_ledger
 from microveil.methods import METHODS
-from microveil.privacy import Guarantee
 from microveil.protect import Findings, draw, examined_plan, release_findings, released
 from microveil.release import Plan, Release
 from microveil.release.notes import REPORTED_RECORDS, file_notes
 from microveil.release.proposal import propose_recipe
 from microveil.release.release import refuse_measurements
-from microveil.release.request import Advised
-from microveil.release.settling import Settled, plan_settled, settle_asked
 from microveil.report import (
     comparison_report,
     custodian_report,
@@ -54,16 +40,9 @@ from microveil.report import (
     drawable,
     publishable_report,
 )
-from microveil.risk.attacks import AttackReport
 from microveil.schema import Kind
-from microveil.table import MissingCodes
 
 __all__ = [
-    "advise_file",
-    "assess_files",
-    "attack_files",
-    "audit_file",
-    "audit_release",
     "compare_file",
     "counted_releases",
     "inspect_file",
@@ -240,85 +219,6 @@ def counted_releases(
 
 
 @stands_alone
-def audit_file(
-    path: str | Path,
-    *,
-    runs: int | None = None,
-    progress: Progress = lambda _step: None,
-    **arguments: Any,
-) -> tuple[Audit, EmpiricalAudit | None]:
-    """Audit what `protect_file` would release: the same arguments without the folder.
-
-    With ``runs`` the empirical audit is made too, by so many runs.
-    """
-    source, asked = asked_of(path, progress=progress, **apart(arguments))
-    progress("auditing")
-    found = audit(source.frame, **asked)
-    if runs is None:
-        return found, None
-    progress("attacking")
-    return found, empirical_audit(source.frame, runs=runs, **asked)
-
-
-@stands_alone
-def audit_release(
-    folder: str | Path,
-    *,
-    original: str | Path | None = None,
-    runs: int | None = None,
-    text: TextFormat | None = None,
-    progress: Progress = lambda _step: None,
-) -> tuple[Audit, EmpiricalAudit | None]:
-    """Audit a release that was written: what its manifest says was asked, of the same table.
-
-    Parameters
-    ----------
-    folder : str or Path
-    original : str or Path, optional
-        The file that was protected; by default the one of its name beside the release or here.
-    runs : int, optional
-        Make the empirical audit too, by so many runs.
-    text : TextFormat, optional
-        How the file is written, where it is one of text.
-    progress : callable
-        Gets the name of each step.
-
-    Raises
-    ------
-    FileError
-        If the manifest or the file is not there, or is another.
-    """
-    released_by = request_of(folder)
-    path = original_of(folder, released_by) if original is None else original
-    text = text_of_recipe(released_by.recipe, text)
-    source, asked = asked_of(path, released_by.asked, text=text, progress=progress)
-    released_by.check_table(source.path, source.digest)
-    progress("auditing")
-    engine = engine_of(asked)
-    settled = settle_asked(source.frame, asked, engine)
-    if isinstance(settled, Settled) and released_by.advised is not None:
-        chosen = replace(settled.request, advised=Advised(released_by.advised))
-        settled = replace(settled, request=chosen)
-    planned = plan_settled(settled, engine)
-    released_by.check_claim(planned.guarantee.to_dict())
-    found = audit_of(planned)
-    if runs is None:
-        return found, None
-    progress("attacking")
-    return found, empirical_audit(source.frame, runs=runs, **asked)
-
-
-@stands_alone
-def advise_file(
-    path: str | Path, *, progress: Progress = lambda _step: None, **arguments: Any
-) -> Advice:
-    """Say what to expect of `protect_file`: the same arguments without the folder."""
-    source, asked = asked_of(path, progress=progress, **apart(arguments))
-    progress("weighing")
-    return advise(source.frame, **asked)
-
-
-@stands_alone
 def compare_file(
     path: str | Path,
     folder: str | Path,
@@ -422,7 +322,7 @@ def inspect_file(
     RequestError
         If there is no such scope.
     """
-    source, declared = _read_with_codes(path, text, missing_codes, missing_values)
+    source, declared = read_with_codes(path, text, missing_codes, missing_values)
     recipe = propose_recipe(
         labelled(source),
         source.name,
@@ -440,162 +340,3 @@ def inspect_file(
         except OSError:
             raise FileError(f"{output}", "it cannot be written", "name another place") from None
     return source, recipe
-
-
-def _read_with_codes(
-    path: str | Path,
-    text: TextFormat | None,
-    missing_codes: Any,
-    missing_values: Any,
-    apart: Collection[str] = (),
-) -> tuple[SourceFile, dict[str, Any]]:
-    """Read a file and what stands for missing values in it, as flags or arguments have it.
-
-    Words that do are emptied as they are read, but in the columns that keep them apart.
-    """
-    file = open_file(path, text=text)
-    given = {"missing_codes": missing_codes, "missing_values": missing_values}
-    declared = with_named_values({n: v for n, v in given.items() if v is not None}, file.names)
-    words_of = _words_but(codes_of(declared), apart)
-    return file.read(missing=words_of), declared_missing(declared)
-
-
-def _words_but(codes: MissingCodes, apart: Collection[str]) -> Callable[[str], tuple[str, ...]]:
-    return lambda name: () if name in apart else codes.words_of(name)
-
-
-@stands_alone
-def attack_files(
-    original: str | Path,
-    protected: str | Path,
-    *,
-    control: str | Path | None = None,
-    names: Mapping[str, Iterable[str] | None],
-    recipe: str | Path | Mapping[str, Any] | None = None,
-    text: TextFormat | None = None,
-    paired: bool = True,
-    missing_codes: Any = None,
-    missing_values: Any = None,
-    progress: Progress = lambda _step: None,
-    **arguments: Any,
-) -> AttackReport:
-    """Attack a protected file, or a release's folder, as `attack` does.
-
-    ``names`` are lists of columns by argument; a recipe, by default the one that a release was
-    made by, says by its roles what is known and what is secret where they do not; one that is
-    named says how the files are written, too.
-
-    That a release was shuffled, or is synthetic, is read from the guarantee that lies beside it.
-    """
-    progress("reading the tables")
-    protected = table_of_release(protected)
-    recipe = _recipe_beside(protected) if recipe is None else recipe
-    text = text_of_recipe(recipe, text)
-    source, declared = _read_with_codes(original, text, missing_codes, missing_values)
-    before, words_of = source.frame, codes_of(declared).words_of
-    after = read_file(protected, text=text, missing=words_of).frame
-    others = None if control is None else read_file(control, text=text, missing=words_of).frame
-    listed: dict[str, Any] = {
-        argument: resolve_names(given, before.columns)
-        for argument, given in names.items()
-        if given is not None
-    }
-    guarantee = _guarantee_of(protected, after.columns)
-    paired = paired and has_pairs(guarantee, before.height - after.height)
-    if guarantee is not None:
-        codes = codes_of(declared).and_of(guarantee.missing_codes)
-        declared["missing_codes"] = codes.by_column
-        if guarantee.has_new_numbers:
-            after = after.drop(str(guarantee.unit.column))  # not what the original holds
-    progress("attacking")
-    return attack(
-        before,
-        after,
-        control=others,
-        paired=paired,
-        recipe=recipe,
-        **listed,
-        **declared,
-        **arguments,
-    )
-
-
-def _with_words(guarantee: Guarantee | None) -> set[str]:
-    """Name the categories of a release that say in words why a cell is missing."""
-    return {
-        terms.name
-        for terms in (() if guarantee is None else guarantee.attributes)
-        if terms.kind in {Kind.ORDINAL, Kind.NOMINAL}
-        and any(isinstance(code, str) for code in terms.reasons)
-    }
-
-
-def assess_files(
-    original: str | Path,
-    protected: str | Path,
-    attributes: Iterable[str] | None,
-    *,
-    text: TextFormat | None,
-    paired: bool = True,
-    k: int | None = None,
-    by: Iterable[str] | None = None,
-    rules: Iterable[str] | None = None,
-    missing_codes: Any = None,
-    missing_values: Any = None,
-    corrected: bool = False,
-    quasi_identifiers: Iterable[str] | None = None,
-    recipe: str | Path | Mapping[str, Any] | None = None,
-    weights: str | None = None,
-    **analyses: Any,
-) -> Assessment:
-    """Measure a protected file, or a release's folder, against its original; see `assess`.
-
-    What is promised is read from the guarantee that lies beside a release, and margins of
-    subgroups come from the measurements there. Names in ``attributes``, ``by`` and
-    ``quasi_identifiers`` may be lists with commas; a recipe, by default the one that a release was
-    made by, says by its roles what they are where they are not named.
-    """
-    protected = table_of_release(protected)
-    recipe = _recipe_beside(protected) if recipe is None else recipe
-    text = text_of_recipe(recipe, text)
-    file = open_file(protected, text=text)
-    guarantee = _guarantee_of(protected, file.names)
-    apart = _with_words(guarantee)
-    source, declared = _read_with_codes(original, text, missing_codes, missing_values, apart)
-    before = source.frame
-    after = file.read(missing=_words_but(codes_of(declared), apart)).frame
-    names, groups, known = (
-        None if given is None else resolve_names(given, before.columns)
-        for given in (attributes, by, quasi_identifiers)
-    )
-    return assess(
-        before,
-        after,
-        names,
-        paired=paired,
-        k=k,
-        by=groups,
-        rules=rules,
-        corrected=corrected,
-        quasi_identifiers=known,
-        recipe=recipe,
-        weights=weights,
-        guarantee=guarantee,
-        measurements=None
-        if groups is None
-        else measurements_beside(address_of(protected).path, guarantee),
-        **declared,
-        **analyses,
-    )
-
-
-def _guarantee_of(place: str | Path, columns: Sequence[str]) -> Guarantee | None:
-    """Read the guarantee beside a table, where that is a file of this machine."""
-    address = address_of(place)
-    return guarantee_beside(address.path, columns) if address.scheme == "file" else None
-
-
-def _recipe_beside(place: str | Path) -> dict[str, Any] | None:
-    """Read what the manifest of a release has of a recipe, where it is one of this machine."""
-    address = address_of(place)
-    return recipe_beside(address.path) if address.scheme == "file" else None

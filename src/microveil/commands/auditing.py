@@ -1,0 +1,104 @@
+"""What a table's release would guarantee, and what error to expect of it, file by file."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from microveil.audit.advice import Advice, advise
+from microveil.audit.empirical import EmpiricalAudit, empirical_audit
+from microveil.audit.exact import Audit, audit, audit_of
+from microveil.commands.asking import (
+    apart,
+    asked_of,
+    text_of_recipe,
+)
+from microveil.commands.released_request import original_of, request_of
+from microveil.engines import engine_of
+from microveil.errors import stands_alone
+from microveil.files.text import TextFormat
+from microveil.release.request import Advised
+from microveil.release.settling import Settled, plan_settled, settle_asked
+
+__all__ = ["advise_file", "audit_file", "audit_release"]
+
+Progress = Callable[[str], None]
+
+
+@stands_alone
+def audit_file(
+    path: str | Path,
+    *,
+    runs: int | None = None,
+    progress: Progress = lambda _step: None,
+    **arguments: Any,
+) -> tuple[Audit, EmpiricalAudit | None]:
+    """Audit what `protect_file` would release: the same arguments without the folder.
+
+    With ``runs`` the empirical audit is made too, by so many runs.
+    """
+    source, asked = asked_of(path, progress=progress, **apart(arguments))
+    progress("auditing")
+    found = audit(source.frame, **asked)
+    if runs is None:
+        return found, None
+    progress("attacking")
+    return found, empirical_audit(source.frame, runs=runs, **asked)
+
+
+@stands_alone
+def audit_release(
+    folder: str | Path,
+    *,
+    original: str | Path | None = None,
+    runs: int | None = None,
+    text: TextFormat | None = None,
+    progress: Progress = lambda _step: None,
+) -> tuple[Audit, EmpiricalAudit | None]:
+    """Audit a release that was written: what its manifest says was asked, of the same table.
+
+    Parameters
+    ----------
+    folder : str or Path
+    original : str or Path, optional
+        The file that was protected; by default the one of its name beside the release or here.
+    runs : int, optional
+        Make the empirical audit too, by so many runs.
+    text : TextFormat, optional
+        How the file is written, where it is one of text.
+    progress : callable
+        Gets the name of each step.
+
+    Raises
+    ------
+    FileError
+        If the manifest or the file is not there, or is another.
+    """
+    released_by = request_of(folder)
+    path = original_of(folder, released_by) if original is None else original
+    text = text_of_recipe(released_by.recipe, text)
+    source, asked = asked_of(path, released_by.asked, text=text, progress=progress)
+    released_by.check_table(source.path, source.digest)
+    progress("auditing")
+    engine = engine_of(asked)
+    settled = settle_asked(source.frame, asked, engine)
+    if isinstance(settled, Settled) and released_by.advised is not None:
+        chosen = replace(settled.request, advised=Advised(released_by.advised))
+        settled = replace(settled, request=chosen)
+    planned = plan_settled(settled, engine)
+    released_by.check_claim(planned.guarantee.to_dict())
+    found = audit_of(planned)
+    if runs is None:
+        return found, None
+    progress("attacking")
+    return found, empirical_audit(source.frame, runs=runs, **asked)
+
+
+@stands_alone
+def advise_file(
+    path: str | Path, *, progress: Progress = lambda _step: None, **arguments: Any
+) -> Advice:
+    """Say what to expect of `protect_file`: the same arguments without the folder."""
+    source, asked = asked_of(path, progress=progress, **apart(arguments))
+    progress("weighing")
+    return advise(source.frame, **asked)

@@ -1,0 +1,166 @@
+"""A protected file held against its original: assessed, and attacked."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from microveil.commands.asking import (
+    codes_of,
+    read_with_codes,
+    resolve_names,
+    text_of_recipe,
+    words_but,
+)
+from microveil.commands.custodians import recipe_beside
+from microveil.errors import stands_alone
+from microveil.evaluation import Assessment, guarantee_beside, has_pairs, measurements_beside
+from microveil.evaluation.assess import assess
+from microveil.evaluation.attack import attack
+from microveil.files.address import address_of
+from microveil.files.folders import table_of_release
+from microveil.files.reading import open_file, read_file
+from microveil.files.text import TextFormat
+from microveil.privacy import Guarantee
+from microveil.risk.attacks import AttackReport
+from microveil.schema import Kind
+
+__all__ = ["assess_files", "attack_files"]
+
+Progress = Callable[[str], None]
+
+
+@stands_alone
+def attack_files(
+    original: str | Path,
+    protected: str | Path,
+    *,
+    control: str | Path | None = None,
+    names: Mapping[str, Iterable[str] | None],
+    recipe: str | Path | Mapping[str, Any] | None = None,
+    text: TextFormat | None = None,
+    paired: bool = True,
+    missing_codes: Any = None,
+    missing_values: Any = None,
+    progress: Progress = lambda _step: None,
+    **arguments: Any,
+) -> AttackReport:
+    """Attack a protected file, or a release's folder, as `attack` does.
+
+    ``names`` are lists of columns by argument; a recipe, by default the one that a release was
+    made by, says by its roles what is known and what is secret where they do not; one that is
+    named says how the files are written, too.
+
+    That a release was shuffled, or is synthetic, is read from the guarantee that lies beside it.
+    """
+    progress("reading the tables")
+    protected = table_of_release(protected)
+    recipe = _recipe_beside(protected) if recipe is None else recipe
+    text = text_of_recipe(recipe, text)
+    source, declared = read_with_codes(original, text, missing_codes, missing_values)
+    before, words_of = source.frame, codes_of(declared).words_of
+    after = read_file(protected, text=text, missing=words_of).frame
+    others = None if control is None else read_file(control, text=text, missing=words_of).frame
+    listed: dict[str, Any] = {
+        argument: resolve_names(given, before.columns)
+        for argument, given in names.items()
+        if given is not None
+    }
+    guarantee = _guarantee_of(protected, after.columns)
+    paired = paired and has_pairs(guarantee, before.height - after.height)
+    if guarantee is not None:
+        codes = codes_of(declared).and_of(guarantee.missing_codes)
+        declared["missing_codes"] = codes.by_column
+        if guarantee.has_new_numbers:
+            after = after.drop(str(guarantee.unit.column))  # not what the original holds
+    progress("attacking")
+    return attack(
+        before,
+        after,
+        control=others,
+        paired=paired,
+        recipe=recipe,
+        **listed,
+        **declared,
+        **arguments,
+    )
+
+
+def _with_words(guarantee: Guarantee | None) -> set[str]:
+    """Name the categories of a release that say in words why a cell is missing."""
+    return {
+        terms.name
+        for terms in (() if guarantee is None else guarantee.attributes)
+        if terms.kind in {Kind.ORDINAL, Kind.NOMINAL}
+        and any(isinstance(code, str) for code in terms.reasons)
+    }
+
+
+def assess_files(
+    original: str | Path,
+    protected: str | Path,
+    attributes: Iterable[str] | None,
+    *,
+    text: TextFormat | None,
+    paired: bool = True,
+    k: int | None = None,
+    by: Iterable[str] | None = None,
+    rules: Iterable[str] | None = None,
+    missing_codes: Any = None,
+    missing_values: Any = None,
+    corrected: bool = False,
+    quasi_identifiers: Iterable[str] | None = None,
+    recipe: str | Path | Mapping[str, Any] | None = None,
+    weights: str | None = None,
+    **analyses: Any,
+) -> Assessment:
+    """Measure a protected file, or a release's folder, against its original; see `assess`.
+
+    What is promised is read from the guarantee that lies beside a release, and margins of
+    subgroups come from the measurements there. Names in ``attributes``, ``by`` and
+    ``quasi_identifiers`` may be lists with commas; a recipe, by default the one that a release was
+    made by, says by its roles what they are where they are not named.
+    """
+    protected = table_of_release(protected)
+    recipe = _recipe_beside(protected) if recipe is None else recipe
+    text = text_of_recipe(recipe, text)
+    file = open_file(protected, text=text)
+    guarantee = _guarantee_of(protected, file.names)
+    apart = _with_words(guarantee)
+    source, declared = read_with_codes(original, text, missing_codes, missing_values, apart)
+    before = source.frame
+    after = file.read(missing=words_but(codes_of(declared), apart)).frame
+    names, groups, known = (
+        None if given is None else resolve_names(given, before.columns)
+        for given in (attributes, by, quasi_identifiers)
+    )
+    return assess(
+        before,
+        after,
+        names,
+        paired=paired,
+        k=k,
+        by=groups,
+        rules=rules,
+        corrected=corrected,
+        quasi_identifiers=known,
+        recipe=recipe,
+        weights=weights,
+        guarantee=guarantee,
+        measurements=None
+        if groups is None
+        else measurements_beside(address_of(protected).path, guarantee),
+        **declared,
+        **analyses,
+    )
+
+
+def _guarantee_of(place: str | Path, columns: Sequence[str]) -> Guarantee | None:
+    """Read the guarantee beside a table, where that is a file of this machine."""
+    address = address_of(place)
+    return guarantee_beside(address.path, columns) if address.scheme == "file" else None
+
+
+def _recipe_beside(place: str | Path) -> dict[str, Any] | None:
+    """Read what the manifest of a release has of a recipe, where it is one of this machine."""
+    address = address_of(place)
+    return recipe_beside(address.path) if address.scheme == "file" else None
