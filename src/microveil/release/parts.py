@@ -7,6 +7,7 @@ by each part. A part's arguments and those of the table make a request as any ot
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Literal, TypedDict, TypeVar, Unpack
 
 from microveil.arguments import Argument, arguments
@@ -45,11 +46,11 @@ FOR_ALL = ("missing", "exact_cells", "isotonic")
 
 
 class PartArguments(TypedDict, total=False):
-    """The arguments of `part`, beside its attributes; see `protect`."""
+    """The arguments of `part`, beside its attributes: those of `protect` that a part may say."""
 
     method: str
     k: int | Literal["auto"] | None
-    epsilon: Any
+    epsilon: float | Fraction | None
     partition: str | None
     composition: str | None
     sensitivity: str | None
@@ -57,10 +58,10 @@ class PartArguments(TypedDict, total=False):
     width: float | None
     every: str | None
     noise: str | None
-    exact_cells: Literal["refuse", "allow", "widen"] | None
-    isotonic: bool | None
-    missing: Literal["error", "keep", "protect"] | None
-    shuffle: bool | Literal["rows", "columns"] | None
+    exact_cells: Literal["refuse", "allow", "widen"]
+    isotonic: bool
+    missing: Literal["error", "keep", "protect"]
+    shuffle: bool | Literal["rows", "columns"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any, Literal, TypedDict, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from microveil.arguments.general import K
 from microveil.errors import RequestError
 from microveil.methods import METHODS, Method
 from microveil.privacy import Unit
+from microveil.release.parts import Part, PartArguments
 from microveil.schema import GivenCode, Kind, Ordered
 from microveil.table import MissingCodes
 
@@ -28,12 +29,9 @@ class Advised(StrEnum):
     PUBLIC = "public"  # public figures alone
 
 
-class Arguments(TypedDict, total=False):
+class Arguments(PartArguments, total=False):
     """The arguments of `protect` and `plan`, beside the table; see `protect`."""
 
-    method: str
-    k: int | Literal["auto"] | None
-    epsilon: float | Fraction | None
     delta: float | Fraction
     target: str | Mapping[str, Any] | None
     structure: Literal["graph", "tree", "independent"] | None
@@ -46,28 +44,17 @@ class Arguments(TypedDict, total=False):
     categories: Mapping[str, Any] | None
     resolution: Mapping[str, Any] | None
     outside: Literal["error", "clamp"]
-    partition: str | None
-    composition: str | None
-    sensitivity: str | None
-    blocks: Any
-    width: float | None
-    every: str | None
-    noise: str | None
     matrix: Any
-    exact_cells: Literal["refuse", "allow", "widen"]
     budget: Mapping[str, float] | None
-    isotonic: bool
-    missing: Literal["error", "keep", "protect"]
     missing_codes: Mapping[str, Any] | None
     missing_values: Iterable[str] | None
     missing_reasons: bool
-    shuffle: bool | Literal["rows", "columns"]
     seed: int | None
     types: Mapping[str, str]
     scope: str | None
     population: str | None
     engine: str
-    parts: Iterable[Any] | None
+    parts: Iterable[Part | Mapping[str, Any]] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
