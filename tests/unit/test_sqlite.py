@@ -191,7 +191,7 @@ def test_values_of_several_kinds_are_refused(tmp_path, declared, value, rule):
         first = 1.5 if declared == "NUMERIC" else "x" if declared == "TEXT" else 1
         connection.executemany("INSERT INTO t VALUES (?)", [(first,), (None,), (value,), (first,)])
         connection.commit()
-    said = refusal(path)
+    said = refusal(path).removeprefix(str(tmp_path))  # a folder's number may be that value
     assert rule in said
     assert "column 'A'" in said
     assert "t.db?query=SELECT" in said
