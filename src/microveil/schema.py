@@ -233,6 +233,8 @@ class Attribute:
     reasons : tuple of int, float or str
         Codes that say in a release why a cell is missing, as its values are (dates: days since
         1970-01-01); none where reasons are not kept apart.
+    of_unit : bool
+        Whether it is one value a unit, as declared, where all records of a unit are protected.
     """
 
     name: str
@@ -241,6 +243,7 @@ class Attribute:
     resolution_source: Source
     domain: Domain | None = None
     reasons: tuple[Code, ...] = ()
+    of_unit: bool = False
 
     @property
     def place(self) -> str:

@@ -271,3 +271,43 @@ def test_units_are_drawn_by_a_stream_of_their_own(seed):
     if seed is not None:
         by_noise = rows_within(owners - 1, H, RandomSource.seeded(seed))
         assert tuple(by_noise.tolist()) not in rows
+
+
+# Attributes that are one value a unit.
+
+
+def test_what_is_one_value_a_unit_costs_one_draw_of_it():
+    """By the whole share: a household's first values anywhere, and all those of the other one."""
+    plan = planned([0, 1, 2, 2], [1, 1, 0, 2], "laplace", unit_attributes=["A"])
+    part = plan.attributes[0]
+    scales = [Fraction(int(scale), 1 << part.grid.bits) for scale in part.scales]
+    once = max(Fraction(int(abs(one[0] - other[0]))) / scales[0] for one, other in of_unit())
+    spent = once + laplace_loss(plan, 1)
+    assert EPSILON * Fraction(999, 1000) < spent <= EPSILON
+    assert part.share == H * plan.attributes[1].share == EPSILON / 2
+    assert plan.guarantee.epsilon == plan.guarantee.scopes.row.exact_epsilon == EPSILON
+
+
+def law_of_release(a, b):
+    """The chance of every release of a household of two and one of one, A copied in each."""
+    table = {"HOUSEHOLD": np.array([7, 7, 3]), "A": np.array(a), "B": np.array(b)}
+    asked = {"bounds": {"A": (0, 2), "B": (0, 2)}, "unit_attributes": ["A"], **ASKED}
+    plan = mv.plan(table, method="pram", attributes=["A", "B"], **asked)
+    (one, other) = (part.weights.tolist() for part in plan.attributes)
+    rows = [one[a[0]], one[a[2]], *(other[value] for value in b)]
+    return {
+        seen: math.prod(Fraction(row[x], sum(row)) for row, x in zip(rows, seen, strict=True))
+        for seen in itertools.product(VALUES, repeat=5)
+    }
+
+
+def test_no_release_tells_more_of_a_unit_than_its_epsilon():
+    """Every release of neighbours, its copies among it, in exact arithmetic."""
+    base = law_of_release([0, 0, 2], [1, 0, 2])
+    assert sum(base.values()) == 1
+    most = Fraction(1)
+    for a, first, second in itertools.product(VALUES, repeat=3):
+        # Members that differ, against the declaration: the first stands for all of them.
+        other = law_of_release([a, 2 - a, 2], [first, second, 2])
+        most = max(most, *(max(base[o] / other[o], other[o] / base[o]) for o in base))
+    assert exponential(EPSILON * Fraction(999, 1000)) < most <= exponential(EPSILON)

@@ -122,6 +122,16 @@ MAX_ROWS: Argument[int] = Argument(
     entry=Entry(type=int),
     of_table=True,
 )
+UNIT_ATTRIBUTES: Argument[tuple[str, ...]] = Argument(
+    name="unit_attributes",
+    help="laplace, pram: attributes that are one value a unit, drawn once and copied.",
+    read=reading.column_names("unit_attributes"),
+    takes="names of columns",
+    default=(),
+    flags=(Flag(repeated=True),),
+    entry=Entry(type=list[str]),
+    of_table=True,
+)
 BOUNDS: Argument[Mapping[str, Any]] = Argument(
     name="bounds",
     help="A column's domain: NAME=0:150000.",
@@ -298,6 +308,7 @@ FIRST: tuple[Argument[Any], ...] = (
     KEEP,
     UNIT,
     MAX_ROWS,
+    UNIT_ATTRIBUTES,
     BOUNDS,
     CATEGORIES,
     RESOLUTION,

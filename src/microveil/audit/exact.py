@@ -57,8 +57,10 @@ class AttributeAudit:
         """Audit the plan of one attribute; of a unit by its worst record, so many times."""
         loss = part.vector_loss
         return cls(
-            share=unit.spends(part.share),
-            vector_scope=None if loss is None else loss * unit.max_rows,
+            share=unit.spends(part.share, of_unit=part.attribute.of_unit),
+            vector_scope=(
+                None if loss is None else loss * unit.draws(of_unit=part.attribute.of_unit)
+            ),
             exact_cells=part.exact_cells,
             clusters=part.n_clusters,
         )

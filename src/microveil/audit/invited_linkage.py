@@ -102,7 +102,7 @@ def invited_linkage(planned: Plan, engine: Engine) -> InvitedLinkage:
         rows = rows[np.sort(chosen)]
     original = np.column_stack([_values(planned, part, rows) for part in parts])
     without, with_it = (
-        _trial(parts, rows, engine, isotonic=isotonic) for isotonic in (False, True)
+        _trial(planned, rows, engine, isotonic=isotonic) for isotonic in (False, True)
     )
     by_value, by_value_isotonic = (
         record_linkage_standardised(original, trial) for trial in (without, with_it)
@@ -126,13 +126,14 @@ def _values(planned: Plan, part: SinglePlan, rows: NDArray[np.int64]) -> NDArray
 
 
 def _trial(
-    parts: tuple[SinglePlan, ...], rows: NDArray[np.int64], engine: Engine, *, isotonic: bool
+    planned: Plan, rows: NDArray[np.int64], engine: Engine, *, isotonic: bool
 ) -> NDArray[np.float64]:
+    parts = planned.singles
     streams = RandomSource.system().spawn(len(parts))
 
     def drawn(task: tuple[SinglePlan, RandomSource]) -> NDArray[np.float64]:
         part, stream = task
-        numbers = part.draw(stream, engine, isotonic=isotonic)
+        numbers = planned.drawn(part, stream, engine, isotonic=isotonic)
         return numbers.values[rows].astype(np.float64)
 
     return np.column_stack(in_threads(drawn, list(zip(parts, streams, strict=True))))

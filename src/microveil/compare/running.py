@@ -262,6 +262,6 @@ def _cells(planned: Plan, source: RandomSource, engine: Engine) -> dict[str, Num
         }
     streams = source.spawn(len(planned.singles))
     return {
-        part.attribute.name: part.draw(stream, engine, isotonic=planned.isotonic)
+        part.attribute.name: planned.drawn(part, stream, engine, isotonic=planned.isotonic)
         for part, stream in zip(planned.singles, streams, strict=True)
     }

@@ -60,7 +60,8 @@ class Choices:
         The budget of the whole, for whoever is protected: a record, or a unit.
     max_rows : int
         How many records of a unit there may be: `shares` are already so many times less than
-        those of the unit, and what a method divides itself must be.
+        those of the unit, but of attributes that are one value a unit, and what a method divides
+        itself must be.
     budget : dict
         Weights of attributes in it, 1 where not given.
     protects_missing : bool

@@ -28,6 +28,8 @@ class Circumstances:
     drops : bool
         Whether records of a unit beyond its number were left out.
     unit : Unit
+    of_unit : tuple of str
+        Attributes that are one value a unit.
     missing : {"error", "keep", "protect"}
     is_synthetic : bool
         Whether rows are nobody's.
@@ -55,6 +57,7 @@ class Circumstances:
     clamps: bool
     drops: bool
     unit: Unit
+    of_unit: tuple[str, ...]
     chosen_from_data: bool
     exact_cells: str | None
     randomness: tuple[str, ...]
@@ -162,6 +165,12 @@ def _who(given: Circumstances) -> list[str]:
         notes.append(
             f"Of a unit with more than {given.unit.max_rows} records so many were drawn, without "
             "a look at their values, and the others left out before anything else."
+        )
+    if given.of_unit:
+        names = ", ".join(map(one_line, given.of_unit))
+        notes.append(
+            f"One value a unit was drawn of {names}, from that of its first record, and copied to "
+            "the others: drawn for each of them, the draws would average out."
         )
     if given.is_synthetic:
         notes.append(_NO_HOUSEHOLDS)

@@ -239,7 +239,9 @@ def _says_too_much(guarantee: "Guarantee") -> bool:
     without_scales = guarantee.model is Model.INDIVIDUAL and not given
     unit = guarantee.unit
     without_sizes = (unit.column is not None) != ("unit-sizes" in ids)
-    of_record = unit.column is None and unit.max_rows != 1
+    of_record = unit.column is None and (
+        unit.max_rows != 1 or any(terms.of_unit for terms in guarantee.attributes)
+    )
     chosen = bool(ids & COST_ROW_SCOPE) and guarantee.scopes.row.covered
     return bool(
         seeded_but_covered
@@ -309,6 +311,7 @@ def _terms(
         resolution_source=Source(terms["resolution_source"]),
         reasons=tuple(reasons),
         transition=_transition(terms.get("transition")),
+        of_unit=terms.get("of_unit", False) is True,
     )
 
 

@@ -57,9 +57,20 @@ class Unit:
         """The column and how many records there may be: a column's name is anybody's text."""
         return f"{one_line(self.column or '')}, {self.max_rows} at most"
 
-    def spends(self, share: Fraction | None) -> Fraction | None:
-        """Return what a unit spends where a record spends a share of a pure epsilon."""
-        return None if share is None else share * self.max_rows
+    def draws(self, *, of_unit: bool) -> int:
+        """Return how many draws of an attribute replacing a unit changes at most.
+
+        One where the attribute is one value a unit, else one a record.
+
+        >>> household = Unit(column="HOUSEHOLD", max_rows=8)
+        >>> household.draws(of_unit=True), household.draws(of_unit=False)
+        (1, 8)
+        """
+        return 1 if of_unit else self.max_rows
+
+    def spends(self, share: Fraction | None, *, of_unit: bool) -> Fraction | None:
+        """Return what a unit spends where a draw spends a share of a pure epsilon."""
+        return None if share is None else share * self.draws(of_unit=of_unit)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the unit as plain values."""
@@ -91,6 +102,8 @@ class AttributeTerms:
         Of a public transition matrix, in row k whole numbers in proportion to the probabilities by
         which category k is released as each; `RESPONSE` where share and domain say them. None
         where there is none, or it is not stated.
+    of_unit : bool
+        Whether it was drawn once a unit and copied to its records.
     """
 
     name: str
@@ -103,6 +116,7 @@ class AttributeTerms:
     resolution_source: Source
     reasons: tuple[Plain, ...] = ()
     transition: Transition | None = None
+    of_unit: bool = False
 
     @classmethod
     def of(
@@ -125,6 +139,7 @@ class AttributeTerms:
             resolution_source=attribute.resolution_source,
             reasons=tuple(_written_code(code, attribute.kind) for code in attribute.reasons),
             transition=transition,
+            of_unit=attribute.of_unit,
         )
 
     def attribute(self) -> Attribute | None:
@@ -147,6 +162,7 @@ class AttributeTerms:
             resolution=_number_of(self.resolution, Kind.DECIMAL),
             resolution_source=self.resolution_source,
             domain=domain,
+            of_unit=self.of_unit,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -160,6 +176,7 @@ class AttributeTerms:
             "resolution_source": self.resolution_source.value,
             **({"missing_codes": list(self.reasons)} if self.reasons else {}),
             **({} if self.transition is None else {"transition": _rows(self.transition)}),
+            **({"of_unit": True} if self.of_unit else {}),
         }
 
 

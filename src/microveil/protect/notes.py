@@ -10,6 +10,7 @@ from microveil.plans import CentroidPlan
 from microveil.protect.findings import Findings, PlanFindings, ReleaseFindings
 from microveil.release import Plan, Release
 from microveil.release.expectation import average
+from microveil.table import numbers_of_attribute
 from microveil.text import one_line
 
 __all__ = ["custodian_lines", "custodian_notes"]
@@ -44,6 +45,7 @@ def _of_plan(planned: Plan) -> Iterator[str]:
             f"{n_dropped} of {planned.table.n_records + n_dropped} records were left out: they are "
             f"beyond the {planned.units.unit.max_rows} that a unit may have."
         )
+    yield from _of_unit_attributes(planned)
     for plan in planned.parts or (planned,):
         yield from _of_whole_records(plan)
     for part in parts:
@@ -53,6 +55,19 @@ def _of_plan(planned: Plan) -> Iterator[str]:
     if exact:
         cells = sum(part.n_cells for part in parts)
         yield f"{exact} of {cells} cells are published exactly as they are."
+
+
+def _of_unit_attributes(planned: Plan) -> Iterator[str]:
+    """Say where an attribute that was declared one value a unit is not."""
+    for attribute in (part.attribute for part in planned.attributes):
+        if planned.units is None or not attribute.of_unit:
+            continue
+        n_units = planned.units.differing(numbers_of_attribute(planned.table, attribute))
+        if n_units:
+            yield (
+                f"The records of {n_units} units differ in {one_line(attribute.name)}, which was "
+                "declared to be one value a unit: each has been given that of the unit's first."
+            )
 
 
 def _of_whole_records(planned: Plan) -> Iterator[str]:

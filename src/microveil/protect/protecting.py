@@ -104,6 +104,10 @@ def protect(
     max_rows : int, optional
         With ``unit``: how many records a unit may have at most, as publicly known. What is beyond
         is refused, or, with ``outside="clamp"``, left out, drawn without a look at the values.
+    unit_attributes : iterable of str, optional
+        With ``unit``, for "laplace" and "pram": the protected attributes that all records of a
+        unit have alike. The value of its first record is drawn once, by the attribute's whole
+        share, and copied to the others.
     bounds : dict of (lower, upper), optional
         The domain of each attribute: a fact about it, not about the data. Needed by the methods
         whose entry in `methods` says so. `bounds_from_data` reads them off the table, which
@@ -402,7 +406,7 @@ def _columns(
     def drawn(task: tuple[SinglePlan, RandomSource]) -> tuple[str, Numbers]:
         part, stream = task
         progress(f"randomising {part.attribute.name}")
-        numbers = part.draw(stream, engine, isotonic=planned.isotonic)
+        numbers = planned.drawn(part, stream, engine, isotonic=planned.isotonic)
         name = part.attribute.name
         if name in planned.reasons:
             numbers = replace(numbers, reasons=planned.reasons[name])

@@ -89,7 +89,7 @@ def terms_of(decided: Decided) -> tuple[AttributeTerms, ...]:
     return tuple(
         AttributeTerms.of(
             part.attribute,
-            request.protected_unit.spends(part.share),
+            request.protected_unit.spends(part.share, of_unit=part.attribute.of_unit),
             request.method.id,
             _stated(part),
         )
@@ -210,6 +210,7 @@ def circumstances(
         clamps=request.outside == "clamp" and bounded,
         drops=request.outside == "clamp" and request.unit is not None,
         unit=request.protected_unit,
+        of_unit=tuple(part.attribute.name for part in parts if part.attribute.of_unit),
         chosen_from_data=request.attributes is None,
         exact_cells=request.exact_cells if method.may_be_exact else None,
         randomness=() if method.randomness is None else (method.randomness,),

@@ -150,7 +150,7 @@ def prepare(
 
     def gridded(attribute: Attribute) -> GridColumn:
         progress(f"reading {attribute.name}")
-        return _column(opened, attribute, request)
+        return _column(opened, attribute, request, units)
 
     columns = tuple(in_threads(gridded, attributes))
     return Prepared(
@@ -240,10 +240,13 @@ def outlined(table: Any, request: Request) -> tuple[Table, list[Attribute], list
 
 def _outline(table: Table, request: Request) -> tuple[list[Attribute], list[str]]:
     names, left_out = _chosen(table, request)
-    attributes = [
-        _with_reasons(_attribute(table, name, request), table.kind(name), request) for name in names
-    ]
-    return attributes, left_out
+    return [_outlined(table, name, request) for name in names], left_out
+
+
+def _outlined(table: Table, name: str, request: Request) -> Attribute:
+    attribute = _attribute(table, name, request)
+    attribute = replace(attribute, of_unit=name in request.unit_attributes)
+    return _with_reasons(attribute, table.kind(name), request)
 
 
 def formulas_in(
@@ -268,7 +271,8 @@ def formulas_in(
 def _chosen(table: Table, request: Request) -> tuple[list[str], list[str]]:
     """Return the attributes to protect, in the table's order, and the columns left out."""
     domains = (
-        *request.bounds, *request.categories, *request.resolution, *request.missing_codes
+        *request.bounds, *request.categories, *request.resolution, *request.missing_codes,
+        *request.unit_attributes,
     )  # fmt: skip
     check_columns(table, (*(request.attributes or ()), *request.keep, *domains))
     check_types(table, request.types)
@@ -301,8 +305,22 @@ def _chosen(table: Table, request: Request) -> tuple[list[str], list[str]]:
             ),
             "name the attributes to protect",
         )
+    _check_of_units(names, request)
     released = {*names, *request.keep, request.unit}
     return names, [name for name in table.names if name not in released]
+
+
+def _check_of_units(names: Collection[str], request: Request) -> None:
+    """Refuse what is to be one value a unit and is not protected at all."""
+    # What a recipe names and its method leaves out is named among the attributes all the same.
+    protected = {*names, *(request.attributes or ())}
+    alien = next((name for name in request.unit_attributes if name not in protected), None)
+    if alien is not None:
+        raise RequestError(
+            f"unit_attributes, column '{alien}'",
+            "it is no protected attribute",
+            "name it among the attributes too, or leave it out",
+        )
 
 
 def check_types(table: Table, types: Mapping[str, Kind]) -> None:
@@ -498,7 +516,9 @@ def _refuse_moments(table: Table, name: str) -> None:
             table.numbers(name)
 
 
-def _column(table: Table, attribute: Attribute, request: Request) -> GridColumn:
+def _column(
+    table: Table, attribute: Attribute, request: Request, units: Units | None
+) -> GridColumn:
     is_protected, is_synthetic = request.missing == "protect", request.method.is_synthetic
     column = on_grid(
         numbers_of_attribute(table, attribute, shared=is_synthetic),
@@ -508,6 +528,8 @@ def _column(table: Table, attribute: Attribute, request: Request) -> GridColumn:
         may_be_empty=is_protected,
         may_be_hidden=request.method.hides_missing,
     )
+    if attribute.of_unit and units is not None:
+        column = _of_units(column, units, may_be_empty=is_protected)
     if is_synthetic or is_protected:
         # How many values there are is for the noise to hide, few ones too.
         return column.narrowed() if is_synthetic else column
@@ -516,6 +538,18 @@ def _column(table: Table, attribute: Attribute, request: Request) -> GridColumn:
     if column.n_present == 1:
         raise DataError(attribute.place, "one value cannot be hidden among others", "leave it out")
     return column
+
+
+def _of_units(column: GridColumn, units: Units, *, may_be_empty: bool) -> GridColumn:
+    """Give all records of a unit the value of its first one."""
+    copied = column.in_order(units.first_records())
+    if not copied.n_present and not may_be_empty:
+        raise DataError(
+            column.attribute.place,
+            "the first records of all units are without a value, and these stand for the others",
+            "leave it out, or out of unit_attributes",
+        )
+    return copied
 
 
 def check_enough(columns: Iterable[GridColumn], request: Request) -> None:

@@ -186,6 +186,7 @@ def _remarks(
         found[0],
         model=claim.model,
         shuffle=claim.shuffle,
+        of_unit=tuple(name for given in found for name in given.of_unit),
         randomness=tuple(laws),
         spends_epsilon=claim.epsilon is not None,
     )
@@ -224,6 +225,7 @@ def _parameters(whole: Whole, requests: Sequence[Request]) -> dict[str, Any]:
         "keep": list(whole.keep),
         "scope": whole.scope,
         "shuffle": whole.shuffle,
+        "unit_attributes": list(whole.unit_attributes),
     }
     own_names = [*(argument.name for argument in arguments() if argument.of_part), "advised"]
     written["parts"] = [

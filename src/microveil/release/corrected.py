@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from microveil.errors import RequestError
 from microveil.mechanism.transition import randomised_response
-from microveil.privacy import Guarantee
+from microveil.privacy import Guarantee, Unit
 from microveil.privacy.terms import RESPONSE, AttributeTerms
 from microveil.schema import Attribute, Code
-from microveil.table import Numbers, Table, code_for, numbers_of_attribute, on_grid
+from microveil.table import Reasons, Table, code_for, numbers_of_attribute, on_grid, spread
 from microveil.utility.corrected_shares import CorrectedShares, correct_shares
 
 __all__ = ["category_counts", "corrected_of", "randomised_attributes"]
@@ -48,9 +48,17 @@ def corrected_of(table: Table, guarantee: Guarantee, name: str) -> CorrectedShar
             "its categories were read from the data, and the guarantee does not repeat them",
             "declare its categories",
         )
-    counts, categories = category_counts(table, terms, attribute)
-    weights = _weights(terms, len(counts), guarantee.unit.max_rows)
-    return correct_shares(weights, counts, categories, f"matrix of '{name}'")
+    codes, categories = _categories_of_records(table, terms, attribute)
+    known = codes >= 0
+    counts = np.bincount(codes[known], minlength=len(categories))
+    squares = None
+    if terms.of_unit:
+        unit_of = _units_of_records(table, guarantee, name)[known]
+        _, first, sizes = np.unique(unit_of, return_index=True, return_counts=True)
+        squares = np.zeros_like(counts)
+        np.add.at(squares, codes[known][first], sizes**2)
+    weights = _weights(terms, len(counts), guarantee.unit)
+    return correct_shares(weights, counts, categories, f"matrix of '{name}'", squares)
 
 
 def category_counts(
@@ -72,36 +80,68 @@ def category_counts(
     (int64 array, tuple)
         Counts, and values of the domain, None for being missing, and codes.
     """
+    codes, categories = _categories_of_records(table, terms, attribute)
+    return np.bincount(codes[codes >= 0], minlength=len(categories)), categories
+
+
+def _categories_of_records(
+    table: Table, terms: AttributeTerms, attribute: Attribute
+) -> tuple[NDArray[np.int64], tuple[Any, ...]]:
+    """Return the category of each record, -1 where it has none, and the categories' names."""
     lower, upper = attribute.grid_bounds or (0, 0)
     numbers = numbers_of_attribute(table, attribute)
     column = on_grid(numbers, attribute, keep_missing=True, clamp=False, may_be_empty=True)
-    n_values = upper - lower + 1
-    counts = np.bincount(column.values - lower, minlength=n_values)
+    values: tuple[Any, ...]
     if attribute.categories is not None:
-        values: tuple[Any, ...] = attribute.categories.values
+        values = attribute.categories.values
     else:
         values = tuple(attribute.from_grid(np.arange(lower, upper + 1)).tolist())
+    codes: NDArray[np.int64] = spread(column.values - lower, column.missing).astype(np.int64)
+    missing = np.zeros(len(codes), dtype=bool) if column.missing is None else column.missing
     stated = terms.transition or ()
-    if isinstance(stated, str) or len(stated) <= n_values:
-        return counts, values
-    kind = table.kind(attribute.name)
-    of_codes = [_with_code(numbers, code_for(code, attribute.name, kind)) for code in terms.reasons]
-    without = column.n_missing - sum(of_codes)
-    return np.append(counts, [without, *of_codes]), (*values, None, *terms.reasons)
+    if isinstance(stated, str) or len(stated) <= len(values):
+        codes[missing] = -1
+        return codes, values
+    codes[missing] = len(values)
+    if numbers.reasons is not None:
+        kind = table.kind(attribute.name)
+        for place, code in enumerate(terms.reasons, 1):
+            with_code = _with_code(numbers.reasons, code_for(code, attribute.name, kind))
+            codes[missing & with_code] = len(values) + place
+    return codes, (*values, None, *terms.reasons)
 
 
-def _with_code(numbers: Numbers, code: Code | None) -> int:
-    """Count the records that lack a value for a reason."""
-    reasons = numbers.reasons
-    if reasons is None or code not in reasons.codes:
-        return 0
-    return int(np.count_nonzero(reasons.which == reasons.codes.index(code)))
+def _with_code(reasons: Reasons, code: Code | None) -> NDArray[np.bool_]:
+    """Return which records lack a value for a reason."""
+    if code not in reasons.codes:
+        return np.zeros(len(reasons.which), dtype=bool)
+    return np.asarray(reasons.which == reasons.codes.index(code))
 
 
-def _weights(terms: AttributeTerms, n_categories: int, max_rows: int) -> NDArray[np.int64]:
+def _units_of_records(table: Table, guarantee: Guarantee, name: str) -> NDArray[np.int64]:
+    """Return a number for each record, the same for those of one unit: they share a draw.
+
+    Raises
+    ------
+    RequestError
+        If the table does not say which records are one unit's.
+    """
+    column = guarantee.unit.column
+    if column is None or not guarantee.has_new_numbers or column not in table.names:
+        raise RequestError(
+            f"attribute '{name}'",
+            "it was drawn once a unit, and without the column that says which records are one "
+            "unit's nothing says how sure its shares are",
+            "correct a release with that column, not shuffled by columns",
+        )
+    return table.alike(column)[0]
+
+
+def _weights(terms: AttributeTerms, n_categories: int, unit: Unit) -> NDArray[np.int64]:
     if terms.transition == RESPONSE and terms.share is not None:
-        # The share is the unit's, and each of its records was drawn by a part of it.
-        return randomised_response(terms.share / max_rows, n_categories, terms.name)
+        # The share is the unit's, and each draw was by its part of it.
+        share = terms.share / unit.draws(of_unit=terms.of_unit)
+        return randomised_response(share, n_categories, terms.name)
     stated = np.array(terms.transition or (), dtype=np.int64)
     if stated.shape != (n_categories, n_categories):
         raise RequestError(

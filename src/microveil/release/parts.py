@@ -21,6 +21,7 @@ from microveil.arguments.general import (
     SHUFFLE,
     TYPES,
     UNIT,
+    UNIT_ATTRIBUTES,
 )
 from microveil.errors import MicroveilError, RequestError, stands_alone
 from microveil.methods import METHODS
@@ -267,6 +268,11 @@ class Whole:
         return Unit(column=self._said(UNIT), max_rows=self._said(MAX_ROWS) or 1)
 
     @property
+    def unit_attributes(self) -> tuple[str, ...]:
+        """The attributes that are one value a unit, whichever part protects them."""
+        return self._said(UNIT_ATTRIBUTES) or ()
+
+    @property
     def outside(self) -> str:
         """What becomes of values outside their bounds, and of a unit's surplus records."""
         return self._said(OUTSIDE) or "error"
@@ -306,6 +312,8 @@ class Whole:
         """Return what is said of the table, as it bears on some of its attributes."""
         known = {argument.name: argument for argument in arguments()}
         said = {name: value for name, value in self.asked.items() if name != "types"}
+        if "unit_attributes" in said:
+            said["unit_attributes"] = [name for name in self.unit_attributes if name in names]
         for name, value in self.asked.items():
             if name in said and known[name].by_column and isinstance(value, Mapping):
                 said[name] = {column: value[column] for column in value if column in names}
@@ -328,6 +336,12 @@ class Whole:
                 raise RequestError(
                     f"{argument} of '{alien[0]}'", "it is no protected attribute", "leave it out"
                 )
+        if alien := [name for name in self.unit_attributes if name not in self.attributes]:
+            raise RequestError(
+                f"unit_attributes, column '{alien[0]}'",
+                "no part protects it",
+                "name it in a part too, or leave it out",
+            )
         apart = [one for one in self.parts if one.asked.get("shuffle")]
         if apart and self.shuffle is not None:
             raise RequestError(

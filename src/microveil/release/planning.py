@@ -155,15 +155,21 @@ def _choices(prepared: Prepared, request: Request) -> Choices:
 def _shares(names: list[str], request: Request) -> dict[str, Fraction]:
     """Split epsilon over the attributes that have no transition matrix of their own.
 
-    What may be spent on one record: a unit's so many times (group privacy of pure epsilons).
+    What may be spent on one draw: a unit's so many times (group privacy of pure epsilons), but of
+    an attribute that is one value a unit, and drawn once.
     """
     if request.epsilon is None or not request.method.needs_epsilon:
         return {}
     matrices = request[MATRIX] if request.method.uses("matrix") else None
     own = {name for name, given in (matrices or {}).items() if not isinstance(given, str)}
     sharing = [name for name in names if name not in own]
-    of_record = request.epsilon / request.protected_unit.max_rows
-    return split(of_record, sharing, request.budget) if sharing else {}
+    if not sharing:
+        return {}
+    unit = request.protected_unit
+    return {
+        name: share / unit.draws(of_unit=name in request.unit_attributes)
+        for name, share in split(request.epsilon, sharing, request.budget).items()
+    }
 
 
 def refuse_exact(planned: Plan, request: Request) -> None:
@@ -208,12 +214,12 @@ def _promise(
     joined: bool,
 ) -> Promise:
     """Ask the method what it promises, and take off what a choice by a look at the data costs."""
-    attributes = [part.attribute for part in parts]
+    attributes, unit = [part.attribute for part in parts], request.protected_unit
     promise = request.method.promise(
         Setting(
             shares=tuple(
                 (
-                    (part.share or Fraction(0)) * choices.max_rows,
+                    unit.spends(part.share, of_unit=part.attribute.of_unit) or Fraction(0),
                     max(1, table.n_records // request.k),
                 )
                 for part in parts

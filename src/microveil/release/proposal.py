@@ -117,6 +117,8 @@ UNIT = """\
 # unit = {name}     # its values repeat like the numbers of households: all records of one are then
 # max_rows = ...         # protected together, at most so many, as publicly known (laplace, pram,
                          # dp-synthetic)
+# unit_attributes = [...]  # those that all records of one have alike, as the region of a household:
+                         # drawn once and copied (laplace, pram)
 """
 # What is asked for by scope; None where none was named.
 REQUESTS: Mapping[Scope | None, str] = {

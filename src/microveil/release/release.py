@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, cast
 
 import polars
 
+from microveil.engines.base import Engine
 from microveil.errors import DataError, RequestError, stands_alone
 from microveil.files import named_format
 from microveil.files.folders import write_folders
@@ -27,13 +28,14 @@ from microveil.files.table_writing import new_table
 from microveil.files.text import TextFormat
 from microveil.files.writing import write_data
 from microveil.ledger import Recording, ledger_place, recorded
+from microveil.mechanism.noise import RandomSource
 from microveil.plans import AttributePlan, SinglePlan, SyntheticPlan
 from microveil.privacy import Guarantee, Scopes
 from microveil.release.corrected import corrected_of
 from microveil.release.units import Units
 from microveil.synthesis.margins import Margins, margins_of
 from microveil.synthesis.measurements import Measurements
-from microveil.table import ColumnSchema, MissingCodes, Reasons, Table, open_table
+from microveil.table import ColumnSchema, MissingCodes, Numbers, Reasons, Table, open_table
 from microveil.utility.corrected_shares import CorrectedShares
 
 if TYPE_CHECKING:  # where nobody says which frame it is, Release is one of any kind of frame
@@ -103,6 +105,15 @@ class Plan:
     def singles(self) -> tuple[SinglePlan, ...]:
         """The attributes that are drawn each by itself: all, or of a new table none."""
         return () if self.synthetic is not None else cast("tuple[SinglePlan, ...]", self.attributes)
+
+    def drawn(
+        self, part: SinglePlan, source: RandomSource, engine: Engine, *, isotonic: bool
+    ) -> Numbers:
+        """Draw an attribute of `singles`: of what is one value a unit, one draw a unit, copied."""
+        numbers = part.draw(source, engine, isotonic=isotonic)
+        if not part.attribute.of_unit or self.units is None:
+            return numbers
+        return numbers.in_order(self.units.first_records())
 
     @property
     def promised(self) -> Scopes:

@@ -40,6 +40,7 @@ class Arguments(PartArguments, total=False):
     keep: Iterable[str]
     unit: str | None
     max_rows: int | None
+    unit_attributes: Iterable[str] | None
     bounds: Mapping[str, tuple[Any, Any]] | None
     categories: Mapping[str, Any] | None
     resolution: Mapping[str, Any] | None
@@ -80,6 +81,7 @@ class Request:
     keep: tuple[str, ...]
     unit: str | None
     max_rows: int | None
+    unit_attributes: tuple[str, ...]
     bounds: Mapping[str, tuple[Any, Any]]
     categories: Mapping[str, Any]
     resolution: Mapping[str, Any]
@@ -176,12 +178,13 @@ class Request:
             )
 
     def _check_unit(self) -> None:
-        if self.unit is None and self.max_rows is None:
+        beside = [name for name in ("max_rows", "unit_attributes") if getattr(self, name)]
+        if self.unit is None and not beside:
             return
         if self.unit is None:
             raise RequestError(
-                "max_rows",
-                "it says how many records of one unit there may be, and no unit is named",
+                beside[0],
+                "it says what the records of one unit are, and no unit is named",
                 "name its column, for example unit='HOUSEHOLD' (--unit HOUSEHOLD), or leave it out",
             )
         if self.method.refuses_unit is not None:
@@ -205,6 +208,12 @@ class Request:
                 "it says which records are one unit's, and is not released: new numbers take its "
                 "place where rows are kept",
                 "leave it out of attributes and keep",
+            )
+        if self.unit_attributes and self.method.is_synthetic:
+            raise RequestError(
+                "unit_attributes",
+                f"records of {self.method.id} are no unit's, to which its value could be copied",
+                "leave it out, or choose laplace or pram",
             )
 
     def _check_shuffle(self) -> None:

@@ -5,6 +5,10 @@ is protected, records beyond a public number are left out before anything else l
 Which ones is drawn without a look at their values: for one and the same draw two neighbouring
 tables, which differ in the values of one unit alone, lose the same records, and what is left
 differs in so many records at most.
+
+An attribute that is declared to be one value a unit is taken from the unit's first record: what
+replacing a unit changes of it is one value, which is drawn once and copied to its records. Drawn
+for each of them anew, the draws would average out.
 """
 
 from dataclasses import dataclass
@@ -15,7 +19,7 @@ from numpy.typing import NDArray
 from microveil.errors import DataError
 from microveil.mechanism.noise import RandomSource, permutation
 from microveil.privacy import Unit
-from microveil.table import Table, check_columns
+from microveil.table import Numbers, Table, check_columns
 
 __all__ = ["Units", "limited", "rows_within"]
 
@@ -42,6 +46,21 @@ class Units:
     def of_values(self, missing: NDArray[np.bool_] | None) -> Whole:
         """Return the unit of each record that has a value of an attribute."""
         return self.of_record if missing is None else self.of_record[~missing]
+
+    def first_records(self) -> Whole:
+        """Return, for each record, the first of its unit's in the table."""
+        _, first = np.unique(self.of_record, return_index=True)
+        records: Whole = first[self.of_record]
+        return records
+
+    def differing(self, numbers: Numbers) -> int:
+        """Count the units whose records differ in what is to be one value a unit."""
+        first = numbers.in_order(self.first_records())
+        differs = numbers.values != first.values
+        if numbers.missing is not None and first.missing is not None:
+            differs &= ~(numbers.missing & first.missing)
+            differs |= numbers.missing != first.missing
+        return len(np.unique(self.of_record[differs]))
 
     def renumbered(self, source: RandomSource) -> Whole:
         """Draw new numbers for the units, from 1, in a secret order; one a record."""

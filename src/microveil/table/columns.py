@@ -102,6 +102,36 @@ class GridColumn:
         """How many records have no value."""
         return 0 if self.missing is None else int(self.missing.sum())
 
+    def in_order(self, order: NDArray[np.int64]) -> "GridColumn":
+        """Return the column with other records in the place of each: (n_records,).
+
+        >>> from fractions import Fraction
+        >>> from microveil.schema import Source
+        >>> age = Attribute(
+        ...     name="AGE",
+        ...     kind=Kind.WHOLE,
+        ...     resolution=Fraction(1),
+        ...     resolution_source=Source.TYPE,
+        ... )
+        >>> column = GridColumn(
+        ...     attribute=age, values=np.array([30, 40]), missing=np.array([False, True, False])
+        ... )
+        >>> column.in_order(np.array([2, 1, 2])).values
+        array([40, 40])
+        """
+        if self.missing is None:
+            return replace(self, values=self.values[order])
+        missing = self.missing[order]
+        # The place of each present record among the values that there are.
+        place = np.cumsum(~self.missing) - 1
+        values = self.values[place[order[~missing]]]
+        reasons = self.reasons
+        if reasons is not None:
+            reasons = replace(reasons, which=reasons.which[order])
+        return replace(
+            self, values=values, missing=missing if missing.any() else None, reasons=reasons
+        )
+
     def narrowed(self) -> "GridColumn":
         """Keep the values in as few bytes as their domain, which is public, needs.
 

@@ -62,11 +62,13 @@ def correct_shares(
     counts: NDArray[np.int64],
     categories: tuple[Any, ...],
     place: str = "matrix",
+    squares: NDArray[np.int64] | None = None,
 ) -> CorrectedShares:
     """Undo a transition matrix in the shares of categories.
 
     With P the matrix and q the released shares: pi = (P^T)^-1 q, and given the table its
-    covariance is (P^T)^-1 [sum over k of pi_k (diag P_k - P_k P_k^T) / n] P^-1.
+    covariance is (P^T)^-1 [sum over k of pi_k (diag P_k - P_k P_k^T) / n] P^-1. Where a draw is
+    that of several records, of s_u each, the sum is over draws, of s_u**2 / n**2 in place of 1 / n.
 
     Parameters
     ----------
@@ -78,6 +80,9 @@ def correct_shares(
         Their names.
     place : str
         How a message names the matrix.
+    squares : int64 array (n_categories,), optional
+        By released category the sum over draws of the squared number of records that share one;
+        by default each record has a draw of its own.
 
     Raises
     ------
@@ -105,8 +110,9 @@ def correct_shares(
     released = counts / n_records
     undo = np.linalg.inv(chances.T)
     shares = undo @ released
+    weighted = (counts if squares is None else squares) / n_records
     # The sum over k of pi_k diag P_k is diag q.
-    drawn = (np.diag(released) - chances.T @ np.diag(shares) @ chances) / n_records
+    drawn = (np.diag(weighted) - chances.T @ np.diag(undo @ weighted) @ chances) / n_records
     return CorrectedShares(
         categories=categories,
         n_records=n_records,

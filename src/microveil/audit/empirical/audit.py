@@ -170,7 +170,8 @@ def measured(
     if isinstance(part, CutsPlan | LevelsPlan):
         return _of_measurement(part, prepared, planned, engine, (runs, confidence, audit_seed))
     near: float | None = part.vector_loss
-    far, units = part.vector_loss, prepared.units
+    # What is one value a unit is drawn as a record is: once.
+    far, units = part.vector_loss, None if part.attribute.of_unit else prepared.units
     experiments: Mapping[str, Experiment]
     if units is not None and isinstance(part, CentroidPlan | TransitionPlan):
         # Each record is drawn by itself: the same neighbour is the worst at every scope.
@@ -362,7 +363,8 @@ def _claimed(cover: Cover, part: AttributePlan, planned: Plan) -> float | None:
     total = planned.guarantee.epsilon
     if cover.epsilon is None or part.share is None or not total:
         return None
-    return cover.epsilon * float((planned.guarantee.unit.spends(part.share) or 0) / total)
+    spent = planned.guarantee.unit.spends(part.share, of_unit=part.attribute.of_unit)
+    return cover.epsilon * float((spent or 0) / total)
 
 
 def _check(runs: int, confidence: float, audit_seed: int) -> None:
