@@ -328,7 +328,7 @@ def test_verbs_alone_make_an_engine():
     assert made == {
         ("protect/protecting", "protect"),
         ("protect/protecting", "plan"),
-        ("commands/files", "protect_file"),
+        ("commands/engines", "engine_for"),
         ("commands/auditing", "audit_release"),
         ("audit/advice", "advise"),
         ("audit/exact", "audit"),
@@ -410,7 +410,7 @@ def test_an_engine_from_outside_is_in_help(tmp_path):
     *shown, _ = done.stdout.split("END")
     assert len(shown) == 4
     for text in shown:
-        assert "Who carries it out: memory, plain." in " ".join(text.split())
+        assert "Who carries it out: memory, disk, plain." in " ".join(text.split())
 
 
 def test_a_request_is_read_by_no_engine():

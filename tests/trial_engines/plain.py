@@ -71,6 +71,15 @@ class PlainBins:
 class PlainEngine:
     """Every step as its definition says."""
 
+    memory = None
+    at_once = 1
+
+    def side_by_side(self, work, items):
+        return [work(item) for item in items]
+
+    def kept(self, value):
+        return value
+
     def remembering(self):
         return self
 

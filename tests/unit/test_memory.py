@@ -118,9 +118,11 @@ def test_a_file_to_be_written_takes_memory_for_what_is_compared_and_linked(monke
     free(monkeypatch, 80_000_000)
     folder = tmp_path / "release"
     with pytest.raises(mv.DataError, match=r"92 MB .*leave out the linkage \(--no-linkage\)"):
-        files.protect_file(tmp_path / "people.parquet", folder, **request())
+        files.protect_file(tmp_path / "people.parquet", folder, engine="memory", **request())
     assert os.listdir(tmp_path) == ["people.parquet"]
-    files.protect_file(tmp_path / "people.parquet", folder, linkage=False, **request())
+    files.protect_file(
+        tmp_path / "people.parquet", folder, linkage=False, engine="memory", **request()
+    )
     assert (folder / "guarantee.json").exists()
 
 

@@ -297,6 +297,25 @@ ENGINE: Argument[str] = Argument(
     of_table=True,
 )
 
+MEMORY: Argument[int] = Argument(
+    name="memory",
+    help="disk: how much memory may be taken, 2GB for example.",
+    read=reading.memory,
+    takes="a number of bytes, or text with MB or GB",
+    flags=(Flag(),),
+    entry=Entry(type=str | int),
+    of_table=True,
+)
+SCRATCH: Argument[str] = Argument(
+    name="scratch",
+    help="disk: the folder for scratch files, which have no name there.",
+    read=reading.scratch,
+    takes="the path of a folder",
+    flags=(Flag(),),
+    entry=Entry(type=str),
+    of_table=True,
+)
+
 # In the order in which a person is shown them: the methods' own stand between.
 FIRST: tuple[Argument[Any], ...] = (
     METHOD,
@@ -319,4 +338,14 @@ FIRST: tuple[Argument[Any], ...] = (
     MISSING_REASONS,
     EXACT_CELLS,
 )
-LAST: tuple[Argument[Any], ...] = (BUDGET, ISOTONIC, SHUFFLE, SEED, TYPES, POPULATION, ENGINE)
+LAST: tuple[Argument[Any], ...] = (
+    BUDGET,
+    ISOTONIC,
+    SHUFFLE,
+    SEED,
+    TYPES,
+    POPULATION,
+    ENGINE,
+    MEMORY,
+    SCRATCH,
+)

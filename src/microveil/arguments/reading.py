@@ -6,6 +6,7 @@ without it.
 
 import contextlib
 import numbers
+import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -28,10 +29,12 @@ __all__ = [
     "delta",
     "epsilon",
     "max_rows",
+    "memory",
     "missing_codes",
     "missing_values",
     "population",
     "record_count",
+    "scratch",
     "seed",
     "shuffled",
     "target",
@@ -278,6 +281,22 @@ def shuffled(given: Any) -> str | None:
     raise RequestError(
         "shuffle", "it must be True, False, 'rows' or 'columns'", "pass shuffle='columns'"
     )
+
+
+def memory(given: Any) -> int:
+    """Read how much memory may be taken."""
+    from microveil.table.memory import bytes_of
+
+    return bytes_of(given)
+
+
+def scratch(given: Any) -> str:
+    """Read the folder for scratch files."""
+    if not isinstance(given, str | os.PathLike) or not os.fspath(given):
+        raise RequestError(
+            "scratch", "it is the path of a folder", "pass for example scratch='/data/scratch'"
+        )
+    return str(os.fspath(given))
 
 
 def population(given: Any) -> str:

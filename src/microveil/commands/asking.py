@@ -15,6 +15,7 @@ from microveil.files.reading import SourceFile, open_file
 from microveil.files.text import TextFormat
 from microveil.release.recipe import file_of_recipe, merged, read_recipe
 from microveil.table import MissingCodes, bounds_from_data
+from microveil.table.scratch import Scratch
 
 __all__ = [
     "apart",
@@ -41,15 +42,17 @@ def asked_of(
     text: TextFormat | None = None,
     calculated: Iterable[str] = (),
     progress: Progress,
+    scratch: Scratch | None = None,
 ) -> tuple[SourceFile, dict[str, Any]]:
     """Read a file, and what is asked of it: recipe and arguments in one.
 
     Arguments by column may be entries NAME=VALUES, see `with_named_values`. ``calculated`` names
-    columns that are calculated with though they are not protected.
+    columns that are calculated with though they are not protected. With ``scratch`` the table is
+    read piece by piece and stays there.
     """
     of_recipe = {} if recipe is None else read_recipe(recipe)
     progress("reading the table")
-    file = open_file(path, text=text_of_recipe(recipe, text), progress=progress)
+    file = open_file(path, text=text_of_recipe(recipe, text), progress=progress, scratch=scratch)
     asked = merged(of_recipe, with_named_values(arguments, file.names))
     codes = codes_of(asked)
     source = file.read(

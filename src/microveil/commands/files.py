@@ -14,9 +14,10 @@ from microveil.commands.asking import (
     read_with_codes,
 )
 from microveil.commands.custodians import kept_of_recipe
+from microveil.commands.engines import engine_for, to_link
 from microveil.compare import Comparison, compare
 from microveil.compare.store import opened, written_whole
-from microveil.engines import engine_of
+from microveil.engines.disk import DiskEngine
 from microveil.errors import FileError, stands_alone
 from microveil.evaluation.analyses import Analyses
 from microveil.evaluation.promised import codes_in_release
@@ -120,6 +121,7 @@ def protect_file(
     check_absent(Path(folder), overwrite=overwrite)
     if into is not None:
         check_new_table(into, overwrite=overwrite)
+    engine = engine_for(path, folder, recipe, arguments)
     source, asked = asked_of(
         path,
         arguments,
@@ -128,6 +130,7 @@ def protect_file(
         decimals_from_data=decimals_from_data,
         text=text,
         progress=progress,
+        scratch=engine.scratch if isinstance(engine, DiskEngine) else None,
     )
     form = named_format(source.format.name if format is None else format)
     ledger_place(folder, asked.get("population"), ledger)  # what is wrong with it, before any work
@@ -138,8 +141,10 @@ def protect_file(
             is_synthetic=method.is_synthetic,
             is_seeded=asked.get("seed") is not None,
         )
-    engine = engine_of(asked)
-    planned, foreseen = examined_plan(labelled(source), asked, engine, progress, linked=linkage)
+    linked = to_link(engine, source.frame, asked) if linkage else False
+    planned, foreseen = examined_plan(
+        labelled(source), asked, engine, progress, linked=linked is True
+    )
     if with_measurements:  # the method may have been left to advice
         refuse_measurements(
             planned.guarantee.method,
@@ -156,10 +161,11 @@ def protect_file(
         drawn.data,
         [part.attribute.name for part in planned.attributes],
         in_place=planned.guarantee.in_place,
-        linkage=linkage,
+        linkage=linked,
         categories=_listed(planned),
         codes=(codes, codes_in_release(codes, planned.guarantee)),
         progress=progress,
+        side_by_side=engine.side_by_side,
     )
     is_reported = source.frame.height <= REPORTED_RECORDS
     release = released(

@@ -211,9 +211,9 @@ def _task(
                 ready=_of_parts(table, {**asked, "seed": seed}, engine, paired=paired),
             )
         request = Request.of(asked)
-        reading = _read(table, request, seed, readings, paired=paired)
+        reading = _read(table, request, seed, readings, engine, paired=paired)
         if request.k > reading.fewest_values:
-            prepare(table, request)  # says why, in the words that fit
+            prepare(table, request, engine)  # says why, in the words that fit
     except MicroveilError as error:
         return Task(configuration=configuration, ready=error)
     settled = Settled(asked=asked, request=request, prepared=reading.prepared)
@@ -228,7 +228,9 @@ def _of_parts(
     return settled, Reading.of(settled.prepared, needs_numbers=paired)
 
 
-def _read(table: Any, request: Request, seed: int, readings: Readings, *, paired: bool) -> Reading:
+def _read(
+    table: Any, request: Request, seed: int, readings: Readings, engine: Engine, *, paired: bool
+) -> Reading:
     """Read a table as a method needs it, unless that was done, or done for stricter needs."""
     method = request.method
     needs = (method.takes_categories, method.is_synthetic, request.outside)
@@ -238,7 +240,7 @@ def _read(table: Any, request: Request, seed: int, readings: Readings, *, paired
     key = (method.needs_bounds, needs)
     if key not in readings:
         try:
-            prepared = prepare(table, replace(request, k=1, seed=seed))
+            prepared = prepare(table, replace(request, k=1, seed=seed), engine)
             readings[key] = Reading.of(prepared, needs_numbers=paired)
         except MicroveilError as error:
             readings[key] = error

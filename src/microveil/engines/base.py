@@ -9,7 +9,7 @@ promised.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,8 @@ from microveil.table import GridColumn
 __all__ = ["Binned", "ClusterSummary", "Clusters", "Column", "Engine", "Ranked", "Widening"]
 
 Whole = NDArray[np.int64]
+Item = TypeVar("Item")
+Value = TypeVar("Value")
 
 
 class Column(Protocol):
@@ -125,6 +127,27 @@ class Engine(Protocol):
     Handles that an engine takes are those it made itself. Any step may be refused, by an
     `EngineError`; what a step gives is then never less exact than asked for.
     """
+
+    @property
+    def memory(self) -> int | None:
+        """How many bytes the process may take; None where that is for the machine to say."""
+        ...
+
+    @property
+    def at_once(self) -> int | None:
+        """How many columns are worked on and held at a time; None for all of them."""
+        ...
+
+    def side_by_side(self, work: Callable[[Item], Value], items: Sequence[Item]) -> list[Value]:
+        """Work on columns, as many at a time as there is room for."""
+        ...
+
+    def kept(self, value: Value) -> Value:
+        """Return what is needed later as the engine keeps it until then: it may be elsewhere.
+
+        A column, a plan or anything else that holds arrays.
+        """
+        ...
 
     def remembering(self) -> "Engine":
         """Return an engine that does once what many plans on the same columns share."""

@@ -41,9 +41,11 @@ from microveil.partition.quantiles import Candidates, Codes
 from microveil.schema import Attribute, Cells
 from microveil.synthesis.axes import Axis
 from microveil.table import GridColumn, spread
+from microveil.table.threads import in_threads
 
 __all__ = ["LocalColumn", "LocalEngine", "RememberingEngine"]
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 Whole = NDArray[np.int64]
 # Work and the columns it is on: they are kept beside it, so that their ids stay their own.
@@ -108,6 +110,17 @@ class LocalBins:
 
 class LocalEngine:
     """Columns in memory; see `Engine` for what each step promises."""
+
+    memory: int | None = None
+    at_once: int | None = None
+
+    def side_by_side(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+        """Work on all of them in threads: sorting and the kernels let go of the interpreter."""
+        return in_threads(work, items)
+
+    def kept(self, value: Result) -> Result:
+        """Leave it where it is."""
+        return value
 
     def remembering(self) -> Engine:
         """Make an engine that ranks each column once, and keeps the rankings."""

@@ -6,21 +6,24 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, cast
 
 import polars as pl
 
 from microveil.errors import FileError
 from microveil.files.columns import Misfit, convert, infer, mixture
 from microveil.files.formulas import escaped
+from microveil.files.mapped import MappedFile, check_unchanged, state_of
 from microveil.files.structure import Structure, check_structure
 from microveil.files.text import TextFormat, as_utf8, check_utf8, place
 from microveil.table import Labels
 from microveil.table.memory import check_reading
+from microveil.table.scratch import Scratch
 
-__all__ = ["batches", "opened"]
+__all__ = ["batches", "opened", "opened_on_disk"]
 
 N_SAMPLE = 10_000  # records that a column's type is read off
+_PIECE = 1 << 19  # records parsed at a time where the table stays on the disk
 _BATCH = 1 << 16  # records turned into text while the batch before is hashed and written
 # polars raises its panics past Exception; they may quote a value like its errors.
 _POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, OSError)
@@ -32,15 +35,42 @@ def opened(path: Path, raw: bytes, text: TextFormat | None) -> "_Opened":
     return _Opened(path, as_utf8(path, raw, text), text)
 
 
+def opened_on_disk(path: Path, text: TextFormat | None, scratch: Scratch) -> "_Opened":
+    """Check a file's structure; its table is made in pieces, each of which stays on the disk.
+
+    Raises
+    ------
+    FileError
+        If its encoding is not UTF-8, or it breaks a rule.
+    """
+    text = text or TextFormat()
+    if text.codec != "utf-8":
+        raise FileError(
+            str(path),
+            f"only UTF-8 can be read piece by piece, and the file is {text.codec}",
+            "write it in UTF-8, or read it whole (--engine memory)",
+        )
+    pages = MappedFile.of(path)
+    scratch.watch(pages)
+    data = as_utf8(path, cast("bytes", pages), text)
+    return _Opened(path, data, text, scratch)
+
+
 class _Opened:
     """One CSV file on its way from bytes to a table."""
 
-    def __init__(self, path: Path, data: bytes, text: TextFormat) -> None:
+    def __init__(
+        self, path: Path, data: bytes, text: TextFormat, scratch: Scratch | None = None
+    ) -> None:
         self.path = path
         self.data = data
         self.text = text
+        self._scratch = scratch
+        self._state = state_of(path) if scratch is not None else None
         self.structure: Structure = check_structure(path, data, text)
-        check_reading(path, len(data), self.structure.n_records * len(self.structure.names))
+        if scratch is None:
+            n_cells = self.structure.n_records * len(self.structure.names)
+            check_reading(path, len(data), n_cells)
         self._missing: dict[str, list[str]] = {}
 
     @property
@@ -75,12 +105,14 @@ class _Opened:
         }
         frame = self._fast(fast)
         if frame is None:
-            frame = self._parse(self.data, dict.fromkeys(dtypes, pl.String()))
+            frame = self._whole(dict.fromkeys(dtypes, pl.String()))
         if frame is None:
             rule = "the file must be a table"
             raise FileError(str(self.path), rule, "export the table again as CSV")
         frame = self._convert(frame, dtypes)
         self._refuse_mixtures(frame, lambda name: of_one_kind(name) and not as_text(name))
+        if self._state is not None:
+            check_unchanged(self.path, self._state)
         return frame
 
     def _dtypes(
@@ -115,7 +147,7 @@ class _Opened:
         decimals = [name for name, dtype in schema.items() if dtype == pl.Float64]
         if decimals and self.text.decimal == "," and b"." in self.data:
             return None  # polars takes 1.234 for the decimal number, whatever the mark is
-        frame = self._parse(self.data, schema)
+        frame = self._whole(schema)
         if frame is not None and decimals:
             # A sum is finite only if all its terms are: polars reads nan and inf as numbers.
             sums = frame.select(pl.col(decimals).sum()).row(0)
@@ -123,13 +155,41 @@ class _Opened:
                 return None
         return frame
 
+    def _whole(self, schema: Mapping[str, pl.DataType]) -> pl.DataFrame | None:
+        """Parse all records; None where polars sees others than we do."""
+        frame = self._parse(self.data, schema)
+        return frame if frame is not None and frame.height == self.structure.n_records else None
+
     def _parse(self, data: bytes, schema: Mapping[str, pl.DataType]) -> pl.DataFrame | None:
+        if data is self.data and self._scratch is not None:
+            return self._parse_in_pieces(self._scratch, schema)
         end = self.structure.end
+        return self._parse_records(data if len(data) <= end else data[:end], 1, schema)
+
+    def _parse_in_pieces(
+        self, scratch: Scratch, schema: Mapping[str, pl.DataType]
+    ) -> pl.DataFrame | None:
+        """Parse some records after others, and keep each column of them on the disk."""
+        pieces: dict[str, list[pl.Series]] = {name: [] for name in schema}
+        for piece in self.structure.pieces(self.data, self.text, _PIECE):
+            frame = self._parse_records(self.data[piece], 0, schema)
+            if frame is None:
+                return None
+            for column in frame:
+                pieces[column.name].append(scratch.column(column))
+        joined = {}
+        for name in schema:
+            joined[name] = scratch.column(pl.concat(pieces.pop(name), rechunk=True))
+        return pl.DataFrame(joined)
+
+    def _parse_records(
+        self, data: bytes, header: int, schema: Mapping[str, pl.DataType]
+    ) -> pl.DataFrame | None:
         try:
             frame = pl.read_csv(
-                data if len(data) <= end else data[:end],
+                data,
                 has_header=False,
-                skip_rows=1,
+                skip_rows=header,
                 schema=schema,
                 separator=self.text.separator,
                 # Without this a cell of two quotes is empty text; with it reading is slower.
@@ -137,8 +197,6 @@ class _Opened:
                 decimal_comma=self.text.decimal == ",",
             )
         except _POLARS_ERRORS:
-            return None
-        if data is self.data and frame.height != self.structure.n_records:
             return None
         emptied = [
             pl.when(~pl.col(name).is_in(words)).then(pl.col(name)).alias(name)
@@ -149,8 +207,15 @@ class _Opened:
 
     def _convert(self, frame: pl.DataFrame, dtypes: dict[str, pl.DataType | None]) -> pl.DataFrame:
         """Give the columns that came as text their types, several at a time."""
-        with ThreadPoolExecutor() as pool:
-            columns = list(pool.map(self._convert_one, frame, dtypes.values()))
+        columns: list[pl.Series | Misfit]
+        if self._scratch is not None:
+            keep = self._scratch.kept
+            columns = [
+                keep(self._convert_one(*one)) for one in zip(frame, dtypes.values(), strict=True)
+            ]
+        else:
+            with ThreadPoolExecutor() as pool:
+                columns = list(pool.map(self._convert_one, frame, dtypes.values()))
         misfits = [
             (column, name)
             for column, name in zip(columns, dtypes, strict=True)

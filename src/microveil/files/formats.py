@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # the command line shows the formats without loading what rea
 
     from microveil.files.text import TextFormat
     from microveil.table import Labels
+    from microveil.table.scratch import Scratch
 
 __all__ = [
     "FORMATS",
@@ -25,6 +26,7 @@ __all__ = [
     "Format",
     "FormatModule",
     "Opened",
+    "PiecesModule",
     "format_of",
     "named_format",
     "titles",
@@ -80,6 +82,14 @@ class FormatModule(Protocol):
         ...
 
 
+class PiecesModule(FormatModule, Protocol):
+    """What the module of a format offers whose files can be read in pieces."""
+
+    def opened_on_disk(self, path: Path, text: "TextFormat | None", scratch: "Scratch") -> Opened:
+        """Check the form of a file, whose table is to stay on the disk."""
+        ...
+
+
 class DatabaseModule(FormatModule, Protocol):
     """What the module of a format offers whose files may hold several tables."""
 
@@ -124,6 +134,9 @@ class Format:
         Whether tables are written in it too.
     has_tables : bool
         Whether its files may hold several tables, and be asked by a query.
+    in_pieces : bool
+        Whether a file larger than memory can be read, column by column or piece by piece; its
+        module then offers `opened_on_disk`.
     unfinished : tuple of str
         What the names of files beside one end with, behind its own, while it is not whole.
     """
@@ -138,6 +151,7 @@ class Format:
     keeps: frozenset[str] = frozenset()
     is_written: bool = True
     has_tables: bool = False
+    in_pieces: bool = False
     unfinished: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -179,11 +193,18 @@ def _text(name: str, separator: str, suffixes: tuple[str, ...]) -> Iterator[Form
         module="microveil.files.csv_format",
         separator=separator,
         has_types=False,
+        in_pieces=True,
     )
     yield plain
     for end, compression in _COMPRESSED.items():
         packed = tuple(f"{suffix}.{end}" for suffix in suffixes)
-        yield replace(plain, name=f"{name}.{end}", suffixes=packed, compression=compression)
+        yield replace(
+            plain,
+            name=f"{name}.{end}",
+            suffixes=packed,
+            compression=compression,
+            in_pieces=False,
+        )
 
 
 _COMPRESSED = {"gz": "gzip", "zst": "zstd"}
@@ -195,6 +216,7 @@ _ALL = (
         title="Parquet",
         suffixes=(".parquet", ".pq"),
         module="microveil.files.parquet_format",
+        in_pieces=True,
     ),
     Format(
         name="arrow",

@@ -1,21 +1,53 @@
 """Parquet files."""
 
 import io
-from collections.abc import Iterator, Mapping
+import queue
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import IO
 
 import polars as pl
 
+from microveil.errors import MicroveilError
+from microveil.files.mapped import check_unchanged, state_of
 from microveil.files.text import TextFormat
-from microveil.files.typed import TypedTable, opened_by, to_publish
+from microveil.files.typed import (
+    POLARS_ERRORS,
+    TypedTable,
+    broken,
+    opened_by,
+    to_publish,
+    without_metadata,
+)
 from microveil.table import Labels
+from microveil.table.scratch import Scratch
 
-__all__ = ["batches", "opened"]
+__all__ = ["batches", "opened", "opened_on_disk"]
+
+# A larger table is written piece by piece, by about so many bytes.
+_LARGE = 1 << 28
 
 
 def opened(path: Path, raw: bytes, text: TextFormat | None) -> TypedTable:  # noqa: ARG001
     """Read a file."""
     return opened_by(pl.read_parquet, path, raw, "Parquet", pl.scan_parquet)
+
+
+def opened_on_disk(path: Path, text: TextFormat | None, scratch: Scratch) -> TypedTable:  # noqa: ARG001
+    """Read a file column by column, each of which stays on the disk."""
+    state = state_of(path)
+    try:
+        outline = pl.scan_parquet(path, glob=False)
+        names = outline.collect_schema().names()
+        columns = [scratch.column(outline.select(name).collect().to_series()) for name in names]
+    except MicroveilError:
+        raise
+    except POLARS_ERRORS:
+        check_unchanged(path, state)
+        raise broken(path, "Parquet") from None
+    check_unchanged(path, state)
+    return TypedTable(without_metadata(path, pl.DataFrame(columns)))
 
 
 def batches(
@@ -25,7 +57,56 @@ def batches(
     escape_formulas: bool,  # noqa: ARG001
     labels: Mapping[str, Labels],  # noqa: ARG001 -- it has no place for them
 ) -> Iterator[bytes | memoryview]:
-    """Write a table in one part: names, types and values alone."""
+    """Write a table, names, types and values alone: in one part, or a large one in many."""
+    published = to_publish(frame)
+    if frame.estimated_size() > _LARGE:
+        yield from _as_written(lambda file: published.lazy().sink_parquet(file))
+        return
     buffer = io.BytesIO()
-    to_publish(frame).write_parquet(buffer)
+    published.write_parquet(buffer)
     yield buffer.getbuffer()
+
+
+class _Pipe(io.RawIOBase):
+    """A file whose parts are passed on as they are written."""
+
+    def __init__(self) -> None:
+        self.parts: queue.Queue[bytes | BaseException | None] = queue.Queue(maxsize=64)
+        self.is_wanted = True
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, part: "bytes | memoryview") -> int:  # type: ignore[override]
+        if not self.is_wanted:
+            raise OSError("nobody takes it any more")
+        self.parts.put(bytes(part))
+        return len(part)
+
+
+def _as_written(write: Callable[[IO[bytes]], object]) -> Iterator[bytes]:
+    """Yield a file's parts while it is written, in a thread of its own."""
+    pipe = _Pipe()
+
+    def work() -> None:
+        try:
+            write(pipe)  # type: ignore[arg-type]
+            pipe.parts.put(None)
+        except BaseException as error:  # noqa: BLE001 -- raised where the parts are taken
+            pipe.parts.put(error)
+
+    writer = threading.Thread(target=work, name="parquet")
+    writer.start()
+    try:
+        while (part := pipe.parts.get()) is not None:
+            if isinstance(part, BaseException):
+                raise part
+            yield part
+    finally:
+        pipe.is_wanted = False
+        while writer.is_alive():
+            try:
+                pipe.parts.get(timeout=0.1)
+            except queue.Empty:
+                continue
+        writer.join()

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import cast
+from typing import TypeVar, cast
 
 import polars as pl
 
@@ -14,11 +14,22 @@ from microveil.errors import FileError, stands_alone
 from microveil.files import arrow_format
 from microveil.files.address import Address, address_of
 from microveil.files.compression import unpacked
-from microveil.files.formats import FORMATS, DatabaseModule, Format, Opened, format_of
+from microveil.files.formats import (
+    FORMATS,
+    DatabaseModule,
+    Format,
+    Opened,
+    PiecesModule,
+    format_of,
+)
+from microveil.files.mapped import MappedFile
 from microveil.files.table_schema import Beside, schema_beside
 from microveil.files.text import TextFormat
 from microveil.table import Labels
 from microveil.table.memory import check_reading
+from microveil.table.scratch import Scratch
+
+Bytes = TypeVar("Bytes")
 
 __all__ = ["OpenedFile", "SourceFile", "open_file", "read_file"]
 
@@ -81,8 +92,11 @@ class OpenedFile:
         address: Address,
         text: TextFormat | None = None,
         progress: Callable[[str], None] = lambda _step: None,
+        scratch: Scratch | None = None,
     ) -> None:
         self._address = address
+        if scratch is not None:
+            _check_in_pieces(address)
         self._database: str | None = None
         if address.scheme == "postgresql":
             from microveil.files import postgresql  # with its library, which others do without
@@ -103,9 +117,12 @@ class OpenedFile:
                 "check its name, and the folder that it is in",
             )
         self._format = format_of(address.path)
-        raw = self._bytes(progress)
-        self._digested = iter([raw])
-        self._table = self._opened(raw, text)
+        if scratch is not None:
+            self._table, self._digested = self._opened_on_disk(text, scratch)
+        else:
+            raw = self._bytes(progress)
+            self._digested = iter([raw])
+            self._table = self._opened(raw, text)
         is_alone = self._format.keeps_all or address.is_web
         beside = None if is_alone else schema_beside(address.path, self._table.names)
         self._beside = beside or Beside(labels=self._table.labels)
@@ -131,6 +148,16 @@ class OpenedFile:
             module = cast("DatabaseModule", form.load())
             return module.opened(path, data, None, self._address.table, self._address.query)
         return form.load().opened(path, data, form.text(text))
+
+    def _opened_on_disk(
+        self, text: TextFormat | None, scratch: Scratch
+    ) -> tuple[Opened, Iterator[bytes | memoryview]]:
+        path = self._address.path
+        raw = _read(path, MappedFile.of)
+        scratch.watch(raw)
+        module = cast("PiecesModule", self._format.load())
+        opened = module.opened_on_disk(path, self._format.text(text), scratch)
+        return opened, raw.pieces()
 
     @property
     def names(self) -> list[str]:
@@ -174,6 +201,7 @@ def open_file(
     *,
     text: TextFormat | None = None,
     progress: Callable[[str], None] = lambda _step: None,
+    scratch: Scratch | None = None,
 ) -> OpenedFile:
     """Open a file to see its columns before it is said how to read them.
 
@@ -185,13 +213,15 @@ def open_file(
         As for `read_file`.
     progress : callable
         Gets how much is downloaded, where something is.
+    scratch : Scratch, optional
+        Where the table is to be, if not in memory: of a CSV or Parquet file alone.
 
     Raises
     ------
     FileError
         The file cannot be read or is no table.
     """
-    return OpenedFile(address_of(place), text, progress)
+    return OpenedFile(address_of(place), text, progress, scratch)
 
 
 @stands_alone
@@ -265,11 +295,29 @@ def _begins(path: Path) -> bool:
         return True
 
 
+def _check_in_pieces(address: Address) -> None:
+    """Refuse what can be read whole alone."""
+    is_file = address.scheme == "file"
+    if not is_file or not format_of(address.path).in_pieces:
+        raise FileError(
+            address.location,
+            "only CSV, TSV and Parquet files, not compressed, can be read piece by piece",
+            "export the table as Parquet, or read it whole (--engine memory)",
+        )
+
+
 def _read_bytes(path: Path) -> bytes:
-    try:
+    def whole(path: Path) -> bytes:
         # Twice: whatever its format is, what stands in it is held as a table, too.
         check_reading(path, 2 * path.stat().st_size)
         return path.read_bytes()
+
+    return _read(path, whole)
+
+
+def _read(path: Path, read: Callable[[Path], Bytes]) -> Bytes:
+    try:
+        return read(path)
     except FileError:
         raise
     except FileNotFoundError:

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,15 @@ class Structure:
             return self.header_end
         memory, _ = _walk(data, text, self.header_end, n_fields=0, limit=n_records)
         return self.header_end + int(memory[kernel.END])
+
+    def pieces(self, data: bytes, text: TextFormat, n_records: int) -> Iterator[slice]:
+        """Yield where the records are, so many at a time."""
+        start, left = self.header_end, self.n_records
+        while left > 0:
+            memory, _ = _walk(data, text, start, n_fields=0, limit=min(n_records, left))
+            end = self.end if left <= n_records else start + int(memory[kernel.END])
+            yield slice(start, end)
+            start, left = end, left - n_records
 
     def line_of(self, data: bytes, text: TextFormat, record: int) -> int:
         """Line of the file on which a record begins, both as counted here: 0 and 1 first."""

@@ -12,10 +12,19 @@ from microveil.files.columns import plain
 from microveil.table import Labels
 from microveil.table.memory import check_reading
 
-__all__ = ["TypedTable", "UnwritableError", "check_filled", "opened_by", "to_publish"]
+__all__ = [
+    "POLARS_ERRORS",
+    "TypedTable",
+    "UnwritableError",
+    "broken",
+    "check_filled",
+    "opened_by",
+    "to_publish",
+    "without_metadata",
+]
 
 # polars raises its panics past Exception; they may quote a value like its errors.
-_POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, OSError)
+POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, OSError)
 
 
 class UnwritableError(Exception):
@@ -77,14 +86,29 @@ def opened_by(
         frame = read(io.BytesIO(raw))
     except FileError:
         raise
-    except _POLARS_ERRORS:
-        rule = f"the file must be whole {title}, and it is broken or something else"
-        remedy = "export the table again; name it .csv if it is text"
-        raise FileError(str(path), rule, remedy) from None
+    except POLARS_ERRORS:
+        raise broken(path, title) from None
+    return TypedTable(without_metadata(path, frame))
+
+
+def broken(path: Path, title: str) -> FileError:
+    """Return the error about a file that a reader of its format cannot read."""
+    rule = f"the file must be whole {title}, and it is broken or something else"
+    return FileError(str(path), rule, "export the table again; name it .csv if it is text")
+
+
+def without_metadata(path: Path, frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the table of a file without what its types may hold beside values.
+
+    Raises
+    ------
+    FileError
+        If it holds no records.
+    """
     if frame.height == 0 or frame.width == 0:
         rule = "the file must hold records, and there are none"
         raise FileError(str(path), rule, "check that the table was exported")
-    return TypedTable(pl.DataFrame([plain(column) for column in frame]))
+    return pl.DataFrame([plain(column) for column in frame])
 
 
 def check_filled(path: Path, raw: bytes) -> None:

@@ -12,7 +12,6 @@ from microveil.plans import SinglePlan, SyntheticPlan
 from microveil.privacy import Condition, Cover, Model, Scopes
 from microveil.schema import Kind
 from microveil.table.memory import APART
-from microveil.table.threads import in_threads
 
 __all__ = [
     "NOTHING_FORMAL",
@@ -318,7 +317,9 @@ def each(plan_one: Callable[[Column, Choices, Engine], SinglePlan]) -> PlanStep:
     def plan(columns: Sequence[Column], choices: Choices, engine: Engine) -> Sequence[SinglePlan]:
         if columns[0].n_present < FEW_RECORDS:
             return [plan_one(column, choices, engine) for column in columns]
-        return in_threads(lambda column: plan_one(column, choices, engine), columns)
+        return engine.side_by_side(
+            lambda column: engine.kept(plan_one(column, choices, engine)), columns
+        )
 
     return plan
 

@@ -23,7 +23,6 @@ from microveil.release.selection import AUTO
 from microveil.release.settling import plan_settled, refuse_exact_cells, settle_asked
 from microveil.synthesis.measurements import Measurements
 from microveil.table import ColumnSchema, LabelledTable, Labels, MissingCodes, Numbers, code_for
-from microveil.table.threads import in_threads
 from microveil.text import one_line
 
 if TYPE_CHECKING:
@@ -153,8 +152,14 @@ def protect(
         dependence between attributes is gone. Columns cannot be kept beside it.
     seed : int, optional
         For experiments only: the release then protects nobody.
-    engine : {"memory"}, optional
-        Who carries it out: it changes nothing of what is promised.
+    engine : {"memory", "disk"}, optional
+        Who carries it out: it changes nothing of what is promised, nor of what is computed. "disk"
+        works on one column after another, and keeps the others on the disk meanwhile.
+    memory : int or str, optional
+        How much of it may be taken, "2GB" for example: asks for the engine "disk".
+    scratch : str or Path, optional
+        Where that engine has its files, which have no name there; by default the folder for
+        temporary files.
     population : str, optional
         Who the people are, in up to 200 characters: `Release.write` then records the release
         in the custodian's ledger, which counts all releases of theirs.
@@ -283,7 +288,9 @@ def examined_plan(
         progress("weighing")
     settled = settle_asked(table, asked, engine, progress)
     for one in settled.each:
-        check_fits(one.prepared.table, len(settled.prepared.columns), one.request, linked=linked)
+        check_fits(
+            one.prepared.table, len(settled.prepared.columns), one.request, engine, linked=linked
+        )
     planned = plan_settled(settled, engine, progress)
     refuse_exact_cells(planned, settled)
     return planned, plan_findings(planned, settled, engine, progress)
@@ -375,18 +382,21 @@ def draw(
         )
     if planned.synthetic is not None:
         measurements, new = planned.synthetic.draw(source, engine, progress)
-        return Drawn(data=planned.table.rebuild(new, (), None), measurements=measurements)
+        data = planned.table.rebuild(new, (), None, store=engine.kept)
+        return Drawn(data=data, measurements=measurements)
     columns = _columns(planned, source, engine, progress)
     n_records, order = planned.table.n_records, None
     if planned.shuffle == "rows":
         order = permutation(n_records, source)
     elif planned.shuffle == "columns":
-        columns = _each_in_order(columns, n_records, source)
+        columns = _each_in_order(columns, n_records, source, engine)
     numbered = {}
     if planned.units is not None and planned.guarantee.has_new_numbers:
         numbered[str(planned.units.unit.column)] = planned.units.renumbered(source)
     return Drawn(
-        data=planned.table.rebuild(columns, planned.guarantee.kept, order, numbered),
+        data=planned.table.rebuild(
+            columns, planned.guarantee.kept, order, numbered, store=engine.kept
+        ),
     )
 
 
@@ -410,10 +420,10 @@ def _columns(
         name = part.attribute.name
         if name in planned.reasons:
             numbers = replace(numbers, reasons=planned.reasons[name])
-        return name, numbers
+        return name, engine.kept(numbers)
 
     tasks = list(zip(planned.singles, streams, strict=True))
-    return dict(in_threads(drawn, tasks))
+    return dict(engine.side_by_side(drawn, tasks))
 
 
 def _of_part(
@@ -423,14 +433,14 @@ def _of_part(
     columns, n_records = _columns(part, source, engine, progress), part.table.n_records
     if part.shuffle == "rows":
         order = permutation(n_records, source)
-        return {name: numbers.in_order(order) for name, numbers in columns.items()}
+        return {name: engine.kept(numbers.in_order(order)) for name, numbers in columns.items()}
     if part.shuffle == "columns":
-        return _each_in_order(columns, n_records, source)
+        return _each_in_order(columns, n_records, source, engine)
     return columns
 
 
 def _each_in_order(
-    columns: Mapping[str, Numbers], n_records: int, source: RandomSource
+    columns: Mapping[str, Numbers], n_records: int, source: RandomSource, engine: Engine
 ) -> dict[str, Numbers]:
     """Put each column in a random order of its own.
 
@@ -438,7 +448,7 @@ def _each_in_order(
     """
     orders = source.spawn(len(columns))
     return {
-        name: numbers.in_order(permutation(n_records, stream))
+        name: engine.kept(numbers.in_order(permutation(n_records, stream)))
         for (name, numbers), stream in zip(columns.items(), orders, strict=True)
     }
 

@@ -46,6 +46,7 @@ KOLMOGOROV_SMIRNOV, TOTAL_VARIATION = "Kolmogorov-Smirnov", "total variation"
 Categories = Mapping[str, Sequence[str] | None]
 NO_CATEGORIES: Categories = MappingProxyType({})
 Progress = Callable[[str], None]
+SideBySide = Callable[[Callable[[str], Any], Sequence[str]], list[Any]]
 OVER_ALL = "over all attributes"
 # The name of an attribute, and its values before and after.
 _Sides = tuple[str, Column, Column]
@@ -57,11 +58,12 @@ def release_findings(
     attributes: Iterable[str],
     *,
     in_place: Collection[str] | None = None,
-    linkage: bool = True,
+    linkage: bool | str = True,
     categories: Categories = NO_CATEGORIES,
     seed: int = 0,
     codes: tuple[MissingCodes, MissingCodes] = (MissingCodes(), MissingCodes()),
     progress: Progress = lambda _step: None,
+    side_by_side: SideBySide = in_threads,
 ) -> ReleaseFindings:
     """Find out about a release what information loss does not show.
 
@@ -74,8 +76,8 @@ def release_findings(
     in_place : collection of str, optional
         Those of them whose rows stand where the original's do: by default all. Records are linked
         by these alone.
-    linkage : bool
-        Whether records are linked.
+    linkage : bool or str
+        Whether records are linked; or why they cannot be.
     categories : dict of str
         Attributes that are categories, with the words of those that have an order, in it; None
         where they have none. Text that is not among them has none.
@@ -85,6 +87,8 @@ def release_findings(
         What stands for a missing value in the original and in the release.
     progress : callable
         Gets the name of each step.
+    side_by_side : callable
+        Works on columns, as many at a time as there is room for.
 
     Returns
     -------
@@ -121,16 +125,15 @@ def release_findings(
         before, after = (_usable(column_of(table, name)) for table in tables)
         return name, before, after
 
-    columns = in_threads(sides, names)
-    compared = in_threads(_compared, columns)
+    compared = side_by_side(lambda name: _compared(sides(name)), names)
     distances = [worst for worst, _ in compared if worst is not None]
-    still = [sides for sides in columns if in_place is None or sides[0] in in_place]
+    still = [name for name in names if in_place is None or name in in_place]
     not_linked, found = _refusal(still, linkage=linkage), None
     if not_linked is None:
         progress("linking a sample")
-        found = _strongest(still, categories, seed)
-        if len(still) < len(columns):
-            found = replace(found, known=", ".join(one_line(name) for name, _, _ in still))
+        found = _strongest(side_by_side(sides, still), categories, seed)
+        if len(still) < len(names):
+            found = replace(found, known=", ".join(map(one_line, still)))
     return ReleaseFindings(
         linkage=found,
         not_linked=not_linked,
@@ -185,9 +188,11 @@ def _shares(values: Column, column: Column) -> NDArray[np.float64]:
     return np.asarray((last - first) / len(column), dtype=np.float64)
 
 
-def _refusal(columns: list[_Sides], *, linkage: bool) -> str | None:
+def _refusal(names: list[str], *, linkage: bool | str) -> str | None:
     """Say why records cannot be linked, or are not to be."""
-    if not columns:
+    if isinstance(linkage, str):
+        return linkage
+    if not names:
         return "rows are in random order and follow nobody"
     return None if linkage else "it was not asked for"
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from microveil.arguments.steps import N_RECORDS
+from microveil.engines.base import Engine
 from microveil.errors import DataError, RequestError
 from microveil.files.formulas import FORMULA_SIGNS, begins_like_formula
 from microveil.methods import METHODS, Method
@@ -28,7 +29,6 @@ from microveil.table import (
 )
 from microveil.table.memory import check_protecting
 from microveil.table.numeric_text import N_LOOKED_AT, numeric_look
-from microveil.table.threads import in_threads
 
 __all__ = [
     "Opened",
@@ -130,9 +130,21 @@ def _opened(table: Any, request: Request) -> Opened:
 
 
 def prepare(
-    table: Any, request: Request, progress: Callable[[str], None] = lambda _step: None
+    table: Any,
+    request: Request,
+    engine: Engine,
+    progress: Callable[[str], None] = lambda _step: None,
 ) -> Prepared:
     """Open a table, unless it is open, choose its columns and put them on their grids.
+
+    Parameters
+    ----------
+    table : data frame, dict of numpy arrays or Opened
+    request : Request
+    engine : Engine
+        Keeps the columns.
+    progress : callable
+        Gets the name of each step.
 
     Raises
     ------
@@ -146,13 +158,13 @@ def prepare(
         opened.check_kept(name)
     if opened.n_records < request.k:
         raise DataError("table", "it has fewer records than k", "choose a smaller k")
-    check_fits(opened, len(attributes), request)
+    check_fits(opened, len(attributes), request, engine)
 
     def gridded(attribute: Attribute) -> GridColumn:
         progress(f"reading {attribute.name}")
-        return _column(opened, attribute, request, units)
+        return engine.kept(_column(opened, attribute, request, units))
 
-    columns = tuple(in_threads(gridded, attributes))
+    columns = tuple(engine.side_by_side(gridded, attributes))
     return Prepared(
         table=opened,
         columns=columns,
@@ -163,7 +175,12 @@ def prepare(
 
 
 def check_fits(
-    table: Table, n_attributes: int, request: Request, *, linked: bool | None = None
+    table: Table,
+    n_attributes: int,
+    request: Request,
+    engine: Engine,
+    *,
+    linked: bool | None = None,
 ) -> None:
     """Refuse a request that takes more memory than there is.
 
@@ -172,6 +189,7 @@ def check_fits(
     table : Table
     n_attributes : int
     request : Request
+    engine : Engine
     linked : bool, optional
         Whether records are linked with the original before the release is written; by default
         it is not written.
@@ -185,10 +203,11 @@ def check_fits(
     follow = not method.is_synthetic and request.shuffle is None
     check_protecting(
         max(table.n_records, wanted if method.is_synthetic else 0),
-        n_attributes,
+        min(n_attributes, engine.at_once or n_attributes),
         method.memory,
         written=linked is not None,
         linked=bool(linked) and follow,
+        memory=engine.memory,
     )
 
 

@@ -55,6 +55,8 @@ class Arguments(PartArguments, total=False):
     scope: str | None
     population: str | None
     engine: str
+    memory: int | str | None
+    scratch: str | None
     parts: Iterable[Part | Mapping[str, Any]] | None
 
 
@@ -101,6 +103,8 @@ class Request:
     scope: str | None
     population: str | None
     engine: str
+    memory: int | None
+    scratch: str | None
     advised: Advised | None = None
 
     def __getitem__(self, argument: Argument[Value]) -> Value | None:

@@ -78,7 +78,7 @@ def settle(
         return _settle_method(table, asked, engine, progress)
     if asked.get("k") != AUTO:
         request = Request.of(asked)
-        return request, prepare(table, request, progress)
+        return request, prepare(table, request, engine, progress)
     method = METHODS.get(str(asked.get("method")))
     if method is not None and method.needs_k and not method.needs_epsilon:
         raise RequestError(
@@ -88,7 +88,7 @@ def settle(
             "choose k yourself",
         )
     probe = Request.of({**asked, "k": method.smallest_k if method else None, "scope": None})
-    prepared = prepare(table, probe, progress)
+    prepared = prepare(table, probe, engine, progress)
     if not probe.method.needs_k or "k" in probe.unused:
         return Request.of({**asked, "k": None}), prepared
     if asked.get("scope") == Scope.ROW:
@@ -132,7 +132,7 @@ def _settle_method(
         asked = {**asked, "k": None}
     if scope == Scope.ROW:
         chosen = _chosen_for_rows(table, asked, engine)
-        prepared = prepare(table, Request.of(chosen), progress)
+        prepared = prepare(table, Request.of(chosen), engine, progress)
         return _advised(chosen, prepared, public=True), prepared
     # Of all candidates this one asks for least; of those that take units there is one alone.
     least = METHODS["idp-cbls" if asked.get("unit") is None else "laplace"]
@@ -142,7 +142,7 @@ def _settle_method(
     for name in categories_in_no_order(table, probe):
         place = f"attribute '{name}'"
         raise _for_rows_alone(place, "take categories in no order", str(scope), name)
-    prepared = prepare(table, probe, progress)
+    prepared = prepare(table, probe, engine, progress)
     found = options(prepared, asked, str(scope), engine)
     if not found:
         raise _none_at(str(scope))

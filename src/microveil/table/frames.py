@@ -7,7 +7,7 @@ of a frame, a schema or a file) does not come back.
 
 import decimal
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import narwhals as nw
@@ -91,11 +91,13 @@ class Table(Protocol):
         kept: Iterable[str],
         order: NDArray[np.int64] | None,
         numbered: Mapping[str, NDArray[np.int64]] = NOTHING,
+        store: Callable[[Any], Any] = lambda column: column,
     ) -> Any:
         """Make a frame of the same kind from new numbers and columns kept as they are.
 
         Columns come in the table's order, rows in ``order`` (positions) where one is given.
-        ``numbered`` columns become whole numbers, whatever they were.
+        ``numbered`` columns become whole numbers, whatever they were. ``store`` keeps each column
+        as it is made.
         """
         ...
 
@@ -368,15 +370,16 @@ class _Arrays:
         kept: Iterable[str],
         order: NDArray[np.int64] | None,
         numbered: Mapping[str, NDArray[np.int64]] = NOTHING,
+        store: Callable[[Any], Any] = lambda column: column,
     ) -> dict[str, NDArray[Any]]:
         made: dict[str, NDArray[Any]] = {}
         for name in self.names:
             if name in numbered:
-                made[name] = numbered[name]
+                made[name] = store(numbered[name])
             elif name in columns:
-                made[name] = restored_array(columns[name], self._arrays[name].dtype)
+                made[name] = store(restored_array(columns[name], self._arrays[name].dtype))
             elif name in kept:
-                made[name] = self._arrays[name].copy()
+                made[name] = store(self._arrays[name].copy())
         return made if order is None else {name: array[order] for name, array in made.items()}
 
 
@@ -521,6 +524,7 @@ class _Frame:
         kept: Iterable[str],
         order: NDArray[np.int64] | None,
         numbered: Mapping[str, NDArray[np.int64]] = NOTHING,
+        store: Callable[[Any], Any] = lambda column: column,
     ) -> Any:
         implementation = self._frame.implementation
         namespace = implementation.to_native_namespace()
@@ -530,13 +534,13 @@ class _Frame:
             if name in numbered:
                 whole = numbered[name] if order is None else numbered[name][order]
                 fresh = nw.new_series(name, whole, nw.Int64, backend=implementation)
-                made[name] = fresh.to_native()
+                made[name] = store(fresh.to_native())
             elif name in columns:
                 numbers = _in_order(columns[name], order)
-                made[name] = RESTORE[implementation](namespace, native, numbers)
+                made[name] = store(RESTORE[implementation](namespace, native, numbers))
             elif name in kept:
                 taken = np.arange(self.n_records) if order is None else order
-                made[name] = KEEP[implementation](namespace, native, taken)
+                made[name] = store(KEEP[implementation](namespace, native, taken))
         if implementation is nw.Implementation.PYARROW:
             return namespace.table(made)
         return namespace.DataFrame(made)

@@ -10,13 +10,17 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-from microveil.errors import DataError, FileError
+from microveil.errors import DataError, FileError, RequestError
 
 __all__ = [
     "APART",
+    "LINKED",
     "STATISTICAL",
     "TOGETHER",
+    "allowed_memory",
+    "bytes_of",
     "check_protecting",
     "check_reading",
     "free_memory",
@@ -33,6 +37,11 @@ CELL, STATISTICAL = 18, 40
 APART, TOGETHER = 40, 64
 # And for a release that is written: to compare its distributions, and to link a sample as well.
 COMPARED, LINKED = 28, 65
+# What anything takes with its libraries, and what nobody has; by the names of their sizes.
+LEAST_MEMORY, MOST_MEMORY = 400_000_000, 1 << 60
+UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "B": 1}
+# Of the memory that is free so much is taken where nothing else is asked for.
+SAFE = 0.8
 # Whatever the table.
 ALWAYS = 40_000_000
 
@@ -112,23 +121,32 @@ def check_reading(path: Path, size: int, cells: int = 0, each: int = CELL) -> No
 
 
 def check_protecting(
-    n_records: int, n_attributes: int, each: int, *, written: bool = False, linked: bool = False
+    n_records: int,
+    n_attributes: int,
+    each: int,
+    *,
+    written: bool = False,
+    linked: bool = False,
+    memory: int | None = None,
 ) -> None:
-    """Refuse to protect what does not fit into the memory that is free.
+    """Refuse to protect what does not fit into the memory that is free, or allowed.
 
     Parameters
     ----------
     n_records, n_attributes, each, written, linked
         See `to_protect`.
+    memory : int, optional
+        How many bytes the process may take.
 
     Raises
     ------
     DataError
         With what is needed, what is there, and what would fit.
     """
-    free = free_memory()
-    if free is None:
+    known = [limit for limit in (free_memory(), memory) if limit is not None]
+    if not known:
         return
+    free = min(known)
     needed = to_protect(n_records, n_attributes, each, written=written, linked=linked)
     if needed <= free:
         return
@@ -146,6 +164,47 @@ def check_protecting(
     remedies.append("use a machine with more memory")
     what = f"protecting {n_attributes} columns of {n_records} records"
     raise DataError("table", _rule(what, needed, free), ", or ".join(remedies))
+
+
+def bytes_of(given: Any) -> int:
+    """Read how much memory may be taken, in bytes.
+
+    Raises
+    ------
+    RequestError
+        If it is no size, or less than anything takes.
+
+    >>> bytes_of("2GB"), bytes_of("500 MB"), bytes_of(1_000_000_000)
+    (2000000000, 500000000, 1000000000)
+    """
+    number, unit = given, "B"
+    if isinstance(given, str):
+        text = given.strip().upper()
+        unit = next((end for end in UNITS if text.endswith(end)), "B")
+        number = text.removesuffix(unit).strip()
+    try:
+        size = float(number) * UNITS[unit]
+    except (TypeError, ValueError):
+        size = 0
+    if isinstance(given, bool) or not LEAST_MEMORY <= size <= MOST_MEMORY:
+        raise RequestError(
+            "memory",
+            f"it is a size of {LEAST_MEMORY // 10**6} MB or more, in bytes, MB or GB",
+            "pass for example memory='2GB' (--memory 2GB)",
+        )
+    return int(size)
+
+
+def allowed_memory(asked: int | None) -> int | None:
+    """Return how many bytes may be taken: what was asked for, or the greater part of what is free.
+
+    >>> allowed_memory(1_000_000_000)
+    1000000000
+    """
+    if asked is not None:
+        return asked
+    free = free_memory()
+    return None if free is None else int(free * SAFE)
 
 
 def free_memory() -> int | None:

@@ -4,7 +4,7 @@ import copy
 import datetime
 import math
 import numbers
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Protocol
@@ -226,6 +226,7 @@ class _Coded(Protocol):
         kept: Iterable[str],
         order: NDArray[np.int64] | None,
         numbered: Mapping[str, NDArray[np.int64]] = NOTHING,
+        store: Callable[[Any], Any] = ...,
     ) -> Any: ...
 
 
@@ -328,8 +329,9 @@ class _WithoutCodes:
         kept: Iterable[str],
         order: NDArray[np.int64] | None,
         numbered: Mapping[str, NDArray[np.int64]] = NOTHING,
+        store: Callable[[Any], Any] = lambda column: column,
     ) -> Any:
-        return self._table.rebuild(columns, kept, order, numbered)
+        return self._table.rebuild(columns, kept, order, numbered, store)
 
 
 def _marked(numbers: Numbers, reasons: Reasons) -> Numbers:

@@ -1,0 +1,107 @@
+"""Which engine carries out a command: the one asked for, or the one that the memory calls for."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars
+
+from microveil.engines import engine_of
+from microveil.engines.base import Engine
+from microveil.engines.registry import DISK
+from microveil.errors import FileError
+from microveil.files.formats import format_of
+from microveil.release.recipe import merged, read_recipe
+from microveil.table.memory import (
+    APART,
+    LINKED,
+    allowed_memory,
+    bytes_of,
+    to_protect,
+    to_read,
+)
+
+__all__ = ["engine_for", "to_link"]
+
+SETTINGS = ("engine", "memory", "scratch")
+# Read of a file of text to forecast how many records it holds.
+LOOK = 1 << 16
+
+
+def engine_for(
+    path: str | Path,
+    folder: str | Path,
+    recipe: str | Path | Mapping[str, Any] | None,
+    arguments: Mapping[str, Any],
+) -> Engine:
+    """Make the engine that protects a file's table.
+
+    By default the one in memory, or where a forecast says that memory would not hold the table the
+    one on the disk, with its files in the folder around the release.
+
+    Parameters
+    ----------
+    path : str or Path
+    folder : str or Path
+        Of the release.
+    recipe : str, Path or dict, optional
+    arguments : dict
+        Of `protect`.
+
+    Raises
+    ------
+    RequestError
+        If there is no such engine, or it has no use for what is said.
+    """
+    given = {name: arguments[name] for name in SETTINGS if arguments.get(name) is not None}
+    said = merged({} if recipe is None else read_recipe(recipe), given)
+    said = {name: said[name] for name in SETTINGS if said.get(name) is not None}
+    if "engine" not in said:
+        memory = said.get("memory")
+        allowed = allowed_memory(None if memory is None else bytes_of(memory))
+        if allowed is None or _forecast(Path(path)) <= allowed:
+            return engine_of({})
+        said["engine"] = DISK
+    if said["engine"] == DISK:
+        said.setdefault("scratch", Path(folder).absolute().parent)
+    return engine_of(said)
+
+
+def to_link(engine: Engine, frame: polars.DataFrame, asked: Mapping[str, Any]) -> bool | str:
+    """Say whether an engine's memory allows to link a sample, or why it does not."""
+    if engine.memory is None:
+        return True
+    n_attributes = len(asked.get("attributes") or frame.columns)
+    needed = to_protect(frame.height, n_attributes, LINKED)
+    if needed <= engine.memory:
+        return True
+    return (
+        f"that takes about {needed / 1e9:.1f} GB of memory, and {engine.memory / 1e9:.1f} GB are "
+        "allowed"
+    )
+
+
+def _forecast(path: Path) -> int:
+    """Forecast how much memory reading and protecting a file's table takes.
+
+    By what a Parquet file says of itself, or the first records of a file of text; of others 0:
+    they can only be read whole.
+    """
+    try:
+        form = format_of(path)
+        if not form.in_pieces:
+            return 0
+        size = path.stat().st_size
+        if form.is_text:
+            with path.open("rb") as file:
+                look = file.read(LOOK)
+            separator = str(form.separator).encode()
+            cells = (look.count(b"\n") + look.count(separator)) * size // max(1, len(look))
+            n_records, width = cells, 1
+        else:
+            outline = polars.scan_parquet(path)
+            width = len(outline.collect_schema())
+            n_records = outline.select(polars.len()).collect().item()
+    except (FileError, OSError, polars.exceptions.PolarsError):
+        return 0  # what is wrong is said where the file is read
+    return to_read(size, n_records * width) + to_protect(n_records, width, APART, written=True)

@@ -1,0 +1,66 @@
+"""The engine of one machine whose memory is smaller than the table: the local one, on the disk."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from microveil.engines.base import Column, Engine
+from microveil.engines.local import LocalEngine
+from microveil.errors import EngineError
+from microveil.partition import Partition
+from microveil.table.memory import TOGETHER, allowed_memory, to_protect
+from microveil.table.scratch import Scratch
+
+__all__ = ["DiskEngine"]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class DiskEngine(LocalEngine):
+    """Works on one column after another, and keeps what is needed later on the disk.
+
+    What it computes, and by which code, is what the engine in memory computes: between two steps
+    arrays are in files that have no name, mapped into memory where they are looked at.
+
+    Parameters
+    ----------
+    scratch : str or Path, optional
+        The folder of these files; by default the one for temporary files.
+    memory : int, optional
+        How many bytes the process may take; by default what is free.
+    """
+
+    at_once = 1
+
+    def __init__(self, *, scratch: str | Path | None = None, memory: int | None = None) -> None:
+        self.memory: int | None = allowed_memory(memory)
+        self.scratch = Scratch(scratch, self.memory)
+
+    def side_by_side(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+        """Work on one after another."""
+        return [work(item) for item in items]
+
+    def kept(self, value: Result) -> Result:
+        """Write large arrays and columns to the disk, and map them."""
+        return self.scratch.kept(value)
+
+    def remembering(self) -> Engine:
+        """Return this engine: rankings of many columns would take the memory of the table."""
+        return self
+
+    def cluster_jointly(
+        self, name: str, columns: Sequence[Column], k: int, *, with_missing: bool = False
+    ) -> Partition:
+        """Partition the columns together, where memory holds what that takes."""
+        n_records = max(column.n_present for column in columns)
+        needed = to_protect(n_records, len(columns), TOGETHER)
+        if self.memory is not None and needed > self.memory:
+            raise EngineError(
+                "engine",
+                f"{name} looks at all columns of a block together, which takes about "
+                f"{needed / 1e6:.0f} MB of memory, and {self.memory / 1e6:.0f} MB are allowed",
+                "choose a method that takes attributes one by one (dp-um, idp-vector, laplace), "
+                "smaller blocks (--block), or allow more (--memory)",
+            )
+        return super().cluster_jointly(name, columns, k, with_missing=with_missing)

@@ -1,0 +1,194 @@
+"""Scratch: arrays and columns on disk, in files without a name, mapped into memory to be looked at.
+
+What is mapped is read from the disk when it is looked at, and the system may take its pages back
+at any time. So does this process: a table, and all that is planned and drawn of it, then takes
+little more memory than the column at hand. A file has no name from the moment it is open: whatever
+ends the process, nothing of it can be found.
+"""
+
+import errno
+import mmap
+import os
+import shutil
+import tempfile
+import threading
+import weakref
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.errors import FileError, RequestError
+
+if TYPE_CHECKING:
+    import polars
+
+__all__ = ["Scratch"]
+
+Value = TypeVar("Value")
+Pages = weakref.WeakSet[mmap.mmap]
+# Smaller arrays stay in memory.
+SMALL = 1 << 16
+# Pages of files are given back where they take more than this part of the memory that is allowed,
+PART = 8
+# and how often is looked whether they do, in seconds: until then a disk reads some 20 MB.
+INTERVAL = 0.01
+# Where Linux says what a process has in memory; elsewhere the system alone takes pages back.
+_SIZE = Path("/proc/self/statm")
+
+
+class Scratch:
+    """A place for arrays and columns that do not fit into memory together.
+
+    Parameters
+    ----------
+    folder : str or Path, optional
+        Where the files are; by default the folder for temporary files. One that is not there is
+        made, for its owner alone. The disk must have room, and be none in memory.
+    memory : int, optional
+        How many bytes the process may take; by default the system takes pages back alone.
+
+    Examples
+    --------
+    >>> kept = Scratch().array(np.arange(100_000))
+    >>> int(kept.sum()), kept.base is None
+    (4999950000, False)
+    """
+
+    def __init__(self, folder: str | Path | None = None, memory: int | None = None) -> None:
+        self.folder = Path(tempfile.gettempdir() if folder is None else folder)
+        self._maps: Pages = weakref.WeakSet()
+        if folder is not None:
+            try:
+                self.folder.mkdir(mode=0o700, exist_ok=True)
+            except OSError as error:
+                raise self._refused(error) from None
+        if memory is not None and _SIZE.exists():
+            arguments = (weakref.ref(self), self._maps, _of_files() + memory // PART)
+            threading.Thread(target=_keep, args=arguments, name="scratch", daemon=True).start()
+
+    def kept(self, value: Value) -> Value:
+        """Return a value as it is on disk: an array, a column, or a dataclass that holds some."""
+        if isinstance(value, np.ndarray):
+            return cast("Value", self.array(value))
+        if type(value).__module__.startswith("polars."):
+            return cast("Value", self.column(cast("polars.Series", value)))
+        if not is_dataclass(value) or isinstance(value, type):
+            return value
+        changed = {}
+        for field in fields(value):
+            own = getattr(value, field.name)
+            if (other := self.kept(own)) is not own:
+                changed[field.name] = other
+        return replace(value, **changed) if changed else value
+
+    def array(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Return an array as it is on disk; a small one, or one that is there, as it is."""
+        if array.nbytes < SMALL or 0 in array.strides or _is_mapped(array):
+            return array
+        with self._opened() as file:
+            plain = np.ascontiguousarray(array)
+            self._written(lambda: file.write(plain.data.cast("B")), array.nbytes)
+            pages = self._mapped(file)
+        return np.frombuffer(pages, dtype=array.dtype).reshape(array.shape)
+
+    def column(self, column: "polars.Series") -> "polars.Series":
+        """Return a column as it is on disk, of the same type."""
+        if (size := column.estimated_size()) < SMALL:
+            return column
+        import polars
+
+        arrow = _arrow()
+        with self._opened() as file:
+            frame = column.rechunk().to_frame()
+            self._written(lambda: frame.write_ipc(file, compression="uncompressed"), int(size))
+            pages = self._mapped(file)
+        table = arrow.ipc.open_file(arrow.BufferReader(arrow.py_buffer(pages))).read_all()
+        return cast("polars.DataFrame", polars.from_arrow(table)).to_series()
+
+    def watch(self, pages: mmap.mmap) -> None:
+        """Give the pages of a map back as those of scratch files are: of a file that is read."""
+        self._maps.add(pages)
+
+    def _opened(self) -> IO[bytes]:
+        """Open a new file, which has no name from then on, for nobody but this process."""
+        try:
+            return tempfile.TemporaryFile(dir=self.folder, prefix=".microveil-")
+        except OSError as error:
+            raise self._refused(error) from None
+
+    def _written(self, write: Callable[[], object], size: int) -> None:
+        free = shutil.disk_usage(self.folder).free
+        if size < free:
+            try:
+                write()
+            except OSError as error:
+                # Of what a library writes the number is lost.
+                is_full = error.errno is None and shutil.disk_usage(self.folder).free < size
+                if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) and not is_full:
+                    raise self._refused(error) from None
+            else:
+                return
+        raise FileError(
+            f"{self.folder}",
+            f"the disk must have room for scratch files: of the next one, of {size / 1e6:.0f} MB, "
+            f"not all fits where {free / 1e6:.0f} MB were free",
+            "name a folder on a larger disk (--scratch), or make room",
+        )
+
+    def _mapped(self, file: IO[bytes]) -> mmap.mmap:
+        file.flush()
+        pages = mmap.mmap(file.fileno(), os.fstat(file.fileno()).st_size)
+        self._maps.add(pages)
+        return pages
+
+    def _refused(self, error: OSError) -> RequestError:
+        reason = os.strerror(error.errno) if error.errno else "unknown reason"
+        return RequestError(
+            "scratch",
+            f"files must be writable in {self.folder}, and the system says: {reason}",
+            "name another folder (--scratch)",
+        )
+
+
+def _arrow() -> Any:
+    """Import what sees a file that is mapped as a column, without a copy."""
+    try:
+        import pyarrow as arrow
+        import pyarrow.ipc
+    except ImportError:
+        raise RequestError(
+            "engine",
+            "columns on the disk are read by pyarrow, which is not installed",
+            "install it with: pip install 'microveil[disk]'",
+        ) from None
+    return arrow
+
+
+def _keep(owner: "weakref.ref[Scratch]", maps: Pages, most: int) -> None:
+    """Give pages back to the system, which reads them again, whenever they take too much memory."""
+    while owner() is not None or len(maps):
+        _WAKE.wait(INTERVAL)
+        if _of_files() > most:
+            for pages in list(maps):
+                pages.madvise(mmap.MADV_DONTNEED)
+
+
+_WAKE = threading.Event()  # never set: a pause that a process which ends does not wait for
+
+
+def _is_mapped(array: NDArray[Any]) -> bool:
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        base = base.base
+    return isinstance(base, mmap.mmap) or (
+        isinstance(base, memoryview) and isinstance(base.obj, mmap.mmap)
+    )
+
+
+def _of_files() -> int:
+    """Return how many bytes of files this process has in memory."""
+    return int(_SIZE.read_text("ascii").split()[2]) * mmap.PAGESIZE

@@ -1,0 +1,419 @@
+"""The engine on the disk: what it computes, and what it leaves behind, is as the one in memory."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import fields, is_dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import microveil as mv
+from microveil.commands.engines import engine_for
+from microveil.commands.files import protect_file
+from microveil.engines.disk import DiskEngine
+from microveil.engines.local import LocalEngine
+from microveil.files import csv_format, parquet_format, structure
+from microveil.files.reading import open_file
+from microveil.table import scratch as module
+from microveil.table.scratch import Scratch
+
+K = 3
+BOUNDS = {"AGE": (0, 120), "PAY": (0, 100_000), "GAP": (0, 60)}
+METHODS = [
+    ("dp-um", {}),
+    ("idp-ls", {}),
+    ("idp-cbls", {"exact_cells": "widen"}),
+    ("idp-vector", {}),
+    ("idp-vector", {"partition": "noise-aware"}),
+    ("record-dp", {"partition": "optimal"}),
+    ("ranking", {}),
+    ("laplace", {"shuffle": "columns"}),
+    ("dp-um", {"shuffle": True}),
+    ("k-noise", {}),
+    ("k-pram", {}),
+    ("mdav", {}),
+]
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """Arrays of a few records go to the disk, and a file of text comes in many pieces."""
+    monkeypatch.setattr(module, "SMALL", 8)
+    monkeypatch.setattr(csv_format, "_PIECE", 7)
+    monkeypatch.setattr(parquet_format, "_LARGE", 100)
+    monkeypatch.setattr(sys.modules["microveil.methods.base"], "FEW_RECORDS", 0)
+
+
+def people(n_records, *, alike=False):
+    """A table with ties, missing values, text, dates and yes/no."""
+    random = np.random.default_rng(n_records)
+    ages = np.full(n_records, 40) if alike else random.integers(18, 90, n_records)
+    return pl.DataFrame(
+        {
+            "ID": [f"p{number}" for number in range(n_records)],
+            "AGE": ages,
+            "PAY": np.round(random.lognormal(8, 1, n_records), 2).clip(0, 90_000),
+            "GAP": [None if number % 7 == 0 else number % 50 for number in range(n_records)],
+            "SEX": random.choice(["f", "m"], n_records),
+            "BORN": pl.Series(random.integers(0, 9000, n_records)).cast(pl.Int32).cast(pl.Date),
+            "WED": random.integers(0, 2, n_records) > 0,
+        }
+    )
+
+
+def asked(method, **more):
+    return {"method": method, "k": K, "epsilon": 5, "seed": 3, "attributes": [*BOUNDS],
+            "bounds": BOUNDS, "resolution": {"PAY": 0.01}, "missing": "keep",
+            "exact_cells": "allow", "keep": ["WED"], **more}  # fmt: skip
+
+
+def both(table, **request):
+    """The release by the engine in memory, and by the one on the disk."""
+    return mv.protect(table, **request), mv.protect(table, engine="disk", **request)
+
+
+def said(release):
+    """A manifest without the moment and the engine."""
+    contents = {**release.manifest.to_dict()}
+    del contents["created"]
+    parameters = {**contents["parameters"]}
+    for name in ("engine", "memory", "scratch"):
+        del parameters[name]
+    return {**contents, "parameters": parameters}
+
+
+def same(one, other):
+    assert one.data.equals(other.data)
+    assert one.data.schema == other.data.schema
+    assert one.guarantee == other.guarantee
+    assert said(one) == said(other)
+
+
+@pytest.mark.parametrize(("method", "more"), METHODS)
+def test_releases_guarantees_and_manifests_are_equal(method, more):
+    """Under one seed to the last cell, with ties and missing values."""
+    keep = {"keep": ()} if more.get("shuffle") == "columns" else {}
+    same(*both(people(200), **asked(method, **{**more, **keep})))
+
+
+@pytest.mark.parametrize("n_records", [2, K, 2 * K - 1, 2 * K, 2 * K + 1])
+@pytest.mark.parametrize("alike", [False, True])
+def test_tables_of_few_records_are_released_alike(n_records, alike):
+    """Of k and 2k - 1 records, and where all values are equal; of fewer both refuse."""
+    request = asked("idp-vector", attributes=["AGE", "PAY"], keep=())
+    table = people(n_records, alike=alike)
+    if n_records >= K:
+        same(*both(table, **request))
+        return
+    for engine in ("memory", "disk"):
+        with pytest.raises(mv.DataError, match="fewer records than k"):
+            mv.protect(table, **request, engine=engine)
+
+
+def test_categories_units_parts_and_new_tables_are_released_alike():
+    """Whatever the request: matrices, copies in a unit, two methods, noisy counts."""
+    table = people(300).with_columns(HOME=pl.int_range(300) // 2)
+    lists = {"SEX": ["f", "m"]}
+    unit = {"unit": "HOME", "max_rows": 2, "unit_attributes": ["SEX"], "seed": 1}
+    same(*both(table, method="pram", epsilon=2, attributes=["SEX"], categories=lists, **unit))
+    parts = [
+        mv.part("AGE", method="dp-um", k=5, epsilon=2),
+        mv.part("SEX", method="pram", epsilon=2),
+    ]
+    same(*both(table, parts=parts, bounds={"AGE": (0, 120)}, categories=lists, seed=1))
+    new = {"method": "dp-synthetic", "epsilon": 9, "missing": "protect", "seed": 1,
+           "attributes": ["AGE", "GAP", "SEX"], "categories": lists,
+           "bounds": {name: BOUNDS[name] for name in ("AGE", "GAP")}}  # fmt: skip
+    same(*both(table, **new))
+
+
+@pytest.mark.parametrize("kind", ["pandas", "arrow", "arrays"])
+def test_other_frames_come_back_as_they_were(kind):
+    """The kind of frame has no influence."""
+    table = people(60)
+    frames = {
+        "pandas": table.to_pandas(),
+        "arrow": table.to_arrow(),
+        "arrays": {name: table[name].to_numpy() for name in ("AGE", "PAY")},
+    }
+    bounds = {name: BOUNDS[name] for name in ("AGE", "PAY")}
+    request = asked("dp-um", attributes=["AGE", "PAY"], keep=(), bounds=bounds, isotonic=True)
+    one, other = both(frames[kind], **request)
+    assert type(one.data) is type(other.data)
+    assert pl.DataFrame(one.data).equals(pl.DataFrame(other.data))
+
+
+@pytest.mark.parametrize("method", ["dp-um", "k-pram", "laplace"])
+def test_what_is_needed_later_is_on_the_disk(method):
+    """Of a plan no array is in memory, but those that are one number."""
+    planned = mv.plan(people(200), **asked(method), engine="disk")
+    found = [array for part in planned.attributes for array in arrays_of(part)]
+    assert len(found) > 3
+    assert all(0 in array.strides or module._is_mapped(array) for array in found)
+    in_memory = mv.plan(people(200), **asked(method)).attributes
+    assert not all(module._is_mapped(a) for part in in_memory for a in arrays_of(part))
+
+
+def arrays_of(value):
+    """All arrays that a plan holds, and those of what it holds."""
+    if isinstance(value, np.ndarray):
+        yield value
+    elif is_dataclass(value):
+        for field in fields(value):
+            yield from arrays_of(getattr(value, field.name))
+
+
+# Files.
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+def test_files_are_read_and_written_alike(suffix, tmp_path):
+    """Column by column, piece by piece, to the last type; the manifest names the same digest."""
+    path = tmp_path / f"people{suffix}"
+    table = people(50)
+    table.write_parquet(path) if suffix == ".parquet" else table.write_csv(path)
+    request = asked("dp-um", linkage=False)
+    whole = protect_file(path, tmp_path / "whole", **request)
+    pieces = protect_file(path, tmp_path / "pieces", engine="disk", **request)
+    assert whole.data.equals(pieces.data)
+    assert whole.data.schema == pieces.data.schema
+    assert whole.manifest.to_dict()["input"] == pieces.manifest.to_dict()["input"]
+    if suffix == ".csv":
+        written = [(tmp_path / name / "data.csv").read_bytes() for name in ("whole", "pieces")]
+        assert written[0] == written[1]
+    assert sorted(os.listdir(tmp_path)) == [
+        path.name, "pieces", "pieces-custodian", "whole", "whole-custodian",
+    ]  # fmt: skip
+
+
+AWKWARD = {
+    "quotes and breaks": 'A,B\n1,"x, ""y"""\n2,"two\nlines"\n3,\n' * 1 + "4,z\n" * 20,
+    "late decimals": "A,B\n" + "1,2\n" * 30 + "1,2.5\n",
+    "codes": "A,B\n" + "007,1\n" * 9 + "008,2\n" * 9,
+    "empty first": "A,B\n" + ",1\n" * 20 + "5,1\n" * 9,
+    "dates": "A,B\n" + "2020-01-31,yes\n" * 30,
+    "words": "A,B\n" + "1,é\n" * 20 + "2,ü\n" * 3,
+    "one column": "A\n" + "1\n" * 20,
+    "nan": "A,B\n" + "1.5,nan\n" * 20,
+    "return": "A,B\r\n" + "1,2\r\n" * 20,
+}
+
+
+@pytest.mark.parametrize("name", AWKWARD)
+def test_text_in_pieces_is_the_text_as_a_whole(name, tmp_path):
+    """Quotes, line breaks in them, types that show late: the same table, or the same refusal."""
+    path = tmp_path / "t.csv"
+    path.write_bytes(AWKWARD[name].encode())
+    found = []
+    for scratch in (None, Scratch(tmp_path)):
+        try:
+            found.append(open_file(path, scratch=scratch).read().frame)
+        except mv.FileError as error:
+            found.append(str(error))
+    assert type(found[0]) is type(found[1])
+    assert found[0] == found[1] if isinstance(found[0], str) else found[0].equals(found[1])
+
+
+def test_pieces_begin_and_end_with_records(tmp_path):
+    """Whatever is in quotes; together they are the file."""
+    data = b'A,B\n1,"x\n\n,"\n2,"""\n"\n3,y\n'
+    text = csv_format.TextFormat()
+    found = structure.check_structure(tmp_path, data, text)
+    for size in (1, 2, 3, 4):
+        pieces = list(found.pieces(data, text, size))
+        assert b"".join(data[piece] for piece in pieces) == data[4:]
+        assert len(pieces) == -(-3 // size)
+
+
+@pytest.mark.parametrize("suffix", [".xlsx", ".arrow", ".csv.gz"])
+def test_formats_that_are_read_whole_are_refused(suffix, tmp_path):
+    """By name, with what would do."""
+    (tmp_path / f"people{suffix}").write_bytes(b"x")
+    with pytest.raises(
+        mv.FileError, match="can be read piece by piece; export the table as Parquet"
+    ):
+        protect_file(tmp_path / f"people{suffix}", tmp_path / "r", **asked("dp-um"), engine="disk")
+
+
+@pytest.mark.parametrize("change", ["removed", "changed"])
+def test_a_file_that_changes_while_it_is_read_is_refused(change, tmp_path, monkeypatch):
+    """And nothing is written."""
+    path = tmp_path / "people.parquet"
+    people(50).write_parquet(path)
+    kept = Scratch.column
+
+    def column(self, given):
+        if given.name == "PAY":
+            path.unlink()
+            if change == "changed":
+                people(51).write_parquet(path)
+        return kept(self, given)
+
+    monkeypatch.setattr(Scratch, "column", column)
+    with pytest.raises(mv.FileError, match="must stay as it is while it is read"):
+        protect_file(path, tmp_path / "release", **asked("dp-um"), engine="disk")
+    assert not [name for name in os.listdir(tmp_path) if "release" in name]
+
+
+# Memory, and which engine is taken.
+
+
+@pytest.mark.parametrize(
+    ("given", "size"),
+    [("2GB", 2 * 10**9), ("500 mb", 5 * 10**8), ("1.5GB", 15 * 10**8), (10**9, 10**9)],
+)
+def test_memory_is_a_size(given, size):
+    """In bytes, or with MB or GB."""
+    table, request = people(20), asked("dp-um", attributes=["AGE"])
+    assert mv.plan(table, **request, memory=given).parameters["memory"] == size
+
+
+@pytest.mark.parametrize("given", ["much", "2", -1, True, "1XB", "nan", None.__class__, 10**30])
+def test_what_is_no_size_is_refused(given):
+    """With an example."""
+    with pytest.raises(mv.RequestError, match="pass for example memory='2GB'"):
+        mv.plan(people(20), **asked("dp-um"), memory=given)
+
+
+def test_what_the_engine_in_memory_has_no_use_for_is_refused():
+    """A folder for scratch files, or a limit that it would not keep."""
+    for given in ({"scratch": "x"}, {"memory": "1GB"}):
+        with pytest.raises(mv.RequestError, match="has no use for it"):
+            mv.plan(people(20), **asked("dp-um"), engine="memory", **given)
+
+
+def test_the_disk_is_taken_where_the_memory_would_not_hold_the_table(tmp_path, monkeypatch):
+    """By the file's own figures, of Parquet and of text; else the memory is."""
+    table, folder = people(2000), tmp_path / "release"
+    table.write_parquet(tmp_path / "people.parquet")
+    table.write_csv(tmp_path / "people.csv")
+    table.write_ipc(tmp_path / "people.arrow")
+    for name in ("people.parquet", "people.csv", "people.arrow"):
+        for free, kind in ((10**9, LocalEngine), (40_500_000, DiskEngine)):
+            monkeypatch.setattr(
+                "microveil.table.memory.free_memory", lambda free=free: int(free / 0.8)
+            )
+            made = engine_for(tmp_path / name, folder, None, {})
+            assert type(made) is (LocalEngine if name == "people.arrow" else kind)
+            if kind is DiskEngine and name != "people.arrow":
+                assert made.scratch.folder == tmp_path
+    assert type(engine_for(tmp_path / "people.csv", folder, {"engine": "disk"}, {})) is DiskEngine
+    # Where the table fits into what is allowed, that is for the engine in memory.
+    assert type(engine_for(tmp_path / "people.csv", folder, {"memory": "1GB"}, {})) is LocalEngine
+
+
+def test_records_taken_together_are_refused_where_memory_does_not_hold_them():
+    """With the figures, and with what would do."""
+    engine = DiskEngine(memory=1000)
+    columns = [LocalEngine().column(column) for column in _prepared(people(50))]
+    with pytest.raises(mv.RequestError, match="choose a method that takes attributes one by one"):
+        engine.cluster_jointly("mdav", columns, 3)
+
+
+def _prepared(table):
+    from microveil.release.columns import prepare
+    from microveil.release.request import Request
+
+    request = Request.of(asked("mdav", attributes=["AGE", "PAY"], keep=()))
+    return prepare(table, request, LocalEngine()).columns
+
+
+def test_pages_are_given_back_when_they_take_much(tmp_path):
+    """Whoever looks at them again reads them from the disk."""
+    if not Path("/proc/self/statm").exists():
+        pytest.skip("the system does not say what a process has in memory")
+    scratch = Scratch(tmp_path, memory=80_000_000)
+    kept = [scratch.array(np.arange(5_000_000)) for _ in range(4)]
+    before = module._of_files()
+    for _ in range(100):
+        assert sum(int(array.sum()) for array in kept) == 4 * 12_499_997_500_000
+        time.sleep(0.02)
+        if module._of_files() < before + 100_000_000:
+            break
+    else:
+        pytest.fail("160 MB of maps stay in memory where 10 MB may")
+
+
+# The disk.
+
+
+def test_scratch_files_have_no_name(tmp_path):
+    """Not while they are used, and not after the process is killed."""
+    code = (
+        "import numpy as np, sys, time\n"
+        "from microveil.table.scratch import Scratch\n"
+        "scratch = Scratch(sys.argv[1] + '/own', 1 << 30)\n"
+        "kept = scratch.array(np.arange(1_000_000))\n"
+        "print(kept[-1], flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "999999\n"
+    assert os.listdir(tmp_path / "own") == []
+    assert (tmp_path / "own").stat().st_mode & 0o777 == 0o700
+    maps = Path(f"/proc/{process.pid}/maps")
+    if maps.exists():
+        assert "(deleted)" in next(
+            line for line in maps.read_text().splitlines() if "/own/" in line
+        )
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    assert os.listdir(tmp_path / "own") == []
+
+
+def test_a_full_disk_is_an_error_with_the_figures(tmp_path, monkeypatch):
+    """Whether it is seen before a file is written, or while it is; nothing is written."""
+    people(50).write_parquet(tmp_path / "people.parquet")
+
+    def full(*_args, **_how):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    usage = module.shutil.disk_usage(tmp_path)
+    for free, write in ((10, None), (10**9, full)):
+        monkeypatch.setattr(module.shutil, "disk_usage", lambda _p, f=free: usage._replace(free=f))
+        if write is not None:
+            monkeypatch.setattr(Scratch, "_mapped", full)
+            monkeypatch.setattr(pl.DataFrame, "write_ipc", full)
+        with pytest.raises(mv.FileError, match="the disk must have room for scratch files"):
+            protect_file(
+                tmp_path / "people.parquet", tmp_path / "r", **asked("dp-um"), engine="disk"
+            )
+        assert os.listdir(tmp_path) == ["people.parquet"]
+
+
+def test_a_folder_that_cannot_be_written_is_refused(tmp_path):
+    """With the reason that the system gives."""
+    (tmp_path / "file").write_text("x")
+    for place in ("file/below", "none/below"):
+        with pytest.raises(mv.RequestError, match="name another folder"):
+            mv.protect(people(20), **asked("dp-um"), engine="disk", scratch=tmp_path / place)
+
+
+def test_an_array_on_the_disk_is_the_array():
+    """Of any type and shape; small ones, broadcast ones and those on the disk stay as they are."""
+    scratch = Scratch()
+    random = np.random.default_rng(1)
+    for array in (
+        random.random((7, 11)), random.integers(0, 9, 50).astype(np.uint32),
+        np.asfortranarray(random.random((5, 6))), random.random(40)[::2], np.arange(40) > 7,
+    ):  # fmt: skip
+        kept = scratch.array(array)
+        assert kept is not array
+        assert kept.dtype == array.dtype
+        assert (kept == array).all()
+        assert scratch.array(kept) is kept
+        assert scratch.array(kept[1:]).base is not None
+    spread = np.broadcast_to(np.int64(1), 1000)
+    assert scratch.array(spread) is spread
+    assert scratch.kept(Fraction(1, 3)) == Fraction(1, 3)
+    assert scratch.kept("text") == "text"
