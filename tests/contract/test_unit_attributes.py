@@ -175,14 +175,21 @@ def test_parts_share_what_is_one_value_a_unit():
         mv.plan(PEOPLE, **asked, **UNIT | {"unit_attributes": ["HOME"]})
 
 
-def test_a_comparison_draws_what_protect_draws():
-    """Copies in each unit: the very figures of the release of a run's seed."""
-    asked = {**NOISY, **UNIT, "unit_attributes": ["INCOME"]}
+@pytest.mark.parametrize("absent", [None, np.nan, np.inf])
+def test_a_comparison_draws_and_measures_what_protect_draws(absent):
+    """Copies in each unit, held against the cells of the table: a release's very figures."""
+    asked = {**NOISY, **UNIT, "unit_attributes": ["INCOME"], "missing": "keep"}
+    asked |= {"resolution": {"INCOME": 1}}
+    table = pl.DataFrame(PEOPLE).with_columns(pl.col("INCOME").cast(pl.Float64))
+    if absent is not None:
+        sometimes = pl.int_range(pl.len()) % 5 > 0
+        table = table.with_columns(pl.when(sometimes).then("INCOME").otherwise(absent))
     given = {name: value for name, value in asked.items() if name not in ("method", "epsilon")}
-    found = compare(PEOPLE, methods=["laplace"], epsilon=[2], seed=4, runs=2, **given)
+    found = compare(table, methods=["laplace"], epsilon=[2], seed=4, runs=2, **given)
     for row in found.table.to_dicts():
-        drawn = draw(replace(mv.plan(PEOPLE, **asked), seed=row["seed"]), LocalEngine()).data
-        figures = mv.assess(PEOPLE, drawn, ["INCOME"]).to_dict()
+        drawn = draw(replace(mv.plan(table, **asked), seed=row["seed"]), LocalEngine()).data
+        present = pl.when(pl.col("INCOME").is_finite()).then("INCOME")
+        figures = mv.assess(table.with_columns(present), drawn, ["INCOME"]).to_dict()
         assert row["information_loss"] == figures["information_loss"]
 
 

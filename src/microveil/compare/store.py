@@ -234,7 +234,7 @@ _IN_WORDS = {
     "read_from_data": "what was read from the data",
     "attributes": "its attributes",
     "n_records": "its table",
-    "table": "its table",
+    "table": "its table, or in what was declared of its columns",
 }
 
 

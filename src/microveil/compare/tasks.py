@@ -16,7 +16,7 @@ from microveil.release.columns import Prepared, prepare
 from microveil.release.request import Request
 from microveil.release.settling import Settled, SettledParts, settle_asked
 from microveil.schema import Attribute
-from microveil.table import Numbers, numbers_of_attribute
+from microveil.table import GridColumn, Numbers, Table, numbers_of_attribute
 
 __all__ = ["Reading", "Task", "all_refused", "digest_of", "ready_of", "tasks_of"]
 
@@ -61,13 +61,7 @@ class Reading:
                 "there is no numeric attribute among them to measure by",
                 "name one among the attributes to protect",
             )
-        cells = {
-            column.attribute: Numbers(
-                values=numbers_of_attribute(prepared.table, column.attribute).values,
-                missing=column.missing,
-            )
-            for column in prepared.columns
-        }
+        cells = {column.attribute: _as_read(prepared.table, column) for column in prepared.columns}
         return cls(prepared=prepared, names=names, original=records_of(cells, has_pairs=True))
 
     @property
@@ -92,6 +86,17 @@ class Reading:
     def fewest_values(self) -> int:
         """Of any attribute: the largest k there can be."""
         return min(len(column.values) for column in self.prepared.columns)
+
+
+def _as_read(table: Table, column: GridColumn) -> Numbers:
+    """Return a column of the original, without the values that a release takes for missing."""
+    numbers, missing = numbers_of_attribute(table, column.attribute), column.missing
+    if column.attribute.of_unit:
+        # The column's own cells are those of each unit's first record.
+        missing = ~np.isfinite(numbers.values)
+        if numbers.missing is not None:
+            missing |= numbers.missing
+    return Numbers(values=numbers.values, missing=missing)
 
 
 def _positions(attribute: Attribute, column: Numbers) -> Numbers:

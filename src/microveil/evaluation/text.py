@@ -344,8 +344,8 @@ def _closing_lines(assessment: "Assessment") -> list[list[str]]:
         )
     if not assessment.paired:
         sentences.append(
-            "The release is shuffled or synthetic: information loss and record linkage need "
-            "records in the order of the original."
+            "The release is shuffled or synthetic, or leaves records out: information loss and "
+            "record linkage need all records in the order of the original."
         )
     return [textwrap.wrap(text, TEXT_WIDTH, subsequent_indent="  ") for text in sentences]
 
