@@ -195,6 +195,30 @@ def test_conditions_are_united():
     assert "AGE" not in texts["bounds"]
 
 
+def test_a_condition_names_the_attributes_that_it_is_about():
+    """In a few words, on page and terminal, where other parts have none like it."""
+    guarantee = planned(
+        part(["AGE"], "idp-vector", exact_cells="allow", missing="keep", **CLUSTERED),
+        part(["INCOME"], "idp-ls", k=10, epsilon=1, missing="keep"),
+        RESPONSE, bounds=BOUNDS | {"INCOME": mv.bounds_from_data(people())["INCOME"]},
+        keep=["HOUSEHOLD"],
+    ).guarantee  # fmt: skip
+    short = {condition.id: condition.short for condition in guarantee.conditions}
+    assert short["noise-scales"] == "the noise scales (AGE, INCOME)"
+    assert short["bounds"] == "the bounds (INCOME)"
+    assert short["missing-cells"] == "the missing cells (AGE, INCOME)"
+    assert short["exact-cells"].endswith("which come out exactly (AGE)")
+    for page in (guarantee.summary(), guarantee.statement()):
+        assert "the noise scales (AGE, INCOME)" in page
+        assert "come out exactly (AGE)" in page
+    assert mv.Guarantee.from_dict(guarantee.to_dict()) == guarantee
+    every = planned(part(["AGE"], "idp-vector", **CLUSTERED),
+                    part(["INCOME"], "idp-vector", **CLUSTERED)).guarantee  # fmt: skip
+    assert "the noise scales" in [condition.short for condition in every.conditions]
+    advised = planned(part(method="idp-vector", k="auto", epsilon=1), RESPONSE).guarantee
+    assert "the choice of parameters (AGE, INCOME)" in [one.short for one in advised.conditions]
+
+
 def test_k_is_left_to_advice_part_by_part():
     """Of iDP by the data, which the guarantee of the whole then says."""
     guarantee = planned(part(method="idp-vector", k="auto", epsilon=1), RESPONSE).guarantee

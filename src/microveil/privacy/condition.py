@@ -75,6 +75,14 @@ class Condition:
         """Return the condition as it bears on other scopes."""
         return replace(self, scopes=tuple(scopes))
 
+    def of(self, names: Sequence[str]) -> "Condition":
+        """Return the condition as one of some attributes alone: those of a part, of several.
+
+        >>> noise_scales().of(["INCOME", "AGE"]).clause
+        'with the noise scales (INCOME, AGE) held'
+        """
+        return replace(self, short=f"{self.short} ({_listed(names)})")
+
     def to_dict(self) -> dict[str, Any]:
         """Return the condition as plain values."""
         return {

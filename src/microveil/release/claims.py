@@ -1,6 +1,6 @@
 """From what was decided to what is promised: the guarantee, its conditions and its remarks."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -139,38 +139,61 @@ def conditions_of(
     scopes: tuple[Scope, ...] = EVERY_SCOPE if epsilon is not None else ()
     requests = [one.request for one in decided]
     attributes = [part.attribute for one in decided for part in one.attributes]
+
+    def of(condition: Condition, names: Sequence[str]) -> Condition:
+        return _named(condition, names, decided).at(scopes)
+
     yield from _of_methods(decided, scopes)
     if names := [a.name for a in attributes if a.bounds_from_data]:
-        yield conditions.bounds(names).at(scopes)
+        yield of(conditions.bounds(names), names)
     if names := [a.name for a in attributes if a.categories_from_data]:
-        yield conditions.categories(names).at(scopes)
+        yield of(conditions.categories(names), names)
     if names := [a.name for a in attributes if a.resolution_from_data]:
-        yield conditions.resolution(names).at(scopes)
+        yield of(conditions.resolution(names), names)
     if any(request.attributes is None for request in requests) and scopes:
         yield conditions.columns_chosen()
-    if any(request.advised is Advised.DATA for request in requests):
-        yield conditions.parameters_chosen().at(scopes)
-    keeping = [one for one in decided if one.request.missing == "keep"]
-    if keeping:
+    if advised := [one for one in decided if one.request.advised is Advised.DATA]:
+        yield of(conditions.parameters_chosen(), _names(advised))
+    if keeping := [one for one in decided if one.request.missing == "keep"]:
         found = [part.attribute for one in keeping for part in one.attributes]
-        yield conditions.missing_cells([a.name for a in found if a.reasons]).at(scopes)
+        with_reasons = [a.name for a in found if a.reasons]
+        yield of(conditions.missing_cells(with_reasons), _names(keeping))
     yield from (condition.at(scopes) for condition in _of_unit(requests[0]))
-    if any(r.method.may_be_exact and r.exact_cells == "allow" for r in requests):
-        yield conditions.exact_cells().at(scopes)
+    if allowing := [one for one in decided if _may_be_exact(one.request)]:
+        yield of(conditions.exact_cells(), _names(allowing))
     if kept:
         yield conditions.kept_columns(kept).at(scopes)
+
+
+def _names(decided: Iterable[Decided]) -> list[str]:
+    return [part.attribute.name for one in decided for part in one.attributes]
+
+
+def _may_be_exact(request: Request) -> bool:
+    return request.method.may_be_exact and request.exact_cells == "allow"
+
+
+def _named(condition: Condition, names: Sequence[str], decided: Sequence[Decided]) -> Condition:
+    """Name the attributes that a condition is about, where other parts have none like it."""
+    return (
+        condition if len(decided) == 1 or set(names) == {*_names(decided)} else condition.of(names)
+    )
 
 
 def _of_methods(decided: Sequence[Decided], scopes: Sequence[Scope]) -> Iterator[Condition]:
     """Yield the conditions of methods, each once, at every scope that some method has it at."""
     found: dict[tuple[str, str], Condition] = {}
-    for condition in (condition for one in decided for condition in one.promise.conditions):
-        key = condition.id, condition.text
-        known = found.get(key, condition).scopes
-        found[key] = condition.at(s for s in Scope if s in known or s in condition.scopes)
+    names: dict[tuple[str, str], list[str]] = {}
+    for one in decided:
+        for condition in one.promise.conditions:
+            key = condition.id, condition.text
+            known = found.get(key, condition).scopes
+            found[key] = condition.at(s for s in Scope if s in known or s in condition.scopes)
+            names.setdefault(key, []).extend(_names([one]))
     alone = len(decided) == 1
-    for condition in found.values():
-        yield condition if alone else condition.at(s for s in condition.scopes if s in scopes)
+    for key, condition in found.items():
+        own = condition if alone else condition.at(s for s in condition.scopes if s in scopes)
+        yield _named(own, names[key], decided)
 
 
 def _of_unit(request: Request) -> Iterator[Condition]:
