@@ -554,6 +554,27 @@ def test_the_audit_stands_beside_what_is_published(demonstrated, people):
     assert rows[-1][:3] == ["all together", "1", rounded_up(audit["vector_scope"])]
 
 
+def test_the_audit_of_parts_says_by_which_method_each_attribute_was_drawn():
+    """As on the terminal: shares are summed where each has one, and a unit's are the unit's."""
+    table = {name: np.arange(60) % 20 for name in "ABC"} | {"HOME": np.arange(60) // 2}
+    noisy = [mv.part("A", method="laplace", epsilon=1), mv.part("B", method="pram", epsilon=2)]
+    bounds = dict.fromkeys("AB", (0, 19))
+    asked = {"bounds": bounds, "unit": "HOME", "max_rows": 2}
+    root = read(custodian_report(mv.protect(table, parts=noisy, **asked), table))
+    rows = rows_of(root, "audit-table")
+    assert [row[:3] for row in rows] == [
+        ["attribute", "method", "share of epsilon"],
+        ["A", "laplace", "1"],
+        ["B", "pram", "2"],
+        ["all together", "", "3"],
+    ]
+    (words,) = (node.text for node in root.all("p") if node.text.startswith("The true loss is"))
+    assert "at most what all records of one unit (HOME, 2 at most) can change" in words
+    some = [noisy[0], mv.part("C", method="ranking", k=3)]
+    root = read(custodian_report(mv.protect(table, parts=some, bounds={"A": (0, 19)}), table))
+    assert [row[2] for row in rows_of(root, "audit-table")[1:]] == ["1", "none", "none"]
+
+
 @pytest.mark.parametrize(
     ("shown", "claimed", "verdict"),
     [(0.625, 1.0, "not contradicted, which proves nothing"), (1.25, 1.0, "CONTRADICTED")],

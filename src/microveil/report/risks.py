@@ -320,10 +320,14 @@ def _audit_words(subject: Subject, audit: dict[str, Any]) -> Markup:
     published = f"an epsilon of {rounded_up(vector.epsilon)}" if vector.covered else "nothing"
     total = audit["vector_scope"]
     found = "finds no bound" if total is None else f"finds {rounded_up(total)}"
+    unit = subject.release.guarantee.unit
+    loss = "what one record, replaced by any other, can change with the clusters formed anew"
+    if unit.column is not None:
+        loss = f"at most what {unit.in_words} can change, replaced by any others"
     return element(
         "p",
-        "The true loss is what one record, replaced by any other, can change with the clusters "
-        "formed anew; it depends on the data, so it is not published. The guarantee publishes "
+        f"The true loss is {loss}; it depends on the data, so it is not published. The guarantee "
+        "publishes "
         f"{published} at vector scope; the audit {found} for this table. Exact cells are those "
         "that noise was due for and that come out as they are.",
     )
@@ -332,9 +336,13 @@ def _audit_words(subject: Subject, audit: dict[str, Any]) -> Markup:
 def _audit_table(subject: Subject, audit: dict[str, Any]) -> Markup:
     entries = audit["attributes"]
     shares = [entry["share"] for entry in entries.values() if entry["share"] is not None]
+    in_parts = any("method" in entry for entry in entries.values())
+    # What one part spends is no bound on a release whose other parts spend none.
+    whole = len(shares) == len(entries) or not in_parts
     rows = [
         [
             name,
+            *([entry["method"]] if in_parts else []),
             _share(entry["share"]),
             _loss(entry["vector_scope"]),
             f"{entry['clusters']:,}",
@@ -345,7 +353,8 @@ def _audit_table(subject: Subject, audit: dict[str, Any]) -> Markup:
     rows.append(
         [
             "all together",
-            _share(sum(shares) if shares else None),
+            *([""] if in_parts else []),
+            _share(sum(shares) if shares and whole else None),
             _loss(audit["vector_scope"]),
             "",
             f"{sum(entry['exact_cells'] for entry in entries.values()):,}",
@@ -353,7 +362,14 @@ def _audit_table(subject: Subject, audit: dict[str, Any]) -> Markup:
     )
     return table(
         "Share of epsilon and true loss, by attribute",
-        ("attribute", "share of epsilon", "true loss", "clusters", "exact cells"),
+        (
+            "attribute",
+            *(["method"] if in_parts else []),
+            "share of epsilon",
+            "true loss",
+            "clusters",
+            "exact cells",
+        ),
         rows,
         identifier=subject.identify("audit-table"),
     )
