@@ -3,6 +3,7 @@
 import datetime
 import json
 import pickle
+import re
 import sys
 import traceback
 
@@ -180,6 +181,29 @@ def test_a_code_list_is_proposed_and_never_taken(people):
             categories={"SEX": list(LABELS["SEX"].valid)},
         )  # fmt: skip
     assert "9" not in caught.value.rule
+
+
+@pytest.mark.parametrize("form", ["sav", "csv"])
+def test_an_ordinal_measure_is_proposed_as_an_order_to_confirm(tmp_path, form):
+    """The codes by their size, whatever the file's order; of other code lists nothing is said."""
+    listed = {3: "degree", -8: "refused", 1: "none", 2: "school"}
+    measured = Labels(codes=listed, missing_codes=(-8,), is_ordinal=True)
+    frame = pl.DataFrame({"LEVEL": [1, 2, 3, -8] * 9, "SEX": [1, 2] * 18, "AGE": range(36)})
+    source, labels = tmp_path / "people.sav", {"LEVEL": measured, "SEX": LABELS["SEX"]}
+    write_data(frame, source, text=None, labels=labels)
+    assert pyreadstat.read_sav(source)[1].variable_measure["LEVEL"] == "ordinal"
+    asked = {"method": "laplace", "epsilon": 1, "attributes": ["AGE"], "bounds": {"AGE": (0, 99)}}
+    protect_file(source, tmp_path / "out", **asked, keep=["LEVEL", "SEX"], format=form)
+    for path in (source, tmp_path / "out" / f"data.{form}"):
+        again = mv.read(path).schema["LEVEL"].labels
+        assert again == measured
+        assert list(again.valid) == [1, 2, 3]
+        _, recipe = inspect_file(path, None, None)
+        assert recipe.count("ordered = true  ") == 1
+        _, own = recipe.split("[attributes.LEVEL]\n")
+        confirmed = re.sub("^# (categories|  [123],|]|ordered)", r"\1", own, flags=re.MULTILINE)
+        entry = _parsed(confirmed.split("[attributes")[0])
+        assert (entry["categories"], entry["ordered"]) == ([1, 2, 3], True)
 
 
 def _parsed(recipe):

@@ -70,6 +70,9 @@ def batches(
     """Write a table with its labels, in one part."""
     table = stored(frame, names=_NAMES, naming=_NAMING, largest=sys.float_info.max)
     formats, columns, codes, missing = {}, [], {}, {}
+    measures = {
+        name: "ordinal" for name in table.columns if name in labels and labels[name].is_ordinal
+    }
     for name, column in zip(table.columns, table, strict=True):
         said = labels.get(name, Labels())
         numbers = column
@@ -87,6 +90,7 @@ def batches(
     yield from written_by(
         "write_sav", pl.DataFrame(columns), labels, "SPSS",
         variable_format=formats, variable_value_labels=codes, missing_ranges=missing,
+        variable_measure=measures,
         compress=is_packed, row_compress=not is_packed,
     )  # fmt: skip
 

@@ -204,6 +204,9 @@ def _labels(
             as_code(code): str(text)
             for code, text in meta.variable_value_labels.get(name, {}).items()
         }
+        is_ordinal = bool(codes) and meta.variable_measure.get(name) == "ordinal"
+        if is_ordinal:  # by its values, in whatever order the file lists them
+            codes = dict(sorted(codes.items()))
         missing: list[Code] = []
         for part in meta.missing_ranges.get(name, ()):
             lower, upper = part["lo"], part["hi"]
@@ -217,6 +220,7 @@ def _labels(
             column=meta.column_names_to_labels.get(name) or None,
             codes=codes,
             missing_codes=tuple(dict.fromkeys(missing)),
+            is_ordinal=is_ordinal,
         )
     return labels, unlisted
 

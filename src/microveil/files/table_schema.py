@@ -64,6 +64,8 @@ def _field(name: str, column: ColumnSchema) -> dict[str, Any]:
         field["title"] = labels.column
     if labels.valid:
         field["categories"] = [{"value": c, "label": text} for c, text in labels.valid.items()]
+        if labels.is_ordinal:
+            field["categoriesOrdered"] = True
     if labels.missing_codes:
         field["missingValues"] = ["", *(_missing(code, labels) for code in labels.missing_codes)]
     return field
@@ -144,7 +146,12 @@ def _labels(field: Mapping[str, Any]) -> Labels:
             codes[missing[-1]] = _text(entry["label"])
     title = field.get("title")
     column = None if title is None else _text(title)
-    return Labels(column=column, codes=codes, missing_codes=tuple(dict.fromkeys(missing)))
+    return Labels(
+        column=column,
+        codes=codes,
+        missing_codes=tuple(dict.fromkeys(missing)),
+        is_ordinal=field.get("categoriesOrdered") is True,
+    )
 
 
 def _code(value: Any, kind: str) -> Code:

@@ -362,6 +362,8 @@ def _code_list(table: Table, name: str, seen: list[str]) -> list[str]:
         ),
         "# ]",
     ]
+    if labels.is_ordinal:
+        lines.append("# ordered = true               # by the file: confirm the order of the list")
     if table.kind(name).is_numeric:
         numbers = table.numbers(name)
         present = numbers.values if numbers.missing is None else numbers.values[~numbers.missing]

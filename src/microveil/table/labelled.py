@@ -25,6 +25,8 @@ class Labels:
         scale alone have words.
     missing_codes : tuple of codes
         Values that stand for a missing answer, as -9 for "refused".
+    is_ordinal : bool
+        Whether the file says that the codes are listed in an order that means something.
 
     Examples
     --------
@@ -35,6 +37,7 @@ class Labels:
     column: str | None = None
     codes: Mapping[Code, str] = field(default_factory=dict)
     missing_codes: tuple[Code, ...] = ()
+    is_ordinal: bool = False
 
     @property
     def valid(self) -> dict[Code, str]:
