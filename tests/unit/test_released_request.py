@@ -174,6 +174,43 @@ def test_a_release_brings_the_roles_of_its_recipe(made_by_recipe):
     assert copied.anonymity is None
 
 
+def test_a_release_brings_what_stood_for_a_missing_value(tmp_path):
+    """The commands that follow measure by its codes and words, unless others are named."""
+    people = polars.DataFrame(
+        {
+            "AGE": [*range(20, 60), -9, -9],
+            "VISITS": [*map(str, range(1, 41)), "NA", "NA"],
+            "INCOME": range(42),
+        }
+    )
+    people.write_csv(tmp_path / "people.csv")
+    asked = {"missing_codes": {"AGE": [-9]}, "missing_values": ["NA"], "missing": "keep"}
+    release = protect_file(
+        tmp_path / "people.csv", tmp_path / "r", method="dp-um", k=5, epsilon=1, **asked,
+        attributes=["AGE", "VISITS"], bounds={"AGE": (0, 99), "VISITS": (0, 99)}, linkage=False,
+    )  # fmt: skip
+    pair = tmp_path / "people.csv", tmp_path / "r"
+    due = mv.assess(mv.read(pair[0], missing_values=["NA"]), release).to_dict()
+    found = assess_files(*pair, None, text=None).to_dict()
+    assert found["n_records_complete"] == 40
+    assert {name: found[name] for name in ("sse", "attributes", "moments")} == {
+        name: due[name] for name in ("sse", "attributes", "moments")
+    }
+    inferred = {
+        outcome.secret: outcome.n_left_out
+        for outcome in attack_files(*pair, names={"known": ["VISITS"]}).outcomes
+        if outcome.attack == "inference"
+    }
+    assert inferred["AGE"] == 2
+    other = assess_files(*pair, None, text=None, missing_codes=["AGE=-8"]).to_dict()
+    assert other["moments"]["AGE"] != due["moments"]["AGE"]
+    assert other["moments"]["VISITS"] == due["moments"]["VISITS"]
+    # Of a table that lacks the column nothing is declared.
+    people.drop("AGE").write_csv(tmp_path / "few.csv")
+    few = assess_files(tmp_path / "few.csv", tmp_path / "r", ["VISITS"], text=None)
+    assert few.attributes == ("VISITS",)
+
+
 def test_roles_without_a_quasi_identifier_in_the_release_count_nothing(made_by_recipe):
     """What nobody asked for by name is no error."""
     before = PEOPLE.select("AGE", "TAX")

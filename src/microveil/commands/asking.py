@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from microveil.commands.column_types import (
@@ -11,7 +12,7 @@ from microveil.commands.column_types import (
     resolutions_seen,
 )
 from microveil.commands.named_values import with_named_values
-from microveil.files.reading import SourceFile, open_file
+from microveil.files.reading import OpenedFile, SourceFile, open_file
 from microveil.files.text import TextFormat
 from microveil.release.recipe import file_of_recipe, merged, read_recipe
 from microveil.table import MissingCodes, bounds_from_data
@@ -129,16 +130,28 @@ def read_with_codes(
     missing_codes: Any,
     missing_values: Any,
     apart: Collection[str] = (),
+    declared_before: Mapping[str, Any] = MappingProxyType({}),
 ) -> tuple[SourceFile, dict[str, Any]]:
     """Read a file and what stands for missing values in it, as flags or arguments have it.
 
-    Words that do are emptied as they are read, but in the columns that keep them apart.
+    Words that do are emptied as they are read, but in the columns that keep them apart. What
+    flags or arguments do not say is as it was declared before, when a release was made.
     """
     file = open_file(path, text=text)
     given = {"missing_codes": missing_codes, "missing_values": missing_values}
-    declared = with_named_values({n: v for n, v in given.items() if v is not None}, file.names)
+    said = {name: value for name, value in given.items() if value is not None}
+    declared = {**_of_columns(declared_before, file), **with_named_values(said, file.names)}
     words_of = words_but(codes_of(declared), apart)
     return file.read(missing=words_of), declared_missing(declared)
+
+
+def _of_columns(declared: Mapping[str, Any], file: OpenedFile) -> dict[str, Any]:
+    """Leave out codes of columns that a file has not."""
+    codes = declared.get("missing_codes", {})
+    return {
+        "missing_codes": {name: codes[name] for name in codes if name in file.names} or None,
+        "missing_values": declared.get("missing_values"),
+    }
 
 
 def words_but(codes: MissingCodes, apart: Collection[str]) -> Callable[[str], tuple[str, ...]]:

@@ -9,7 +9,7 @@ from microveil.errors import FileError
 from microveil.files.text import TextFormat
 from microveil.release.recipe import read_recipe, roles_of_recipe
 
-__all__ = ["kept_of_recipe", "manifest_of", "recipe_beside"]
+__all__ = ["kept_of_recipe", "manifest_of", "missing_beside", "recipe_beside"]
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:
@@ -73,10 +73,32 @@ def recipe_beside(table: Path) -> dict[str, Any] | None:
     table : Path
         The protected table.
     """
+    found = _manifest_beside(table).get("recipe")
+    return found if isinstance(found, dict) else None
+
+
+def missing_beside(table: Path) -> dict[str, Any]:
+    """Return what stood for a missing value in the table that a release was made of.
+
+    Parameters
+    ----------
+    table : Path
+        The protected table.
+
+    Returns
+    -------
+    dict
+        ``missing_codes`` and ``missing_values`` as they were declared; nothing where the manifest
+        is not beside the release.
+    """
+    asked = _manifest_beside(table).get("parameters", {})
+    names = ("missing_codes", "missing_values")
+    return {name: asked[name] for name in names if asked.get(name)}
+
+
+def _manifest_beside(table: Path) -> dict[str, Any]:
     try:
         manifest = manifest_of(table.parent)
-        is_of_table = manifest["output"]["name"] == table.name
+        return manifest if manifest["output"]["name"] == table.name else {}
     except (FileError, LookupError, TypeError):
-        return None  # it is no release, or the custodian's folder is elsewhere
-    found = manifest.get("recipe") if is_of_table else None
-    return found if isinstance(found, dict) else None
+        return {}  # it is no release, or the custodian's folder is elsewhere

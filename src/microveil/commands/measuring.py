@@ -11,7 +11,7 @@ from microveil.commands.asking import (
     text_of_recipe,
     words_but,
 )
-from microveil.commands.custodians import recipe_beside
+from microveil.commands.custodians import missing_beside, recipe_beside
 from microveil.errors import stands_alone
 from microveil.evaluation import Assessment, guarantee_beside, has_pairs, measurements_beside
 from microveil.evaluation.assess import assess
@@ -56,7 +56,9 @@ def attack_files(
     protected = table_of_release(protected)
     recipe = _recipe_beside(protected) if recipe is None else recipe
     text = text_of_recipe(recipe, text)
-    source, declared = read_with_codes(original, text, missing_codes, missing_values)
+    source, declared = read_with_codes(
+        original, text, missing_codes, missing_values, declared_before=_missing_beside(protected)
+    )
     before, words_of = source.frame, codes_of(declared).words_of
     after = read_file(protected, text=text, missing=words_of).frame
     others = None if control is None else read_file(control, text=text, missing=words_of).frame
@@ -126,7 +128,9 @@ def assess_files(
     file = open_file(protected, text=text)
     guarantee = _guarantee_of(protected, file.names)
     apart = _with_words(guarantee)
-    source, declared = read_with_codes(original, text, missing_codes, missing_values, apart)
+    source, declared = read_with_codes(
+        original, text, missing_codes, missing_values, apart, _missing_beside(protected)
+    )
     before = source.frame
     after = file.read(missing=words_but(codes_of(declared), apart)).frame
     names, groups, known = (
@@ -164,3 +168,9 @@ def _recipe_beside(place: str | Path) -> dict[str, Any] | None:
     """Read what the manifest of a release has of a recipe, where it is one of this machine."""
     address = address_of(place)
     return recipe_beside(address.path) if address.scheme == "file" else None
+
+
+def _missing_beside(place: str | Path) -> dict[str, Any]:
+    """Read what stood for a missing value in the original of a release of this machine."""
+    address = address_of(place)
+    return missing_beside(address.path) if address.scheme == "file" else {}
