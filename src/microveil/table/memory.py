@@ -9,6 +9,7 @@ two.
 import os
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -253,17 +254,16 @@ def _of_groups() -> Iterator[int]:
 
 def _left(root: Path, name: str, files: tuple[str, str, str]) -> Iterator[int]:
     limit, taken, given_back = files
-    own = root / name.lstrip("/")
     # A container may see its own group as the root, by a name that it has outside.
-    for group in (own, *own.parents):
-        if group.is_relative_to(root):
-            with suppress(OSError, ValueError, StopIteration):  # "max" is no number
-                most = int((group / limit).read_text("ascii"))
-                used = int((group / taken).read_text("ascii"))
-                lines = (group / "memory.stat").read_text("ascii").splitlines()
-                cached = next(line for line in lines if line.startswith(f"{given_back} "))
-                if most < _UNLIMITED:
-                    yield most - used + int(cached.split()[1])
+    for group in accumulate(filter(None, name.split("/")), Path.joinpath, initial=root):
+        with suppress(OSError, ValueError, StopIteration):  # "max" is no number
+            most = int((group / limit).read_text("ascii"))
+            if most >= _UNLIMITED:
+                continue  # what it takes limits nothing, and is long to sum up
+            used = int((group / taken).read_text("ascii"))
+            lines = (group / "memory.stat").read_text("ascii").splitlines()
+            cached = next(line for line in lines if line.startswith(f"{given_back} "))
+            yield most - used + int(cached.split()[1])
 
 
 def _of_process() -> Iterator[int]:
