@@ -21,6 +21,7 @@ from microveil.engines.disk import DiskEngine
 from microveil.engines.local import LocalEngine
 from microveil.files import csv_format, parquet_format, structure
 from microveil.files.reading import open_file
+from microveil.release.settling import plan_settled, settle_asked
 from microveil.table import scratch as module
 from microveil.table.scratch import Scratch
 
@@ -153,12 +154,14 @@ def test_other_frames_come_back_as_they_were(kind):
 @pytest.mark.parametrize("method", ["dp-um", "k-pram", "laplace"])
 def test_what_is_needed_later_is_on_the_disk(method):
     """Of a plan no array is in memory, but those that are one number."""
-    planned = mv.plan(people(200), **asked(method), engine="disk")
+    engine = DiskEngine()
+    settled = settle_asked(people(200), asked(method), engine)
+    planned = plan_settled(settled, engine)
     found = [array for part in planned.attributes for array in arrays_of(part)]
     assert len(found) > 3
-    assert all(0 in array.strides or module._is_mapped(array) for array in found)
+    assert all(0 in array.strides or engine.scratch.has(array) for array in found)
     in_memory = mv.plan(people(200), **asked(method)).attributes
-    assert not all(module._is_mapped(a) for part in in_memory for a in arrays_of(part))
+    assert not any(engine.scratch.has(a) for part in in_memory for a in arrays_of(part))
 
 
 def arrays_of(value):

@@ -74,7 +74,8 @@ class PlainEngine:
     memory = None
     at_once = 1
 
-    def side_by_side(self, work, items):
+    def side_by_side(self, work, items, n_values):
+        del n_values
         return [work(item) for item in items]
 
     def kept(self, value):

@@ -27,6 +27,7 @@ from microveil.release import Plan
 from microveil.release.recipe import merged, read_recipe
 from microveil.release.request import Arguments
 from microveil.release.settling import plan_settled, settle_asked
+from microveil.table.threads import in_threads
 from microveil.text import aligned, one_line
 
 __all__ = ["AttributeAudit", "Audit", "audit", "audit_of"]
@@ -227,12 +228,12 @@ def audit(
 
 
 def audit_of(planned: Plan) -> Audit:
-    """Audit a plan."""
+    """Audit a plan, its attributes side by side."""
+    parts, unit = planned.attributes, planned.claim.unit
+    n_clusters = sum(part.n_clusters for part in parts)
+    entries = in_threads(lambda part: AttributeAudit.of(part, unit), parts, n_clusters)
     return Audit(
-        attributes={
-            part.attribute.name: AttributeAudit.of(part, planned.claim.unit)
-            for part in planned.attributes
-        },
+        attributes={part.attribute.name: entry for part, entry in zip(parts, entries, strict=True)},
         conditions=planned.claim.conditions,
         unit=planned.claim.unit,
         methods=(

@@ -135,11 +135,13 @@ class Engine(Protocol):
 
     @property
     def at_once(self) -> int | None:
-        """How many columns are worked on and held at a time; None for all of them."""
+        """How many columns there must be room for at a time; None for all of them."""
         ...
 
-    def side_by_side(self, work: Callable[[Item], Value], items: Sequence[Item]) -> list[Value]:
-        """Work on columns, as many at a time as there is room for."""
+    def side_by_side(
+        self, work: Callable[[Item], Value], items: Sequence[Item], n_values: int
+    ) -> list[Value]:
+        """Work on columns of so many values in all, as many at a time as there is room for."""
         ...
 
     def kept(self, value: Value) -> Value:

@@ -114,9 +114,11 @@ class LocalEngine:
     memory: int | None = None
     at_once: int | None = None
 
-    def side_by_side(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    def side_by_side(
+        self, work: Callable[[Item], Result], items: Sequence[Item], n_values: int
+    ) -> list[Result]:
         """Work on all of them in threads: sorting and the kernels let go of the interpreter."""
-        return in_threads(work, items)
+        return in_threads(work, items, n_values)
 
     def kept(self, value: Result) -> Result:
         """Leave it where it is."""

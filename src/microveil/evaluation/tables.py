@@ -80,7 +80,7 @@ class Tables:
     def levels(self) -> tuple[dict[str, Levels], dict[str, Levels]]:
         """Deciles of numbers and codes of text, by attribute."""
         sides = list(zip(self.original.T, self.protected.T, strict=True))
-        of_numbers = in_threads(lambda both: decile_levels(*both), sides)
+        of_numbers = in_threads(lambda both: decile_levels(*both), sides, self.original.size)
         found = dict(zip(self.names, of_numbers, strict=True))
         found |= {
             name: (before.astype(np.uint16), after.astype(np.uint16))

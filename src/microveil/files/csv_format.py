@@ -3,7 +3,6 @@
 import codecs
 import io
 from collections.abc import Callable, Collection, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn, cast
@@ -19,6 +18,7 @@ from microveil.files.text import TextFormat, as_utf8, check_utf8, place
 from microveil.table import Labels
 from microveil.table.memory import check_reading
 from microveil.table.scratch import Scratch
+from microveil.table.threads import in_threads
 
 __all__ = ["batches", "opened", "opened_on_disk"]
 
@@ -208,14 +208,12 @@ class _Opened:
     def _convert(self, frame: pl.DataFrame, dtypes: dict[str, pl.DataType | None]) -> pl.DataFrame:
         """Give the columns that came as text their types, several at a time."""
         columns: list[pl.Series | Misfit]
+        typed = list(zip(frame, dtypes.values(), strict=True))
         if self._scratch is not None:
-            keep = self._scratch.kept
-            columns = [
-                keep(self._convert_one(*one)) for one in zip(frame, dtypes.values(), strict=True)
-            ]
+            columns = [self._scratch.kept(self._convert_one(*column)) for column in typed]
         else:
-            with ThreadPoolExecutor() as pool:
-                columns = list(pool.map(self._convert_one, frame, dtypes.values()))
+            n_values = frame.height * frame.width
+            columns = in_threads(lambda both: self._convert_one(*both), typed, n_values)
         misfits = [
             (column, name)
             for column, name in zip(columns, dtypes, strict=True)

@@ -317,8 +317,9 @@ def each(plan_one: Callable[[Column, Choices, Engine], SinglePlan]) -> PlanStep:
     def plan(columns: Sequence[Column], choices: Choices, engine: Engine) -> Sequence[SinglePlan]:
         if columns[0].n_present < FEW_RECORDS:
             return [plan_one(column, choices, engine) for column in columns]
+        n_values = len(columns) * choices.n_records
         return engine.side_by_side(
-            lambda column: engine.kept(plan_one(column, choices, engine)), columns
+            lambda column: engine.kept(plan_one(column, choices, engine)), columns, n_values
         )
 
     return plan

@@ -423,7 +423,7 @@ def _columns(
         return name, engine.kept(numbers)
 
     tasks = list(zip(planned.singles, streams, strict=True))
-    return dict(engine.side_by_side(drawn, tasks))
+    return dict(engine.side_by_side(drawn, tasks, len(tasks) * planned.table.n_records))
 
 
 def _of_part(

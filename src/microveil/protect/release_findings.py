@@ -46,7 +46,7 @@ KOLMOGOROV_SMIRNOV, TOTAL_VARIATION = "Kolmogorov-Smirnov", "total variation"
 Categories = Mapping[str, Sequence[str] | None]
 NO_CATEGORIES: Categories = MappingProxyType({})
 Progress = Callable[[str], None]
-SideBySide = Callable[[Callable[[str], Any], Sequence[str]], list[Any]]
+SideBySide = Callable[[Callable[[str], Any], Sequence[str], int], list[Any]]
 OVER_ALL = "over all attributes"
 # The name of an attribute, and its values before and after.
 _Sides = tuple[str, Column, Column]
@@ -125,13 +125,14 @@ def release_findings(
         before, after = (_usable(column_of(table, name)) for table in tables)
         return name, before, after
 
-    compared = side_by_side(lambda name: _compared(sides(name)), names)
+    n_values = tables[0].n_records * len(names)
+    compared = side_by_side(lambda name: _compared(sides(name)), names, 2 * n_values)
     distances = [worst for worst, _ in compared if worst is not None]
     still = [name for name in names if in_place is None or name in in_place]
     not_linked, found = _refusal(still, linkage=linkage), None
     if not_linked is None:
         progress("linking a sample")
-        found = _strongest(side_by_side(sides, still), categories, seed)
+        found = _strongest(side_by_side(sides, still, n_values), categories, seed)
         if len(still) < len(names):
             found = replace(found, known=", ".join(map(one_line, still)))
     return ReleaseFindings(
@@ -152,7 +153,7 @@ def _usable(column: Column) -> Column:
 def _compared(sides: _Sides) -> tuple[WorstAttribute | None, MovedValue | None]:
     """Say how far a distribution moved, and which of its common values moved most."""
     name, original, protected = sides
-    before, after = (np.sort(_present(column)) for column in (original, protected))
+    before, after = _in_order(original), _in_order(protected)
     if not len(before) or not len(after):
         return None, None
     if before.dtype.kind == "f":
@@ -177,9 +178,12 @@ def _compared(sides: _Sides) -> tuple[WorstAttribute | None, MovedValue | None]:
     )
 
 
-def _present(column: Column) -> Column:
+def _in_order(column: Column) -> Column:
+    """Return the values that there are, in order."""
     present = ~np.isnan(column) if column.dtype.kind == "f" else column != ""
-    return np.asarray(column[present])
+    values = np.asarray(column[present])
+    values.sort()
+    return values
 
 
 def _shares(values: Column, column: Column) -> NDArray[np.float64]:

@@ -164,7 +164,8 @@ def prepare(
         progress(f"reading {attribute.name}")
         return engine.kept(_column(opened, attribute, request, units))
 
-    columns = tuple(engine.side_by_side(gridded, attributes))
+    n_values = opened.n_records * len(attributes)
+    columns = tuple(engine.side_by_side(gridded, attributes, n_values))
     return Prepared(
         table=opened,
         columns=columns,

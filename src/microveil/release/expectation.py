@@ -21,6 +21,7 @@ from microveil.release.columns import Prepared
 from microveil.release.release import Plan
 from microveil.release.stand_in import Distance, differing, distances, stood_in
 from microveil.table import GridColumn
+from microveil.table.threads import in_threads
 
 __all__ = ["Expectation", "all_expected", "average", "expectations", "expected_distributions"]
 
@@ -74,11 +75,14 @@ def expectations(planned: Plan) -> dict[str, Expectation]:
     """Return the error to expect of each attribute, but for categories."""
     if planned.parts:
         return {name: own for part in planned.parts for name, own in expectations(part).items()}
-    found = {
-        part.attribute.name: _expectation(part, isotonic=planned.isotonic)
-        for part in planned.attributes
-    }
-    return {name: entry for name, entry in found.items() if entry is not None}
+    parts = planned.attributes
+    found = in_threads(
+        lambda part: _expectation(part, isotonic=planned.isotonic),
+        parts,
+        sum(part.n_clusters for part in parts),
+    )
+    by_part = zip(parts, found, strict=True)
+    return {part.attribute.name: entry for part, entry in by_part if entry is not None}
 
 
 def _expectation(part: AttributePlan, *, isotonic: bool) -> Expectation | None:

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["Scratch"]
 
 Value = TypeVar("Value")
-Pages = weakref.WeakSet[mmap.mmap]
+# Of each map the first and the last address.
+Pages = weakref.WeakKeyDictionary[mmap.mmap, tuple[int, int]]
 # Smaller arrays stay in memory.
 SMALL = 1 << 16
 # Pages of files are given back where they take more than this part of the memory that is allowed,
@@ -60,7 +61,7 @@ class Scratch:
 
     def __init__(self, folder: str | Path | None = None, memory: int | None = None) -> None:
         self.folder = Path(tempfile.gettempdir() if folder is None else folder)
-        self._maps: Pages = weakref.WeakSet()
+        self._maps: Pages = weakref.WeakKeyDictionary()
         if folder is not None:
             try:
                 self.folder.mkdir(mode=0o700, exist_ok=True)
@@ -87,7 +88,7 @@ class Scratch:
 
     def array(self, array: NDArray[Any]) -> NDArray[Any]:
         """Return an array as it is on disk; a small one, or one that is there, as it is."""
-        if array.nbytes < SMALL or 0 in array.strides or _is_mapped(array):
+        if array.nbytes < SMALL or 0 in array.strides or self.has(array):
             return array
         with self._opened() as file:
             plain = np.ascontiguousarray(array)
@@ -97,7 +98,7 @@ class Scratch:
 
     def column(self, column: "polars.Series") -> "polars.Series":
         """Return a column as it is on disk, of the same type."""
-        if (size := column.estimated_size()) < SMALL:
+        if (size := column.estimated_size()) < SMALL or self._has_column(column):
             return column
         import polars
 
@@ -109,9 +110,20 @@ class Scratch:
         table = arrow.ipc.open_file(arrow.BufferReader(arrow.py_buffer(pages))).read_all()
         return cast("polars.DataFrame", polars.from_arrow(table)).to_series()
 
+    def has(self, array: NDArray[Any]) -> bool:
+        """Whether an array is on disk, as a whole or as a part of one."""
+        start = _address(array)
+        return any(first <= start <= last for first, last in list(self._maps.values()))
+
+    def _has_column(self, column: "polars.Series") -> bool:
+        if column.null_count() or not column.dtype.is_numeric() or column.n_chunks() > 1:
+            return False
+        return self.has(column.to_numpy(allow_copy=False))
+
     def watch(self, pages: mmap.mmap) -> None:
         """Give the pages of a map back as those of scratch files are: of a file that is read."""
-        self._maps.add(pages)
+        start = _address(np.frombuffer(pages, dtype=np.uint8))
+        self._maps[pages] = start, start + len(pages) - 1
 
     def _opened(self) -> IO[bytes]:
         """Open a new file, which has no name from then on, for nobody but this process."""
@@ -142,7 +154,7 @@ class Scratch:
     def _mapped(self, file: IO[bytes]) -> mmap.mmap:
         file.flush()
         pages = mmap.mmap(file.fileno(), os.fstat(file.fileno()).st_size)
-        self._maps.add(pages)
+        self.watch(pages)
         return pages
 
     def _refused(self, error: OSError) -> RequestError:
@@ -180,13 +192,9 @@ def _keep(owner: "weakref.ref[Scratch]", maps: Pages, most: int) -> None:
 _WAKE = threading.Event()  # never set: a pause that a process which ends does not wait for
 
 
-def _is_mapped(array: NDArray[Any]) -> bool:
-    base: Any = array
-    while isinstance(base, np.ndarray):
-        base = base.base
-    return isinstance(base, mmap.mmap) or (
-        isinstance(base, memoryview) and isinstance(base.obj, mmap.mmap)
-    )
+def _address(array: NDArray[Any]) -> int:
+    address: int = array.__array_interface__["data"][0]
+    return address
 
 
 def _of_files() -> int:

@@ -5,13 +5,12 @@ in ascending order; else both quantile functions are evaluated at the same proba
 them: between two neighbouring ones at which either jumps, neither changes.
 """
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil.table.threads import in_threads
 from microveil.utility.moments import constant_attributes
 
 __all__ = ["QuantileDistances", "quantile_distances"]
@@ -85,8 +84,7 @@ def quantile_distances(original: Float, protected: Float) -> QuantileDistances:
             distances[a, 0] = np.sum(np.abs(apart) * widths) / np.sqrt(variance)
             distances[a, 1] = np.sum(apart * apart * widths) / variance
 
-    with ThreadPoolExecutor(os.cpu_count()) as threads:
-        list(threads.map(compare, range(original.shape[1])))
+    in_threads(compare, range(original.shape[1]), original.size)
     distances.setflags(write=False)
     return QuantileDistances(wasserstein=distances[:, 0], squared=distances[:, 1])
 

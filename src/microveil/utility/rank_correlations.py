@@ -4,8 +4,6 @@ Cells may be missing (NaN): a correlation is over the records that have both val
 themselves. The correlation with a constant is not defined.
 """
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -14,6 +12,7 @@ import numpy as np
 import scipy  # which loads its parts when they are used: stats takes the better part of a second
 from numpy.typing import NDArray
 
+from microveil.table.threads import in_threads
 from microveil.utility.moments import moments
 from microveil.utility.undefined import none_if_undefined
 
@@ -131,13 +130,11 @@ def rank_correlations(matrix: Matrix) -> Matrix:
             moments(_ranks(both)).correlations[0, 1] if len(both) > 1 else np.nan
         )
 
-    with ThreadPoolExecutor(os.cpu_count()) as threads:
-        list(threads.map(correlate, combinations(range(matrix.shape[1]), 2)))
+    in_threads(correlate, list(combinations(range(matrix.shape[1]), 2)), matrix.size)
     found.setflags(write=False)
     return found
 
 
 def _ranks(matrix: Matrix) -> Matrix:
     """Rank the values of each attribute, equal ones by the average of their ranks."""
-    with ThreadPoolExecutor(os.cpu_count()) as threads:
-        return np.column_stack(list(threads.map(scipy.stats.rankdata, matrix.T)))
+    return np.column_stack(in_threads(scipy.stats.rankdata, list(matrix.T), matrix.size))

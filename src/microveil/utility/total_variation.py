@@ -5,9 +5,7 @@ text its categories. A missing cell is a level like another. Between two tables 
 the total variation is half the sum of |p - q|: the share of records that would have to move.
 """
 
-import os
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -16,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil._kernels import distributions
+from microveil.table.threads import in_threads
 from microveil.utility.goodness_of_fit import decile_ends
 from microveil.utility.undefined import none_if_undefined
 
@@ -157,9 +156,9 @@ def total_variation(
             distributions.count_pairs(side[a], side[b], counted)
         of_pairs[a, b] = of_pairs[b, a] = _distance(*counts)
 
-    with ThreadPoolExecutor(os.cpu_count()) as threads:
-        list(threads.map(alone, range(len(names))))
-        list(threads.map(together, combinations(range(len(names)), 2)))
+    n_values = sum(len(side) for side in sides[0])
+    in_threads(alone, range(len(names)), n_values)
+    in_threads(together, list(combinations(range(len(names)), 2)), n_values)
     for array in (of_attributes, of_pairs):
         array.setflags(write=False)
     return TotalVariation(names=names, of_attributes=of_attributes, of_pairs=of_pairs)

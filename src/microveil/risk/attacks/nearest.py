@@ -5,9 +5,7 @@ attribute has the same mean squared difference over all pairs of originals. An a
 constant in the original counts as 0. Ties are exact equality of computed distances.
 """
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +20,7 @@ from microveil.risk.distances import (
     distinct_records,
     reciprocal_variances,
 )
+from microveil.table import threads
 
 __all__ = ["Rows", "in_threads", "own_distances", "standard_weights"]
 
@@ -65,8 +64,7 @@ def in_threads(
 ) -> NDArray[Any]:
     """Join what a function gives for slices of the queries."""
     slices = [slice(start, start + size) for start in range(0, max(n_queries, 1), size)]
-    with ThreadPoolExecutor(os.cpu_count()) as threads:
-        return np.concatenate(list(threads.map(function, slices)))
+    return np.concatenate(threads.in_threads(function, slices))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
