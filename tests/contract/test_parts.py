@@ -153,6 +153,14 @@ def test_what_two_parts_take_as_given_is_said_once_in_short():
     ).guarantee  # fmt: skip
     assert both.summary().count("the noise scales") == 1
     assert both.statement().count("the noise scales and the noise scales") == 0
+    texts = [one.text for one in both.conditions if one.id == "noise-scales"]
+    assert [text.partition(":")[0] for text in texts] == ["AGE", "INCOME"]
+    beside = planned(
+        part(["AGE"], "record-dp", partition="optimal", **CLUSTERED),
+        part(["INCOME"], "idp-vector", **CLUSTERED),
+        RESPONSE,
+    ).guarantee  # fmt: skip
+    assert beside.summary().count("the noise scales (AGE, INCOME)") == 1
 
 
 def test_whatever_names_attributes_and_parts_is_taken():

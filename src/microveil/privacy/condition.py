@@ -83,6 +83,10 @@ class Condition:
         """
         return replace(self, short=f"{self.short} ({_listed(names)})")
 
+    def in_words_of(self, names: Sequence[str]) -> "Condition":
+        """Return the condition with its text as that of some attributes: others have their own."""
+        return replace(self, text=f"{_listed(names)}: {self.text}")
+
     def to_dict(self) -> dict[str, Any]:
         """Return the condition as plain values."""
         return {

@@ -190,10 +190,16 @@ def _of_methods(decided: Sequence[Decided], scopes: Sequence[Scope]) -> Iterator
             known = found.get(key, condition).scopes
             found[key] = condition.at(s for s in Scope if s in known or s in condition.scopes)
             names.setdefault(key, []).extend(_names([one]))
-    alone = len(decided) == 1
+    if len(decided) == 1:
+        yield from found.values()
+        return
     for key, condition in found.items():
-        own = condition if alone else condition.at(s for s in condition.scopes if s in scopes)
-        yield _named(own, names[key], decided)
+        own = condition.at(s for s in condition.scopes if s in scopes)
+        alike = [other for other in found if other[0] == condition.id]
+        if len(alike) > 1:
+            own = own.in_words_of(names[key])
+        # In short they are then one, said once.
+        yield _named(own, [name for other in alike for name in names[other]], decided)
 
 
 def _of_unit(request: Request) -> Iterator[Condition]:
