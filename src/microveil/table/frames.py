@@ -398,7 +398,7 @@ class _Frame:
         self._decimals: dict[str, NDArray[np.float64] | None] = {}
 
     def kind(self, name: str) -> Kind:
-        column = self._frame[name]
+        column = self._frame.get_column(name)
         dtype = column.dtype
         is_date = dtype == nw.Date
         if isinstance(dtype, nw.Datetime) and dtype.time_zone is None:
@@ -416,13 +416,13 @@ class _Frame:
         return next((kind for holds, kind in kinds if holds), Kind.OTHER)
 
     def has_single_precision(self, name: str) -> bool:
-        return self._frame[name].dtype == nw.Float32
+        return self._frame.get_column(name).dtype == nw.Float32
 
     def numbers(self, name: str, *, shared: bool = False) -> Numbers:
         kind = self.kind(name)
         if not kind.is_numeric:
             raise _not_numeric(self, name)
-        column = self._frame[name]
+        column = self._frame.get_column(name)
         missing = column.is_null().to_numpy() if column.null_count() else None
         if kind is Kind.DATE:
             filled = column if missing is None else column.drop_nulls()
@@ -445,17 +445,17 @@ class _Frame:
     def _exact_decimals(self, name: str) -> NDArray[np.float64] | None:
         """Return a column of exact decimals as floats, None of any other; read once."""
         if name not in self._decimals:
-            self._decimals[name] = _exact_decimals(self._frame[name])
+            self._decimals[name] = _exact_decimals(self._frame.get_column(name))
         return self._decimals[name]
 
     def check_kept(self, name: str) -> None:
-        column = self._frame[name]
+        column = self._frame.get_column(name)
         nested = column.dtype.is_nested() or hides_in_its_type(column)
         if nested or not hold_only_what_they_show(objects_in(column)):
             raise _nested(name)
 
     def codes(self, name: str, categories: tuple[str, ...]) -> Numbers:
-        column = self._frame[name]
+        column = self._frame.get_column(name)
         pandas_object = column.dtype == nw.Object and self._frame.implementation.is_pandas()
         if column.dtype not in (nw.String, nw.Categorical, nw.Enum) and not pandas_object:
             raise _not_text(name)
@@ -471,13 +471,13 @@ class _Frame:
 
     def listed(self, name: str) -> tuple[str, ...] | None:
         # The categories of a pandas or pyarrow column are those seen; an Enum's stand in its type.
-        dtype = self._frame[name].dtype
+        dtype = self._frame.get_column(name).dtype
         if not self._frame.implementation.is_polars() or not isinstance(dtype, nw.Enum):
             return None
         return tuple(dtype.categories)
 
     def words(self, name: str, *, first: int | None = None) -> NDArray[np.str_]:
-        column = self._frame[name] if first is None else self._frame[name].head(first)
+        column = self._frame.get_column(name) if first is None else self._frame[name].head(first)
         if column.dtype not in (nw.String, nw.Categorical, nw.Enum, nw.Object, nw.Decimal):
             raise _not_text(name)
         if column.dtype == nw.Object and not self._frame.implementation.is_pandas():
@@ -485,7 +485,7 @@ class _Frame:
         return np.asarray(column.cast(nw.String).fill_null("").to_numpy()).astype(np.str_)
 
     def texts_beginning(self, name: str, signs: tuple[str, ...]) -> set[str]:
-        column = self._frame[name]
+        column = self._frame.get_column(name)
         if column.dtype == nw.Object:
             return _beginning(column.to_list(), signs)
         if column.dtype not in (nw.String, nw.Categorical, nw.Enum):
@@ -494,7 +494,7 @@ class _Frame:
         return set(column.filter(column.str.head(1).is_in(signs)).to_list())
 
     def alike(self, name: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        column = self._frame[name]
+        column = self._frame.get_column(name)
         if column.dtype.is_nested() or column.dtype == nw.Object:
             entries = column.to_list()
             return _alike(entries, name), np.array([_is_empty(entry) for entry in entries])
@@ -530,7 +530,7 @@ class _Frame:
         namespace = implementation.to_native_namespace()
         made: dict[str, Any] = {}
         for name in self.names:
-            native = self._frame[name].to_native()
+            native = self._frame.get_column(name).to_native()
             if name in numbered:
                 whole = numbered[name] if order is None else numbered[name][order]
                 fresh = nw.new_series(name, whole, nw.Int64, backend=implementation)
