@@ -182,10 +182,10 @@ def round_trips() -> list[str]:
 
     titles: dict[str, list[str]] = {}
     for form in (form for form in FORMATS.values() if form.is_written):
-        cells = [fate(column, form) for column in COLUMNS.values()]
-        cells += [fate_of_labels(*said, form) for said in LABELS.values()]
-        if titles.setdefault(form.title, cells) != cells:
-            raise ValueError(f"compressed, {form.title} keeps other things than it does otherwise")
+        if form.title in titles:
+            continue  # compressed it keeps the same: see tests/contract/test_round_trips.py
+        titles[form.title] = [fate(column, form) for column in COLUMNS.values()]
+        titles[form.title] += [fate_of_labels(*said, form) for said in LABELS.values()]
     rows = [
         f"| {shown} | {' | '.join(cells[number] for cells in titles.values())} |"
         for number, shown in enumerate([*COLUMNS, *(f"labels: {said}" for said in LABELS)])

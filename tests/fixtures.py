@@ -17,7 +17,7 @@ import uncompiled
 gc.set_threshold(200_000, 20, 100)
 # The first call of a kernel compiles it: a deadline would fail on that, not on us. Of each property
 # a few examples every time, and many before a change is called done (make test-slow).
-settings.register_profile("microveil", deadline=None, max_examples=20)
+settings.register_profile("microveil", deadline=None, max_examples=12)
 settings.register_profile("thorough", deadline=None, max_examples=400)
 settings.load_profile("microveil")
 if uncompiled.IS_UNCOMPILED:

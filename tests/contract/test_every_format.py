@@ -71,6 +71,13 @@ def test_a_release_comes_as_the_input_was_and_is_known_by_its_name(tmp_path, nam
     protect_file(people, tmp_path / "out", **ASKED, overwrite=True)
 
 
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """The table as a file of each format."""
+    folder = tmp_path_factory.mktemp("saved")
+    return {name: save(folder, name).read_bytes() for name in FORMATS}
+
+
 @pytest.mark.parametrize("suffix", [end for form in FORMATS.values() for end in form.suffixes])
 def test_every_suffix_leads_to_its_format(tmp_path, suffix):
     """In capitals and with two parts too."""
@@ -264,13 +271,14 @@ def broken(raw, rng):
     ("name", "suffix"),
     [(name, form.suffixes[0]) for name, form in FORMATS.items()] + [("sas", ".xpt")],
 )
-def test_a_hundred_broken_files_are_read_or_refused_in_our_words(tmp_path, name, suffix, capfd):
+@pytest.mark.parametrize("n_broken", [15, pytest.param(100, marks=pytest.mark.slow)])
+def test_broken_files_are_read_or_refused_in_our_words(tmp_path, name, suffix, n_broken, capfd):
     """Cut or spoiled anywhere: an error of ours without a value, or a table."""
     rng = random.Random(name)
     whole = save(tmp_path, name, suffix=suffix)
     path = whole.with_name(f"broken{suffix}")
     refused = 0
-    for _ in range(100):
+    for _ in range(n_broken):
         path.write_bytes(broken(whole.read_bytes(), rng))
         try:
             read_file(path)
@@ -280,15 +288,14 @@ def test_a_hundred_broken_files_are_read_or_refused_in_our_words(tmp_path, name,
             assert SECRET not in shown
             assert str(NUMBER) not in shown
     assert SECRET not in capfd.readouterr().err  # where a library's threads complain
-    assert refused > 20  # plain text may hold other values and be a table still
+    assert refused > n_broken // 5  # plain text may hold other values and be a table still
 
 
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("other", [*FORMATS, "nothing", "zeros"])
-def test_a_file_of_another_kind_is_refused(tmp_path, name, other):
+def test_a_file_of_another_kind_is_refused(tmp_path, saved, name, other):
     """A file under the name of another format gives an error of ours without a value."""
-    contents = {"nothing": b"", "zeros": bytes(999)}
-    raw = contents[other] if other in contents else save(tmp_path, other).read_bytes()
+    raw = {**saved, "nothing": b"", "zeros": bytes(999)}[other]
     path = tmp_path / f"other{FORMATS[name].suffixes[0]}"
     path.write_bytes(raw)
     if other == name or {other, name} == {"sav", "zsav"}:  # one library reads both
@@ -302,10 +309,10 @@ def test_a_file_of_another_kind_is_refused(tmp_path, name, other):
 
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("how", ["cut", "garbled", "of another kind"])
-def test_the_command_line_refuses_what_is_broken(tmp_path, name, how):
+def test_the_command_line_refuses_what_is_broken(tmp_path, saved, name, how):
     """With exit code 2 and no value, wherever it is shown."""
-    path = save(tmp_path, name)
-    raw = path.read_bytes()
+    path = tmp_path / f"people{FORMATS[name].suffixes[0]}"
+    raw = saved[name]
     spoiled = {
         "cut": raw[: len(raw) // 2] + (b"" if len(raw) > 2000 else b'"'),
         "garbled": raw[:20] + b"\0\xff" * 200 + raw[420:],

@@ -105,11 +105,12 @@ def test_never_worse_than_a_fixed_size_among_many_records(name, share, exact_all
             assert ours <= measured(values, others, share) * (1 + ROUNDING)
 
 
-def test_hardly_worse_than_the_best_of_all_partitions():
-    """Of 300 tables of up to 12 records 99 % get the best, and none 10 % more than that."""
+@pytest.mark.parametrize("n_tables", [100, pytest.param(300, marks=pytest.mark.slow)])
+def test_hardly_worse_than_the_best_of_all_partitions(n_tables):
+    """Of tables of up to 12 records 99 % get the best, and none 10 % more than that."""
     random = np.random.Generator(np.random.PCG64(12))
     ratios = []
-    while len(ratios) < 300:
+    while len(ratios) < n_tables:
         n = int(random.integers(6, 13))
         values = [
             random.integers(0, 1000, n),
@@ -131,7 +132,7 @@ def test_hardly_worse_than_the_best_of_all_partitions():
 
 @pytest.mark.parametrize("exact_allowed", [True, False])
 @pytest.mark.parametrize(
-    "share", [0.1, 10, *(pytest.param(share, marks=pytest.mark.slow) for share in (1, 100))]
+    "share", [10, *(pytest.param(share, marks=pytest.mark.slow) for share in (0.1, 1, 100))]
 )
 @pytest.mark.parametrize("name", data_sets(3))
 def test_few_candidates_find_nearly_what_all_find(name, share, exact_allowed, monkeypatch):

@@ -54,7 +54,7 @@ def made(values, **arguments):
     return planned.attributes[0], prepared, request, planned
 
 
-def attacked(part, *rest, runs=300, confidence=0.9999, audit_seed=0):
+def attacked(part, *rest, runs=200, confidence=0.9999, audit_seed=0):
     settings = {"runs": runs, "confidence": confidence, "audit_seed": audit_seed}
     return measured(part, *rest, engine=LocalEngine(), **settings)
 
@@ -94,28 +94,29 @@ def test_a_missing_value_is_hidden_as_well_as_any():
     assert found.contradicted == ()
 
 
-def too_little(part):
-    """The same plan with a third of the noise."""
+def too_little(part, times):
+    """The same plan with so many times less noise."""
     if hasattr(part, "rates"):
-        return replace(part, rates=tuple(3 * rate for rate in part.rates))
+        return replace(part, rates=tuple(times * rate for rate in part.rates))
     noise = part.noise
-    share = 9 / noise.scale if noise.is_gaussian else 6 * (1 << noise.bits) / noise.scale
+    share = 3 / noise.scale if noise.is_gaussian else 2 * (1 << noise.bits) / noise.scale
+    share *= times
     return replace(part, noise=(gaussian_noise if noise.is_gaussian else laplace_noise)(share))
 
 
 @pytest.mark.parametrize(
-    ("values", "own", "runs"),
+    ("values", "own", "times", "runs"),
     [
-        (GAP, OF_NUMBERS, 4000),
-        (WORDS, OF_WORDS, 1000),
-        (WORDS, {**OF_WORDS, "delta": 0.05}, 2000),
+        pytest.param(GAP, OF_NUMBERS, 6, 800, id="cuts, a sixth"),
+        pytest.param(GAP, OF_NUMBERS, 3, 4000, id="cuts, a third", marks=pytest.mark.slow),
+        pytest.param(WORDS, OF_WORDS, 3, 400, id="counts, a third"),
+        pytest.param(WORDS, {**OF_WORDS, "delta": 0.05}, 3, 1000, id="counts, Gaussian, a third"),
     ],
-    ids=["cuts", "counts", "counts, Gaussian"],
 )
-def test_a_third_of_the_noise_is_found(values, own, runs):
+def test_too_little_noise_is_found(values, own, times, runs):
     """More than the accounted epsilon is shown, which contradicts the claim at every scope."""
     part, *rest = made(values, **own)
-    found = attacked(too_little(part), *rest, runs=runs, confidence=0.99)
+    found = attacked(too_little(part, times), *rest, runs=runs, confidence=0.99)
     assert found.contradicted == ("cluster", "vector", "row")
     assert "CONTRADICTED" in found.to_text()
 
@@ -209,12 +210,12 @@ def test_scores_of_cuts_are_the_logarithm_of_their_chance():
     chances = {chosen: chance(chosen) for chosen in cuts}
     assert sum(chances.values()) == pytest.approx(1)
     seen = Counter()
-    for seed in range(2000):
+    for seed in range(1000):
         found = dict(zip(drawn(seed).numbers.tolist(), drawn(seed).codes.tolist(), strict=True))
         seen[tuple(found.get(number) for number in (1, 2, 3))] += 1
     assert set(seen) <= set(cuts)
     for chosen, expected in chances.items():
-        assert abs(seen[chosen] / 2000 - expected) < 4.5 * math.sqrt(expected / 2000) + 1e-9
+        assert abs(seen[chosen] / 1000 - expected) < 4.5 * math.sqrt(expected / 1000) + 1e-9
 
 
 class _Held:

@@ -46,7 +46,9 @@ def started(folder):
     return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
 
 
-@pytest.mark.parametrize("runs", [1, pytest.param(23, marks=pytest.mark.slow), 38])
+@pytest.mark.parametrize(
+    "runs", [pytest.param(1, marks=pytest.mark.slow), 23, pytest.param(38, marks=pytest.mark.slow)]
+)
 def test_a_killed_comparison_continues_to_the_same_table(whole, tmp_path, runs):
     """Killed at any point, it leaves whole rows, goes on from there, and ends the same."""
     folder = tmp_path / "compared"

@@ -69,7 +69,9 @@ def test_the_kth_value_on_an_edge_is_no_longer_below_it():
     assert intervals([0, 4, 5, 10], k=2).n_intervals == 2
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))]
+)
 @pytest.mark.parametrize("k", [1, 2, 5, 30])
 @pytest.mark.parametrize(
     "draw",

@@ -82,28 +82,33 @@ def resynthesised(generator, n_original, n_protected, *, from_fit=True):
 
 
 @pytest.mark.parametrize(
-    ("n_original", "n_protected"),
+    ("n_original", "n_protected", "runs"),
     [
-        (150, 300),
-        *(pytest.param(*both, marks=pytest.mark.slow) for both in ((400, 400), (300, 600))),
+        (150, 300, 150),
+        *(
+            pytest.param(*both, 400, marks=pytest.mark.slow)
+            for both in ((150, 300), (400, 400), (300, 600))
+        ),
     ],
 )
-def test_the_null_is_what_resynthesis_by_a_correct_model_gives(n_original, n_protected):
+def test_the_null_is_what_resynthesis_by_a_correct_model_gives(n_original, n_protected, runs):
     """Mean within 8 % and standard deviation within 12 % over 400 simulated syntheses.
 
+    Of fewer both are taken wider, by the root of how many times fewer they are.
     An independent sample of the population is not that case: it gives 1/(1 - c) times it,
     which the same test tells apart.
     """
     generator = np.random.default_rng(0)
-    share = n_protected / (n_original + n_protected)
+    share, wider = n_protected / (n_original + n_protected), (400 / runs) ** 0.5
     for from_fit, factor in ((True, 1), (False, 1 / (1 - share))):
         pairs = (
-            resynthesised(generator, n_original, n_protected, from_fit=from_fit) for _ in range(400)
+            resynthesised(generator, n_original, n_protected, from_fit=from_fit)
+            for _ in range(runs)
         )
         found = [propensity(*pair, order=1) for pair in pairs]
         values = np.array([one.pmse for one in found])
-        assert values.mean() == pytest.approx(factor * found[0].expected, rel=0.08)
-        assert values.std() == pytest.approx(factor * found[0].standard_deviation, rel=0.12)
+        assert values.mean() == pytest.approx(factor * found[0].expected, rel=0.08 * wider)
+        assert values.std() == pytest.approx(factor * found[0].standard_deviation, rel=0.12 * wider)
 
 
 @pytest.mark.parametrize("order", [1, 2])
