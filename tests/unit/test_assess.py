@@ -16,6 +16,7 @@ from microveil.errors import DataError, RequestError
 from microveil.evaluation import guarantee_beside
 from microveil.evaluation.analyses import named_classifier
 from microveil.evaluation.measures.linkage import RECORD_LINKAGE
+from microveil.report import custodian_report
 from microveil.utility.learning import compare_classification, threshold_classes
 from microveil.utility.propensity import propensity
 from microveil.utility.regression import compare_regressions
@@ -275,6 +276,55 @@ def test_a_file_whose_guarantee_says_shuffled_is_not_compared_row_by_row(tmp_pat
         found = assess_files(tmp_path / "people.parquet", folder / "data.parquet", None, text=None)
         assert found.paired == (shuffle is None)
         assert found.guarantee == release.guarantee
+
+
+def test_a_sample_is_linked_and_said_to_be_one_wherever_its_figure_stands(tables):
+    """Its size and interval stand in JSON, text and report; without one there is no such word."""
+    before, after = tables
+    found, whole = mv.assess(before, after, NUMBERS, sample=120), mv.assess(before, after, NUMBERS)
+    figures = found.to_dict()
+    linkages = [one.measure.id for one in found.of(RECORD_LINKAGE)]
+    assert figures["record_linkage_sampled"] == dict.fromkeys(linkages, 120)
+    assert figures == mv.assess(before, after, NUMBERS, sample=120).to_dict()
+    strongest = found.strongest_linkage
+    low, high = strongest.figure.interval
+    assert low < whole.to_dict()[strongest.measure.id] < high
+    first, ends = beginning(found.to_text()), f"{low:.3g} to {high:.3g} %"
+    assert f"{strongest.value:.3g} % of 120 sampled, 95 % interval {ends}" in first
+    assert "120 drawn at random, of 200 records complete in both" in found.to_text()
+    release = mv.protect(before, method="laplace", epsilon=1, attributes=["AGE"],
+                         bounds={"AGE": (0, 120)})  # fmt: skip
+    for assessed, is_sample in ((found, True), (whole, False)):
+        page = custodian_report(release, before, assessment=assessed)
+        assert ("of a sample: 95 % interval" in page) is is_sample
+        assert ("120 records drawn at random among 200" in page) is is_sample
+    assert "record_linkage_sampled" not in whole.to_dict()
+    assert "sampled" not in whole.to_text()
+    with pytest.raises(RequestError, match="sample"):
+        mv.assess(before, after, NUMBERS, sample=0)
+
+
+def test_linkage_is_left_out_where_it_is_not_wanted(tables):
+    """Nothing is linked, and the first lines say that it was not asked for."""
+    found = mv.assess(*tables, NUMBERS, linkage=False)
+    assert not [name for name in found.to_dict() if name.startswith("record_linkage")]
+    assert "records found again not measured: it was not asked for" in beginning(found.to_text())
+    assert found.to_dict()["information_loss"] > 0
+
+
+def test_the_command_links_as_many_records_as_asked_for_or_none(tables, tmp_path):
+    """`--sample` says how many, `--no-linkage` none."""
+    for name, table in zip(("before.csv", "after.csv"), tables, strict=True):
+        table.select(NUMBERS).write_csv(tmp_path / name)
+    files = ("before.csv", "after.csv", "--json")
+    some = json.loads(run("assess", *files, "--sample", "40", folder=tmp_path).stdout)
+    assert set(some["record_linkage_sampled"].values()) == {40}
+    assert "record_linkage" not in json.loads(
+        run("assess", *files, "--no-linkage", folder=tmp_path).stdout
+    )
+    attacked = json.loads(run("attack", *files, "--sample", "40", folder=tmp_path).stdout)
+    linked = [one for one in attacked["outcomes"] if one["attack"].startswith("record linkage")]
+    assert [one["success"]["n"] for one in linked] == [40, 40]
 
 
 def test_columns_of_the_linkage_table_never_run_together():

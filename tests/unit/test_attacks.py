@@ -12,6 +12,7 @@ import microveil as mv
 from command import run
 from microveil.errors import DataError, MicroveilError, RequestError
 from microveil.evaluation.attack import attack
+from microveil.risk import sampling
 from microveil.risk.attacks import Records
 from microveil.risk.attacks.membership import membership
 from microveil.risk.attacks.records import Setting
@@ -262,6 +263,27 @@ def test_the_command_takes_roles_and_the_way_of_writing_from_a_recipe(tmp_path):
     assert done.returncode == 0, done.stderr
     asked = ["--known", "AGE,REGION", "--secret", "INCOME", "--separator", ";", "--json"]
     assert done.stdout == run(*tables, *asked, folder=tmp_path).stdout
+
+
+def test_record_linkage_looks_for_a_sample_of_many_people(monkeypatch):
+    """By default above the limit, or as many as asked for; what it finds has an interval."""
+    table = people(np.random.default_rng(7), 200)
+    linked = [name for name in PAIRED if "linkage" in name]
+    assert len(linked) == 2
+
+    def n_attacks(**asked):
+        return {by_attack(attack(table, table, **asked))[name][0].n_attacks for name in linked}
+
+    assert n_attacks() == {200}
+    assert n_attacks(sample=30) == {30}
+    monkeypatch.setattr(sampling, "MOST_RECORDS", 199)
+    monkeypatch.setattr(sampling, "SAMPLED", 50)
+    found = by_attack(attack(table, table))["record linkage by distance"][0]
+    assert found.n_attacks == 50
+    assert found.success.interval[0] < found.success.value == 1
+    assert found.baseline.value == 1 / 200
+    with pytest.raises(mv.RequestError, match="sample"):
+        attack(table, table, sample=0)
 
 
 def test_n_attacks_bounds_who_is_attacked_but_record_linkage_attacks_all():

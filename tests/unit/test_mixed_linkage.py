@@ -7,7 +7,10 @@ from hypothesis import strategies as st
 
 from microveil.errors import DataError
 from microveil.risk import mixed_linkage as measured
+from microveil.risk import sampling
 from microveil.risk.record_linkage import record_linkage_standardised
+from microveil.risk.sampling import Sample
+from microveil.table import blocks
 from reference import mixed_linkage as oracle
 from reference.record_linkage import linked_percent
 
@@ -36,11 +39,10 @@ def test_candidates_are_those_of_comparing_every_pair(pair, data):
     before, after, kinds = pair
     weighed = oracle.scales(before, kinds)
     n = len(before)
-    for sample in (None, data.draw(st.lists(st.integers(0, n - 1), min_size=1, unique=True))):
-        found = measured.record_linkage_mixed(
-            columns(before), columns(after), kinds, None if sample is None else np.array(sample)
-        )
-        counts = oracle.candidate_counts(before, after, kinds, weighed, sample)
+    for sample in (Sample(), Sample(size=data.draw(st.integers(1, n)))):
+        found = measured.record_linkage_mixed(columns(before), columns(after), kinds, sample=sample)
+        positions = sample.positions(n).tolist()
+        counts = oracle.candidate_counts(before, after, kinds, weighed, positions)
         assert found.percent == pytest.approx(linked_percent(counts), rel=1e-12)
         assert found.n_records == len(counts)
         assert found.baseline_by_chance == 100 / n
@@ -65,7 +67,7 @@ def test_every_attribute_weighs_by_its_mean_squared_difference(pair):
             assert is_category or gap == pytest.approx(2 * (n - 1) / n)
 
 
-def test_many_originals_hide_none_of_the_candidates():
+def test_many_originals_hide_none_of_the_candidates(monkeypatch):
     """However many are measured at a time, nearer and equal ones are found among all."""
     generator = np.random.default_rng(7)
     before = np.column_stack(
@@ -79,9 +81,11 @@ def test_many_originals_hide_none_of_the_candidates():
         [[None if np.isnan(value) else value for value in row] for row in table.tolist()]
         for table in (before, after)
     ]
-    sample = np.arange(0, 700, 9)
-    found = measured.record_linkage_mixed(before.T, after.T, kinds, sample)
-    counts = oracle.candidate_counts(*rows, kinds, oracle.scales(rows[0], kinds), sample.tolist())
+    sample = Sample(size=80, seed=1)
+    monkeypatch.setattr(blocks, "BLOCK_RECORDS", 300)
+    found = measured.record_linkage_mixed(before.T, after.T, kinds, sample=sample)
+    positions = sample.positions(700).tolist()
+    counts = oracle.candidate_counts(*rows, kinds, oracle.scales(rows[0], kinds), positions)
     assert found.percent == pytest.approx(linked_percent(counts), rel=1e-12)
     assert max(counts) > 1
 
@@ -104,14 +108,13 @@ def test_who_lacks_a_value_is_found_by_that():
 
 
 def test_of_a_large_table_a_sample_is_linked(monkeypatch):
-    """As many records as are compared with all originals in the pairs that there may be."""
-    monkeypatch.setattr(measured, "SAMPLED", 10)
-    monkeypatch.setattr(measured, "MOST_PAIRS", 3000)
+    """As by every other distance: the same records, each among all."""
+    monkeypatch.setattr(sampling, "MOST_RECORDS", 199)
+    monkeypatch.setattr(sampling, "SAMPLED", 15)
     values = [np.arange(200.0), np.zeros(200)]
     found = measured.record_linkage_mixed(values, values, [False, True])
     assert (found.percent, found.n_records, found.baseline_by_chance) == (100, 15, 0.5)
-    monkeypatch.setattr(measured, "MOST_PAIRS", 1)
-    assert measured.record_linkage_mixed(values, values, [False, True]).n_records == 10
+    assert found.is_of_sample
 
 
 def test_tables_that_do_not_correspond_are_refused():

@@ -7,9 +7,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from microveil._kernels import linkage as kernel
-from microveil.errors import DataError
+from microveil.errors import DataError, RequestError
 from microveil.risk import record_linkage as measured
+from microveil.risk import sampling
 from microveil.risk.distances import reciprocal_variances
+from microveil.risk.sampling import Sample
+from microveil.table import Numbers, blocks
+from microveil.table.blocks import AttributeMatrix
 from reference import record_linkage as oracle
 
 # A first call compiles, and interpreted kernels are slow: no time limit per example.
@@ -56,12 +60,12 @@ def test_leaf_size_changes_no_answer(pair, leaf_size):
     """However few records a leaf holds, the tree counts the same candidates."""
     original, protected = pair
     weights = np.ones(original.shape[1])
-    order, blocks, leaf_starts, boxes = kernel.build_tree(original, weights, leaf_size)
-    tree = blocks, np.ones(order.shape[0], np.int64), leaf_starts, boxes, weights
+    order, values, leaf_starts, boxes = kernel.build_tree(original, weights, leaf_size)
+    tree = values, np.ones(order.shape[0], np.int64), leaf_starts, boxes, weights
     own = measured._own_distances(original, protected, weights)
     counts = kernel.count_at_radius(tree, protected, own)
     assert sorted(order) == list(range(order.shape[0]))
-    assert counts.tolist() == oracle.candidate_counts(
+    assert np.maximum(counts, 0).tolist() == oracle.candidate_counts(
         original.tolist(), protected.tolist(), weights.tolist()
     )
 
@@ -92,39 +96,65 @@ def test_linkage_by_rank_is_that_of_comparing_ranks(pair):
 def test_a_sample_is_linked_against_all_originals(pair, data):
     """Each distance finds of the sampled records what brute force finds of them among all."""
     n_records, n_attributes = pair[0].shape
-    sample = data.draw(st.lists(st.integers(0, n_records - 1), min_size=1, unique=True))
+    size = data.draw(st.integers(1, n_records))
+    sample = Sample(size=size, seed=data.draw(st.integers(0, 9)))
+    positions = sample.positions(n_records).tolist()
+    assert len(set(positions)) == size
     ranks = [oracle.average_ranks(rows.tolist()) for rows in pair]
     rows = [table.tolist() for table in pair]
     ones = [1.0] * n_attributes
+    of_columns = [columns_of(table) for table in pair]
     for link, tables, weights in (
         (measured.record_linkage, rows, ones),
         (measured.record_linkage_standardised, rows, reciprocal_variances(pair[0]).tolist()),
         (measured.record_linkage_by_rank, ranks, ones),
     ):
-        found = link(*pair, np.array(sample))
-        expected = oracle.candidate_counts(*tables, weights, sample)
+        found = link(*pair, sample=sample)
+        expected = oracle.candidate_counts(*tables, weights, positions)
         assert found.percent == pytest.approx(oracle.linked_percent(expected), rel=1e-12)
-        assert found.n_records == len(sample)
+        assert (found.n_records, found.is_of_sample) == (size, size < n_records)
         assert found.baseline_by_chance == 100 / n_records
+        assert link(*of_columns, sample=sample) == found
+
+
+def columns_of(table):
+    return AttributeMatrix(numbers=[Numbers(values=x.copy(), missing=None) for x in table.T])
 
 
 @pytest.mark.parametrize("link", FORMS)
-def test_a_sample_of_everybody_is_everybody(link):
-    """In whatever order, linking all positions is linking without a sample."""
+@pytest.mark.parametrize("noise", [0.02, 0.4])
+def test_originals_in_many_blocks_are_as_good_as_in_one(link, noise, monkeypatch):
+    """Candidates of a sample are counted in all blocks, nearer ones found in any."""
+    pair = [np.round(table, 1) for table in random_pair(300, 2, noise)]
+    sample = Sample(size=120, seed=3)
+    whole = link(*pair, sample=sample)
+    monkeypatch.setattr(blocks, "BLOCK_RECORDS", 37)
+    found = link(*pair, sample=sample)
+    assert found.percent == pytest.approx(whole.percent, rel=1e-12)
+    assert 5 < found.percent < 95
+
+
+@pytest.mark.parametrize("link", FORMS)
+def test_of_a_large_table_a_sample_is_linked_always_the_same(link, monkeypatch):
+    """Above the limit, and not at it; its interval holds what linking everybody finds."""
     pair = random_pair(400, 3, 0.4)
-    order = np.random.default_rng(1).permutation(400)
-    assert link(*pair, order) == link(*pair)
+    everybody = link(*pair)
+    monkeypatch.setattr(sampling, "MOST_RECORDS", 399)
+    monkeypatch.setattr(sampling, "SAMPLED", 200)
+    found = link(*pair)
+    assert (found.n_records, found.is_of_sample) == (200, True)
+    assert found.interval[0] < everybody.percent < found.interval[1]
+    assert link(*pair) == found != link(*pair, sample=Sample(seed=1))
+    monkeypatch.setattr(sampling, "MOST_RECORDS", 400)
+    assert link(*pair) == everybody
+    assert not everybody.is_of_sample
 
 
-@pytest.mark.parametrize(
-    "sample", [[], [0, 0], [-1], [9], [0.5], [[0]], [True]],
-    ids=["none", "twice", "before", "beyond", "no position", "matrix", "mask"],
-)  # fmt: skip
-def test_a_sample_that_is_none_is_refused(sample):
-    """Positions of different records, at least one, and nothing else."""
-    table = np.arange(9.0)[:, np.newaxis]
-    with pytest.raises(DataError, match="sample of records"):
-        measured.record_linkage(table, table, np.array(sample))
+@pytest.mark.parametrize("size", [0, -1, 1.5, True])
+def test_a_sample_of_nobody_is_refused(size):
+    """A whole number of records, one at least."""
+    with pytest.raises(RequestError, match="sample"):
+        Sample(size=size)
 
 
 @pytest.mark.parametrize(

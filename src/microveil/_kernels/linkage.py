@@ -182,7 +182,7 @@ def _children_within(tree, node, query, radius):
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _count_for_one(tree, query, radius, distances, stack):
-    """Count the originals at exactly the radius of one query; 0 if any is nearer."""
+    """Count the originals at exactly the radius of one query; -1 if any is nearer."""
     n_leaves = tree[2].shape[0] - 1
     stack[0] = 1
     height = 1
@@ -193,7 +193,7 @@ def _count_for_one(tree, query, radius, distances, stack):
         if node >= n_leaves:
             found = _scan_leaf(tree, node - n_leaves, query, radius, distances)
             if found < 0:
-                return 0
+                return -1
             count += found
             continue
         for child in _children_within(tree, node, query, radius):
@@ -205,7 +205,7 @@ def _count_for_one(tree, query, radius, distances, stack):
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def count_at_radius(tree, queries, radii):
-    """Count the originals at exactly the radius of each query; 0 if any is nearer.
+    """Count the originals at exactly the radius of each query; -1 if any is nearer.
 
     ``tree`` holds the blocks, how many originals each record stands for in the order of
     the tree, the leaves' starts, the boxes and the attributes' weights.

@@ -49,7 +49,7 @@ def _some_within(distances, size, radius):
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _count_for_one(records, query, radius, scale, distances):
-    """Count the originals at exactly the radius of one query; 0 if any is nearer."""
+    """Count the originals at exactly the radius of one query; -1 if any is nearer."""
     originals, multiplicities = records
     is_category, weights, gaps = scale
     n_attributes, n = originals.shape
@@ -67,7 +67,7 @@ def _count_for_one(records, query, radius, scale, distances):
         if is_near:
             for i in range(size):
                 if distances[i] < radius:
-                    return 0
+                    return -1
                 if distances[i] == radius:
                     count += multiplicities[start + i]
     return count
@@ -75,7 +75,7 @@ def _count_for_one(records, query, radius, scale, distances):
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def count_at_radius(records, queries, radii, scale):
-    """Count the originals at exactly the radius of each query; 0 if any is nearer.
+    """Count the originals at exactly the radius of each query; -1 if any is nearer.
 
     ``records`` is a pair: different originals attribute by attribute, NaN where missing, and how
     many each stands for; ``scale`` says of each attribute whether it is of categories, its weight

@@ -26,6 +26,7 @@ from microveil.cli.flags import (
     Into,
     Json,
     LedgerFile,
+    LinkedSample,
     MissingCodesFlag,
     MissingValuesFlag,
     Names,
@@ -402,6 +403,10 @@ def assess(
             "--corrected", help="Correct the shares of what pram drew, by its public matrix."
         ),
     ] = False,
+    linkage: Annotated[
+        bool, typer.Option(help="Link records of the release with the original.")
+    ] = True,
+    sample: LinkedSample = None,
     shuffled: Shuffled = False,
     as_json: Json = False,
     analyses: dict[str, Any],
@@ -423,6 +428,8 @@ def assess(
             missing_codes=missing_codes or None,
             missing_values=missing_values or None,
             corrected=corrected,
+            linkage=linkage,
+            sample=sample,
             quasi_identifiers=quasi_identifiers,
             recipe=recipe,
             weights=weights,
@@ -533,6 +540,7 @@ def attack(
     tolerance: Annotated[
         float, typer.Option(help="How near a guess has to come, in standard deviations.")
     ] = 0.05,
+    sample: LinkedSample = None,
     seed: Annotated[int, typer.Option(help="Decides who is attacked.")] = 0,
     separator: Separator = None,
     decimal: Decimal = ".",
@@ -560,6 +568,7 @@ def attack(
             text=text,
             paired=not shuffled,
             tolerance=tolerance,
+            sample=sample,
             seed=seed,
             missing_codes=missing_codes or None,
             missing_values=missing_values or None,

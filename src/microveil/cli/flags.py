@@ -22,6 +22,7 @@ __all__ = [
     "Into",
     "Json",
     "LedgerFile",
+    "LinkedSample",
     "MissingCodesFlag",
     "MissingValuesFlag",
     "Names",
@@ -81,6 +82,14 @@ Shuffled = Annotated[
     bool,
     typer.Option(
         "--shuffled", help="Rows of the two do not correspond: a shuffled or synthetic release."
+    ),
+]
+LinkedSample = Annotated[
+    int | None,
+    typer.Option(
+        "--sample",
+        help="Link so many records, drawn at random, always the same; by default all of up to "
+        "50,000, and of more 10,000.",
     ),
 ]
 Separator = Annotated[

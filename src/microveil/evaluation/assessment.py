@@ -17,6 +17,7 @@ from microveil.evaluation.promised import promised
 from microveil.evaluation.text import text_of
 from microveil.privacy import Guarantee
 from microveil.risk.equivalence_classes import EquivalenceClasses
+from microveil.risk.record_linkage import RecordLinkage
 from microveil.utility.learning import ClassificationComparison
 from microveil.utility.moments import MomentComparison
 from microveil.utility.propensity import Propensity
@@ -188,6 +189,13 @@ class Assessment:
         return max(found, key=lambda linked: linked.value or 0.0, default=None)
 
     @property
+    def n_sampled(self) -> dict[str, int]:
+        """How many records were linked by each linkage that took a sample of them."""
+        found = {name: self.result(name) for name in self.measured}
+        linked = {name: one for name, one in found.items() if isinstance(one, RecordLinkage)}
+        return {name: one.n_records for name, one in linked.items() if one.is_of_sample}
+
+    @property
     def subgroups(self) -> Subgroups | None:
         """Counts and means in subgroups, where they were asked for."""
         found: Subgroups | None = self.result("largest_share_change")
@@ -269,13 +277,14 @@ class Assessment:
         return contents
 
     def _intervals(self) -> dict[str, Any]:
-        """Write the intervals of record linkage."""
+        """Write the intervals of record linkage, and of how many records that were sampled."""
         linked = {found.measure.id: found.figure for found in self.of(RECORD_LINKAGE)}
         return {
             "record_linkage_intervals": {
                 name: None if figure is None or figure.interval is None else list(figure.interval)
                 for name, figure in linked.items()
-            }
+            },
+            **({"record_linkage_sampled": self.n_sampled} if self.n_sampled else {}),
         }
 
     def _worst(self) -> dict[str, Any]:

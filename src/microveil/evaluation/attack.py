@@ -25,6 +25,7 @@ from microveil.risk.attacks import (
     singling_out,
 )
 from microveil.risk.record_linkage import LARGEST_VALUE
+from microveil.risk.sampling import Sample
 from microveil.schema import Role
 from microveil.table import MissingCodes, Table, check_columns, open_table
 
@@ -50,6 +51,7 @@ def attack(
     tolerance: float = 0.05,
     neighbours: int = 1,
     confidence: float = 0.95,
+    sample: int | None = None,
     seed: int = 0,
     missing_codes: Mapping[str, Any] | None = None,
     missing_values: Iterable[str] | None = None,
@@ -86,7 +88,7 @@ def attack(
         False where the records are not in the same order, or are nobody's: record linkage and
         interval disclosure are then left out.
     n_attacks : int
-        How many people, at most, are attacked where it is not everybody.
+        How many people, at most, are attacked where it is not everybody; but see ``sample``.
     tolerance : float
         How near a guess of a number has to come: in standard deviations of the original, or
         as a share of all ranks. Categories have to be equal.
@@ -94,6 +96,9 @@ def attack(
         How many nearest rows count for linkability.
     confidence : float
         Of every interval, above 0.5 and below 1.
+    sample : int, optional
+        So many people are looked for by record linkage, each in the whole release. By default
+        everybody of up to 50,000, and of more 10,000.
     seed : int
         Decides who is attacked, and what baselines draw; the same seed gives the same report.
     missing_codes : dict of lists, optional
@@ -161,6 +166,7 @@ def attack(
         neighbours=neighbours,
         confidence=confidence,
         seed=seed,
+        sample=Sample(size=sample).size,
     )
     outcomes, not_carried_out = _carried_out(setting, roles, paired=paired)
     return AttackReport(

@@ -36,8 +36,8 @@ def assess_matrices(
         Whether a record is in the same position in both. Where it is not, as in a
         shuffled or synthetic release, what needs that is left out.
     **more
-        What else there is of the tables, as `Tables` takes it; record linkage is always asked
-        for.
+        What else there is of the tables, as `Tables` takes it; record linkage is asked for if
+        nothing else is said.
 
     Returns
     -------

@@ -109,7 +109,7 @@ class Tables:
 
     def result_of(self, measure: Measure) -> Any:
         """Call a measure's function with what it takes; None where there is nothing of it."""
-        more = {name: self.asked[name] for name in measure.arguments}
+        more = {name: self.asked[name] for name in measure.arguments if name in self.asked}
         if measure.takes in {Takes.NUMBER, Takes.RANKED}:
             sides = zip(self.original.T, self.protected.T, strict=True)
             of_each = dict(zip(self.names, sides, strict=True))

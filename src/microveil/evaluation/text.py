@@ -204,7 +204,7 @@ def _key_lines(assessment: "Assessment") -> list[str]:
 def _lost(assessment: "Assessment") -> tuple[tuple[str, str], tuple[str, str]]:
     """Say what was lost, and how many records are found again."""
     lost = "not measured: there are no numbers to compare"
-    found = "not measured: it needs attributes of numbers"
+    found = "not measured: it was not asked for"
     if LOSS.id in assessment.measured:
         loss = assessment.measured[LOSS.id].value
         lost = f"{shown(loss)} {LOSS.unit} ({LOSS.explanation})"
@@ -242,7 +242,13 @@ def _strongest_words(assessment: "Assessment") -> str:
         return "not measured: no record is complete in both tables"
     figure = linked.figure
     chance = "" if figure.beside is None else f"; by chance {figure.beside:.2g} %"
-    return f"{figure.value:.3g} % ({linked.measure.head}{chance})"
+    n_sampled, ends = assessment.n_sampled.get(linked.measure.id), figure.interval
+    if n_sampled is None or ends is None:
+        return f"{figure.value:.3g} % ({linked.measure.head}{chance})"
+    return (
+        f"{figure.value:.3g} % of {n_sampled:,} sampled, 95 % interval {ends[0]:.3g} to "
+        f"{ends[1]:.3g} % ({linked.measure.head}{chance})"
+    )
 
 
 def _error_lines(assessment: "Assessment") -> list[str]:
@@ -291,8 +297,10 @@ def _linkage_lines(assessment: "Assessment") -> list[str]:
     if not found:
         return []
     complete = f"{assessment.n_records_complete} records complete in both"
+    if sampled := set(assessment.n_sampled.values()):
+        complete = f"{max(sampled):,} drawn at random, of {complete}"
     if MIXED.id in assessment.measured:
-        complete += "; over all attributes all, or a sample of many"
+        complete += "; over all attributes of all records"
     rows = [("distance", "percent", "by chance", "95 % interval")]
     for linked in found:
         figure = linked.figure

@@ -18,12 +18,12 @@ from microveil.protect.findings import (
 from microveil.risk.mixed_linkage import record_linkage_mixed
 from microveil.risk.record_linkage import (
     LARGEST_VALUE,
-    Positions,
     RecordLinkage,
     record_linkage,
     record_linkage_by_rank,
     record_linkage_standardised,
 )
+from microveil.risk.sampling import Sample
 from microveil.table import Column, MissingCodes, check_columns, column_of, open_table
 from microveil.table.threads import in_threads
 from microveil.text import one_line
@@ -31,8 +31,6 @@ from microveil.utility.goodness_of_fit import kolmogorov_smirnov_distance
 
 __all__ = ["release_findings"]
 
-# Of more complete records than this a random sample is linked.
-SAMPLED = 2000
 # A common value has moved where its share in the release differs by more than this.
 MOVED = 0.01
 ROUNDING = 1e-9  # of the difference of two shares
@@ -103,9 +101,9 @@ def release_findings(
     Notes
     -----
     O(n log n) time for each attribute. Linkage of numbers takes the records complete in both
-    tables, ranks and standard deviations included: one tree of all originals for each of three
-    distances, and up to 2,000 questions to it. Where there are categories or missing values too,
-    up to 2,000 of all records are linked by all attributes, each against every original.
+    tables, ranks and standard deviations included, by three distances; where there are categories
+    or missing values too, all records are linked by all attributes. Of more than 50,000 records
+    10,000 are linked, each against every original.
 
     Examples
     --------
@@ -222,7 +220,7 @@ def _over_all(columns: list[_Sides], categories: Categories, seed: int) -> Sampl
         [before for before, _, _ in mixed],
         [after for _, after, _ in mixed],
         [is_category for _, _, is_category in mixed],
-        _sample(n_records, seed),
+        sample=Sample(seed=seed),
     )
     return _sampled(OVER_ALL, linked, n_records)
 
@@ -266,18 +264,11 @@ def _strongest_of_numbers(
         return None
     if n_records < len(original):
         original, protected = original[complete], protected[complete]
-    sample = _sample(n_records, seed)
+    sample = Sample(seed=seed)
 
     def linked(distances: str) -> RecordLinkage:
-        return LINKAGES[distances](original, protected, sample)
+        return LINKAGES[distances](original, protected, sample=sample)
 
     found = zip(LINKAGES, in_threads(linked, list(LINKAGES)), strict=True)
     distances, strongest = max(found, key=lambda entry: entry[1].percent)
     return _sampled(distances, strongest, n_records)
-
-
-def _sample(n_records: int, seed: int) -> Positions:
-    if n_records <= SAMPLED:
-        return np.arange(n_records)
-    random = np.random.Generator(np.random.PCG64(seed))
-    return np.sort(random.choice(n_records, SAMPLED, replace=False))

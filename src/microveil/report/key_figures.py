@@ -188,10 +188,13 @@ def _found(assessment: Assessment | None) -> KeyFigure:
     if linked is None or linked.figure is None:
         why = "needs complete records of numbers in the same order"
         return KeyFigure(name=name, value="not measured", meaning=why)
-    chance = linked.figure.beside
+    chance, interval = linked.figure.beside, linked.figure.interval
+    ends = ""
+    if assessment is not None and linked.measure.id in assessment.n_sampled and interval:
+        ends = " (of a sample: 95 % interval {} to {} %)".format(*(number(x, 3) for x in interval))
     return KeyFigure(
         name=name,
-        value=f"{number(linked.value, 3)} %",
+        value=f"{number(linked.value, 3)} %{ends}",
         meaning=(
             "by who knows all original values of the protected attributes; "
             f"{linked.measure.label}"

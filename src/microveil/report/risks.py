@@ -63,8 +63,8 @@ def _without_linkage(subject: Subject) -> Markup:
         )
     return element(
         "p",
-        "Record linkage was not measured: it needs complete records of numbers, in the order of "
-        "the original.",
+        "Record linkage was not measured: it was not asked for, or there are no complete records "
+        "in the order of the original.",
     )
 
 
@@ -142,6 +142,7 @@ def _closest_chart(found: ClosestRecords) -> Chart:
 
 def _linkage(subject: Subject, found: dict[str, Figure]) -> Markup:
     n_records = subject.measured["n_records_complete"]
+    n_sampled = max(subject.measured.get("record_linkage_sampled", {}).values(), default=0)
     drawn = element(
         "figure",
         picture(subject.identify("linkage"), _linkage_chart(found)),
@@ -151,9 +152,11 @@ def _linkage(subject: Subject, found: dict[str, Figure]) -> Markup:
         element(
             "p",
             "An intruder who knows the original values of all protected attributes takes each "
-            f"released record to the nearest original. Of {n_records:,} complete records "
+            "released record to the nearest original. Of "
+            + (f"{n_sampled:,} records drawn at random among " if n_sampled else "")
+            + f"{n_records:,} complete records "
             + (
-                "(over all attributes, missing values too, of every record or of a sample) "
+                "(over all attributes, missing values too, of all records) "
                 if MIXED.head in found
                 else ""
             )

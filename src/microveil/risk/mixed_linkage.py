@@ -8,9 +8,7 @@ categories being without one is one more category. By the same distance MDAV clu
 (Domingo-Ferrer and Torra 2005).
 """
 
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,14 +17,14 @@ from numpy.typing import NDArray
 from microveil._kernels import mixed_linkage as kernel
 from microveil.errors import DataError
 from microveil.risk.distances import category_weight, distinct_records, reciprocal_variances
-from microveil.risk.record_linkage import Positions, RecordLinkage, summarised
+from microveil.risk.record_linkage import RecordLinkage, summarised
+from microveil.risk.sampling import Positions, Sample, counted_in_blocks
+from microveil.table.blocks import blocks_of
+from microveil.table.threads import in_threads
 
 __all__ = ["record_linkage_mixed"]
 
 Matrix = NDArray[np.float64]
-# So many pairs of records are compared, or all of a sample that is large enough to tell.
-MOST_PAIRS = 3 * 10**8
-SAMPLED = 2000
 QUERIES_PER_TASK = 256
 
 
@@ -52,7 +50,8 @@ def record_linkage_mixed(
     original: Sequence[NDArray[np.float64]],
     protected: Sequence[NDArray[np.float64]],
     is_category: Sequence[bool] | NDArray[np.bool_],
-    sample: Positions | None = None,
+    *,
+    sample: Sample | None = None,
 ) -> RecordLinkage:
     """Measure record linkage over records of numbers, ranks and categories.
 
@@ -63,9 +62,9 @@ def record_linkage_mixed(
         are whole numbers, the same for the same category in both.
     is_category : sequence of bool
         Which attributes are equal or not.
-    sample : ndarray of int, shape (n_sampled,), optional
-        Positions of the protected records to link, each against all originals. By default all,
-        of a large table a sample, always the same one.
+    sample : Sample, optional
+        The protected records to link, each against all originals; by default all of up to 50,000,
+        and of more 10,000, always the same.
 
     Returns
     -------
@@ -89,38 +88,40 @@ def record_linkage_mixed(
     >>> record_linkage_mixed([ages, regions], [ages * 0, regions], [False, True]).percent
     66.66666666666667
     """
-    before, after = (np.column_stack([*columns]) for columns in (original, protected))
-    if before.shape != after.shape or not before.size:
+    before, after = list(original), list(protected)
+    sizes = {len(column) for column in (*before, *after)}
+    if len(before) != len(after) or len(sizes) != 1 or sizes == {0}:
         raise DataError(
             "original and protected data",
             "both must have the same attributes and records, and some of each",
             "pass the same records and attributes in the same order",
         )
-    scale = _scale(before, np.asarray(is_category, dtype=np.bool_))
-    # A category that is missing is one more category, the same in both tables.
-    for matrix in (before, after):
-        matrix[np.isnan(matrix) & scale.is_category] = -1.0
-    n_records = len(before)
-    chosen = _sample(n_records) if sample is None else sample
-    return summarised(_counted(before, after[chosen], chosen, scale), n_records)
+    n_records = sizes.pop()
+    categorical = np.asarray(is_category, dtype=np.bool_)
+    scale = _scale(before, categorical)
+    chosen = (sample or Sample()).positions(n_records)
+    queries = _matrix(after, chosen, categorical)
+    return summarised(_counted(before, queries, chosen, scale), n_records)
 
 
-def _sample(n_records: int) -> Positions:
-    size = max(SAMPLED, MOST_PAIRS // n_records)
-    if n_records <= size:
-        return np.arange(n_records)
-    random = np.random.Generator(np.random.PCG64(0))
-    return np.sort(random.choice(n_records, size, replace=False))
+def _matrix(
+    columns: Sequence[NDArray[np.float64]], rows: Positions | slice, is_category: NDArray[np.bool_]
+) -> Matrix:
+    """Return some records; a category that is missing is one more, the same in both tables."""
+    matrix = np.column_stack([column[rows].astype(np.float64) for column in columns])
+    matrix[np.isnan(matrix) & is_category] = -1.0
+    return matrix
 
 
-def _scale(original: Matrix, is_category: NDArray[np.bool_]) -> _Scale:
+def _scale(original: Sequence[NDArray[np.float64]], is_category: NDArray[np.bool_]) -> _Scale:
     """Weigh differences by the original's figures; a constant attribute counts as nothing."""
     weights, gaps = np.zeros(len(is_category)), np.zeros(len(is_category))
-    for a, values in enumerate(original.T):
+    for a, values in enumerate(original):
+        missing = np.isnan(values)
         if is_category[a]:
-            weights[a] = category_weight(values)
+            weights[a] = category_weight(np.where(missing, -1.0, values))
             continue
-        present = values[~np.isnan(values), np.newaxis]
+        present = values[~missing, np.newaxis]
         if len(present):
             weights[a] = reciprocal_variances(present)[0]
             gaps[a] = 2 * ((len(present) - 1) / len(present))
@@ -144,27 +145,40 @@ def _own_distances(original: Matrix, protected: Matrix, scale: _Scale) -> Matrix
 
 
 def _counted(
-    original: Matrix, protected: Matrix, chosen: Positions, scale: _Scale
+    original: Sequence[NDArray[np.float64]], protected: Matrix, chosen: Positions, scale: _Scale
 ) -> NDArray[np.int64]:
     """Count the candidates of each sampled record; equal ones ask the same question once."""
-    own = _own_distances(original[chosen], protected, scale)
-    asked, which_query = _distinct(protected)
-    queries = protected[asked]
+    own = _own_distances(_matrix(original, chosen, scale.is_category), protected, scale)
+    asked_first, which_query = _distinct(protected)
+    queries = protected[asked_first]
     radii = np.full(len(queries), np.inf)
     np.minimum.at(radii, which_query, own)
-    first, which_record = _distinct(original)
-    records = np.ascontiguousarray(original[first].T), np.bincount(which_record)
+    weighed = scale.is_category, scale.weights, scale.gaps
+    n_records = len(original[0])
 
-    def count(start: int) -> NDArray[np.int64]:
-        task = slice(start, start + QUERIES_PER_TASK)
+    def among(records: tuple[Matrix, NDArray[np.int64]], asked: Positions) -> NDArray[np.int64]:
         counts: NDArray[np.int64] = kernel.count_at_radius(
-            records, queries[task], radii[task], (scale.is_category, scale.weights, scale.gaps)
+            records, queries[asked], radii[asked], weighed
         )
         return counts
 
-    with ThreadPoolExecutor(os.cpu_count()) as threads:
-        counts = np.concatenate(list(threads.map(count, range(0, len(queries), QUERIES_PER_TASK))))
-    return np.where(own == radii[which_query], counts[which_query], 0)
+    if len(chosen) < n_records:
+
+        def count(block: slice, asked: Positions) -> NDArray[np.int64]:
+            records = _matrix(original, block, scale.is_category)
+            copies = np.ones(len(records), dtype=np.int64)
+            return among((np.ascontiguousarray(records.T), copies), asked)
+
+        counts = counted_in_blocks(count, len(queries), blocks_of(n_records))
+    else:
+        everybody = _matrix(original, chosen, scale.is_category)
+        first, which_record = _distinct(everybody)
+        records = np.ascontiguousarray(everybody[first].T), np.bincount(which_record)
+        tasks = np.split(
+            np.arange(len(queries)), range(QUERIES_PER_TASK, len(queries), QUERIES_PER_TASK)
+        )
+        counts = np.concatenate(in_threads(lambda asked: among(records, asked), tasks))
+    return np.where(own == radii[which_query], np.maximum(counts, 0)[which_query], 0)
 
 
 def _distinct(matrix: Matrix) -> tuple[Positions, NDArray[np.intp]]:

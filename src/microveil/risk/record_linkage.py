@@ -16,6 +16,7 @@ import math
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,11 +27,14 @@ from microveil.risk.distances import (
     LEAF_SIZE,
     average_ranks,
     distinct_records,
+    ranks_of,
     reciprocal_variances,
 )
+from microveil.risk.sampling import Positions, Sample, counted_in_blocks
+from microveil.table.blocks import AttributeMatrix, Matrix, blocks_of, over_blocks
+from microveil.table.threads import in_threads
 
 __all__ = [
-    "Positions",
     "RecordLinkage",
     "candidate_counts",
     "record_linkage",
@@ -38,8 +42,6 @@ __all__ = [
     "record_linkage_standardised",
     "summarised",
 ]
-
-Positions = NDArray[np.intp]
 
 # Squares of numbers up to this, summed over any table, stay finite.
 LARGEST_VALUE = 1e140
@@ -60,6 +62,8 @@ class RecordLinkage:
         What blind guessing links: 100/n percent, n the originals.
     n_records : int
         Number of records that were linked.
+    is_of_sample : bool
+        Whether there were more.
     interval : tuple[float, float]
         95 % Wilson interval for ``percent``. Where every record was linked ``percent`` is
         exact for this very release, and the interval speaks of releases of other people
@@ -71,23 +75,25 @@ class RecordLinkage:
     percent: float
     baseline_by_chance: float
     n_records: int
+    is_of_sample: bool
     interval: tuple[float, float]
 
 
 def record_linkage(
-    original: NDArray[np.float64],
-    protected: NDArray[np.float64],
-    sample: Positions | None = None,
+    original: Matrix,
+    protected: Matrix,
+    *,
+    sample: Sample | None = None,
 ) -> RecordLinkage:
     """Measure record linkage with distances in raw units, as the paper does.
 
     Parameters
     ----------
-    original, protected : ndarray of float64, shape (n_records, n_attributes)
+    original, protected : ndarray of float64 or AttributeMatrix, shape (n_records, n_attributes)
         The same records in the same order, finite.
-    sample : ndarray of int, shape (n_sampled,), optional
-        Positions, all different, of the protected records to link; each is linked against all
-        originals. By default every record is linked.
+    sample : Sample, optional
+        The protected records to link, each against all originals; by default all of up to 50,000,
+        and of more 10,000, always the same.
 
     Returns
     -------
@@ -97,13 +103,12 @@ def record_linkage(
     Raises
     ------
     DataError
-        If the shapes differ, a table is empty, or a value is missing or infinite; if the
-        sample is empty, repeats a record or names one that is not there.
+        If the shapes differ, a table is empty, or a value is missing or infinite.
 
     Notes
     -----
-    Memory is O(n_records n_attributes); time is near O(n log n) for up to about ten
-    attributes and never above O(n^2) vectorised steps.
+    Memory is O(n_records n_attributes), of a sample beyond the tables that of blocks of originals;
+    time is near O(n log n) for up to about ten attributes and never above O(n^2) vectorised steps.
 
     Examples
     --------
@@ -113,13 +118,15 @@ def record_linkage(
     66.66666666666667
     """
     original, protected = _checked(original, protected)
-    return _linked(original, protected, np.ones(original.shape[1]), sample)
+    chosen = _positions(sample, original)
+    return _linked(original, protected[chosen], np.ones(original.shape[1]), chosen)
 
 
 def record_linkage_standardised(
-    original: NDArray[np.float64],
-    protected: NDArray[np.float64],
-    sample: Positions | None = None,
+    original: Matrix,
+    protected: Matrix,
+    *,
+    sample: Sample | None = None,
 ) -> RecordLinkage:
     """Measure record linkage with each attribute in units of the original's deviation.
 
@@ -128,11 +135,11 @@ def record_linkage_standardised(
 
     Parameters
     ----------
-    original, protected : ndarray of float64, shape (n_records, n_attributes)
+    original, protected : ndarray of float64 or AttributeMatrix, shape (n_records, n_attributes)
         The same records in the same order, finite.
-    sample : ndarray of int, shape (n_sampled,), optional
-        Positions, all different, of the protected records to link; each is linked against all
-        originals. By default every record is linked.
+    sample : Sample, optional
+        The protected records to link, each against all originals; by default all of up to 50,000,
+        and of more 10,000, always the same.
 
     Returns
     -------
@@ -155,13 +162,15 @@ def record_linkage_standardised(
     100.0
     """
     original, protected = _checked(original, protected)
-    return _linked(original, protected, reciprocal_variances(original), sample)
+    chosen = _positions(sample, original)
+    return _linked(original, protected[chosen], reciprocal_variances(original), chosen)
 
 
 def record_linkage_by_rank(
-    original: NDArray[np.float64],
-    protected: NDArray[np.float64],
-    sample: Positions | None = None,
+    original: Matrix,
+    protected: Matrix,
+    *,
+    sample: Sample | None = None,
 ) -> RecordLinkage:
     """Measure record linkage between ranks instead of values.
 
@@ -171,11 +180,11 @@ def record_linkage_by_rank(
 
     Parameters
     ----------
-    original, protected : ndarray of float64, shape (n_records, n_attributes)
+    original, protected : ndarray of float64 or AttributeMatrix, shape (n_records, n_attributes)
         The same records in the same order, finite.
-    sample : ndarray of int, shape (n_sampled,), optional
-        Positions, all different, of the protected records to link; each is linked against all
-        originals. By default every record is linked.
+    sample : Sample, optional
+        The protected records to link, each against all originals; by default all of up to 50,000,
+        and of more 10,000, always the same.
 
     Returns
     -------
@@ -197,8 +206,11 @@ def record_linkage_by_rank(
     100.0
     """
     original, protected = _checked(original, protected)
-    ranks = average_ranks(original), average_ranks(protected)
-    return _linked(*ranks, np.ones(original.shape[1]), sample)
+    chosen = _positions(sample, original)
+    # Of the protected ones no more ranks are held than are asked about.
+    ranks = in_threads(lambda values: ranks_of(values)[chosen], list(protected.T))
+    weights = np.ones(original.shape[1])
+    return _linked(average_ranks(original), np.column_stack(ranks), weights, chosen)
 
 
 def candidate_counts(
@@ -228,31 +240,28 @@ def candidate_counts(
     >>> candidate_counts(np.array([[1.0], [3.0], [9.0]]), np.array([[2.0], [2.0], [3.0]]))
     array([2, 2, 0])
     """
-    original, protected = _checked(original, protected)
-    return _counted(original, protected, np.ones(original.shape[1]), _everybody(original))
+    before, after = _checked(original, protected)
+    return _counted(before, after[:], np.ones(before.shape[1]), np.arange(len(before)))
 
 
-def _checked(
-    original: NDArray[np.float64], protected: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _checked(original: Matrix, protected: Matrix) -> tuple[Matrix, Matrix]:
     """Return both as contiguous float64 matrices of one shape, every value finite."""
-    original = np.ascontiguousarray(original, dtype=np.float64)
-    protected = np.ascontiguousarray(protected, dtype=np.float64)
+    original, protected = _contiguous(original), _contiguous(protected)
     place = "original and protected data"
-    if original.ndim != 2 or original.shape != protected.shape:
+    if len(original.shape) != 2 or original.shape != protected.shape:
         raise DataError(
             place,
             "both must be matrices of one shape, record by record",
             "pass the same records and attributes in the same order",
         )
-    if original.size == 0:
+    if 0 in original.shape:
         raise DataError(
             place,
             "there must be a record and an attribute to link",
             "pass a table that is not empty",
         )
-    for name, matrix in (("original data", original), ("protected data", protected)):
-        if not np.abs(matrix).max() <= LARGEST_VALUE:
+    for name, of_side in (("original data", original), ("protected data", protected)):
+        if not _can_be_linked(of_side):
             raise DataError(
                 name,
                 "values to link must be present, finite and at most 1e140 in size",
@@ -261,39 +270,31 @@ def _checked(
     return original, protected
 
 
-def _everybody(original: NDArray[np.float64]) -> Positions:
-    return np.arange(original.shape[0])
+def _contiguous(matrix: Matrix) -> Matrix:
+    if isinstance(matrix, AttributeMatrix):
+        return matrix
+    return np.ascontiguousarray(matrix, dtype=np.float64)
 
 
-def _checked_sample(sample: Positions, n_records: int) -> Positions:
-    """Return the positions of different records that there are, at least one."""
-    positions = np.asarray(sample)
-    whole = positions.ndim == 1 and positions.dtype.kind in "iu"
-    if not whole or not _all_different(positions, n_records):
-        raise DataError(
-            "sample of records to link",
-            "it must hold positions of records, at least one and each once",
-            "draw it without replacement from the positions 0 to n - 1",
-        )
-    return positions.astype(np.intp)
+def _can_be_linked(matrix: Matrix) -> bool:
+    def can(block: slice) -> bool:
+        return bool(np.abs(matrix[block]).max() <= LARGEST_VALUE)
 
-
-def _all_different(positions: Positions, n_records: int) -> bool:
-    if positions.size == 0 or positions.min() < 0 or positions.max() >= n_records:
-        return False
-    return np.unique(positions).size == positions.size
+    return all(over_blocks(can, len(matrix)))
 
 
 def _linked(
-    original: NDArray[np.float64],
+    original: Matrix,
     protected: NDArray[np.float64],
     weights: NDArray[np.float64],
-    sample: Positions | None,
+    sample: Positions,
 ) -> RecordLinkage:
-    """Link a sample of the protected records, by default all, and summarise."""
-    n_records = original.shape[0]
-    chosen = _everybody(original) if sample is None else _checked_sample(sample, n_records)
-    return summarised(_counted(original, protected, weights, chosen), n_records)
+    """Link the protected records of a sample, and summarise."""
+    return summarised(_counted(original, protected, weights, sample), len(original))
+
+
+def _positions(sample: Sample | None, original: Matrix) -> Positions:
+    return (sample or Sample()).positions(len(original))
 
 
 def _own_distances(
@@ -313,29 +314,51 @@ def _own_distances(
 
 
 def _counted(
-    original: NDArray[np.float64],
+    original: Matrix,
     protected: NDArray[np.float64],
     weights: NDArray[np.float64],
     sample: Positions,
 ) -> NDArray[np.int64]:
-    """Count the candidates of each sampled record under weighted squared distances.
+    """Count the candidates of each protected record of a sample under weighted squared distances.
 
     Protected records that are equal ask the same question, so each is asked once, with
     the least distance that any of its records has to its own original: within it either
     lies a nearer original, and none of them is linked, or the set G.
     """
-    own = _own_distances(original[sample], protected[sample], weights)
-    queries, which_query = distinct_records(protected[sample])
+    own = _own_distances(original[sample], protected, weights)
+    queries, which_query = distinct_records(protected)
     radii = np.full(queries.shape[0], np.inf)
     np.minimum.at(radii, which_query, own)
-    # Telling equal originals apart costs more than asking about each of them for a few queries.
-    if sample.size < original.shape[0]:
-        records, multiplicities = original, np.ones(original.shape[0], dtype=np.int64)
+    if len(sample) < len(original):
+
+        def count(block: slice, asked: Positions) -> NDArray[np.int64]:
+            records = np.ascontiguousarray(original[block])
+            # Telling equal originals apart costs more than asking about each for a few queries.
+            tree = _tree(records, np.ones(len(records), dtype=np.int64), weights)
+            counts: NDArray[np.int64] = linkage.count_at_radius(tree, queries[asked], radii[asked])
+            return counts
+
+        counts = counted_in_blocks(count, len(queries), blocks_of(len(original)))
     else:
-        records, which_record = distinct_records(original)
-        multiplicities = np.bincount(which_record)
+        records, which_record = distinct_records(original[:])
+        counts = _counted_in_tree(
+            _tree(records, np.bincount(which_record), weights), queries, radii
+        )
+    return np.where(own == radii[which_query], counts[which_query], 0)
+
+
+def _tree(
+    records: NDArray[np.float64], multiplicities: NDArray[np.int64], weights: NDArray[np.float64]
+) -> tuple[NDArray[Any], ...]:
+    """Arrange originals as the kernel takes them."""
     order, blocks, leaf_starts, boxes = linkage.build_tree(records, weights, LEAF_SIZE)
-    tree = blocks, multiplicities[order], leaf_starts, boxes, weights
+    return blocks, multiplicities[order], leaf_starts, boxes, weights
+
+
+def _counted_in_tree(
+    tree: tuple[NDArray[Any], ...], queries: NDArray[np.float64], radii: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Count the candidates of queries, tasks side by side; 0 where an original is nearer."""
 
     def count(start: int) -> NDArray[np.int64]:
         task = slice(start, start + QUERIES_PER_TASK)
@@ -346,7 +369,7 @@ def _counted(
         counts = np.concatenate(
             list(threads.map(count, range(0, queries.shape[0], QUERIES_PER_TASK)))
         )
-    return np.where(own == radii[which_query], counts[which_query], 0)
+    return np.asarray(np.maximum(counts, 0))
 
 
 def summarised(counts: NDArray[np.int64], n_originals: int) -> RecordLinkage:
@@ -358,6 +381,7 @@ def summarised(counts: NDArray[np.int64], n_originals: int) -> RecordLinkage:
         percent=100.0 * expected_links / n_linked_records,
         baseline_by_chance=100.0 / n_originals,
         n_records=n_linked_records,
+        is_of_sample=n_linked_records < n_originals,
         interval=_wilson_interval(expected_links / n_linked_records, n_linked_records),
     )
 

@@ -190,7 +190,7 @@ class Measure:
     asked_by : str
         The argument that it is measured for; without one it always is.
     arguments : tuple of str
-        Arguments that the function takes by name.
+        Arguments that the function takes by name, of which it has a default for those not given.
     compared : Compared or None
         None where comparisons do without it, but for those with a method whose rows follow
         nobody: these take every figure of the table that needs neither pairs nor asking.

@@ -39,7 +39,12 @@ _measure = partial(
     group=RECORD_LINKAGE,
     asked_by="linkage",
 )
-_linkage = partial(_measure, figure=_figure, compared=Compared(on_frontier=True, baseline=CHANCE))
+_linkage = partial(
+    _measure,
+    figure=_figure,
+    arguments=("sample",),
+    compared=Compared(on_frontier=True, baseline=CHANCE),
+)
 
 MIXED = replace(
     _measure(
@@ -48,6 +53,7 @@ MIXED = replace(
         label="record linkage over all attributes",
         short="all attributes",
         figure=_figure,
+        arguments=("sample",),
     ),
     takes=Takes.MIXED,
 )

@@ -15,6 +15,7 @@ from microveil.risk.attacks.nearest import Rows, own_distances, standard_weights
 from microveil.risk.attacks.outcome import AttackOutcome, Estimate, success_rate
 from microveil.risk.attacks.records import Setting
 from microveil.risk.distances import average_ranks
+from microveil.risk.sampling import Positions, Sample
 
 __all__ = ["linkage"]
 
@@ -39,7 +40,8 @@ def linkage(setting: Setting, known: Sequence[str], *, by_rank: bool = False) ->
 
     Notes
     -----
-    Everybody is attacked: O(n log n) time for up to ten or so attributes.
+    Of up to 50,000 people everybody is attacked, of more 10,000: O(n log n) time for up to ten or
+    so attributes.
 
     Examples
     --------
@@ -55,14 +57,18 @@ def linkage(setting: Setting, known: Sequence[str], *, by_rank: bool = False) ->
     people, rows = original.columns(known)[present], protected.columns(known)[present]
     n = len(people)
     is_category = original.categorical(known)
-    candidates = _candidates(people, rows, is_category, by_rank=by_rank) if n else np.empty(0)
+    chosen = Sample(size=setting.sample, seed=setting.seed).positions(n)
+    found = 0.0
+    if n:
+        candidates = _candidates(people, rows, is_category, chosen, by_rank=by_rank)
+        found = float(np.sum(1 / candidates[candidates > 0]))
     return AttackOutcome(
         attack=f"record linkage by {'rank' if by_rank else 'distance'}",
         known=tuple(known),
         secret=None,
         rule="the person's own row is the nearest; among equally near ones it is guessed",
         n_left_out=int((~present).sum()),
-        success=success_rate(float(np.sum(1 / candidates[candidates > 0])), n, setting.confidence),
+        success=success_rate(found, len(chosen), setting.confidence),
         baseline=Estimate.exact(1 / n if n else np.nan),
         baseline_is="names any row at random",
         control=None,
@@ -75,13 +81,14 @@ def _candidates(
     people: NDArray[np.float64],
     rows: NDArray[np.float64],
     is_category: NDArray[np.bool_],
+    chosen: Positions,
     *,
     by_rank: bool,
 ) -> NDArray[np.int64]:
-    """Return |G| where a person's own row is in G, else 0."""
+    """Return |G| where the own row of a person who was chosen is in G, else 0."""
     if by_rank:
         people, rows = (
-            np.where(is_category, matrix, average_ranks(matrix)) for matrix in (people, rows)
+            np.where(is_category, matrix, average_ranks(matrix)[:]) for matrix in (people, rows)
         )
         # Ranks are compared as they are, so that they tie as on paper; their variance weighs
         # the categories.
@@ -90,7 +97,8 @@ def _candidates(
     else:
         weights = standard_weights(people, is_category)
     search = Rows.arrange(rows, weights, is_category)
-    own = own_distances(people, rows, weights, is_category)
+    own = own_distances(people[chosen], rows[chosen], weights, is_category)
+    people = people[chosen]
     found = search.distances(people, limits=own) == own
     counts = np.zeros(len(people), dtype=np.int64)
     counts[found] = search.count_at(people[found], own[found])[:, 0]

@@ -82,6 +82,8 @@ class Setting:
         Of all intervals.
     seed : int
         Decides who is attacked, and the baselines that draw.
+    sample : int or None
+        How many people record linkage is tried on; by default as `Sample` has it.
     """
 
     original: Records
@@ -92,6 +94,7 @@ class Setting:
     neighbours: int = 1
     confidence: float = 0.95
     seed: int = 0
+    sample: int | None = None
 
     def generator(self, label: str) -> np.random.Generator:
         """Return the randomness of one attack, whichever others are carried out."""
