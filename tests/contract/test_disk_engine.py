@@ -377,6 +377,8 @@ def test_scratch_files_have_no_name(tmp_path):
 def test_a_full_disk_is_an_error_with_the_figures(tmp_path, monkeypatch):
     """Whether it is seen before a file is written, or while it is; nothing is written."""
     people(50).write_parquet(tmp_path / "people.parquet")
+    with pytest.raises(mv.FileError, match="the disk must have room for scratch files"):
+        Scratch(tmp_path).empty(10**15, np.int64)
 
     def full(*_args, **_how):
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -416,6 +418,10 @@ def test_an_array_on_the_disk_is_the_array():
         assert (kept == array).all()
         assert scratch.array(kept) is kept
         assert scratch.array(kept[1:]).base is not None
+    fresh = scratch.empty(60, np.int16)
+    fresh[:] = np.arange(60)
+    assert scratch.has(fresh)
+    assert fresh.sum() == 1770
     spread = np.broadcast_to(np.int64(1), 1000)
     assert scratch.array(spread) is spread
     assert scratch.kept(Fraction(1, 3)) == Fraction(1, 3)

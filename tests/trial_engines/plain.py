@@ -81,6 +81,9 @@ class PlainEngine:
     def kept(self, value):
         return value
 
+    def empty(self, n_records, dtype):
+        return np.empty(n_records, dtype)
+
     def remembering(self):
         return self
 

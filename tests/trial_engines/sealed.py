@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from microveil.engines.base import Ranked
 from microveil.engines.local import LocalColumn, LocalEngine
 from microveil.errors import EngineError
@@ -45,6 +47,9 @@ class SealedEngine:
 
     def kept(self, value):
         return value
+
+    def empty(self, n_records, dtype):
+        return np.empty(n_records, dtype)
 
     def remembering(self):
         return self

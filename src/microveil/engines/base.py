@@ -9,7 +9,7 @@ promised.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,6 +149,10 @@ class Engine(Protocol):
 
         A column, a plan or anything else that holds arrays.
         """
+        ...
+
+    def empty(self, n_records: int, dtype: "np.dtype[Any] | type") -> NDArray[Any]:
+        """Make an array to be filled, as the engine keeps such arrays."""
         ...
 
     def remembering(self) -> "Engine":

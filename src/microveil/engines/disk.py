@@ -2,7 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from microveil.engines.base import Column, Engine
 from microveil.engines.local import LocalEngine
@@ -54,6 +57,10 @@ class DiskEngine(LocalEngine):
     def kept(self, value: Result) -> Result:
         """Write large arrays and columns to the disk, and map them."""
         return self.scratch.kept(value)
+
+    def empty(self, n_records: int, dtype: "np.dtype[Any] | type") -> NDArray[Any]:
+        """Take it of the disk, where there is room for all of it."""
+        return self.scratch.empty(n_records, dtype)
 
     def remembering(self) -> Engine:
         """Return this engine: rankings of many columns would take the memory of the table."""

@@ -124,6 +124,10 @@ class LocalEngine:
         """Leave it where it is."""
         return value
 
+    def empty(self, n_records: int, dtype: "np.dtype[Any] | type") -> NDArray[Any]:
+        """Take it of the memory."""
+        return np.empty(n_records, dtype)
+
     def remembering(self) -> Engine:
         """Make an engine that ranks each column once, and keeps the rankings."""
         return RememberingEngine()

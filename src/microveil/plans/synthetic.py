@@ -28,7 +28,6 @@ from microveil.synthesis.measurements import (
 )
 from microveil.synthesis.synthesis import axis_at, synthesised
 from microveil.table import Numbers
-from microveil.table.threads import in_threads
 
 __all__ = ["CutsPlan", "LevelsPlan", "SyntheticPlan"]
 
@@ -224,9 +223,10 @@ class SyntheticPlan:
             if self.tables is None:
                 return measured, axis, None
             # Put into bins at once: the codes are needed no more.
-            return measured, axis, engine.binned(part.column, axis, codes)
+            return measured, axis, engine.kept(engine.binned(part.column, axis, codes))
 
-        found = in_threads(one_way, range(len(self.attributes)))
+        numbers = range(len(self.attributes))
+        found = engine.side_by_side(one_way, numbers, len(numbers) * self.n_records)
         attributes = tuple(measured for measured, _, _ in found)
         tables: dict[Scope, NoisyCounts] = {}
         if self.tables is not None:
@@ -258,12 +258,13 @@ class SyntheticPlan:
         """Ask the data, then draw records of the answers, by a stream that they never saw."""
         asking, drawing = source.spawn(2)
         measurements = self.measured(asking, engine, progress)
-        return measurements, self.drawn(measurements, drawing, progress)
+        return measurements, self.drawn(measurements, drawing, engine, progress)
 
     def drawn(
         self,
         measurements: Measurements,
         source: RandomSource,
+        engine: Engine,
         progress: Callable[[str], None] = lambda _step: None,
     ) -> Mapping[str, Numbers]:
         """Draw the table's columns of measurements: nothing of the data is looked at."""
@@ -271,7 +272,7 @@ class SyntheticPlan:
         # Post-processing needs no cryptographic stream, only one of its own.
         seed = int.from_bytes(source.words(4).tobytes(), "little")
         generator = np.random.Generator(np.random.PCG64(seed))
-        values = synthesised(measurements, self.n_drawn, generator)
+        values = synthesised(measurements, self.n_drawn, generator, engine.empty)
         return _Columns(
             {
                 part.attribute.name: (part.attribute, units, missing)

@@ -1,7 +1,7 @@
 """Records drawn from a fitted distribution: bins first, then values inside them."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,8 +41,19 @@ def drawn_values(
     fit: Fit,
     n_records: int,
     generator: np.random.Generator,
+    empty: Callable[[int, "np.dtype[Any] | type"], NDArray[Any]] = np.empty,
 ) -> list[tuple[NDArray[np.signedinteger[Any]], Mask | None]]:
     """Draw records of a fit, in blocks side by side.
+
+    Parameters
+    ----------
+    attributes : sequence of AttributeMeasured
+    axes : sequence of Axis
+    fit : Fit
+    n_records : int
+    generator : numpy.random.Generator
+    empty : callable
+        Makes the arrays to be filled.
 
     Returns
     -------
@@ -65,8 +76,8 @@ def drawn_values(
     n_blocks = -(-n_records // BLOCK)
     made = [
         (
-            np.empty(n_records, measured.attribute.grid_type),
-            np.empty(n_records, np.bool_) if _has_missing(measured) else None,
+            empty(n_records, measured.attribute.grid_type),
+            empty(n_records, np.bool_) if _has_missing(measured) else None,
         )
         for measured in attributes
     ]

@@ -45,7 +45,10 @@ def axes_of(
 
 
 def synthesised(
-    measurements: Measurements, n_records: int, generator: np.random.Generator
+    measurements: Measurements,
+    n_records: int,
+    generator: np.random.Generator,
+    empty: Callable[[int, "np.dtype[Any] | type"], NDArray[Any]] = np.empty,
 ) -> list[Values]:
     """Draw a table of records that are nobody's.
 
@@ -55,18 +58,20 @@ def synthesised(
     n_records : int
         How many records to draw.
     generator : numpy.random.Generator
+    empty : callable
+        Makes the arrays to be filled.
 
     Returns
     -------
     list of (signed array (n_records,), bool array (n_records,) or None)
         By attribute values in grid units, and which are missing.
     """
-    return fitted(measurements)(n_records, generator)
+    return partial(fitted(measurements), empty=empty)(n_records, generator)
 
 
 def fitted(
     measurements: Measurements, *, shrinks: bool = True
-) -> Callable[[int, np.random.Generator], list[Values]]:
+) -> "partial[list[Values]]":
     """Fit the model of measurements once, to draw tables from it: see `synthesised`.
 
     Parameters

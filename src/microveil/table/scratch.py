@@ -96,6 +96,17 @@ class Scratch:
             pages = self._mapped(file)
         return np.frombuffer(pages, dtype=array.dtype).reshape(array.shape)
 
+    def empty(self, n_values: int, dtype: "np.dtype[Any] | type") -> NDArray[Any]:
+        """Return an array on disk to be filled."""
+        size = n_values * np.dtype(dtype).itemsize
+        if size < SMALL:
+            return np.empty(n_values, dtype)
+        with self._opened() as file:
+            # Without its place on the disk a page that is written would end the process.
+            self._written(lambda: os.posix_fallocate(file.fileno(), 0, size), size)
+            pages = self._mapped(file)
+        return np.frombuffer(pages, dtype=dtype)
+
     def column(self, column: "polars.Series") -> "polars.Series":
         """Return a column as it is on disk, of the same type."""
         if (size := column.estimated_size()) < SMALL or self._has_column(column):
