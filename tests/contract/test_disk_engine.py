@@ -1,6 +1,7 @@
 """The engine on the disk: what it computes, and what it leaves behind, is as the one in memory."""
 
 import errno
+import hashlib
 import os
 import signal
 import subprocess
@@ -426,3 +427,68 @@ def test_an_array_on_the_disk_is_the_array():
     assert scratch.array(spread) is spread
     assert scratch.kept(Fraction(1, 3)) == Fraction(1, 3)
     assert scratch.kept("text") == "text"
+
+
+# Tables in several files.
+
+
+@pytest.fixture
+def parts(tmp_path):
+    """A table in five files of a folder, and what another program left beside them."""
+    folder, table = tmp_path / "people", people(50)
+    folder.mkdir()
+    for number in range(5):
+        table.slice(10 * number, 10).write_parquet(folder / f"part-{number}.parquet")
+    (folder / "_SUCCESS").touch()
+    return folder
+
+
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+def test_a_folder_of_parquet_files_is_one_table(parts, engine, tmp_path):
+    """In the order of their names, by either engine; a digest is that of all their bytes."""
+    release = protect_file(parts, tmp_path / "r", **asked("dp-um", linkage=False), engine=engine)
+    assert release.data.equals(mv.protect(people(50), **asked("dp-um")).data)
+    written = b"".join(path.read_bytes() for path in sorted(parts.glob("*.parquet")))
+    digest = hashlib.sha256(written).hexdigest()
+    assert release.manifest.to_dict()["input"] == {"name": "people", "sha256": digest}
+    assert (tmp_path / "r" / "data.parquet").exists()
+
+
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+@pytest.mark.parametrize(
+    ("spoil", "rule"),
+    [
+        (lambda path: path.write_bytes(path.read_bytes()[:-20]), "it is broken or something else"),
+        (lambda path: path.write_bytes(b""), "it is broken or something else"),
+        (lambda path: people(9).drop("SEX").write_parquet(path), "has others than part-0.parquet"),
+        (
+            lambda path: people(9).cast({"AGE": pl.Float64}).write_parquet(path),
+            "'AGE' has another type than in part-0.parquet",
+        ),
+    ],
+)
+def test_a_file_among_them_that_is_unlike_the_others_is_named(parts, engine, spoil, rule, tmp_path):
+    """The last of them too; nothing is written."""
+    spoil(parts / "part-4.parquet")
+    with pytest.raises(mv.FileError) as refused:
+        protect_file(parts, tmp_path / "r", **asked("dp-um"), engine=engine)
+    assert rule in refused.value.rule
+    assert refused.value.place.endswith("part-4.parquet")
+    assert os.listdir(tmp_path) == ["people"]
+
+
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+def test_a_value_out_of_bounds_in_the_last_file_is_refused(parts, engine, tmp_path):
+    """By its record in the whole table."""
+    last = people(50).tail(10).with_columns(AGE=pl.Series([40] * 9 + [300]))
+    last.write_parquet(parts / "part-4.parquet")
+    with pytest.raises(mv.DataError, match=r"record 50") as refused:
+        protect_file(parts, tmp_path / "r", **asked("dp-um"), engine=engine)
+    assert "300" not in str(refused.value)
+
+
+def test_a_folder_of_other_files_is_no_table(parts, tmp_path):
+    """A release's, for example: nobody protects it by mistake."""
+    (parts / "guarantee.json").touch()
+    with pytest.raises(mv.FileError, match="must be a file, and it is a folder"):
+        protect_file(parts, tmp_path / "r", **asked("dp-um"))

@@ -11,6 +11,7 @@ from microveil.engines.base import Engine
 from microveil.engines.registry import DISK
 from microveil.errors import FileError
 from microveil.files.formats import format_of
+from microveil.files.parquet_folder import files_of_folder
 from microveil.release.recipe import merged, read_recipe
 from microveil.table.memory import (
     APART,
@@ -88,10 +89,11 @@ def _forecast(path: Path) -> int:
     they can only be read whole.
     """
     try:
-        form = format_of(path)
-        if not form.in_pieces:
+        files = files_of_folder(path) if path.is_dir() else [path]
+        form = format_of(files[0]) if files else None
+        if form is None or not form.in_pieces:
             return 0
-        size = path.stat().st_size
+        size = sum(file.stat().st_size for file in files)
         if form.is_text:
             with path.open("rb") as file:
                 look = file.read(LOOK)
@@ -99,7 +101,7 @@ def _forecast(path: Path) -> int:
             cells = (look.count(b"\n") + look.count(separator)) * size // max(1, len(look))
             n_records, width = cells, 1
         else:
-            outline = polars.scan_parquet(path)
+            outline = polars.scan_parquet(files)
             width = len(outline.collect_schema())
             n_records = outline.select(polars.len()).collect().item()
     except (FileError, OSError, polars.exceptions.PolarsError):

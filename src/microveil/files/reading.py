@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 import polars as pl
 
 from microveil.errors import FileError, stands_alone
-from microveil.files import arrow_format
+from microveil.files import arrow_format, parquet_folder
 from microveil.files.address import Address, address_of
 from microveil.files.compression import unpacked
 from microveil.files.formats import (
@@ -87,6 +87,9 @@ class SourceFile:
 class OpenedFile:
     """A file whose form is checked and whose columns have names, but no types yet."""
 
+    _table: Opened
+    _digested: Iterator[bytes | memoryview]
+
     def __init__(
         self,
         address: Address,
@@ -95,15 +98,21 @@ class OpenedFile:
         scratch: Scratch | None = None,
     ) -> None:
         self._address = address
+        self._database: str | None = None
+        if files := _parts(address):
+            self._format = FORMATS["parquet"]
+            self._table = parquet_folder.opened(files, scratch)
+            self._digested = parquet_folder.digested(files, scratch)
+            self._beside = Beside(labels=self._table.labels)
+            return
         if scratch is not None:
             _check_in_pieces(address)
-        self._database: str | None = None
         if address.scheme == "postgresql":
             from microveil.files import postgresql  # with its library, which others do without
 
             table, self._database = postgresql.opened(address)
             # A database has no file that a release of it could be written like.
-            self._table: Opened = table
+            self._table = table
             self._format = FORMATS["parquet"]
             self._digested = arrow_format.batches(
                 table.frame, None, escape_formulas=False, labels={}
@@ -293,6 +302,20 @@ def _begins(path: Path) -> bool:
             return file.read(1) not in (b"", b"\0")
     except OSError:
         return True
+
+
+def _parts(address: Address) -> list[Path]:
+    """Return the files of a folder of Parquet files; none of any other address."""
+    if address.scheme != "file" or not address.path.is_dir():
+        return []
+    files = _read(address.path, parquet_folder.files_of_folder)
+    if not files:
+        raise FileError(
+            address.location,
+            "this must be a file, and it is a folder",
+            "name the file inside it; of a table in Parquet files the folder must hold these alone",
+        )
+    return files
 
 
 def _check_in_pieces(address: Address) -> None:

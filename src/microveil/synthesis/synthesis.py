@@ -69,9 +69,7 @@ def synthesised(
     return partial(fitted(measurements), empty=empty)(n_records, generator)
 
 
-def fitted(
-    measurements: Measurements, *, shrinks: bool = True
-) -> "partial[list[Values]]":
+def fitted(measurements: Measurements, *, shrinks: bool = True) -> "partial[list[Values]]":
     """Fit the model of measurements once, to draw tables from it: see `synthesised`.
 
     Parameters

@@ -1,0 +1,101 @@
+"""Folders of Parquet files: one table in several files, as many programs write a large one."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+
+from microveil.errors import FileError, MicroveilError
+from microveil.files.mapped import MappedFile, check_unchanged, state_of
+from microveil.files.text import quoted
+from microveil.files.typed import POLARS_ERRORS, TypedTable, broken, without_metadata
+from microveil.table.memory import check_reading
+from microveil.table.scratch import Scratch
+
+__all__ = ["digested", "files_of_folder", "opened"]
+
+
+def files_of_folder(folder: Path) -> list[Path]:
+    """Return the files of a folder that holds nothing but Parquet, in the order of their names.
+
+    Files whose names begin with a point or an underscore are those of the programs that wrote it.
+
+    Returns
+    -------
+    list of Path
+        None of any other folder.
+    """
+    found = [path for path in folder.iterdir() if not path.name.startswith((".", "_"))]
+    are_all = all(path.suffix == ".parquet" and path.is_file() for path in found)
+    return sorted(found) if are_all else []
+
+
+def opened(files: list[Path], scratch: Scratch | None = None) -> TypedTable:
+    """Read the table of several files, one after the other: into memory, or onto the disk.
+
+    Raises
+    ------
+    FileError
+        If a file is broken, changes meanwhile, or has other columns than the first.
+    """
+    states = [state_of(path) for path in files]
+    outlines = [_outline(path) for path in files]
+    schema = outlines[0].collect_schema()
+    for path, outline in zip(files, outlines, strict=True):
+        _check_alike(path, outline.collect_schema(), files[0].name, schema)
+    if scratch is None:
+        size = sum(path.stat().st_size for path in files)
+        n_records = sum(outline.select(pl.len()).collect().item() for outline in outlines)
+        check_reading(files[0].parent, size, n_records * len(schema))
+    columns = []
+    for name in schema.names():
+        column = pl.concat([_column(*one, name) for one in zip(files, outlines, strict=True)])
+        columns.append(column if scratch is None else scratch.column(column))
+    for path, state in zip(files, states, strict=True):
+        check_unchanged(path, state)
+    return TypedTable(without_metadata(files[0].parent, pl.DataFrame(columns)))
+
+
+def digested(files: list[Path], scratch: Scratch | None) -> Iterator[bytes]:
+    """Yield the bytes of all files, piece by piece."""
+    for path in files:
+        with path.open("rb") as file:
+            if file.seek(0, 2) == 0:
+                continue
+        pages = MappedFile.of(path)
+        if scratch is not None:
+            scratch.watch(pages)
+        yield from pages.pieces()
+
+
+def _outline(path: Path) -> pl.LazyFrame:
+    try:
+        outline = pl.scan_parquet(path, glob=False)
+        outline.collect_schema()
+    except POLARS_ERRORS:
+        raise broken(path, "Parquet") from None
+    return outline
+
+
+def _column(path: Path, outline: pl.LazyFrame, name: str) -> pl.Series:
+    try:
+        return outline.select(name).collect().to_series()
+    except MicroveilError:
+        raise
+    except POLARS_ERRORS:
+        raise broken(path, "Parquet") from None
+
+
+def _check_alike(path: Path, schema: pl.Schema, first: str, expected: pl.Schema) -> None:
+    """Refuse a file whose columns are not those of the first: by name, type and order."""
+    if schema == expected:
+        return
+    if schema.names() != expected.names():
+        rule = f"the files of a table must have the same columns, and it has others than {first}"
+    else:
+        name = next(name for name in schema if schema[name] != expected[name])
+        rule = (
+            f"the files of a table must have the same columns, and {quoted(name)} has another type "
+            f"than in {first}"
+        )
+    raise FileError(f"{path}", rule, "write all of them by one program, or take it out")
