@@ -429,6 +429,19 @@ def test_an_array_on_the_disk_is_the_array():
     assert scratch.kept("text") == "text"
 
 
+def test_a_table_can_be_read_onto_the_disk(tmp_path):
+    """From Python: it is the same table, and is protected as one."""
+    people(50).write_parquet(tmp_path / "people.parquet")
+    place, scratch = tmp_path / "people.parquet", tmp_path / "scratch"
+    read = mv.read(place, scratch=scratch, memory="1GB")
+    assert read.frame.equals(mv.read(place).frame)
+    assert os.listdir(scratch) == []
+    one = mv.protect(read, **asked("dp-um"), engine="disk", scratch=scratch)
+    same(one, mv.protect(people(50), **asked("dp-um")))
+    with pytest.raises(mv.RequestError, match="scratch='/data/scratch'"):
+        mv.read(place, memory="1GB")
+
+
 # Tables in several files.
 
 

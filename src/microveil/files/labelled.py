@@ -1,10 +1,11 @@
 """Reading files from Python, as the command line reads them."""
 
+import os
 from collections.abc import Iterable
 from os import PathLike
 
-from microveil.errors import stands_alone
-from microveil.files.reading import SourceFile, read_file
+from microveil.errors import RequestError, stands_alone
+from microveil.files.reading import SourceFile, open_file
 from microveil.files.text import text_format
 from microveil.schema import Categories, Source
 from microveil.table import (
@@ -15,6 +16,8 @@ from microveil.table import (
     Table,
     open_table,
 )
+from microveil.table.memory import allowed_memory, bytes_of
+from microveil.table.scratch import Scratch
 
 __all__ = ["labelled", "read"]
 
@@ -27,6 +30,8 @@ def read(
     decimal: str = ".",
     encoding: str = "utf-8",
     missing_values: Iterable[str] | None = None,
+    scratch: str | PathLike[str] | None = None,
+    memory: int | str | None = None,
 ) -> LabelledTable:
     r"""Read a file of any format as a table, as the command line reads it.
 
@@ -41,6 +46,11 @@ def read(
         TSV file, commas in a CSV file, or semicolons where commas are decimal marks.
     missing_values : sequence of str, optional
         What stands for a missing value in a file of text: ["NA", "."]. Such cells are empty.
+    scratch : str or Path, optional
+        A folder on whose disk the table of a CSV or Parquet file stays, in files without a name:
+        for one larger than memory, and the engine "disk".
+    memory : int or str, optional
+        With ``scratch``: how much of it the process may take, "2GB" for example.
 
     Returns
     -------
@@ -75,7 +85,18 @@ def read(
     """
     missing = MissingCodes.of(None, missing_values)
     text = text_format(separator, decimal, encoding)
-    return labelled(read_file(place, text=text, missing=missing.words_of))
+    on_disk = None
+    if scratch is not None:
+        allowed = allowed_memory(None if memory is None else bytes_of(memory))
+        on_disk = Scratch(os.fspath(scratch), allowed)
+    elif memory is not None:
+        raise RequestError(
+            "memory",
+            "a table that is read whole takes what it takes",
+            "leave it out, or name a folder for it to stay on the disk: scratch='/data/scratch'",
+        )
+    file = open_file(place, text=text, scratch=on_disk)
+    return labelled(file.read(missing=missing.words_of))
 
 
 def labelled(source: SourceFile) -> LabelledTable:
