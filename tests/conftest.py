@@ -7,6 +7,8 @@ from fixtures import (
     pytest_pyfunc_call,
     pytest_terminal_summary,
     reference_data,
+    reported,
+    unreported,
     unweighed,
 )
 
@@ -17,5 +19,7 @@ __all__ = [
     "pytest_pyfunc_call",
     "pytest_terminal_summary",
     "reference_data",
+    "reported",
+    "unreported",
     "unweighed",
 ]

@@ -88,6 +88,29 @@ def unweighed(request):
         yield
 
 
+@pytest.fixture(scope="module", autouse=True)
+def unreported(request):
+    """Draw no custodian's page of a file's release, but where `reported` or IS_REPORTED asks.
+
+    It takes as long as the release, and hangs on no format, flag or recipe.
+    """
+    if getattr(request.module, "IS_REPORTED", False):
+        yield
+        return
+    files = importlib.import_module("microveil.commands.files")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "REPORTED_RECORDS", 0)
+        yield
+
+
+@pytest.fixture
+def reported(monkeypatch):
+    """Draw the custodian's page of a file's release, as everybody gets it."""
+    files = importlib.import_module("microveil.commands.files")
+    notes = importlib.import_module("microveil.release.notes")
+    monkeypatch.setattr(files, "REPORTED_RECORDS", notes.REPORTED_RECORDS)
+
+
 @pytest.fixture(scope="session")
 def reference_data() -> Path:
     """Return the folder of the reference data that MICROVEIL_DATA names."""

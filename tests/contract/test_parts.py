@@ -464,6 +464,7 @@ def test_a_recipe_of_parts_gives_what_python_gives(tmp_path):
         mv.plan(people(), recipe=asked)
 
 
+@pytest.mark.usefixtures("reported")
 def test_the_command_line_releases_parts_by_recipe(tmp_path):
     """Protected, audited, advised on and assessed; flags for a part are refused."""
     data = tmp_path / "people.csv"

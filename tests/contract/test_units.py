@@ -18,6 +18,8 @@ H = 3
 NUMBERS = np.arange(240)
 # Households of one to four, in the order of the table; the fourth record is beyond the number.
 OWNERS = np.array([f"h{number}" for number in np.repeat(np.arange(96), [1, 2, 3, 4] * 24)])
+IS_REPORTED = True  # its page is looked for
+
 PEOPLE = {"HOUSEHOLD": OWNERS, "AGE": NUMBERS * 7 % 100, "SEX": NUMBERS % 2}
 ASKED = {"attributes": ["AGE"], "bounds": {"AGE": (0, 120), "SEX": (0, 1)}, "epsilon": 3}
 UNIT = {"unit": "HOUSEHOLD", "max_rows": H, "outside": "clamp"}

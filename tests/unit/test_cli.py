@@ -53,12 +53,13 @@ def invented(tmp_path_factory):
 def of_a_file(tmp_path_factory):
     """A demo of somebody's file, run once: what it prints, and the folder around it."""
     home = tmp_path_factory.mktemp("file")
-    mv.invented_people(300, seed=1).write_csv(home / "people.csv")
+    mv.invented_people(150, seed=1).write_csv(home / "people.csv")
     done = run("demo", "--data", "people.csv", "-o", "shown", folder=home)
     assert done.returncode == 0, done.stderr
     return done.stdout, home
 
 
+@pytest.mark.usefixtures("reported")
 def test_protect_writes_two_folders_and_says_so(folder):
     """What may be published, and beside it what may not, for its owner alone."""
     done = run("protect", "people.csv", *REQUEST, "--keep", "REGION", "-o", "out", folder=folder)

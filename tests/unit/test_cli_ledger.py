@@ -27,6 +27,7 @@ def protect(folder, output, *arguments, epsilon="0.1"):
     return run("protect", *asked, *arguments, folder=folder)
 
 
+@pytest.mark.usefixtures("reported")
 def test_protect_shows_what_all_releases_come_to(folder):
     """Three times 0.1 are 0.3 where the scope is covered; row scope is not; the file is known."""
     for number in (1, 2, 3):

@@ -14,6 +14,8 @@ from command import run
 from microveil.commands import files as publish
 from microveil.commands.files import compare_file, protect_file
 
+IS_REPORTED = True  # pages are tested here
+
 AGE = ("--attributes", "AGE", "--bounds", "AGE=0:120")
 COMPARED = (
     "compare", "people.csv", "--methods", "laplace,dp-um", "--k", "5,20", "--epsilon", "1",

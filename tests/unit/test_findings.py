@@ -29,7 +29,7 @@ from microveil.risk.record_linkage import (
 from reference import mixed_linkage
 from reference.record_linkage import linked_percent
 
-IS_WEIGHED = True  # what would be better is tested here
+IS_WEIGHED = IS_REPORTED = True  # what would be better is tested here, and pages
 
 HEAD = "For the custodian, not for logs:"
 

@@ -142,6 +142,7 @@ def test_a_release_of_named_people_has_a_line_of_all_its_ledger_needs(tmp_path):
     }  # fmt: skip
 
 
+@pytest.mark.usefixtures("reported")
 def test_without_a_population_nothing_is_recorded(tmp_path):
     """No ledger is begun, and the custodian's manifest and page say that repeats do not count."""
     release = mv.protect(PEOPLE, method="laplace", epsilon=1, attributes="AGE", bounds=BOUNDS)
@@ -155,6 +156,7 @@ def test_without_a_population_nothing_is_recorded(tmp_path):
     assert "repeats are not counted" in page
 
 
+@pytest.mark.usefixtures("reported")
 def test_the_custodians_folder_counts_this_release_among_the_others(tmp_path):
     """Manifest and page of the third release say three, and what they come to."""
     from microveil.report import custodian_report
