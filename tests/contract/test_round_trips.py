@@ -48,6 +48,15 @@ LOST_IN_SQLITE = {
 }
 TRIMMED = "text with separators, quotes, line ends and letters of any script"
 TEXT = [name for name, form in FORMATS.items() if form.is_text]
+
+
+def plain_first(names):
+    """Leave compressed formats to the slow tests: unpacked they are the plain ones, to the byte."""
+    marks = {True: pytest.mark.slow, False: ()}
+    packed = {name: FORMATS[name].compression is not None for name in names}
+    return [pytest.param(name, marks=marks[packed[name]]) for name in names]
+
+
 LOST_IN_TEXT = {
     "whole numbers beyond 2^63": "refused",
     "whole numbers of 8 bits": "as whole numbers of 64 bits",
@@ -69,7 +78,7 @@ def test_a_typed_format_keeps_every_column(name, shown):
     assert fate(COLUMNS[shown], FORMATS[name]) == "kept"
 
 
-@pytest.mark.parametrize("name", TEXT)
+@pytest.mark.parametrize("name", plain_first(TEXT))
 @pytest.mark.parametrize("shown", COLUMNS)
 def test_a_format_of_text_loses_what_the_docs_say_and_nothing_else(name, shown):
     """What is lost is the type, or what no cell of text can be told from."""
@@ -84,7 +93,7 @@ def test_a_format_of_floats_loses_what_the_docs_say_and_nothing_else(name, shown
     assert fate(COLUMNS[shown], FORMATS[name]) == lost.get(shown, "kept")
 
 
-@pytest.mark.parametrize("name", written_formats())
+@pytest.mark.parametrize("name", plain_first(written_formats()))
 @pytest.mark.parametrize("shown", LABELS)
 def test_labels_are_kept_in_the_file_or_beside_it(name, shown):
     """In whatever format a release is written, its labels come back."""

@@ -85,7 +85,7 @@ def test_v_mdav_of_mixed_records_is_the_plain_algorithm(request_, leaf_size, gam
 
 
 @pytest.mark.parametrize("kind", ["skewed", "grid", "categories alone", "almost alone"])
-@pytest.mark.parametrize(("n_records", "k"), [(301, 3), (260, 7)])
+@pytest.mark.parametrize(("n_records", "k"), [(161, 3), (140, 7)])
 def test_many_leaves_and_several_trees(kind, n_records, k):
     """Leaves that are skipped never hide a record, whatever the categories' shares are."""
     matrix, codes = generated(kind, n_records)

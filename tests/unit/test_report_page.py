@@ -347,10 +347,15 @@ def test_a_name_starts_no_heading_and_no_list(kept):
     assert " ".join(kept.split()) in told
 
 
-def test_a_page_of_many_attributes_stays_below_a_megabyte():
+# From some number of attributes on their pictures are smaller: 30 are beyond that.
+@pytest.mark.parametrize(
+    ("n_attributes", "most"),
+    [(30, 750_000), pytest.param(100, 1_000_000, marks=pytest.mark.slow)],
+)
+def test_a_page_of_many_attributes_stays_below_a_megabyte(n_attributes, most):
     """A hundred attributes with long names and 1000 records make no page that is too large."""
     random = np.random.default_rng(8)
-    names = [f"attribute {place:03} {'x' * 50}" for place in range(100)]
+    names = [f"attribute {place:03} {'x' * 50}" for place in range(n_attributes)]
     table = {name: random.normal(0, 1, 1000).round(3) for name in names}
     release = mv.protect(
         table,
@@ -361,8 +366,8 @@ def test_a_page_of_many_attributes_stays_below_a_megabyte():
         bounds=dict.fromkeys(names, (-9, 9)),
         resolution=dict.fromkeys(names, 0.001),
     )
-    assert len(custodian_report(release, table).encode()) < 1_000_000
-    assert len(publishable_report(release).encode()) < 1_000_000
+    assert len(custodian_report(release, table).encode()) < most
+    assert len(publishable_report(release).encode()) < most
 
 
 def test_a_demonstration_is_one_comparison_with_each_way_folded(pages, demonstrated):

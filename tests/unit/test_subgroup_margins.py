@@ -85,7 +85,7 @@ def test_margins_hang_on_measurements_and_on_the_groups_alone():
     assert again.margins.shares.tolist() == one.margins.shares.tolist()
     written = mv.assess(PEOPLE, release, by=["REGION", "SEX"]).to_dict()["subgroups"]
     assert written == json.loads(json.dumps(written))
-    assert written["margins"] == {"confidence": 0.95, "trials": 4, "reason": None}
+    assert written["margins"] == {"confidence": 0.95, "trials": 2, "reason": None}
     for g, group in enumerate(written["groups"]):
         assert list(group) == ["group", "count", "share", "means", "margin"]
         assert group["margin"]["share"] == one.margins.shares[g] > 0
@@ -128,7 +128,7 @@ def mixed():
 @pytest.fixture
 def few_trials(monkeypatch):
     """What a margin is of, and where there is none, hangs on no number of trials."""
-    monkeypatch.setattr("microveil.evaluation.subgroup_margins.TRIALS", 4)
+    monkeypatch.setattr("microveil.evaluation.subgroup_margins.TRIALS", 2)
 
 
 @pytest.fixture(scope="module")
