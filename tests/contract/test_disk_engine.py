@@ -405,6 +405,33 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path):
             mv.protect(people(20), **asked("dp-um"), engine="disk", scratch=tmp_path / place)
 
 
+COLUMNS = {
+    "decimals": pl.Series([1, None, 3] * 30, dtype=pl.Decimal(10, 2)),
+    "wide": pl.Series([1, 2, 3] * 30, dtype=pl.Int128),
+    "lists": pl.Series([[1], [], [2, 3]] * 30),
+    "words": pl.Series(["a", None, "long enough not to be inlined"] * 30),
+    "levels": pl.Series(["a", "b", None] * 30, dtype=pl.Enum(["b", "a", "c"])),
+    "categories": pl.Series(["a", "b", None] * 30, dtype=pl.Categorical),
+    "nothing": pl.Series([None] * 90, dtype=pl.Null),
+    "truth": pl.Series([True, None, False] * 30),
+    "moments": pl.Series([1, None, 3] * 30).cast(pl.Datetime("us", "Europe/Berlin")),
+    "bytes": pl.Series([b"x", None, b""] * 30),
+    "small": pl.Series([1, 2, 3] * 30, dtype=pl.Int8),
+    "objects": pl.Series([object()] * 90, dtype=pl.Object),
+    "two pieces": pl.concat([pl.Series([1.5, 2.5] * 20)] * 2, rechunk=False),
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_a_column_on_the_disk_is_the_column(name):
+    """Of any type that a frame may have, its values and what is missing."""
+    column = COLUMNS[name].alias("x")
+    kept = Scratch().column(column)
+    assert kept.dtype == column.dtype
+    assert kept.name == "x"
+    assert kept.to_list() == column.to_list()
+
+
 def test_an_array_on_the_disk_is_the_array():
     """Of any type and shape; small ones, broadcast ones and those on the disk stay as they are."""
     scratch = Scratch()

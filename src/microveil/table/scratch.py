@@ -109,10 +109,15 @@ class Scratch:
 
     def column(self, column: "polars.Series") -> "polars.Series":
         """Return a column as it is on disk, of the same type."""
-        if (size := column.estimated_size()) < SMALL or self._has_column(column):
-            return column
         import polars
 
+        # Python's own objects have no form on a disk, and wide whole numbers none that Arrow reads.
+        if column.dtype == polars.Object or str(column.dtype) in ("Int128", "UInt128"):
+            return column
+        if (size := column.estimated_size()) < SMALL:
+            return column
+        if self._has_column(column):
+            return column
         arrow = _arrow()
         with self._opened() as file:
             frame = column.rechunk().to_frame()
@@ -127,7 +132,8 @@ class Scratch:
         return any(first <= start <= last for first, last in list(self._maps.values()))
 
     def _has_column(self, column: "polars.Series") -> bool:
-        if column.null_count() or not column.dtype.is_numeric() or column.n_chunks() > 1:
+        is_plain = column.dtype.is_integer() or column.dtype.is_float()
+        if not is_plain or column.null_count() or column.n_chunks() > 1 or not len(column):
             return False
         return self.has(column.to_numpy(allow_copy=False))
 
