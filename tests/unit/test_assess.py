@@ -17,6 +17,7 @@ from microveil.evaluation import guarantee_beside
 from microveil.evaluation.analyses import named_classifier
 from microveil.evaluation.measures.linkage import RECORD_LINKAGE
 from microveil.report import custodian_report
+from microveil.table import blocks
 from microveil.utility.learning import compare_classification, threshold_classes
 from microveil.utility.propensity import propensity
 from microveil.utility.regression import compare_regressions
@@ -302,6 +303,48 @@ def test_a_sample_is_linked_and_said_to_be_one_wherever_its_figure_stands(tables
     assert "sampled" not in whole.to_text()
     with pytest.raises(RequestError, match="sample"):
         mv.assess(before, after, NUMBERS, sample=0)
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("paired", [False, True])
+def test_a_table_in_many_blocks_has_the_figures_of_one(gaps, paired, monkeypatch):
+    """Numbers, yes and no, words; whatever is measured, of complete cells or not."""
+    people = mv.invented_people(300, seed=8).drop("ID")
+    generator = np.random.default_rng(8)
+    release = people.with_columns(
+        INCOME=pl.Series(people["INCOME"] + generator.laplace(0, 900, 300)),
+        AGE=pl.Series(people["AGE"] + generator.integers(-3, 4, 300)),
+        REGION=people["REGION"].reverse(),
+    )
+    if gaps:
+        release = release.with_columns(
+            pl.when(pl.int_range(300) % 7 == 2).then(None).otherwise(pl.col(name)).alias(name)
+            for name in ("INCOME", "AGE", "REGION")
+        )
+    asked = {"paired": paired, "by": ["REGION"], "k": 5, "propensity": True}
+
+    def figures():
+        return mv.assess(people, release, **asked).to_dict()
+
+    whole = figures()
+    monkeypatch.setattr(blocks, "BLOCK_RECORDS", 64)
+    assert_near(figures(), whole)
+
+
+def assert_near(found, expected):
+    """Entry by entry, numbers but for the last digits."""
+    if isinstance(expected, dict):
+        assert found.keys() == expected.keys()
+        for name, entry in expected.items():
+            assert_near(found[name], entry)
+    elif isinstance(expected, list):
+        assert len(found) == len(expected)
+        for one, other in zip(found, expected, strict=True):
+            assert_near(one, other)
+    elif isinstance(expected, float):
+        assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    else:
+        assert found == expected
 
 
 def test_linkage_is_left_out_where_it_is_not_wanted(tables):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from microveil.errors import DataError
+from microveil.utility import goodness_of_fit as module
 from microveil.utility.goodness_of_fit import (
     decile_bins,
     goodness_of_fit,
@@ -288,3 +289,33 @@ def test_the_distance_without_a_test_is_the_statistic_of_the_test(original, prot
     assert kolmogorov_smirnov_distance(*sides) == pytest.approx(float(counted))
     tested = goodness_of_fit(*sides).kolmogorov_smirnov.statistic
     assert kolmogorov_smirnov_distance(*sides) == pytest.approx(tested)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "shift", "digits"),
+    [((12_000, 12_000), 0.0, 9), ((11_000, 14_000), 0.03, 1), ((12_000, 11_000), 0.05, 0),
+     ((11_000, 11_000), 5.0, 2)],
+)  # fmt: skip
+def test_many_values_are_tested_as_few_are(sizes, shift, digits, monkeypatch):
+    """In one pass over both in order, ties included: statistics and p-values are the same."""
+    generator = np.random.default_rng(6)
+    before, after = (generator.normal(size=size).round(digits) for size in sizes)
+    after[0] = np.nan
+    slow = goodness_of_fit(before, after + shift).to_dict()
+    monkeypatch.setattr(module, "MANY", 10_000)
+    fast = goodness_of_fit(before, after + shift).to_dict()
+    for test in ("ks", "cvm", "ad", "chi2"):
+        assert fast[test].keys() == slow[test].keys()
+        for entry, found in fast[test].items():
+            near = found == slow[test][entry]
+            assert near or found == pytest.approx(slow[test][entry], rel=1e-6, abs=1e-12), entry
+
+
+def test_many_equal_values_are_no_test_of_anderson_and_darling(monkeypatch):
+    """One value throughout has no statistic, however often it is there."""
+    monkeypatch.setattr(module, "MANY", 10)
+    found = goodness_of_fit(np.ones(20), np.ones(30))
+    assert found.anderson_darling is None
+    assert found.kolmogorov_smirnov.statistic == 0
+    # That the originals do not vary hides nothing of a release that does.
+    assert goodness_of_fit(np.ones(20), np.arange(30.0)).kolmogorov_smirnov.statistic > 0.9

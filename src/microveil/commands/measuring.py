@@ -133,8 +133,11 @@ def assess_files(
     source, declared = read_with_codes(
         original, text, missing_codes, missing_values, apart, _missing_beside(protected)
     )
-    before = source.frame
-    after = file.read(missing=words_but(codes_of(declared), apart)).frame
+    # In one piece each column is measured where it lies, and is not copied.
+    before = source.frame.rechunk()
+    del source
+    after = file.read(missing=words_but(codes_of(declared), apart)).frame.rechunk()
+    del file
     names, groups, known = (
         None if given is None else resolve_names(given, before.columns)
         for given in (attributes, by, quasi_identifiers)

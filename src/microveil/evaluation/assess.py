@@ -33,10 +33,10 @@ from microveil.table import (
     Table,
     check_columns,
     column_of,
-    numbers_of,
     numeric_look_of,
     open_table,
 )
+from microveil.table.blocks import AttributeMatrix, Matrix
 from microveil.utility.rules import Rule, comparable, parse_rule
 
 __all__ = ["assess"]
@@ -366,10 +366,10 @@ def _attributes(
     return [name for name in names if name not in words], words
 
 
-def _matrix(table: Table, names: list[str]) -> NDArray[np.float64]:
+def _matrix(table: Table, names: list[str]) -> Matrix:
     if not names:
         return np.empty((table.n_records, 0))
-    return np.column_stack([numbers_of(table, name) for name in names])
+    return AttributeMatrix(numbers=[table.numbers(name, shared=True) for name in names])
 
 
 def _ranks(

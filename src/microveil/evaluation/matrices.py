@@ -10,14 +10,15 @@ from microveil.errors import DataError, RequestError
 from microveil.evaluation.assessment import Assessment
 from microveil.evaluation.measuring import measured
 from microveil.evaluation.tables import Tables
+from microveil.table.blocks import AttributeMatrix, over_blocks
 from microveil.utility.moments import checked_matrix, constant_attributes
 
 __all__ = ["assess_matrices"]
 
 
 def assess_matrices(
-    original: ArrayLike,
-    protected: ArrayLike,
+    original: ArrayLike | AttributeMatrix,
+    protected: ArrayLike | AttributeMatrix,
     names: Sequence[str],
     *,
     paired: bool = True,
@@ -27,7 +28,7 @@ def assess_matrices(
 
     Parameters
     ----------
-    original, protected : array_like, shape (n_records, n_attributes)
+    original, protected : array_like or AttributeMatrix, shape (n_records, n_attributes)
         The two tables; NaN is a missing cell. Without pairs they may differ in their records'
         number; without attributes there must be some of text among ``more``.
     names : sequence of str
@@ -84,7 +85,9 @@ def assess_matrices(
         )
     more["asked"] = {"linkage": True, "unpaired": not paired, **more.get("asked", {})}
     tables = Tables(names=tuple(names), original=before, protected=after, paired=paired, **more)
-    present = ~(np.isnan(before) | np.isnan(after)) if paired else np.empty((0, 0), dtype=np.bool_)
+    present = over_blocks(
+        lambda rows: ~(np.isnan(before[rows]) | np.isnan(after[rows])), len(before) if paired else 0
+    )
     constant = constant_attributes(before) if names else np.empty(0, dtype=np.bool_)
     return Assessment(
         n_records=len(before),
@@ -93,7 +96,7 @@ def assess_matrices(
         text_attributes=tuple(more.get("texts", ())),
         constant_attributes=tuple(np.asarray(names, dtype=object)[constant]),
         paired=paired,
-        n_cells_compared=int(present.sum()),
-        n_records_complete=int(present.all(axis=1).sum()),
+        n_cells_compared=sum(int(cells.sum()) for cells in present),
+        n_records_complete=sum(int(cells.all(axis=1).sum()) for cells in present),
         measured=measured(tables),
     )

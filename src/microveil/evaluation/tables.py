@@ -1,6 +1,7 @@
 """Two tables, as measures are given them."""
 
-from collections.abc import Callable, Iterable, Mapping
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -10,18 +11,27 @@ from numpy.typing import NDArray
 
 from microveil.evaluation.measures import Measure, Takes
 from microveil.table import Column
+from microveil.table.blocks import AttributeMatrix, Matrix, lacks_some, over_blocks
 from microveil.table.threads import in_threads
 from microveil.utility.formula import parse_formula
 from microveil.utility.total_variation import Levels, decile_levels
 
 __all__ = ["Codes", "Tables"]
 
-Matrix = NDArray[np.float64]
 Columns = dict[str, Column]
 # Of these two nothing is left without an attribute of numbers.
 OF_NUMBERS = (Takes.NUMBERS, Takes.COMPLETE)
 # Of an attribute of text: the codes before and after, and the categories they stand for.
 Codes = tuple[NDArray[np.intp], NDArray[np.intp], tuple[str, ...]]
+
+
+def _taken(matrix: Matrix, rows: NDArray[np.intp]) -> Matrix:
+    return matrix.taken(rows) if isinstance(matrix, AttributeMatrix) else matrix[rows]
+
+
+def _whole(given: Any) -> Any:
+    """Return a matrix as an array; what is none, as it is."""
+    return given[:] if isinstance(given, AttributeMatrix) else given
 
 
 def _no_columns(names: Iterable[str]) -> tuple[Columns, Columns]:
@@ -36,7 +46,7 @@ class Tables:
     ----------
     names : tuple of str
         The attributes of numbers.
-    original, protected : float64 arrays (n_records, n_attributes)
+    original, protected : float64 arrays or AttributeMatrix (n_records, n_attributes)
         Their values, NaN where missing; as many records in both only where they are paired.
     paired : bool
         Whether the records are in the same order.
@@ -58,7 +68,7 @@ class Tables:
     protected: Matrix
     paired: bool = True
     texts: Mapping[str, Codes] = field(default_factory=dict)
-    ranks: Mapping[str, tuple[Matrix, Matrix]] = field(default_factory=dict)
+    ranks: Mapping[str, tuple[Column, Column]] = field(default_factory=dict)
     nominal: frozenset[str] = frozenset()
     columns: Callable[[Iterable[str]], tuple[Columns, Columns]] = _no_columns
     asked: Mapping[str, Any] = field(default_factory=dict)
@@ -71,16 +81,27 @@ class Tables:
     @cached_property
     def complete(self) -> tuple[Matrix, Matrix]:
         """The records without a missing cell in either table."""
-        missing = (np.isnan(self.original) | np.isnan(self.protected)).any(axis=1)
+        of_blocks = over_blocks(
+            lambda rows: (np.isnan(self.original[rows]) | np.isnan(self.protected[rows])).any(
+                axis=1
+            ),
+            len(self.original),
+        )
+        missing = np.concatenate(of_blocks)
         if not missing.any():
             return self.original, self.protected
-        return self.original[~missing], self.protected[~missing]
+        present = np.flatnonzero(~missing)
+        before, after = (_taken(side, present) for side in (self.original, self.protected))
+        return before, after
 
     @cached_property
     def levels(self) -> tuple[dict[str, Levels], dict[str, Levels]]:
         """Deciles of numbers and codes of text, by attribute."""
-        sides = list(zip(self.original.T, self.protected.T, strict=True))
-        of_numbers = in_threads(lambda both: decile_levels(*both), sides, self.original.size)
+        of_numbers = in_threads(
+            lambda a: decile_levels(self.original[:, a], self.protected[:, a]),
+            range(len(self.names)),
+            self.original.size,
+        )
         found = dict(zip(self.names, of_numbers, strict=True))
         found |= {
             name: (before.astype(np.uint16), after.astype(np.uint16))
@@ -92,8 +113,9 @@ class Tables:
     @property
     def is_mixed(self) -> bool:
         """Whether records are more than numbers that all of them have."""
-        lacks = np.isnan(self.original).any() or np.isnan(self.protected).any()
-        return bool(self.texts or self.nominal or lacks)
+        return bool(
+            self.texts or self.nominal or lacks_some(self.original) or lacks_some(self.protected)
+        )
 
     def takes_part(self, measure: Measure) -> bool:
         """Whether a measure is asked for, and has the pairs and the numbers that it needs."""
@@ -111,15 +133,21 @@ class Tables:
         """Call a measure's function with what it takes; None where there is nothing of it."""
         more = {name: self.asked[name] for name in measure.arguments if name in self.asked}
         if measure.takes in {Takes.NUMBER, Takes.RANKED}:
-            sides = zip(self.original.T, self.protected.T, strict=True)
-            of_each = dict(zip(self.names, sides, strict=True))
-            of_each |= self.ranks if measure.takes is Takes.RANKED else {}
-            found = {name: measure.function(*both, **more) for name, both in of_each.items()}
+            ranked = self.ranks.items() if measure.takes is Takes.RANKED else ()
+            columns = itertools.chain(self._columns_before_and_after(), ranked)
+            found = {name: measure.function(*both, **more) for name, both in columns}
             return {name: result for name, result in found.items() if result is not None}
         if measure.takes is Takes.TEXT:
             return {name: measure.function(*codes, **more) for name, codes in self.texts.items()}
         given = self._given(measure.takes)
+        if given is not None and not measure.in_blocks:
+            given = tuple(map(_whole, given))
         return None if given is None else measure.function(*given, **more)
+
+    def _columns_before_and_after(self) -> Iterator[tuple[str, tuple[Column, Column]]]:
+        """Go through the attributes of numbers, each made when it is come to."""
+        for a, name in enumerate(self.names):
+            yield name, (self.original[:, a], self.protected[:, a])
 
     def _given(self, takes: Takes) -> tuple[Any, ...] | None:
         if takes in {Takes.NUMBERS, Takes.SUBGROUPS}:

@@ -1,22 +1,14 @@
-"""What distances between records are made of: weights, ranks, and each different record once."""
-
-import functools
-import operator
-from typing import Any
+"""What distances between records are made of: weights, and each different record once."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.table.blocks import AttributeMatrix, Matrix, over_blocks
-from microveil.table.restore import Numbers
-from microveil.table.threads import in_threads
+from microveil.table.blocks import Matrix, over_blocks, summed
 
 __all__ = [
     "LEAF_SIZE",
-    "average_ranks",
     "category_weight",
     "distinct_records",
-    "ranks_of",
     "reciprocal_variances",
 ]
 
@@ -54,9 +46,9 @@ def reciprocal_variances(original: Matrix) -> NDArray[np.float64]:
     weights = np.zeros(n_attributes)
     if n_records > 1:
         sums = over_blocks(lambda block: original[block].sum(axis=0), n_records)
-        means = functools.reduce(operator.add, sums) / n_records
+        means = summed(sums) / n_records
         squares = over_blocks(lambda block: ((original[block] - means) ** 2).sum(axis=0), n_records)
-        variances = functools.reduce(operator.add, squares) / (n_records - 1)
+        variances = summed(squares) / (n_records - 1)
         usable = (lowest < highest) & (variances >= SMALLEST_VARIANCE)
         weights[usable] = 1.0 / variances[usable]
     return weights
@@ -85,50 +77,6 @@ def category_weight(values: NDArray[np.float64]) -> float:
     _, counts = np.unique(values, return_counts=True)
     differing = n * n - sum(count * count for count in counts.tolist())
     return 2 * (n * (n - 1) / differing) if differing else 0.0
-
-
-def average_ranks(matrix: Matrix) -> Matrix:
-    """Replace values by their ranks within the attribute, ties by the average of theirs.
-
-    Parameters
-    ----------
-    matrix : ndarray of float64 or AttributeMatrix, shape (n_records, n_attributes)
-        Without missing values.
-
-    Returns
-    -------
-    ndarray of float64 or AttributeMatrix, as the matrix is one, shape (n_records, n_attributes)
-        Ranks from 1 to n_records. O(n log n) time for each attribute, attributes side by side.
-
-    Examples
-    --------
-    >>> average_ranks(np.array([[7.0], [2.0], [7.0]]))
-    array([[2.5],
-           [1. ],
-           [2.5]])
-    """
-    if not isinstance(matrix, AttributeMatrix):
-        return np.column_stack([ranks_of(values) for values in matrix.T])
-    # Whole and half numbers up to this are float32.
-    narrow: Any = np.float32 if len(matrix) < 1 << 23 else np.float64
-    columns = list(range(matrix.shape[1]))
-    ranks: list[Any] = in_threads(lambda a: ranks_of(matrix[:, a]).astype(narrow), columns)
-    return AttributeMatrix(numbers=[Numbers(values=column, missing=None) for column in ranks])
-
-
-def ranks_of(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the ranks of values, from 1 on, equal ones by the average of theirs.
-
-    >>> ranks_of(np.array([7.0, 2.0, 7.0]))
-    array([2.5, 1. , 2.5])
-    """
-    order = np.argsort(values)
-    ordered = values[order]
-    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
-    ends = np.append(starts[1:], len(values))
-    ranks = np.empty(len(values))
-    ranks[order] = np.repeat((starts + ends + 1) / 2, ends - starts)
-    return ranks
 
 
 def distinct_records(

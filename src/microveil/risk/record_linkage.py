@@ -25,14 +25,18 @@ from microveil._kernels import linkage
 from microveil.errors import DataError
 from microveil.risk.distances import (
     LEAF_SIZE,
-    average_ranks,
     distinct_records,
-    ranks_of,
     reciprocal_variances,
 )
 from microveil.risk.sampling import Positions, Sample, counted_in_blocks
-from microveil.table.blocks import AttributeMatrix, Matrix, blocks_of, over_blocks
-from microveil.table.threads import in_threads
+from microveil.table.blocks import (
+    AttributeMatrix,
+    Matrix,
+    average_ranks,
+    blocks_of,
+    lacks_some,
+    largest_of,
+)
 
 __all__ = [
     "RecordLinkage",
@@ -207,10 +211,8 @@ def record_linkage_by_rank(
     """
     original, protected = _checked(original, protected)
     chosen = _positions(sample, original)
-    # Of the protected ones no more ranks are held than are asked about.
-    ranks = in_threads(lambda values: ranks_of(values)[chosen], list(protected.T))
-    weights = np.ones(original.shape[1])
-    return _linked(average_ranks(original), np.column_stack(ranks), weights, chosen)
+    before, after = average_ranks(original), average_ranks(protected)
+    return _linked(before, after[chosen], np.ones(original.shape[1]), chosen)
 
 
 def candidate_counts(
@@ -261,7 +263,7 @@ def _checked(original: Matrix, protected: Matrix) -> tuple[Matrix, Matrix]:
             "pass a table that is not empty",
         )
     for name, of_side in (("original data", original), ("protected data", protected)):
-        if not _can_be_linked(of_side):
+        if lacks_some(of_side) or largest_of(of_side) > LARGEST_VALUE:
             raise DataError(
                 name,
                 "values to link must be present, finite and at most 1e140 in size",
@@ -274,13 +276,6 @@ def _contiguous(matrix: Matrix) -> Matrix:
     if isinstance(matrix, AttributeMatrix):
         return matrix
     return np.ascontiguousarray(matrix, dtype=np.float64)
-
-
-def _can_be_linked(matrix: Matrix) -> bool:
-    def can(block: slice) -> bool:
-        return bool(np.abs(matrix[block]).max() <= LARGEST_VALUE)
-
-    return all(over_blocks(can, len(matrix)))
 
 
 def _linked(

@@ -1,16 +1,30 @@
 """Tables worked through a block of records, or a column, at a time: no matrix of all is made."""
 
+import functools
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil.table.ranks import ranks_of
 from microveil.table.restore import Numbers
 from microveil.table.threads import in_threads
 
-__all__ = ["BLOCK_RECORDS", "AttributeMatrix", "Matrix", "blocks_of", "over_blocks"]
+__all__ = [
+    "BLOCK_RECORDS",
+    "AttributeMatrix",
+    "Matrix",
+    "average_ranks",
+    "blocks_of",
+    "lacks_some",
+    "largest_of",
+    "over_blocks",
+    "summed",
+]
 
 # A block of ten attributes is 5 MB: it stays in the processor's cache while it is worked on. What
 # is below is one block, whose figures are those of the whole to the last bit.
@@ -19,7 +33,7 @@ BLOCK_RECORDS = 1 << 16
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class AttributeMatrix:
     """Attributes of numbers side by side, as the columns that they are.
 
@@ -51,6 +65,12 @@ class AttributeMatrix:
         rows = self.numbers[0].values if self.rows is None else self.rows
         return len(rows), len(self.numbers)
 
+    @property
+    def size(self) -> int:
+        """Number of values."""
+        n_records, n_attributes = self.shape
+        return n_records * n_attributes
+
     def __len__(self) -> int:
         """Return the number of records."""
         return self.shape[0]
@@ -60,12 +80,40 @@ class AttributeMatrix:
         if isinstance(key, tuple):
             rows, a = key
             return self._read(self.numbers[a], rows)
-        return np.column_stack([self._read(numbers, key) for numbers in self.numbers])
+        columns = [self._read(numbers, key) for numbers in self.numbers]
+        # Of many records in the columns' own order, which costs a tenth; of few in that of the
+        # matrix that they would be, as sums hang on it to the last bit.
+        return np.array(columns).T if len(self) > BLOCK_RECORDS else np.column_stack(columns)
 
     @property
     def T(self) -> Iterator[NDArray[np.float64]]:  # noqa: N802 -- as a matrix has it
         """The columns, each made when it is come to."""
         return (self._read(numbers, slice(None)) for numbers in self.numbers)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[np.float64]:
+        """Return a matrix of all: for whoever cannot do with less."""
+        del copy
+        return self[:].astype(np.float64 if dtype is None else dtype, copy=False)
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest size of a value; 0 where all are missing."""
+        return max(in_threads(lambda a: _largest(self[:, a]), range(len(self.numbers)), self.size))
+
+    @cached_property
+    def lacks_some(self) -> bool:
+        """Whether a value is missing."""
+        return any(bool(np.isnan(column).any()) for column in self.T)
+
+    @cached_property
+    def ranks(self) -> "AttributeMatrix":
+        """The ranks of each attribute, see `average_ranks`: taken once, and kept."""
+        # Whole and half numbers up to this are float32.
+        narrow: Any = np.float32 if len(self) < 1 << 23 else np.float64
+        columns: list[Any] = in_threads(
+            lambda a: ranks_of(self[:, a]).astype(narrow), range(len(self.numbers))
+        )
+        return AttributeMatrix(numbers=[Numbers(values=ranks, missing=None) for ranks in columns])
 
     def taken(self, rows: NDArray[np.int64]) -> "AttributeMatrix":
         """Return the matrix of some of the records, by position."""
@@ -85,6 +133,31 @@ class AttributeMatrix:
 Matrix = NDArray[np.float64] | AttributeMatrix
 
 
+def average_ranks(matrix: Matrix) -> Matrix:
+    """Replace values by their ranks within the attribute, ties by the average of theirs.
+
+    Parameters
+    ----------
+    matrix : ndarray of float64 or AttributeMatrix, shape (n_records, n_attributes)
+        Without missing values.
+
+    Returns
+    -------
+    ndarray of float64 or AttributeMatrix, as the matrix is one, shape (n_records, n_attributes)
+        Ranks from 1 to n_records. O(n log n) time for each attribute.
+
+    Examples
+    --------
+    >>> average_ranks(np.array([[7.0], [2.0], [7.0]]))
+    array([[2.5],
+           [1. ],
+           [2.5]])
+    """
+    if isinstance(matrix, AttributeMatrix):
+        return matrix.ranks
+    return np.column_stack([ranks_of(values) for values in matrix.T])
+
+
 def blocks_of(n_records: int) -> list[slice]:
     """Divide records into blocks, at least one.
 
@@ -93,6 +166,40 @@ def blocks_of(n_records: int) -> list[slice]:
     """
     starts = range(0, max(n_records, 1), BLOCK_RECORDS)
     return [slice(start, min(start + BLOCK_RECORDS, n_records)) for start in starts]
+
+
+def lacks_some(matrix: Matrix) -> bool:
+    """Whether a value is missing.
+
+    >>> lacks_some(np.array([[1.0], [np.nan]]))
+    True
+    """
+    return (
+        matrix.lacks_some if isinstance(matrix, AttributeMatrix) else bool(np.isnan(matrix).any())
+    )
+
+
+def _largest(column: NDArray[np.float64]) -> float:
+    highest, lowest = (reduce(column, initial=0.0) for reduce in (np.fmax.reduce, np.fmin.reduce))
+    return max(float(highest), -float(lowest))
+
+
+def largest_of(matrix: Matrix) -> float:
+    """Return the largest size of a value; 0 where all are missing.
+
+    >>> largest_of(np.array([[1.0], [-3.0], [np.nan]]))
+    3.0
+    """
+    return matrix.largest if isinstance(matrix, AttributeMatrix) else _largest(matrix.ravel())
+
+
+def summed(parts: Sequence[Result]) -> Result:
+    """Add what the blocks of a table give, in their order.
+
+    >>> summed([np.array([1, 2]), np.array([3, 4])])
+    array([4, 6])
+    """
+    return functools.reduce(operator.add, parts)
 
 
 def over_blocks(work: Callable[[slice], Result], n_records: int) -> list[Result]:

@@ -25,6 +25,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from microveil._kernels import distributions
 from microveil.errors import DataError
+from microveil.table.threads import in_threads
+from microveil.utility.large_samples import large_sample_tests
 from microveil.utility.moments import LARGEST_VALUE
 
 __all__ = [
@@ -37,6 +39,8 @@ __all__ = [
     "kolmogorov_smirnov_distance",
 ]
 
+# Of more values than this the tests are taken in one pass over both in order.
+MANY = 50_000
 # The usual rule for Pearson's statistic to follow its law: five values expected in a bin.
 LEAST_EXPECTED = 5
 # Scholz and Stephens (1987), Table 2, ends at these p-values.
@@ -165,7 +169,8 @@ def goodness_of_fit(original: ArrayLike, protected: ArrayLike) -> GoodnessOfFit:
 
     Notes
     -----
-    O(n log n) time, O(n) memory. Kolmogorov-Smirnov p-values are exact up to 10,000 values
+    O(n log n) time, O(n) memory; of more than 50,000 values on both sides each is sorted once.
+    Kolmogorov-Smirnov p-values are exact up to 10,000 values
     and Cramer-von Mises p-values up to 20, for values without ties; beyond, from the
     limiting laws. With ties they are on the high side.
 
@@ -179,10 +184,27 @@ def goodness_of_fit(original: ArrayLike, protected: ArrayLike) -> GoodnessOfFit:
     """
     before = _present(original, "original data")
     after = _present(protected, "protected data")
+    if min(len(before), len(after)) > MANY:
+        before, after = in_threads(np.sort, [before, after])
+        if before[0] < before[-1] or after[0] < after[-1]:
+            return _of_many(before, after)
     return GoodnessOfFit(
         kolmogorov_smirnov=_kolmogorov_smirnov(before, after),
         cramer_von_mises=_cramer_von_mises(before, after),
         anderson_darling=_anderson_darling(before, after),
+        chi_squared=_chi_squared(before, after),
+    )
+
+
+def _of_many(before: NDArray[np.float64], after: NDArray[np.float64]) -> GoodnessOfFit:
+    """Take the tests of many values, in ascending order."""
+    found = large_sample_tests(before, after)
+    return GoodnessOfFit(
+        kolmogorov_smirnov=FitTest(
+            statistic=found.kolmogorov_smirnov[0], p_value=found.kolmogorov_smirnov[1]
+        ),
+        cramer_von_mises=_floored(*found.cramer_von_mises),
+        anderson_darling=_in_range(*found.anderson_darling),
         chi_squared=_chi_squared(before, after),
     )
 
@@ -325,9 +347,15 @@ def _cramer_von_mises(before: NDArray[np.float64], after: NDArray[np.float64]) -
     if min(len(before), len(after)) < 2:
         return None
     test = scipy.stats.cramervonmises_2samp(before, after)
+    if max(len(before), len(after)) > 20:
+        return _floored(float(test.statistic), float(test.pvalue))
+    return FitTest(statistic=max(0.0, float(test.statistic)), p_value=float(test.pvalue))
+
+
+def _floored(statistic: float, p_value: float) -> FitTest:
     # Two terms of the size of n cancel in the statistic: agreement can come out below 0.
-    statistic, p_value = max(0.0, float(test.statistic)), float(test.pvalue)
-    if max(len(before), len(after)) > 20 and p_value < CRAMER_VON_MISES_FLOOR:
+    statistic = max(0.0, statistic)
+    if p_value < CRAMER_VON_MISES_FLOOR:
         return FitTest(statistic=statistic, p_value=CRAMER_VON_MISES_FLOOR, p_value_is="at most")
     return FitTest(statistic=statistic, p_value=p_value)
 
@@ -342,14 +370,14 @@ def _anderson_darling(before: NDArray[np.float64], after: NDArray[np.float64]) -
         # That the p-value is beyond the ends of the table: said by `p_value_is`.
         warnings.simplefilter("ignore")
         test = _anderson_ksamp(before, after)
+    return _in_range(float(test.statistic), float(test.pvalue))
+
+
+def _in_range(statistic: float, p_value: float) -> FitTest:
     least, greatest = ANDERSON_DARLING_RANGE
-    p_value = min(max(float(test.pvalue), least), greatest)
+    p_value = min(max(p_value, least), greatest)
     ends = {least: "at most", greatest: "at least"}
-    return FitTest(
-        statistic=float(test.statistic),
-        p_value=p_value,
-        p_value_is=ends.get(p_value, "computed"),
-    )
+    return FitTest(statistic=statistic, p_value=p_value, p_value_is=ends.get(p_value, "computed"))
 
 
 def _anderson_ksamp(before: NDArray[np.float64], after: NDArray[np.float64]) -> Any:

@@ -13,20 +13,26 @@ records is then, attribute by attribute, a mean over such cells. With nothing to
 a suppressed attribute must not look like one that was left as it was.
 """
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil.table.blocks import Matrix, over_blocks, summed
 from microveil.utility.moments import checked_pair, constant_attributes
 
 __all__ = [
+    "SquaredErrors",
     "information_loss",
     "mean_sse",
     "mean_sse_published",
+    "squared_errors",
     "sum_of_squared_errors",
 ]
 
 
-def sum_of_squared_errors(original: NDArray[np.float64], protected: NDArray[np.float64]) -> float:
+def sum_of_squared_errors(original: Matrix, protected: Matrix) -> float:
     """Add the squared differences of all cells, in raw units (KANON-2013, section V).
 
     Formula: sum over records of sum_a (x_a - y_a)^2.
@@ -54,15 +60,10 @@ def sum_of_squared_errors(original: NDArray[np.float64], protected: NDArray[np.f
     ... )
     13.0
     """
-    original, protected = checked_pair(original, protected)
-    errors = protected - original
-    present = ~np.isnan(errors)
-    if not present.any():
-        return float("nan")
-    return float(np.sum(errors**2, where=present))
+    return squared_errors(original, protected).sse
 
 
-def mean_sse(original: NDArray[np.float64], protected: NDArray[np.float64]) -> float:
+def mean_sse(original: Matrix, protected: Matrix) -> float:
     """Average the squared differences in units of the attributes' variances.
 
     Formula: (1/n) sum over records of (1/m) sum_a (x_a - y_a)^2 / var_a. Publishing the
@@ -91,14 +92,10 @@ def mean_sse(original: NDArray[np.float64], protected: NDArray[np.float64]) -> f
     >>> mean_sse(original, np.array([[1.0, 10.0], [3.0, 50.0]]))
     0.5
     """
-    original, protected = checked_pair(original, protected)
-    varying, variances = _varying(original)
-    with np.errstate(over="ignore"):
-        errors = (protected - original)[:, varying] ** 2 / variances
-        return _mean_of_means(errors)
+    return squared_errors(original, protected).mean_sse
 
 
-def mean_sse_published(original: NDArray[np.float64], protected: NDArray[np.float64]) -> float:
+def mean_sse_published(original: Matrix, protected: Matrix) -> float:
     """Average the squared distances of IDP-2025, Equations 4 and 5, as printed.
 
     Formula: (1/n) sum over records of (1/m^2) sum_a ((x_a - y_a) / var_a)^2. The
@@ -128,14 +125,10 @@ def mean_sse_published(original: NDArray[np.float64], protected: NDArray[np.floa
     >>> mean_sse_published(original, np.array([[1.0, 10.0], [3.0, 130.0]]))
     0.03125
     """
-    original, protected = checked_pair(original, protected)
-    varying, variances = _varying(original)
-    with np.errstate(over="ignore"):
-        errors = ((protected - original)[:, varying] / variances) ** 2
-        return _mean_of_means(errors) / max(1, int(varying.sum()))
+    return squared_errors(original, protected).mean_sse_published
 
 
-def information_loss(original: NDArray[np.float64], protected: NDArray[np.float64]) -> float:
+def information_loss(original: Matrix, protected: Matrix) -> float:
     """Measure the squared error as a percentage of the original's total sum of squares.
 
     Formula: 100 SSE/SST on data standardised by the original's mean and standard
@@ -164,33 +157,105 @@ def information_loss(original: NDArray[np.float64], protected: NDArray[np.float6
     >>> information_loss(original, np.array([[1.5], [1.5], [3.5], [3.5]]))
     20.0
     """
-    original, protected = checked_pair(original, protected)
-    varying, variances = _varying(original)
-    errors = (protected - original)[:, varying]
-    compared = ~np.isnan(errors)
-    if variances.shape[0] == 0 or not compared.any(axis=0).all():
-        return float("nan")
-    deviations = original[:, varying] - np.nanmean(original[:, varying], axis=0)
-    with np.errstate(over="ignore"):
-        lost = np.sum(np.sum(errors**2, axis=0, where=compared) / variances)
-    total = np.sum(np.sum(deviations**2, axis=0, where=compared) / variances)
-    return float(100.0 * lost / total) if total > 0 else float("nan")
+    return squared_errors(original, protected).information_loss
 
 
-def _varying(
-    original: NDArray[np.float64],
-) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    """Return which attributes vary in the original, and the variances of those."""
-    varying = ~constant_attributes(original)
-    return varying, np.nanvar(original[:, varying], axis=0, ddof=1)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SquaredErrors:
+    """Every measure of information loss, of two tables gone through once.
 
-
-def _mean_of_means(errors: NDArray[np.float64]) -> float:
-    """Average over the cells present in each attribute, then over the attributes.
-
-    Without missing cells that is the mean over all cells.
+    Attributes
+    ----------
+    sse : float
+        As `sum_of_squared_errors`.
+    mean_sse, mean_sse_published, information_loss : float
+        As the functions of these names.
     """
-    counts = np.sum(~np.isnan(errors), axis=0)
-    if counts.shape[0] == 0 or not counts.all():
-        return float("nan")
-    return float(np.mean(np.nansum(errors, axis=0) / counts))
+
+    sse: float
+    mean_sse: float
+    mean_sse_published: float
+    information_loss: float
+
+
+def squared_errors(original: Matrix, protected: Matrix) -> SquaredErrors:
+    """Take every measure of information loss, a block of records at a time.
+
+    Parameters
+    ----------
+    original, protected : ndarray of float64 or AttributeMatrix, shape (n_records, n_attributes)
+        The same records in the same order; NaN is a missing cell.
+
+    Returns
+    -------
+    SquaredErrors
+
+    Raises
+    ------
+    DataError
+        If the shapes differ, a table is empty or holds an infinite value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = squared_errors(np.array([[1.0], [3.0]]), np.array([[1.0], [5.0]]))
+    >>> found.sse, found.mean_sse, found.information_loss
+    (4.0, 1.0, 200.0)
+    """
+    original, protected = checked_pair(original, protected)
+    varying = ~constant_attributes(original)
+    means, variances = _means_and_variances(original, varying)
+
+    def of_block(rows: slice) -> tuple[Any, ...]:
+        before, errors = original[rows], protected[rows] - original[rows]
+        present, of_varying = ~np.isnan(errors), errors[:, varying]
+        compared = ~np.isnan(of_varying)
+        deviations = before[:, varying] - means
+        with np.errstate(over="ignore"):
+            return (
+                np.sum(errors**2, where=present),
+                present.sum(),
+                compared.sum(axis=0),
+                np.nansum(of_varying**2 / variances, axis=0),
+                np.nansum((of_varying / variances) ** 2, axis=0),
+                np.sum(of_varying**2, axis=0, where=compared),
+                np.sum(deviations**2, axis=0, where=compared),
+            )
+
+    parts = over_blocks(of_block, len(original))
+    sse, n_present, counts, weighted, published, lost, total = (
+        summed(sums) for sums in zip(*parts, strict=True)
+    )
+    nan, has_all = float("nan"), counts.shape[0] > 0 and bool(counts.all())
+    if not has_all:
+        return SquaredErrors(
+            sse=float(sse) if n_present else nan,
+            mean_sse=nan,
+            mean_sse_published=nan,
+            information_loss=nan,
+        )
+    of_total = np.sum(total / variances)
+    with np.errstate(over="ignore"):
+        percent = 100.0 * np.sum(lost / variances) / of_total if of_total > 0 else nan
+    return SquaredErrors(
+        sse=float(sse),
+        mean_sse=float(np.mean(weighted / counts)),
+        mean_sse_published=float(np.mean(published / counts)) / len(counts),
+        information_loss=float(percent),
+    )
+
+
+def _means_and_variances(
+    original: Matrix, varying: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return means and sample variances of the attributes that vary."""
+    sums = over_blocks(lambda rows: np.nansum(original[rows][:, varying], axis=0), len(original))
+    present = over_blocks(
+        lambda rows: np.sum(~np.isnan(original[rows][:, varying]), axis=0), len(original)
+    )
+    counts = summed(present)
+    means = summed(sums) / counts
+    squares = over_blocks(
+        lambda rows: np.nansum((original[rows][:, varying] - means) ** 2, axis=0), len(original)
+    )
+    return means, summed(squares) / (counts - 1)

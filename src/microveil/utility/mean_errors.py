@@ -7,10 +7,12 @@ both tables.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from microveil.table.blocks import AttributeMatrix, over_blocks, summed
 from microveil.utility.moments import checked_pair
 
 __all__ = ["MeanErrors", "mean_errors"]
@@ -38,12 +40,14 @@ class MeanErrors:
     n_cells: NDArray[np.int64]
 
 
-def mean_errors(original: ArrayLike, protected: ArrayLike) -> MeanErrors:
+def mean_errors(
+    original: ArrayLike | AttributeMatrix, protected: ArrayLike | AttributeMatrix
+) -> MeanErrors:
     """Measure how far the protected values lie from the original ones, by attribute.
 
     Parameters
     ----------
-    original, protected : array_like, shape (n_records, n_attributes)
+    original, protected : array_like or AttributeMatrix, shape (n_records, n_attributes)
         The same records in the same order; NaN is a missing cell.
 
     Returns
@@ -63,12 +67,21 @@ def mean_errors(original: ArrayLike, protected: ArrayLike) -> MeanErrors:
     (array([1.]), array([5.]))
     """
     before, after = checked_pair(original, protected)
-    errors = after - before
-    present = ~np.isnan(errors)
-    n_cells = present.sum(axis=0, dtype=np.int64)
+
+    def of_block(rows: slice) -> tuple[NDArray[Any], ...]:
+        errors = after[rows] - before[rows]
+        present = ~np.isnan(errors)
+        return (
+            present.sum(axis=0, dtype=np.int64),
+            np.sum(errors, axis=0, where=present),
+            np.sum(errors**2, axis=0, where=present),
+        )
+
+    parts = over_blocks(of_block, len(before))
+    n_cells, sums, squares = (summed(one) for one in zip(*parts, strict=True))
     bias, mse = np.full(len(n_cells), np.nan), np.full(len(n_cells), np.nan)
-    np.divide(np.sum(errors, axis=0, where=present), n_cells, out=bias, where=n_cells > 0)
-    np.divide(np.sum(errors**2, axis=0, where=present), n_cells, out=mse, where=n_cells > 0)
+    np.divide(sums, n_cells, out=bias, where=n_cells > 0)
+    np.divide(squares, n_cells, out=mse, where=n_cells > 0)
     rmse = np.sqrt(mse)
     for array in (bias, mse, rmse, n_cells):
         array.setflags(write=False)

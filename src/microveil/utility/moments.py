@@ -6,11 +6,20 @@ defined is NaN: the variance of fewer than two values, the correlation with a co
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microveil.errors import DataError
+from microveil.table.blocks import (
+    AttributeMatrix,
+    Matrix,
+    lacks_some,
+    largest_of,
+    over_blocks,
+    summed,
+)
 
 __all__ = [
     "MomentComparison",
@@ -65,19 +74,19 @@ class MomentComparison:
     largest_absolute_change: float
 
 
-def checked_matrix(matrix: ArrayLike, place: str) -> NDArray[np.float64]:
+def checked_matrix(matrix: ArrayLike | AttributeMatrix, place: str) -> Matrix:
     """Return a float64 matrix that the measures can work with.
 
     Parameters
     ----------
-    matrix : array_like, shape (n_records, n_attributes)
+    matrix : array_like or AttributeMatrix, shape (n_records, n_attributes)
         Numbers; NaN is a missing cell.
     place : str
         What to call the matrix in an error.
 
     Returns
     -------
-    ndarray of float64, shape (n_records, n_attributes)
+    ndarray of float64 or AttributeMatrix, shape (n_records, n_attributes)
         The same numbers.
 
     Raises
@@ -90,14 +99,18 @@ def checked_matrix(matrix: ArrayLike, place: str) -> NDArray[np.float64]:
     >>> checked_matrix([[1, 2]], "original data")
     array([[1., 2.]])
     """
-    checked = np.asarray(matrix, dtype=np.float64)
-    if checked.ndim != 2 or checked.size == 0:
+    checked: Matrix
+    if isinstance(matrix, AttributeMatrix):
+        checked = matrix
+    else:
+        checked = np.asarray(matrix, dtype=np.float64)
+    if len(checked.shape) != 2 or 0 in checked.shape:
         raise DataError(
             place,
             "the data must be a matrix with at least one record and one attribute",
             "pass an array of shape (n_records, n_attributes)",
         )
-    if np.any(np.abs(checked) > LARGEST_VALUE):
+    if largest_of(checked) > LARGEST_VALUE:
         raise DataError(
             place,
             "values must be finite and at most 1e140 in size",
@@ -107,18 +120,18 @@ def checked_matrix(matrix: ArrayLike, place: str) -> NDArray[np.float64]:
 
 
 def checked_pair(
-    original: ArrayLike, protected: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    original: ArrayLike | AttributeMatrix, protected: ArrayLike | AttributeMatrix
+) -> tuple[Matrix, Matrix]:
     """Return float64 matrices of one shape, to be compared record by record.
 
     Parameters
     ----------
-    original, protected : array_like, shape (n_records, n_attributes)
+    original, protected : array_like or AttributeMatrix, shape (n_records, n_attributes)
         The same records in the same order; NaN is a missing cell.
 
     Returns
     -------
-    ndarray of float64, ndarray of float64, both of shape (n_records, n_attributes)
+    two ndarrays of float64 or AttributeMatrix, both of shape (n_records, n_attributes)
         The same numbers.
 
     Raises
@@ -142,12 +155,12 @@ def checked_pair(
     return before, after
 
 
-def constant_attributes(matrix: NDArray[np.float64]) -> NDArray[np.bool_]:
+def constant_attributes(matrix: Matrix) -> NDArray[np.bool_]:
     """Say which attributes do not vary: fewer than two different values are present.
 
     Parameters
     ----------
-    matrix : ndarray of float64, shape (n_records, n_attributes)
+    matrix : ndarray of float64 or AttributeMatrix, shape (n_records, n_attributes)
         The data; NaN is a missing cell.
 
     Returns
@@ -165,12 +178,12 @@ def constant_attributes(matrix: NDArray[np.float64]) -> NDArray[np.bool_]:
     return ~(variances >= SMALLEST_VARIANCE)
 
 
-def moments(matrix: NDArray[np.float64]) -> Moments:
+def moments(matrix: Matrix) -> Moments:
     """Compute means, variances, covariances and correlations of one table.
 
     Parameters
     ----------
-    matrix : ndarray of float64, shape (n_records, n_attributes)
+    matrix : ndarray of float64 or AttributeMatrix, shape (n_records, n_attributes)
         The data; NaN is a missing cell.
 
     Returns
@@ -192,7 +205,7 @@ def moments(matrix: NDArray[np.float64]) -> Moments:
     """
     matrix = checked_matrix(matrix, "matrix")
     means, variances = _means_and_variances(matrix)
-    if np.isnan(matrix).any():
+    if lacks_some(matrix):
         covariances, correlations = _pairwise(matrix)
     else:
         covariances, correlations = _complete(matrix, means, variances)
@@ -205,16 +218,14 @@ def moments(matrix: NDArray[np.float64]) -> Moments:
     )
 
 
-def compare_moments(
-    original: NDArray[np.float64], protected: NDArray[np.float64]
-) -> MomentComparison:
+def compare_moments(original: Matrix, protected: Matrix) -> MomentComparison:
     """Compare the moments of two tables with the same attributes.
 
     Records need not be paired, nor be in any order.
 
     Parameters
     ----------
-    original, protected : ndarray of float64, shape (n_records, n_attributes)
+    original, protected : ndarray of float64 or AttributeMatrix, shape (n_records, n_attributes)
         The two tables; NaN is a missing cell.
 
     Returns
@@ -253,45 +264,67 @@ def compare_moments(
 
 
 def _means_and_variances(
-    matrix: NDArray[np.float64],
+    matrix: Matrix,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return mean and sample variance of the cells present, NaN where undefined."""
-    present = ~np.isnan(matrix)
-    counts = present.sum(axis=0)
-    lowest = np.min(matrix, axis=0, where=present, initial=np.inf)
-    highest = np.max(matrix, axis=0, where=present, initial=-np.inf)
+
+    def first(rows: slice) -> tuple[NDArray[Any], ...]:
+        block = matrix[rows]
+        present = ~np.isnan(block)
+        return (
+            present.sum(axis=0),
+            np.sum(block, axis=0, where=present),
+            np.min(block, axis=0, where=present, initial=np.inf),
+            np.max(block, axis=0, where=present, initial=-np.inf),
+        )
+
+    found = over_blocks(first, len(matrix))
+    counts, sums = (summed([part[which] for part in found]) for which in (0, 1))
+    lowest = np.min([part[2] for part in found], axis=0)
+    highest = np.max([part[3] for part in found], axis=0)
     means = np.full(matrix.shape[1], np.nan)
-    np.divide(np.sum(matrix, axis=0, where=present), counts, out=means, where=counts > 0)
+    np.divide(sums, counts, out=means, where=counts > 0)
     # The computed mean of equal values can miss their value by a rounding: then every
     # deviation from it, and with them the variance, would be a little above 0.
     means = np.where(lowest == highest, lowest, means)
-    squares = np.sum((matrix - means) ** 2, axis=0, where=present)
+
+    def second(rows: slice) -> NDArray[np.float64]:
+        block = matrix[rows]
+        found: NDArray[np.float64] = np.sum((block - means) ** 2, axis=0, where=~np.isnan(block))
+        return found
+
     variances = np.full(matrix.shape[1], np.nan)
+    squares = summed(over_blocks(second, len(matrix)))
     np.divide(squares, counts - 1, out=variances, where=counts > 1)
     return means, variances
 
 
 def _complete(
-    matrix: NDArray[np.float64], means: NDArray[np.float64], variances: NDArray[np.float64]
+    matrix: Matrix, means: NDArray[np.float64], variances: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return covariances and correlations of data without missing cells."""
     if matrix.shape[0] < 2:
         undefined = np.full((matrix.shape[1], matrix.shape[1]), np.nan)
         return undefined, undefined.copy()
-    deviations = matrix - means
-    covariances = deviations.T @ deviations / (matrix.shape[0] - 1)
+
+    def products(rows: slice) -> NDArray[np.float64]:
+        deviations = matrix[rows] - means
+        found: NDArray[np.float64] = deviations.T @ deviations
+        return found
+
+    covariances = summed(over_blocks(products, len(matrix))) / (matrix.shape[0] - 1)
     scales = np.sqrt(np.where(variances >= SMALLEST_VARIANCE, variances, np.nan))
     return covariances, np.clip(covariances / scales / scales[:, np.newaxis], -1.0, 1.0)
 
 
-def _pairwise(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _pairwise(matrix: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return covariances and correlations, each over the records that hold both values."""
     n_attributes = matrix.shape[1]
     covariances = np.full((n_attributes, n_attributes), np.nan)
     correlations = covariances.copy()
     for a in range(n_attributes):
         for b in range(a):
-            pair = matrix[:, [a, b]]
+            pair = np.column_stack([matrix[:, a], matrix[:, b]])
             pair = pair[~np.isnan(pair).any(axis=1)]
             if pair.shape[0] > 1:
                 covariance, correlation = _complete(pair, *_means_and_variances(pair))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil.table.blocks import Matrix
 from microveil.table.threads import in_threads
 from microveil.utility.moments import constant_attributes
 
@@ -44,12 +45,12 @@ class QuantileDistances:
         return float(found.mean()) if len(found) else float("nan")
 
 
-def quantile_distances(original: Float, protected: Float) -> QuantileDistances:
+def quantile_distances(original: Matrix, protected: Matrix) -> QuantileDistances:
     """Compare the quantiles of every attribute.
 
     Parameters
     ----------
-    original, protected : ndarray of float64, shape (n_records, n_attributes)
+    original, protected : ndarray of float64 or AttributeMatrix, shape (n_records, n_attributes)
         Not necessarily of as many records; NaN is a missing cell.
 
     Returns
@@ -77,7 +78,7 @@ def quantile_distances(original: Float, protected: Float) -> QuantileDistances:
     distances = np.full((original.shape[1], 2), np.nan)
 
     def compare(a: int) -> None:
-        before, after = (np.sort(side[~np.isnan(side[:, a]), a]) for side in (original, protected))
+        before, after = (_in_order(side[:, a]) for side in (original, protected))
         if varies[a] and len(before) and len(after):
             apart, widths = _apart(before, after)
             variance = before.var(ddof=1)
@@ -87,6 +88,10 @@ def quantile_distances(original: Float, protected: Float) -> QuantileDistances:
     in_threads(compare, range(original.shape[1]), original.size)
     distances.setflags(write=False)
     return QuantileDistances(wasserstein=distances[:, 0], squared=distances[:, 1])
+
+
+def _in_order(column: Float) -> Float:
+    return np.sort(column[~np.isnan(column)])
 
 
 def _apart(before: Float, after: Float) -> tuple[Float, Float]:

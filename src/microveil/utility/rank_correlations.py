@@ -9,16 +9,14 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-import scipy  # which loads its parts when they are used: stats takes the better part of a second
 from numpy.typing import NDArray
 
+from microveil.table.blocks import Matrix, average_ranks, lacks_some
 from microveil.table.threads import in_threads
 from microveil.utility.moments import moments
 from microveil.utility.undefined import none_if_undefined
 
 __all__ = ["RankCorrelations", "compare_rank_correlations", "rank_correlations"]
-
-Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -31,11 +29,11 @@ class RankCorrelations:
         Between -1 and 1, NaN where not defined; read-only.
     """
 
-    original: Matrix
-    protected: Matrix
+    original: NDArray[np.float64]
+    protected: NDArray[np.float64]
 
     @property
-    def changes(self) -> Matrix:
+    def changes(self) -> NDArray[np.float64]:
         """How far each pair moved, of those that are correlated in both tables."""
         pairs = np.triu_indices(len(self.original), k=1)
         changes = np.abs(self.protected - self.original)[pairs]
@@ -71,7 +69,7 @@ def compare_rank_correlations(original: Matrix, protected: Matrix) -> RankCorrel
 
     Parameters
     ----------
-    original, protected : ndarray of float64, shape (n_records, n_attributes)
+    original, protected : ndarray of float64 or AttributeMatrix, shape (n_records, n_attributes)
         The two tables; NaN is a missing cell.
 
     Returns
@@ -95,12 +93,12 @@ def compare_rank_correlations(original: Matrix, protected: Matrix) -> RankCorrel
     )
 
 
-def rank_correlations(matrix: Matrix) -> Matrix:
+def rank_correlations(matrix: Matrix) -> NDArray[np.float64]:
     """Compute Spearman's correlations of one table.
 
     Parameters
     ----------
-    matrix : ndarray of float64, shape (n_records, n_attributes)
+    matrix : ndarray of float64 or AttributeMatrix, shape (n_records, n_attributes)
         NaN is a missing cell.
 
     Returns
@@ -118,23 +116,18 @@ def rank_correlations(matrix: Matrix) -> Matrix:
     array([[ 1.   , -0.866],
            [-0.866,  1.   ]])
     """
-    if not np.isnan(matrix).any():
-        return moments(_ranks(matrix)).correlations
+    if not lacks_some(matrix):
+        return moments(average_ranks(matrix)).correlations
     found = moments(matrix).correlations.copy()  # for its diagonal: what is constant
 
     def correlate(pair: tuple[int, int]) -> None:
-        both = matrix[:, pair]
-        both = both[~np.isnan(both).any(axis=1)]
         a, b = pair
+        both = np.column_stack([matrix[:, a], matrix[:, b]])
+        both = both[~np.isnan(both).any(axis=1)]
         found[a, b] = found[b, a] = (
-            moments(_ranks(both)).correlations[0, 1] if len(both) > 1 else np.nan
+            moments(average_ranks(both)).correlations[0, 1] if len(both) > 1 else np.nan
         )
 
     in_threads(correlate, list(combinations(range(matrix.shape[1]), 2)), matrix.size)
     found.setflags(write=False)
     return found
-
-
-def _ranks(matrix: Matrix) -> Matrix:
-    """Rank the values of each attribute, equal ones by the average of their ranks."""
-    return np.column_stack(in_threads(scipy.stats.rankdata, list(matrix.T), matrix.size))

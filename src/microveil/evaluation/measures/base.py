@@ -162,6 +162,9 @@ class Measure:
     function : callable
     takes : Takes
         What the function is given.
+    in_blocks : bool
+        Whether the function reads matrices a block of records, or a column, at a time: it may then
+        be given an `AttributeMatrix`.
     needs_pairs : bool
         Whether the records of both tables must be in the same order. Where they are not, it is
         left out.
@@ -219,6 +222,7 @@ class Measure:
     function: Callable[..., Any]
     takes: Takes
     needs_pairs: bool
+    in_blocks: bool = False
     scale: str = ""
     short: str = ""
     unit: str = ""

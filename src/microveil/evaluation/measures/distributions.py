@@ -22,6 +22,7 @@ _quantiles = partial(
     Measure,
     function=quantile_distances,
     takes=Takes.NUMBERS,
+    in_blocks=True,
     needs_pairs=False,
     explanation="0 = alike",
     group=DISTRIBUTIONS,

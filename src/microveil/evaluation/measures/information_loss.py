@@ -1,24 +1,27 @@
 """Information loss: how far the released records lie from their originals."""
 
 from functools import partial
+from operator import attrgetter
 
 from microveil.evaluation.measures.base import Compared, Group, Measure, Takes
-from microveil.utility.information_loss import (
-    information_loss,
-    mean_sse,
-    mean_sse_published,
-    sum_of_squared_errors,
-)
+from microveil.utility.information_loss import squared_errors
 
 __all__ = ["INFORMATION_LOSS", "LOSS", "MEASURES"]
 
 INFORMATION_LOSS = Group(title="Information loss")
-_loss = partial(Measure, takes=Takes.NUMBERS, needs_pairs=True, group=INFORMATION_LOSS)
+_loss = partial(
+    Measure,
+    function=squared_errors,
+    takes=Takes.NUMBERS,
+    in_blocks=True,
+    needs_pairs=True,
+    group=INFORMATION_LOSS,
+)
 
 # The one that risks are held against.
 LOSS = _loss(
     id="information_loss",
-    function=information_loss,
+    figure=attrgetter("information_loss"),
     label="information loss",
     unit="%",
     scale="percent of SST",
@@ -29,7 +32,7 @@ LOSS = _loss(
 MEASURES = (
     _loss(
         id="sse",
-        function=sum_of_squared_errors,
+        figure=attrgetter("sse"),
         label="sum of squared errors",
         scale="raw units",
         explanation="0 = unchanged, lower keeps more",
@@ -37,7 +40,7 @@ MEASURES = (
     ),
     _loss(
         id="mean_sse",
-        function=mean_sse,
+        figure=attrgetter("mean_sse"),
         label="mean SSE",
         scale="per variance",
         explanation="0 = unchanged, 1 = as good as the mean alone",
@@ -45,7 +48,7 @@ MEASURES = (
     ),
     _loss(
         id="mean_sse_published",
-        function=mean_sse_published,
+        figure=attrgetter("mean_sse_published"),
         label="mean SSE, published",
         scale="IDP-2025 Eq. 5 as printed",
         explanation="depends on units",

@@ -32,6 +32,7 @@ def _by_chance(original: Any, _: Any) -> float:
 _measure = partial(
     Measure,
     takes=Takes.COMPLETE,
+    in_blocks=True,
     needs_pairs=True,
     unit="%",
     highest=100.0,

@@ -31,6 +31,7 @@ _measure = partial(
     Measure,
     function=mean_errors,
     takes=Takes.NUMBERS,
+    in_blocks=True,
     needs_pairs=True,
     by=By.ATTRIBUTE,
     explanation="0 = unchanged",

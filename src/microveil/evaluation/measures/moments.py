@@ -75,7 +75,9 @@ def _rows(matrix: NDArray[np.float64]) -> list[list[float | None]]:
     return [[none_if_undefined(value) for value in row] for row in matrix.tolist()]
 
 
-_measure = partial(Measure, function=compare_moments, takes=Takes.NUMBERS, needs_pairs=False)
+_measure = partial(
+    Measure, function=compare_moments, takes=Takes.NUMBERS, in_blocks=True, needs_pairs=False
+)
 _moment = partial(
     _measure,
     by=By.ATTRIBUTE,

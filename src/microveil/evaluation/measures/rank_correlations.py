@@ -21,6 +21,7 @@ _measure = partial(
     Measure,
     function=compare_rank_correlations,
     takes=Takes.NUMBERS,
+    in_blocks=True,
     needs_pairs=False,
     group=RANK_CORRELATIONS,
     entry=Entry(name="rank_correlations", write=_write),

@@ -60,6 +60,7 @@ _moment = partial(
     _measure,
     function=compare_weighted_moments,
     takes=Takes.NUMBERS,
+    in_blocks=True,
     better=Better.UNCHANGED,
     explanation="closer is better",
     entry=Entry(name="weighted_moments", write=_write_moments),

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from microveil.risk.attacks.nearest import Rows, own_distances, standard_weights
 from microveil.risk.attacks.outcome import AttackOutcome, Estimate, success_rate
 from microveil.risk.attacks.records import Setting
-from microveil.risk.distances import average_ranks
 from microveil.risk.sampling import Positions, Sample
+from microveil.table.blocks import average_ranks
 
 __all__ = ["linkage"]
 
