@@ -84,3 +84,21 @@ def summarise(in_order, sizes, sums, squares, smallest, largest):
             smallest[nth, cluster] = in_order[min(start + nth, last)]
             largest[nth, cluster] = in_order[max(last - nth, start)]
         start = last + 1
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def average(values, order, ranks):
+    """Write the rank of each value, from 1 on, equal ones sharing the average of theirs.
+
+    ``order`` holds the positions of the values in ascending order, equal ones in any.
+    """
+    n = order.shape[0]
+    start = 0
+    while start < n:
+        value = values[order[start]]
+        end = start + 1
+        while end < n and values[order[end]] == value:
+            end += 1
+        for place in range(start, end):
+            ranks[order[place]] = (start + end + 1) / 2
+        start = end

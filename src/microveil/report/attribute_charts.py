@@ -232,21 +232,31 @@ def _rank_axis(title: str) -> Axis:
 
 
 def _records(ranks: RankAgreement, most_points: int) -> Discs | Dots:
-    pairs, counts = np.unique(
-        np.column_stack([ranks.before, ranks.after]), axis=0, return_counts=True
-    )
-    if len(pairs) <= min(most_points // 3, len(ranks.before) // 2):
-        return Discs(
-            name="area: number of records",
-            look="protected",
-            xs=pairs[:, 0],
-            ys=pairs[:, 1],
-            sizes=counts.astype(np.float64),
-        )
+    few = _discs(ranks, min(most_points // 3, len(ranks.before) // 2))
+    if few is not None:
+        return few
     order = np.argsort(ranks.before, kind="stable")
     if len(order) > most_points:
         order = order[np.linspace(0, len(order) - 1, most_points).round().astype(np.int64)]
     return Dots(name="a record", look="protected", xs=ranks.before[order], ys=ranks.after[order])
+
+
+def _discs(ranks: RankAgreement, most: int) -> Discs | None:
+    """Count the pairs of ranks; None where there are more than so many."""
+    before, after = np.unique(ranks.before), np.unique(ranks.after)
+    if max(len(before), len(after)) > most:  # pairs are as many at least
+        return None
+    codes = np.searchsorted(before, ranks.before) * len(after)
+    pairs, counts = np.unique(codes + np.searchsorted(after, ranks.after), return_counts=True)
+    if len(pairs) > most:
+        return None
+    return Discs(
+        name="area: number of records",
+        look="protected",
+        xs=before[pairs // len(after)],
+        ys=after[pairs % len(after)],
+        sizes=counts.astype(np.float64),
+    )
 
 
 def category_chart(column: CategoryColumn) -> Chart:

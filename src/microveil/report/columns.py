@@ -165,12 +165,13 @@ def _words(table: Table, name: str) -> NDArray[Any]:
 
 
 def _numbers(table: Table, name: str) -> Float:
-    numbers = table.numbers(name)
-    values = numbers.values.astype(np.float64)
+    numbers = table.numbers(name, shared=True)
+    values = numbers.values.astype(np.float64, copy=False)
+    gone = np.isinf(values)
     if numbers.missing is not None:
-        values[numbers.missing] = np.nan
-    values[np.isinf(values)] = np.nan
-    return values
+        gone |= numbers.missing
+    # A large column is drawn from where it lies, if it can be.
+    return np.where(gone, np.nan, values) if gone.any() else values
 
 
 def _categories(name: str, before: NDArray[Any] | None, after: NDArray[Any]) -> CategoryColumn:

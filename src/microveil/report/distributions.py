@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from microveil.report.columns import NumberColumn
 from microveil.schema import Kind
+from microveil.table.ranks import ranks_of
 
 __all__ = [
     "QUANTILES",
@@ -246,8 +247,5 @@ def rank_agreement(column: NumberColumn) -> RankAgreement | None:
 
 
 def _ranks(values: Float) -> Float:
-    ordered = np.sort(values)
-    below = np.searchsorted(ordered, values, side="left")
-    through = np.searchsorted(ordered, values, side="right")
-    ranks: Float = (below + through - 1).astype(np.float64) * (50.0 / (len(values) - 1))
+    ranks: Float = (2 * ranks_of(values) - 2) * (50.0 / (len(values) - 1))
     return ranks

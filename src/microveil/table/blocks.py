@@ -108,10 +108,8 @@ class AttributeMatrix:
     @cached_property
     def ranks(self) -> "AttributeMatrix":
         """The ranks of each attribute, see `average_ranks`: taken once, and kept."""
-        # Whole and half numbers up to this are float32.
-        narrow: Any = np.float32 if len(self) < 1 << 23 else np.float64
         columns: list[Any] = in_threads(
-            lambda a: ranks_of(self[:, a]).astype(narrow), range(len(self.numbers))
+            lambda a: ranks_of(self[:, a], narrow=True), range(len(self.numbers))
         )
         return AttributeMatrix(numbers=[Numbers(values=ranks, missing=None) for ranks in columns])
 
