@@ -18,7 +18,9 @@ from microveil.compare import compare
 from microveil.compare.answer import answer_of
 from microveil.privacy.statement import statement_of
 from microveil.report import MapPoint, Spread, key_figures, risk_utility_section
+from microveil.report.attribute_charts import rank_chart
 from microveil.report.axes import LETTER_WIDTH, bent_axis, linear_axis, share_axis
+from microveil.report.chart import Discs
 from microveil.report.columns import NumberColumn, columns_of
 from microveil.report.distributions import (
     QUANTILES,
@@ -280,6 +282,23 @@ def test_records_missing_on_one_side_have_no_rank():
     ranks = rank_agreement(column([1, 2, math.nan, 4], [1, 2, 3, math.nan]))
     assert ranks.before.tolist() == [0, 100]
     assert rank_agreement(column([1, math.nan], [math.nan, 2])) is None
+
+
+@pytest.mark.parametrize("few", [(3, 3), (3, 400), (400, 3), (40, 40), (400, 400)])
+def test_discs_stand_for_pairs_of_ranks_where_few_occur(few):
+    """Each as large as its records are many; else single records are drawn, at most so many."""
+    generator = np.random.default_rng(1)
+    before, after = (generator.integers(0, levels, 900).astype(float) for levels in few)
+    ranks = rank_agreement(column(before, after))
+    pairs, counts = np.unique(np.column_stack([before, after]), axis=0, return_counts=True)
+    drawn = rank_chart(column(before, after), ranks, 60).series[1]
+    assert isinstance(drawn, Discs) is (len(pairs) <= 20)
+    if isinstance(drawn, Discs):
+        assert drawn.sizes.tolist() == counts.tolist()
+        of_records = {*zip(ranks.before.tolist(), ranks.after.tolist(), strict=True)}
+        assert {*zip(drawn.xs.tolist(), drawn.ys.tolist(), strict=True)} == of_records
+    else:
+        assert len(drawn.xs) == 60
 
 
 def protected(method, **asked):

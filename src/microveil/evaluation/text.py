@@ -246,8 +246,8 @@ def _strongest_words(assessment: "Assessment") -> str:
     if n_sampled is None or ends is None:
         return f"{figure.value:.3g} % ({linked.measure.head}{chance})"
     return (
-        f"{figure.value:.3g} % of {n_sampled:,} sampled, 95 % interval {ends[0]:.3g} to "
-        f"{ends[1]:.3g} % ({linked.measure.head}{chance})"
+        f"{figure.value:.3g} % of {n_sampled:,} sampled, 95 % interval {ends[0]:.4g} to "
+        f"{ends[1]:.4g} % ({linked.measure.head}{chance})"
     )
 
 

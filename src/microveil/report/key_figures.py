@@ -189,14 +189,16 @@ def _found(assessment: Assessment | None) -> KeyFigure:
         why = "needs complete records of numbers in the same order"
         return KeyFigure(name=name, value="not measured", meaning=why)
     chance, interval = linked.figure.beside, linked.figure.interval
-    ends = ""
-    if assessment is not None and linked.measure.id in assessment.n_sampled and interval:
-        ends = " (of a sample: 95 % interval {} to {} %)".format(*(number(x, 3) for x in interval))
+    sampled = ""
+    n_sampled = None if assessment is None else assessment.n_sampled.get(linked.measure.id)
+    if n_sampled is not None and interval:
+        low, high = (number(end, 4) for end in interval)
+        sampled = f"of {n_sampled:,} drawn at random, 95 % interval {low} to {high} %; "
     return KeyFigure(
         name=name,
-        value=f"{number(linked.value, 3)} %{ends}",
+        value=f"{number(linked.value, 3)} %",
         meaning=(
-            "by who knows all original values of the protected attributes; "
+            f"{sampled}by who knows all original values of the protected attributes; "
             f"{linked.measure.label}"
             + ("" if chance is None else f"; by chance {number(chance, 2)} %")
         ),
