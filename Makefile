@@ -13,7 +13,7 @@ KERNEL_TESTS := $(addprefix tests/unit/test_,files.py noise.py record_linkage.py
   neighbourhoods.py attacks_against_oracle.py goodness_of_fit.py distributions.py columns.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-papers coverage test-slow test-record record record-papers \
+.PHONY: help demo reproduce test test-papers coverage test-slow test-spark test-record record record-papers \
 	check docs bench format clean named-data
 
 help: ## List the targets
@@ -67,6 +67,14 @@ test-slow: $(VENV)/.installed-papers ## Run the long tests, statistical and of t
 	$(PYTEST) -m slow
 	$(PYTEST) -m "hypothesis and not slow and not record" --hypothesis-profile thorough
 	$(PYTEST) -m slow papers
+
+# One session of Spark at a time: workers of pytest would each start one.
+test-spark: $(VENV)/.installed-spark-test ## Run the tests of the Spark engine: Java 17
+	PYSPARK_PYTHON=$(abspath $(BIN))/python $(BIN)/python -m pytest -q -m spark tests/contract
+
+$(VENV)/.installed-spark-test: pyproject.toml | $(BIN)/python
+	$(PIP) install -e '.[test,spark]'
+	@touch $@
 
 test-record: $(VENV)/.installed-test ## Hold releases, help and messages to their record
 	$(PYTEST) -m record tests/record

@@ -381,7 +381,7 @@ def test_an_engine_from_outside_is_asked_for_by_name(plain, tmp_path):
 NAMED = ("attributes", "bounds", "resolution", "missing")
 
 
-@pytest.mark.parametrize("name", ["spark", 1, ["memory"]])
+@pytest.mark.parametrize("name", ["cluster", 1, ["memory"]])
 def test_an_engine_that_is_not_there_is_refused(name):
     """With those that are, before the table is touched."""
     for verb in (mv.protect, mv.plan, mv.audit, mv.advise):
@@ -410,7 +410,7 @@ def test_an_engine_from_outside_is_in_help(tmp_path):
     *shown, _ = done.stdout.split("END")
     assert len(shown) == 4
     for text in shown:
-        assert "Who carries it out: memory, disk, plain." in " ".join(text.split())
+        assert "Who carries it out: memory, disk, spark, plain." in " ".join(text.split())
 
 
 def test_a_request_is_read_by_no_engine():

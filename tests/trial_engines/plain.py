@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from microveil.engines.base import ClusterSummary, Ranked
+from microveil.engines.local import LocalEngine
 from microveil.errors import EngineError
 from microveil.partition import Partition
 from microveil.table import GridColumn
@@ -73,6 +74,7 @@ class PlainEngine:
 
     memory = None
     at_once = 1
+    in_process = True
 
     def side_by_side(self, work, items, n_values):
         del n_values
@@ -86,6 +88,15 @@ class PlainEngine:
 
     def remembering(self):
         return self
+
+    def table(self, given, asked):
+        return given
+
+    def end(self):
+        pass
+
+    def gridded(self, table, attribute, rules):
+        return LocalEngine().gridded(table, attribute, rules)
 
     def column(self, column):
         n_records = column.n_present + column.n_missing

@@ -34,6 +34,7 @@ class SealedEngine:
 
     memory = None
     at_once = None
+    in_process = True
 
     def __init__(self):
         self._engine = LocalEngine()

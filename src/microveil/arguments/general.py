@@ -308,9 +308,18 @@ MEMORY: Argument[int] = Argument(
 )
 SCRATCH: Argument[str] = Argument(
     name="scratch",
-    help="disk: the folder for scratch files, which have no name there.",
+    help="disk, spark: the folder for scratch files; on disk they have no name there.",
     read=reading.scratch,
     takes="the path of a folder",
+    flags=(Flag(),),
+    entry=Entry(type=str),
+    of_table=True,
+)
+RECORD_ID: Argument[str] = Argument(
+    name="record_id",
+    help="spark: the column that decides between records of equal values.",
+    read=reading.column_name("record_id"),
+    takes="the name of a column",
     flags=(Flag(),),
     entry=Entry(type=str),
     of_table=True,
@@ -348,4 +357,5 @@ LAST: tuple[Argument[Any], ...] = (
     ENGINE,
     MEMORY,
     SCRATCH,
+    RECORD_ID,
 )

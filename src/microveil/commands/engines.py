@@ -24,7 +24,7 @@ from microveil.table.memory import (
 
 __all__ = ["engine_for", "to_link"]
 
-SETTINGS = ("engine", "memory", "scratch")
+SETTINGS = ("engine", "memory", "scratch", "record_id")
 # Read of a file of text to forecast how many records it holds.
 LOOK = 1 << 16
 

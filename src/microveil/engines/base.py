@@ -7,7 +7,7 @@ the summaries, so they are the same wherever the clusters live; an engine cannot
 promised.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -20,9 +20,18 @@ from microveil.partition import Partition
 from microveil.partition.quantiles import Candidates, Codes
 from microveil.schema import Attribute, Cells
 from microveil.synthesis.axes import Axis
-from microveil.table import GridColumn
+from microveil.table import GridColumn, Table
 
-__all__ = ["Binned", "ClusterSummary", "Clusters", "Column", "Engine", "Ranked", "Widening"]
+__all__ = [
+    "Binned",
+    "ClusterSummary",
+    "Clusters",
+    "Column",
+    "Engine",
+    "GridRules",
+    "Ranked",
+    "Widening",
+]
 
 Whole = NDArray[np.int64]
 Item = TypeVar("Item")
@@ -121,6 +130,24 @@ class Ranked:
     widening: Widening | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GridRules:
+    """What a column is held against as it is put on its grid, see `table.on_grid`.
+
+    Attributes
+    ----------
+    keep_missing, clamp, may_be_empty, may_be_hidden : bool
+    shared : bool
+        Whether the values may be the table's own.
+    """
+
+    keep_missing: bool
+    clamp: bool
+    may_be_empty: bool = False
+    may_be_hidden: bool = False
+    shared: bool = False
+
+
 class Engine(Protocol):
     """Partition, summarise, broadcast.
 
@@ -136,6 +163,30 @@ class Engine(Protocol):
     @property
     def at_once(self) -> int | None:
         """How many columns there must be room for at a time; None for all of them."""
+        ...
+
+    @property
+    def in_process(self) -> bool:
+        """Whether arrays that a handle, a plan or a release names are arrays of this process.
+
+        Else what stands in their place knows how long it is, and what the engine itself does
+        with it.
+        """
+        ...
+
+    def table(self, given: Any, asked: Mapping[str, Any]) -> Any:
+        """Take in a table for a request, as the engine reads it.
+
+        What of the arguments of `protect` the engine cannot carry out it refuses here.
+        """
+        ...
+
+    def end(self) -> None:
+        """Remove what is held outside this process, but for what was released."""
+        ...
+
+    def gridded(self, table: Table, attribute: Attribute, rules: GridRules) -> GridColumn:
+        """Put a column on its grid and hold it against its declared bounds."""
         ...
 
     def side_by_side(

@@ -2,7 +2,7 @@
 
 import math
 import threading
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -19,6 +19,7 @@ from microveil.engines.base import (
     ClusterSummary,
     Column,
     Engine,
+    GridRules,
     Ranked,
     Widening,
 )
@@ -40,10 +41,10 @@ from microveil.partition.mdav import joint_partition
 from microveil.partition.quantiles import Candidates, Codes
 from microveil.schema import Attribute, Cells
 from microveil.synthesis.axes import Axis
-from microveil.table import GridColumn, spread
+from microveil.table import GridColumn, Table, numbers_of_attribute, on_grid, spread
 from microveil.table.threads import in_threads
 
-__all__ = ["LocalColumn", "LocalEngine", "RememberingEngine"]
+__all__ = ["LocalColumn", "LocalEngine", "RememberingEngine", "summarised"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -113,6 +114,15 @@ class LocalEngine:
 
     memory: int | None = None
     at_once: int | None = None
+    in_process = True
+
+    def table(self, given: Any, asked: Mapping[str, Any]) -> Any:
+        """Return it as it is."""
+        del asked
+        return given
+
+    def end(self) -> None:
+        """Leave it to Python: nothing is held outside this process."""
 
     def side_by_side(
         self, work: Callable[[Item], Result], items: Sequence[Item], n_values: int
@@ -131,6 +141,18 @@ class LocalEngine:
     def remembering(self) -> Engine:
         """Make an engine that ranks each column once, and keeps the rankings."""
         return RememberingEngine()
+
+    def gridded(self, table: Table, attribute: Attribute, rules: GridRules) -> GridColumn:
+        """Read, round and check: O(n)."""
+        numbers = numbers_of_attribute(table, attribute, shared=rules.shared)
+        return on_grid(
+            numbers,
+            attribute,
+            keep_missing=rules.keep_missing,
+            clamp=rules.clamp,
+            may_be_empty=rules.may_be_empty,
+            may_be_hidden=rules.may_be_hidden,
+        )
 
     def column(self, column: GridColumn) -> LocalColumn:
         """Hold a column: nothing is copied."""
@@ -458,6 +480,18 @@ def _intervals(column: Column, k: int | None, width: float | None, every: str) -
 
 
 def _cut(order: NDArray[np.integer], in_order: Whole, sizes: Whole) -> Ranked:
+    return Ranked(
+        partition=Partition(order=order, sizes=sizes, n_records=len(order)),
+        clusters=summarised(in_order, sizes),
+    )
+
+
+def summarised(in_order: Whole, sizes: Whole) -> ClusterSummary:
+    """Summarise clusters of so many values each, which follow each other in ascending order.
+
+    >>> summarised(np.array([1, 2, 6]), np.array([2, 1])).sums
+    array([3, 6])
+    """
     clusters = ClusterSummary(
         sizes=sizes,
         sums=np.empty_like(sizes),
@@ -468,6 +502,4 @@ def _cut(order: NDArray[np.integer], in_order: Whole, sizes: Whole) -> Ranked:
     kernel.summarise(
         in_order, sizes, clusters.sums, clusters.squares, clusters.smallest, clusters.largest
     )
-    return Ranked(
-        partition=Partition(order=order, sizes=sizes, n_records=len(order)), clusters=clusters
-    )
+    return clusters

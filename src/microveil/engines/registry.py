@@ -1,26 +1,39 @@
 """The registry of engines: what each is called, and where its class is.
 
 >>> list(ENGINES)
-['memory', 'disk']
+['memory', 'disk', 'spark']
 """
 
 import importlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from microveil.errors import RequestError
+from microveil.errors import EngineError, RequestError
 
 if TYPE_CHECKING:  # the command line lists the engines without loading what they compute with
     from microveil.engines.base import Engine
 
-__all__ = ["DEFAULT", "DISK", "ENGINES", "checked", "engine_named", "engine_of"]
+__all__ = [
+    "DEFAULT",
+    "DISK",
+    "ENGINES",
+    "SPARK",
+    "checked",
+    "engine_named",
+    "engine_of",
+    "is_of_spark",
+    "with_engine",
+]
 
-DEFAULT, DISK = "memory", "disk"
+DEFAULT, DISK, SPARK = "memory", "disk", "spark"
 # A name, and the module and class that carry it out: imported when it is asked for.
 ENGINES: dict[str, tuple[str, str]] = {
     DEFAULT: ("microveil.engines.local", "LocalEngine"),
     DISK: ("microveil.engines.disk", "DiskEngine"),
+    SPARK: ("microveil.engines.spark", "SparkEngine"),
 }
+# Who has a use for what only one engine takes.
+OF_ONE = {"memory": DISK, "record_id": SPARK}
 
 
 def engine_named(name: str, **settings: Any) -> "Engine":
@@ -44,13 +57,21 @@ def engine_named(name: str, **settings: Any) -> "Engine":
     """
     module, made = ENGINES[checked(name)]
     said = {key: value for key, value in settings.items() if value is not None}
-    kind = getattr(importlib.import_module(module), made)
+    try:
+        kind = getattr(importlib.import_module(module), made)
+    except ImportError:
+        raise EngineError(
+            "engine",
+            f"{name!r} needs libraries that are not installed",
+            f"install them with: pip install 'microveil[{name}]'",
+        ) from None
     known = getattr(kind.__init__, "__kwdefaults__", None) or {}
     if alien := [key for key in said if key not in known]:
+        able = OF_ONE.get(alien[0], DISK)
         raise RequestError(
             alien[0],
             f"the engine {name!r} has no use for it",
-            f"leave it out, or pass engine={DISK!r} (--engine {DISK})",
+            f"leave it out, or pass engine={able!r} (--engine {able})",
         )
     return cast("Engine", kind(**said))
 
@@ -67,8 +88,25 @@ def engine_of(asked: Mapping[str, Any]) -> "Engine":
         memory = bytes_of(memory)
     by_default = DEFAULT if memory is None else DISK
     return engine_named(
-        by_default if name is None else name, memory=memory, scratch=asked.get("scratch")
+        by_default if name is None else name,
+        memory=memory,
+        scratch=asked.get("scratch"),
+        record_id=asked.get("record_id"),
     )
+
+
+def with_engine(asked: Mapping[str, Any], table: Any) -> Mapping[str, Any]:
+    """Add to arguments the engine that a table calls for, unless they name one.
+
+    >>> with_engine({"k": 3}, {})
+    {'k': 3}
+    """
+    return {**asked, "engine": SPARK} if is_of_spark(table) and not asked.get("engine") else asked
+
+
+def is_of_spark(table: Any) -> bool:
+    """Whether a table is a Spark frame: by its module, so that nothing heavy is imported."""
+    return type(table).__module__.startswith("pyspark.sql.")
 
 
 def checked(name: Any) -> str:

@@ -9,14 +9,14 @@ import re
 
 import polars as pl
 
-__all__ = ["FORMULA_SIGNS", "begins_like_formula", "escaped"]
+__all__ = ["FORMULA_SIGNS", "HARMLESS", "begins_like_formula", "escaped"]
 
 # The wide ones count in editions for languages that are written with them.
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "＝", "＋", "－", "＠")
 _BEGINNING = r"^'*[=+\-@\t\r\n\x00＝＋－＠]"
 # Signs alone, or digits with marks and spaces between them, of which there are wide and narrow.
 _SPACES = " \u00a0\u202f"
-_HARMLESS = rf"[ \t]*(?:[+-]+|[+-]?[0-9.,{_SPACES}]*[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?)[ \t]*"
+HARMLESS = rf"[ \t]*(?:[+-]+|[+-]?[0-9.,{_SPACES}]*[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?)[ \t]*"
 
 
 def begins_like_formula(text: str) -> bool:
@@ -25,7 +25,7 @@ def begins_like_formula(text: str) -> bool:
     >>> [begins_like_formula(text) for text in ("=1+1", "-cmd", "@SUM(A1)", "-5", "-", "a=b")]
     [True, True, True, False, False, False]
     """
-    return text.startswith(FORMULA_SIGNS) and not re.fullmatch(_HARMLESS, text)
+    return text.startswith(FORMULA_SIGNS) and not re.fullmatch(HARMLESS, text)
 
 
 def escaped(frame: pl.DataFrame) -> pl.DataFrame:
@@ -48,5 +48,5 @@ def escaped(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _escaped_cells(text: pl.Expr) -> pl.Expr:
-    formula = text.str.contains(_BEGINNING) & ~text.str.contains(f"^'*(?:{_HARMLESS})$")
+    formula = text.str.contains(_BEGINNING) & ~text.str.contains(f"^'*(?:{HARMLESS})$")
     return pl.when(formula).then("'" + text).otherwise(text).name.keep()

@@ -49,7 +49,8 @@ def plan_findings(
         linkage = strongest_linkage(planned, engine)
     options, prepared = None, settled.prepared
     # Of several parts advice weighs each by itself, when it is asked.
-    if isinstance(settled, Settled) and _is_weighed(expected, prepared):
+    weighs = engine.in_process and _is_weighed(expected, prepared)
+    if isinstance(settled, Settled) and weighs:
         progress("weighing")
         options = _options(planned, settled.asked, prepared, engine)
     requests = [one.request for one in settled.each]

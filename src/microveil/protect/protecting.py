@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from numpy.typing import NDArray
 
-from microveil.engines import engine_of
+from microveil.engines import engine_of, with_engine
 from microveil.engines.base import Engine
 from microveil.errors import stands_alone
 from microveil.mechanism.noise import RandomSource, permutation
@@ -72,7 +72,7 @@ def protect(
     Parameters
     ----------
     table : pandas.DataFrame, polars.DataFrame, pyarrow.Table, LabelledTable or dict of arrays
-        One record (row) per person.
+        One record (row) per person. Or a pyspark.sql.DataFrame, see docs/engines.md.
     method : str
         A method's id, see `methods`; "auto" takes the one with the least expected error among
         those that keep epsilon at ``scope``; at row scope by public figures alone, a new table
@@ -152,14 +152,18 @@ def protect(
         dependence between attributes is gone. Columns cannot be kept beside it.
     seed : int, optional
         For experiments only: the release then protects nobody.
-    engine : {"memory", "disk"}, optional
+    engine : {"memory", "disk", "spark"}, optional
         Who carries it out: it changes nothing of what is promised, nor of what is computed. "disk"
-        works on one column after another, and keeps the others on the disk meanwhile.
+        works on one column after another, and keeps the others on the disk meanwhile. "spark" is
+        taken by itself for a frame of Spark's, and takes nothing else.
     memory : int or str, optional
         How much of it may be taken, "2GB" for example: asks for the engine "disk".
     scratch : str or Path, optional
         Where that engine has its files, which have no name there; by default the folder for
-        temporary files.
+        temporary files. Of "spark" a folder that the driver and all executors see.
+    record_id : str, optional
+        For "spark", whose rows are in no order: the column, different in each record, that decides
+        between records of equal values. What is released is as of a table in the order of it.
     population : str, optional
         Who the people are, in up to 200 characters: `Release.write` then records the release
         in the custodian's ledger, which counts all releases of theirs.
@@ -221,10 +225,13 @@ def protect(
     >>> release.data["AGE"].shape, release.guarantee.scopes.vector.epsilon
     ((6,), 1.0)
     """
-    asked = merged({} if recipe is None else read_recipe(recipe), arguments)
+    asked = with_engine(merged({} if recipe is None else read_recipe(recipe), arguments), table)
     engine = engine_of(asked)
-    planned, found = examined_plan(table, asked, engine)
-    return released(planned, draw(planned, engine), Findings(plan=found))
+    try:
+        planned, found = examined_plan(table, asked, engine)
+        return released(planned, draw(planned, engine), Findings(plan=found))
+    finally:
+        engine.end()
 
 
 @stands_alone
@@ -248,9 +255,9 @@ def plan(
     ... ).attributes[0].sums
     array([ 89, 167])
     """
-    asked = merged({} if recipe is None else read_recipe(recipe), arguments)
+    asked = with_engine(merged({} if recipe is None else read_recipe(recipe), arguments), table)
     engine = engine_of(asked)
-    settled = settle_asked(table, asked, engine)
+    settled = settle_asked(engine.table(table, asked), asked, engine)
     planned = plan_settled(settled, engine)
     refuse_exact_cells(planned, settled)
     return planned
@@ -283,6 +290,7 @@ def examined_plan(
     MicroveilError
         If the request or the table breaks a rule.
     """
+    table = engine.table(table, asked)
     if AUTO in (asked.get("k"), asked.get("method")) or asked.get("parts") is not None:
         engine = engine.remembering()
         progress("weighing")

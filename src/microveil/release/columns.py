@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from microveil.arguments.steps import N_RECORDS
-from microveil.engines.base import Engine
+from microveil.engines.base import Engine, GridRules
 from microveil.errors import DataError, RequestError
 from microveil.files.formulas import FORMULA_SIGNS, begins_like_formula
 from microveil.methods import METHODS, Method
@@ -22,9 +22,7 @@ from microveil.table import (
     check_columns,
     code_for,
     likely_identifier,
-    numbers_of_attribute,
     numeric_look_of,
-    on_grid,
     open_table,
 )
 from microveil.table.memory import check_protecting
@@ -162,7 +160,7 @@ def prepare(
 
     def gridded(attribute: Attribute) -> GridColumn:
         progress(f"reading {attribute.name}")
-        return engine.kept(_column(opened, attribute, request, units))
+        return engine.kept(_column(opened, attribute, request, units, engine))
 
     n_values = opened.n_records * len(attributes)
     columns = tuple(engine.side_by_side(gridded, attributes, n_values))
@@ -200,6 +198,8 @@ def check_fits(
     DataError
         With what is needed, what is there, and what would fit.
     """
+    if not engine.in_process:
+        return
     method, wanted = request.method, request[N_RECORDS] or 0
     follow = not method.is_synthetic and request.shuffle is None
     check_protecting(
@@ -537,17 +537,17 @@ def _refuse_moments(table: Table, name: str) -> None:
 
 
 def _column(
-    table: Table, attribute: Attribute, request: Request, units: Units | None
+    table: Table, attribute: Attribute, request: Request, units: Units | None, engine: Engine
 ) -> GridColumn:
     is_protected, is_synthetic = request.missing == "protect", request.method.is_synthetic
-    column = on_grid(
-        numbers_of_attribute(table, attribute, shared=is_synthetic),
-        attribute,
+    rules = GridRules(
         keep_missing=request.missing != "error",
         clamp=request.outside == "clamp",
         may_be_empty=is_protected,
         may_be_hidden=request.method.hides_missing,
+        shared=is_synthetic,
     )
+    column = engine.gridded(table, attribute, rules)
     if attribute.of_unit and units is not None:
         column = _of_units(column, units, may_be_empty=is_protected)
     if is_synthetic or is_protected:

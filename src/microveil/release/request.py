@@ -57,6 +57,7 @@ class Arguments(PartArguments, total=False):
     engine: str
     memory: int | str | None
     scratch: str | None
+    record_id: str | None
     parts: Iterable[Part | Mapping[str, Any]] | None
 
 
@@ -105,6 +106,7 @@ class Request:
     engine: str
     memory: int | None
     scratch: str | None
+    record_id: str | None
     advised: Advised | None = None
 
     def __getitem__(self, argument: Argument[Value]) -> Value | None:

@@ -28,8 +28,10 @@ __all__ = [
     "likely_identifier",
     "likely_units",
     "likely_weights",
+    "missing_error",
     "numbers_of_attribute",
     "on_grid",
+    "outside_error",
     "resolution_from_data",
 ]
 
@@ -205,9 +207,11 @@ def on_grid(
     """
     values, missing, infinite = _rounded(numbers, attribute, clamp=clamp)
     if not keep_missing:
-        remedy = HIDE if may_be_hidden else KEEP
-        _refuse(missing, attribute, "a value is missing", remedy)
-        _refuse(infinite, attribute, "a value is infinite", remedy)
+        for where, is_infinite in ((missing, False), (infinite, True)):
+            if where is not None:
+                raise missing_error(
+                    attribute, _counted(where), infinite=is_infinite, may_be_hidden=may_be_hidden
+                )
     absent = _either(missing, infinite)
     if absent is not None:
         values = values[~absent]
@@ -262,10 +266,25 @@ def _either(
     return one | other
 
 
-def _refuse(where: NDArray[np.bool_] | None, attribute: Attribute, what: str, remedy: str) -> None:
-    if where is None:
-        return
-    raise DataError(f"{attribute.place}, {_counted(where)}", what, remedy)
+def missing_error(
+    attribute: Attribute, counted: str, *, infinite: bool, may_be_hidden: bool
+) -> DataError:
+    """Return the error about missing or infinite values of an attribute, in so many records."""
+    what = "a value is infinite" if infinite else "a value is missing"
+    return DataError(f"{attribute.place}, {counted}", what, HIDE if may_be_hidden else KEEP)
+
+
+def outside_error(attribute: Attribute, counted: str) -> DataError:
+    """Return the error about values outside an attribute's domain, in so many records."""
+    if attribute.categories is None:
+        what = "values lie outside the declared bounds"
+        remedy = (
+            'widen the bounds, or pass outside="clamp" (--outside clamp) to move them to the bound'
+        )
+    else:
+        what = "values are none of the declared categories"
+        remedy = "add what is missing to the list of categories"
+    return DataError(f"{attribute.place}, {counted}", what, remedy)
 
 
 def _refuse_outside(
@@ -279,15 +298,7 @@ def _refuse_outside(
         everywhere = np.zeros(len(absent), dtype=np.bool_)
         everywhere[~absent] = outside
         outside = everywhere
-    raise DataError(
-        f"{attribute.place}, {_counted(outside)}",
-        "values lie outside the declared bounds"
-        if attribute.categories is None
-        else "values are none of the declared categories",
-        'widen the bounds, or pass outside="clamp" (--outside clamp) to move them to the bound'
-        if attribute.categories is None
-        else "add what is missing to the list of categories",
-    )
+    raise outside_error(attribute, _counted(outside))
 
 
 def _counted(where: NDArray[np.bool_]) -> str:

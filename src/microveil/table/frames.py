@@ -8,7 +8,7 @@ of a frame, a schema or a file) does not come back.
 import decimal
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import narwhals as nw
 import numpy as np
@@ -23,7 +23,17 @@ from microveil.table.numeric_text import numeric_look_of
 from microveil.table.objects import hides_in_its_type, hold_only_what_they_show, objects_in
 from microveil.table.restore import KEEP, NOTHING, RESTORE, Numbers, restored_array
 
-__all__ = ["Numbers", "Table", "check_columns", "open_table", "spread", "unknown_column"]
+__all__ = [
+    "Elsewhere",
+    "Numbers",
+    "Table",
+    "check_columns",
+    "check_names",
+    "open_table",
+    "part_of_table",
+    "spread",
+    "unknown_column",
+]
 
 
 # Cells of text made codes at a time.
@@ -129,18 +139,21 @@ def open_table(table: Any, missing: MissingCodes | None = None) -> Table:
     if isinstance(table, LabelledTable):
         labels = {name: column.labels for name, column in table.schema.items()}
         table = table.frame
-    if isinstance(table, Mapping):
-        _check_names(list(table))
-        opened: Table = _Arrays(table)
+    if isinstance(table, Elsewhere):
+        opened = cast("Table", table)
+    elif isinstance(table, Mapping):
+        check_names(list(table))
+        opened = _Arrays(table)
     else:
         # narwhals would word these errors with the frame's own message.
         library = type(table).__module__.partition(".")[0]
         if library == "pandas":
-            _check_names(list(getattr(table, "columns", ())))
+            check_names(list(getattr(table, "columns", ())))
         elif library == "pyarrow":
-            _check_names(list(getattr(table, "column_names", ())))
+            check_names(list(getattr(table, "column_names", ())))
         opened = _Frame(_narwhals(table))
-    opened.labels = labels
+    if not isinstance(table, Elsewhere):
+        opened.labels = labels
     if opened.n_records == 0:
         raise DataError("table", "it holds no records", "pass a table of at least two records")
     if opened.n_records == 1:
@@ -148,6 +161,16 @@ def open_table(table: Any, missing: MissingCodes | None = None) -> Table:
             "table", "one record cannot be hidden among others", "pass a table of at least two"
         )
     return without_codes(opened, missing) if missing else opened
+
+
+def part_of_table(frame: Any) -> Table:
+    """See some of a table's records as typed columns, however few they are.
+
+    >>> import polars
+    >>> part_of_table(polars.DataFrame({"AGE": [31]})).n_records
+    1
+    """
+    return _Frame(_narwhals(frame))
 
 
 def check_columns(table: Table, names: Iterable[str], side: str = "") -> None:
@@ -208,7 +231,14 @@ def _narwhals(table: Any) -> "nw.DataFrame[Any]":
     return frame
 
 
-def _check_names(names: list[Any]) -> None:
+def check_names(names: list[Any]) -> None:
+    """Refuse columns that are not named by text, or by the same.
+
+    Raises
+    ------
+    DataError
+        By the columns' numbers.
+    """
     for name in names:
         if not isinstance(name, str) or not name:
             raise DataError("table", "column names must be text", "name every column")
@@ -277,6 +307,10 @@ def _alike(entries: Iterable[Any], name: str) -> NDArray[np.int64]:
 
 def _as_words(entries: Iterable[Any]) -> NDArray[np.str_]:
     return np.array(["" if _is_missing(e) else str(e) for e in entries], dtype=np.str_)
+
+
+class Elsewhere:
+    """A `Table` that an engine took in, whose records are not in this process."""
 
 
 class _Arrays:

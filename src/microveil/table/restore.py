@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from microveil.schema import Cells, Code
 from microveil.table.decimals import written_decimals
 
-__all__ = ["KEEP", "NOTHING", "RESTORE", "Numbers", "Reasons", "restored_array"]
+__all__ = ["KEEP", "NOTHING", "RESTORE", "Numbers", "Reasons", "arrow_array", "restored_array"]
 
 # Columns that become whole numbers: none.
 NOTHING: Mapping[str, NDArray[np.int64]] = MappingProxyType({})
@@ -234,7 +234,7 @@ def _keep_polars(polars: Any, native: Any, order: NDArray[np.int64]) -> Any:
     return taken
 
 
-def _arrow_array(arrow: Any, numbers: Numbers, kind: Any) -> Any:
+def arrow_array(arrow: Any, numbers: Numbers, kind: Any) -> Any:
     """Build a pyarrow array of a type from numbers."""
     is_whole = arrow.types.is_integer(kind)
     numbers = numbers.with_codes_written(np.dtype(kind.to_pandas_dtype()) if is_whole else None)
@@ -255,7 +255,7 @@ def _arrow_array(arrow: Any, numbers: Numbers, kind: Any) -> Any:
 
 
 def _restore_arrow(arrow: Any, native: Any, numbers: Numbers) -> Any:
-    return _arrow_array(arrow, numbers, native.type)
+    return arrow_array(arrow, numbers, native.type)
 
 
 def _keep_arrow(arrow: Any, native: Any, order: NDArray[np.int64]) -> Any:
@@ -281,7 +281,7 @@ def _restore_pandas(pandas: Any, native: Any, numbers: Numbers) -> Any:
     if hasattr(dtype, "pyarrow_dtype"):
         import pyarrow
 
-        array = _arrow_array(pyarrow, numbers, dtype.pyarrow_dtype)
+        array = arrow_array(pyarrow, numbers, dtype.pyarrow_dtype)
         return pandas.Series(pandas.array(array, dtype=dtype))
     if dtype == np.dtype(object):
         return pandas.Series(_python_decimals(numbers), dtype=object)

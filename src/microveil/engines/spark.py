@@ -1,0 +1,423 @@
+"""The engine of a Spark cluster: the table stays there, cluster summaries come to the driver.
+
+What the driver decides and draws is decided and drawn by the code of every engine, on summaries
+that equal those in memory. Nothing random happens in a task, which Spark may carry out twice.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar, cast
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from microveil.engines import spark_tasks as tasks
+from microveil.engines.base import (
+    Clusters,
+    ClusterSummary,
+    Column,
+    Engine,
+    GridRules,
+    Ranked,
+)
+from microveil.engines.registry import is_of_spark
+from microveil.engines.spark_scratch import SparkScratch, spark_failures
+from microveil.engines.spark_table import ID, ROW, SparkTable, refused, restored
+from microveil.errors import DataError, EngineError, RequestError
+from microveil.partition import Partition, ranking_sizes
+from microveil.schema import Attribute, Cells
+from microveil.table import GridColumn, Numbers, Table
+from microveil.table.columns import missing_error, outside_error
+
+__all__ = ["MOST_CLUSTERS", "SparkEngine"]
+
+Item = TypeVar("Item")
+Value = TypeVar("Value")
+Whole = NDArray[np.int64]
+
+# Summaries and plans of so many clusters of one attribute take about 2 GB of the driver's memory.
+MOST_CLUSTERS = 10_000_000
+# Records of a partition, but where there are more than Spark is to make partitions.
+FEW = 50_000
+# Clusters that stay together on their way to be summarised.
+TOGETHER = 256
+# Arguments that this engine has no way for, with what would do.
+WITHOUT: Mapping[str, tuple[str, str]] = {
+    "parts": ("makes releases of one part", "make a release for each part's attributes"),
+    "unit": ("does not protect units", "leave it out, and a record is what is protected"),
+    "shuffle": ("does not put rows in a secret order", "leave it out, or shuffle the release"),
+    "isotonic": ("does not measure the linkage that it invites", "leave it out"),
+    "missing_codes": ("takes no codes for missing values", "make such cells null first"),
+    "missing_values": ("takes no text for missing values", "make such cells null first"),
+}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SparkValues:
+    """Stands for the array of a column's values: where they are, and how many.
+
+    Attributes
+    ----------
+    frame : pyspark.sql.DataFrame
+        Of (row, id, unit): the records that have a value.
+    count, least, greatest : int
+    """
+
+    frame: Any
+    count: int
+    least: int
+    greatest: int
+
+    def __len__(self) -> int:
+        return self.count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SparkMissing:
+    """Stands for the mask of a column's missing values: how many there are."""
+
+    count: int
+
+    def sum(self) -> int:
+        """Count the records without a value."""
+        return self.count
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SparkColumn:
+    """The handle of a column in Spark."""
+
+    grid: GridColumn
+
+    @property
+    def attribute(self) -> Attribute:
+        """Its name and domain."""
+        return self.grid.attribute
+
+    @property
+    def n_present(self) -> int:
+        """How many records have a value."""
+        return self.grid.n_present
+
+    @property
+    def values(self) -> SparkValues:
+        """Where the values are."""
+        return cast("SparkValues", self.grid.values)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SparkOrder:
+    """Stands for the records of a partition, cluster by cluster.
+
+    Attributes
+    ----------
+    frame : pyspark.sql.DataFrame
+        Of (row, cluster, ...).
+    count : int
+    """
+
+    frame: Any
+    count: int
+
+    def __len__(self) -> int:
+        return self.count
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SparkCells:
+    """Stands for the array of a released column: one value for each cluster's records."""
+
+    order: SparkOrder
+    values: Cells
+    scratch: SparkScratch
+
+    def frame(self, numbers: Numbers, kind: pa.DataType) -> Any:
+        """Join the clusters' values to their records."""
+        cells = restored(numbers, self.values, kind)
+        clusters = pa.array(np.arange(len(self.values)))
+        by_cluster = self.scratch.handed_over(pa.table({"cluster": clusters, "cell": cells}))
+        return (
+            self.order.frame.select(ROW, "cluster").join(by_cluster, on="cluster").drop("cluster")
+        )
+
+
+class SparkEngine:
+    """Ranks, summarises and joins in Spark; see `Engine` for what each step promises.
+
+    Parameters
+    ----------
+    scratch : str or Path, optional
+        A folder that the driver and all executors see; where the session is a local one by
+        default among temporary files.
+    record_id : str, optional
+        The column that decides between records of equal values.
+    """
+
+    memory: int | None = None
+    at_once: int | None = 1
+    in_process = False
+
+    def __init__(self, *, scratch: str | Path | None = None, record_id: str | None = None) -> None:
+        self._folder, self._record_id = scratch, record_id
+        self._scratch: SparkScratch | None = None
+
+    @cached_property
+    def _partitions(self) -> int:
+        return int(self._files.spark.conf.get("spark.sql.shuffle.partitions", "200"))
+
+    @property
+    def _files(self) -> SparkScratch:
+        assert self._scratch is not None  # noqa: S101 -- a table was taken in before any step
+        return self._scratch
+
+    def table(self, given: Any, asked: Mapping[str, Any]) -> SparkTable:
+        """Write the columns that are looked at to the scratch folder, with the record id."""
+        if not is_of_spark(given):
+            raise RequestError(
+                "table", "the engine of Spark takes a Spark data frame", "leave out the engine"
+            )
+        for name, (what, instead) in WITHOUT.items():
+            if asked.get(name):
+                raise refused(what, instead)
+        if "auto" in (asked.get("k"), asked.get("method")):
+            raise refused("weighs no requests", "choose k and method, by a sample for example")
+        if self._record_id is None:
+            raise EngineError(
+                "record_id",
+                "rows of a Spark frame are in no order, and something public must decide between "
+                "records of equal values",
+                "name a column that is different in each record: record_id='ID'",
+            )
+        if asked.get("attributes") is None:
+            raise EngineError(
+                "attributes",
+                "columns are not looked through in Spark to see which are numbers of people",
+                "name those to protect (attributes=)",
+            )
+        self._scratch = SparkScratch(given.sparkSession, self._folder)
+        named = {*_listed(asked["attributes"]), *_listed(asked.get("keep") or ())}
+        return SparkTable(given, self._scratch, self._record_id, named)
+
+    def end(self) -> None:
+        """Remove what was written between steps."""
+        if self._scratch is not None:
+            self._scratch.end()
+
+    def side_by_side(
+        self, work: Callable[[Item], Value], items: Sequence[Item], n_values: int
+    ) -> list[Value]:
+        """Work on one after another: Spark works side by side itself."""
+        del n_values
+        return [work(item) for item in items]
+
+    def empty(self, n_records: int, dtype: "np.dtype[Any] | type") -> NDArray[Any]:
+        """Refuse: nothing is filled here but what Spark fills."""
+        del n_records, dtype
+        raise _other_methods()
+
+    def kept(self, value: Value) -> Value:
+        """Leave it where it is."""
+        return value
+
+    def remembering(self) -> Engine:
+        """Return this engine: no plans are compared."""
+        return self
+
+    def gridded(self, table: Table, attribute: Attribute, rules: GridRules) -> GridColumn:
+        """Check a column in one pass; it is rounded anew, and alike, where it is needed."""
+        if not isinstance(table, SparkTable):
+            raise refused("reads Spark frames, for protect alone")
+        if rules.shared or rules.may_be_empty:  # of new tables, and where missing is a value
+            raise _other_methods()
+        cells = table.cells(attribute.name)
+        rounding = tasks.Rounding(attribute=attribute, clamp=rules.clamp)
+        found = self._checked(cells, rounding)
+        n_missing, n_infinite = found["missing"], found["infinite"]
+        if not rules.keep_missing:
+            for count, infinite in ((n_missing, False), (n_infinite, True)):
+                if count:
+                    raise missing_error(
+                        attribute,
+                        _counted(count),
+                        infinite=infinite,
+                        may_be_hidden=rules.may_be_hidden,
+                    )
+        if found["outside"]:
+            raise outside_error(attribute, _counted(found["outside"]))
+        if not found["present"] and not rules.may_be_empty:
+            raise DataError(attribute.place, "every value is missing", "leave the attribute out")
+        id_type = cells.schema[ID].dataType.simpleString()
+        values = SparkValues(
+            frame=cells.mapInArrow(
+                tasks.units(rounding), f"{ROW} bigint, {ID} {id_type}, unit bigint"
+            ),
+            count=found["present"],
+            least=found["least"],
+            greatest=found["greatest"],
+        )
+        absent = n_missing + n_infinite
+        return GridColumn(
+            attribute=attribute,
+            values=cast("Whole", values),
+            missing=cast("NDArray[np.bool_]", SparkMissing(count=absent)) if absent else None,
+        )
+
+    def _checked(self, cells: Any, rounding: tasks.Rounding) -> dict[str, Any]:
+        from pyspark.sql import functions as sql
+
+        counts = ("present", "missing", "infinite", "outside")
+        fields = [*(f"{name} bigint" for name in (*counts, "least", "greatest"))]
+        each = cells.select(tasks.CELL).mapInArrow(
+            tasks.checked(rounding), ", ".join([*fields, "rule string", "remedy string"])
+        )
+        with spark_failures():
+            (row,) = each.agg(
+                *(sql.sum(name).alias(name) for name in counts),
+                sql.min("least").alias("least"),
+                sql.max("greatest").alias("greatest"),
+                sql.max("rule").alias("rule"),
+                sql.max("remedy").alias("remedy"),
+            ).collect()
+        found: dict[str, Any] = row.asDict()
+        if found["rule"] is not None:
+            raise DataError(rounding.attribute.place, found["rule"], found["remedy"])
+        return found
+
+    def column(self, column: GridColumn) -> SparkColumn:
+        """Hold a column: nothing is computed."""
+        return SparkColumn(grid=column)
+
+    def extremes(self, column: Column) -> tuple[int, int]:
+        """Return what was found as the column was checked."""
+        values = _of(column).values
+        return values.least, values.greatest
+
+    def cluster_by_rank(self, column: Column, k: int, *, widen: bool = False) -> Ranked:
+        """Sort, write out, count, and summarise runs of ranks: two shuffles of the column."""
+        if widen:
+            raise refused(
+                "does not merge clusters of equal values",
+                "choose a larger k, or dp-um, which draws noise for every cluster",
+            )
+        n_records, sizes = column.n_present, ranking_sizes(column.n_present, k)
+        if len(sizes) > MOST_CLUSTERS:
+            raise refused(
+                f"takes summaries of at most {MOST_CLUSTERS} clusters to the driver, and these "
+                f"are {len(sizes)}",
+                f"choose a k of {-(-n_records // MOST_CLUSTERS)} or more",
+            )
+        ranks = self._ranks(_of(column).values.frame, n_records, k)
+        return Ranked(
+            partition=_partition(ranks, sizes, n_records), clusters=self._summarised(ranks, sizes)
+        )
+
+    def _ranks(self, units: Any, n_records: int, k: int) -> Any:
+        """Return the records in order with rank and cluster, as frames read from files."""
+        n_parts = max(1, min(self._partitions, n_records // FEW))
+        in_order = units.repartitionByRange(n_parts, "unit", ID).sortWithinPartitions("unit", ID)
+        # Written out: where a partition begins must not be computed again from another sample.
+        numbered = self._files.written(
+            in_order.select(ROW, "unit").mapInArrow(
+                tasks.numbered, f"{ROW} bigint, unit bigint, part int, place bigint"
+            )
+        )
+        with spark_failures():
+            counted = {
+                int(row["part"]): int(row["count"])
+                for row in numbered.groupBy("part").count().collect()
+            }
+        starts, start = {}, 0
+        for part in sorted(counted):
+            starts[part], start = start, start + counted[part]
+        if start != n_records:
+            raise _changed()
+        return numbered.mapInArrow(
+            tasks.placed(starts, n_records, k),
+            f"{ROW} bigint, unit bigint, rank bigint, cluster bigint",
+        )
+
+    def _summarised(self, ranks: Any, sizes: Whole) -> ClusterSummary:
+        """Take the summaries of all clusters to the driver, each made of the whole cluster."""
+        n_parts = max(1, min(self._partitions, int(sizes.sum()) // FEW))
+        together = ranks.selectExpr(
+            "rank", "cluster", "unit", f"cluster div {TOGETHER} AS together"
+        ).repartition(n_parts, "together")
+        ends = [f"{end}_{nth}" for end in ("smallest", "largest") for nth in range(3)]
+        summed = together.sortWithinPartitions("rank").mapInArrow(
+            tasks.summaries,
+            "cluster bigint, size bigint, sum bigint, squares double, "
+            + ", ".join(f"{end} bigint" for end in ends),
+        )
+        found = self._files.fetched(summed)
+        by_cluster = np.argsort(found["cluster"].to_numpy())
+        clusters, found_sizes = (found[name].to_numpy()[by_cluster] for name in ("cluster", "size"))
+        if not np.array_equal(clusters, np.arange(len(sizes))) or (found_sizes != sizes).any():
+            raise _changed()
+        read = {name: found[name].to_numpy()[by_cluster] for name in ("sum", "squares", *ends)}
+        return ClusterSummary(
+            sizes=sizes,
+            sums=read["sum"],
+            squares=read["squares"],
+            smallest=np.stack([read[f"smallest_{nth}"] for nth in range(3)]),
+            largest=np.stack([read[f"largest_{nth}"] for nth in range(3)]),
+        )
+
+    def missing(self, column: Column) -> NDArray[np.bool_] | None:
+        """Return what stands for the mask."""
+        return _of(column).grid.missing
+
+    def in_table(self, column: Column, clusters: Clusters) -> Partition:
+        """Return the clusters: records are joined by their number, not by position."""
+        del column
+        return cast("Partition", clusters)
+
+    def broadcast(self, partition: Partition, values: Cells) -> Cells:
+        """Return what stands for the column; Spark joins it when the release is written."""
+        order = cast("SparkOrder", partition.order)
+        return cast("Cells", SparkCells(order=order, values=values, scratch=self._files))
+
+    def __getattr__(self, step: str) -> Callable[..., NoReturn]:
+        """Refuse every other step."""
+        if step.startswith("_"):
+            raise AttributeError(step)
+
+        def refuse(*_given: Any, **_more: Any) -> NoReturn:
+            raise _other_methods()
+
+        return refuse
+
+
+def _of(column: Column) -> SparkColumn:
+    assert isinstance(column, SparkColumn)  # noqa: S101 -- handles stay with their engine
+    return column
+
+
+def _partition(ranks: Any, sizes: Whole, n_records: int) -> Partition:
+    order = SparkOrder(frame=ranks, count=n_records)
+    return Partition(order=cast("Whole", order), sizes=sizes, n_records=n_records)
+
+
+def _listed(names: Any) -> Iterable[str]:
+    return names.split(",") if isinstance(names, str) else tuple(names)
+
+
+def _counted(count: int) -> str:
+    return f"{count} record" + ("s" if count > 1 else "")
+
+
+def _other_methods() -> EngineError:
+    return refused(
+        "has the ranked methods alone",
+        "choose dp-um, idp-ls, idp-cbls, idp-vector or ranking",
+    )
+
+
+def _changed() -> EngineError:
+    return EngineError(
+        "spark",
+        "records were lost or counted twice between two steps",
+        "see that nothing else writes to the scratch folder",
+    )

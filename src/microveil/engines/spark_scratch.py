@@ -1,0 +1,118 @@
+"""Parquet files between the steps of a Spark job, and how its failures are worded.
+
+What a later step counts on is written out first: of what Spark would compute again, nothing says
+that it comes out in the same order.
+"""
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from microveil.errors import EngineError
+
+__all__ = ["SparkScratch", "spark_failures"]
+
+
+class SparkScratch:
+    """A folder of mode 0700 that this process and all executors of a session see.
+
+    Parameters
+    ----------
+    spark : SparkSession
+    folder : str or Path, optional
+        Where it is made; by default among temporary files, where the session is a local one.
+
+    Raises
+    ------
+    EngineError
+        If no folder is named though executors may be on other machines, or it cannot be made.
+    """
+
+    def __init__(self, spark: Any, folder: str | Path | None) -> None:
+        self.spark = spark
+        if folder is None and not str(spark.conf.get("spark.master", "")).startswith("local"):
+            raise EngineError(
+                "scratch",
+                "executors may be on other machines, and what is written between two steps must be "
+                "read by all",
+                "name a folder that they share with this process: scratch='/shared/folder'",
+            )
+        self._work, self._released = (_made(folder) for _ in range(2))
+        # The release is read from its files for as long as the process lives.
+        for place in (self._work, self._released):
+            weakref.finalize(spark, shutil.rmtree, place, ignore_errors=True)
+        self._count = 0
+
+    def written(self, frame: Any) -> Any:
+        """Write a frame to the folder, and return it as it is read from there."""
+        return self._through(frame, self._next())
+
+    def released(self, frame: Any) -> Any:
+        """Write a frame where it stays until the process ends, and read it from there."""
+        return self._through(frame, self._released / "data")
+
+    def handed_over(self, table: pa.Table) -> Any:
+        """Give Spark a table of this process: through a file, so that no plan shows it."""
+        place = self._next()
+        place.mkdir(mode=0o700)
+        with spark_failures():
+            pyarrow.parquet.write_table(table, place / "part.parquet")
+            return self.spark.read.parquet(place.as_uri())
+
+    def fetched(self, frame: Any) -> pa.Table:
+        """Take a frame of cluster summaries into this process: through files, none too large."""
+        place = self._next()
+        self._through(frame, place)
+        return pyarrow.parquet.read_table(place)
+
+    def end(self) -> None:
+        """Remove all but what was released."""
+        shutil.rmtree(self._work, ignore_errors=True)
+
+    def _next(self) -> Path:
+        self._count += 1
+        return self._work / f"{self._count}"
+
+    def _through(self, frame: Any, place: Path) -> Any:
+        with spark_failures():
+            frame.write.parquet(place.as_uri())
+            return self.spark.read.schema(frame.schema).parquet(place.as_uri())
+
+
+def _made(folder: str | Path | None) -> Path:
+    try:
+        return Path(tempfile.mkdtemp(prefix="microveil-", dir=folder)).absolute()
+    except OSError:
+        raise EngineError(
+            "scratch", "the folder for scratch files cannot be written", "name another"
+        ) from None
+
+
+@contextmanager
+def spark_failures() -> Iterator[None]:
+    """Word what goes wrong in Spark without its own message, which may hold a value.
+
+    >>> with spark_failures():
+    ...     raise RuntimeError("a value")
+    Traceback (most recent call last):
+    microveil.errors.EngineError: spark: a step failed in Spark (RuntimeError); ...
+    """
+    failed: str | None = None
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 -- Spark's own, Py4J's, gRPC's
+        failed = type(error).__name__
+    if failed is not None:
+        raise EngineError(
+            "spark",
+            f"a step failed in Spark ({failed})",
+            "see Spark's own log, which may show values of the table; microveil must be installed "
+            "wherever executors run",
+        )

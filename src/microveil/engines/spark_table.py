@@ -1,0 +1,265 @@
+"""A Spark data frame as a table: what planning asks of it, and the way back to a frame."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Protocol, cast
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from microveil.engines.spark_scratch import SparkScratch, spark_failures
+from microveil.engines.spark_tasks import CELL
+from microveil.errors import DataError, EngineError, RequestError
+from microveil.files.formulas import HARMLESS
+from microveil.schema import Kind
+from microveil.table import Labels, Numbers, Table
+from microveil.table.decimals import MOST_DIGITS
+from microveil.table.frames import Elsewhere, check_names
+from microveil.table.restore import NOTHING, arrow_array
+
+__all__ = ["ID", "ROW", "ReleasedCells", "SparkTable", "refused", "restored"]
+
+# Columns of the frames between two steps: a number for each record, which joins go by, and the
+# record id, which decides between equal values. Table columns are called by their place.
+ROW, ID = "row", "id"
+KINDS: dict[str, tuple[Kind, Callable[[], pa.DataType]]] = {
+    "ByteType": (Kind.WHOLE, pa.int8),
+    "ShortType": (Kind.WHOLE, pa.int16),
+    "IntegerType": (Kind.WHOLE, pa.int32),
+    "LongType": (Kind.WHOLE, pa.int64),
+    "FloatType": (Kind.DECIMAL, pa.float32),
+    "DoubleType": (Kind.DECIMAL, pa.float64),
+    "BooleanType": (Kind.BOOLEAN, pa.bool_),
+    "DateType": (Kind.DATE, pa.date32),
+    "StringType": (Kind.OTHER, pa.string),
+}
+# What a kept column may be beside these, and what a record id may be.
+ALSO_KEPT = ("DecimalType", "TimestampType", "TimestampNTZType")
+OF_IDS = ("ByteType", "ShortType", "IntegerType", "LongType", "DateType", "StringType")
+
+
+class ReleasedCells(Protocol):
+    """Stands for the array of a released column: one cell for each record that has a value."""
+
+    def frame(self, numbers: Numbers, kind: pa.DataType) -> Any:
+        """Return the cells of a type, as a frame of (row, cell)."""
+        ...
+
+
+class SparkTable(Elsewhere):
+    """A Spark frame that was written out once: the records stay what and where they are.
+
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+    scratch : SparkScratch
+    record_id : str
+        The column that decides between records of equal values.
+    named : collection of str
+        The columns that are looked at.
+
+    Raises
+    ------
+    RequestError, DataError
+        If columns share a name, or the record id is none.
+    """
+
+    has_index = False
+
+    def __init__(
+        self, frame: Any, scratch: SparkScratch, record_id: str, named: Collection[str]
+    ) -> None:
+        from pyspark.sql import functions as sql
+
+        self.names: tuple[str, ...] = tuple(frame.columns)
+        check_names([name.casefold() for name in self.names])  # as Spark sees them
+        self.labels: Mapping[str, Labels] = {}
+        self._types = {field.name: field.dataType for field in frame.schema.fields}
+        self._scratch = scratch
+        self._check_id(record_id)
+        by_place = frame.toDF(*(_of_place(place) for place in range(len(self.names))))
+        looked_at = [self.called(name) for name in self.names if name in named]
+        columns = [_bare(name, name) for name in looked_at]
+        self.records = scratch.written(
+            by_place.select(
+                sql.monotonically_increasing_id().alias(ROW),
+                _bare(self.called(record_id), ID),
+                *columns,
+            )
+        )
+        self.n_records = self._counted(record_id)
+
+    def called(self, name: str) -> str:
+        """Return what a column is called between two steps."""
+        return _of_place(self.names.index(name))
+
+    def cells(self, name: str) -> Any:
+        """Return the cells of a column as a frame of (row, id, cell)."""
+        return self.records.select(ROW, ID, _bare(self.called(name), CELL))
+
+    def _called_type(self, name: str) -> str:
+        return type(self._types[name]).__name__
+
+    def _check_id(self, name: str) -> None:
+        if name not in self.names:
+            raise RequestError(
+                "record_id", "the table has no such column", "check the name against its columns"
+            )
+        if self._called_type(name) not in OF_IDS:
+            raise RequestError(
+                "record_id",
+                "it must hold whole numbers, text or dates: they decide between equal values",
+                "name another column",
+            )
+
+    def _counted(self, record_id: str) -> int:
+        from pyspark.sql import functions as sql
+
+        with spark_failures():
+            (counts,) = self.records.agg(
+                sql.count("*"), sql.count(ID), sql.count_distinct(sql.col(ID))
+            ).collect()
+        n_records, n_with, n_different = (int(count) for count in counts)
+        if n_with < n_records or n_different < n_with:
+            raise DataError(
+                f"column '{record_id}', {n_records - n_different} records",
+                "a record id must be there and be nobody else's: it decides between equal values",
+                "name another column (record_id=), or mend it",
+            )
+        return n_records
+
+    def kind(self, name: str) -> Kind:
+        """Return a column's kind, by its type alone."""
+        of_spark = self._types[name]
+        if _is_decimal(of_spark):
+            return Kind.DECIMAL if of_spark.precision <= MOST_DIGITS else Kind.OTHER
+        found = KINDS.get(self._called_type(name))
+        return Kind.OTHER if found is None else found[0]
+
+    def arrow_type(self, name: str) -> pa.DataType:
+        """Return the type that an attribute's cells are released in."""
+        kind = self._types[name]
+        if _is_decimal(kind):
+            return pa.decimal128(kind.precision, kind.scale)
+        return KINDS[self._called_type(name)][1]()
+
+    def has_single_precision(self, name: str) -> bool:
+        """Whether a column is of 32 bits."""
+        return self._called_type(name) == "FloatType"
+
+    def numbers(self, name: str, *, shared: bool = False) -> Numbers:
+        """Refuse: the records are not in this process."""
+        del shared
+        if self.kind(name).is_numeric:
+            raise refused("does not bring a column into one process")
+        raise DataError(
+            f"attribute '{name}'",
+            "it must hold numbers, true and false, or dates; text, moments, nested values and "
+            f"decimals of more than {MOST_DIGITS} digits are none of these",
+            "leave it out or convert it; text in an order takes a list: categories={"
+            f"{name!r}: ordered('low', 'high')}}",
+        )
+
+    def check_kept(self, name: str) -> None:
+        """Refuse types that may carry more than they show."""
+        if self._called_type(name) not in (*KINDS, *ALSO_KEPT):
+            raise DataError(
+                f"column '{name}'",
+                "only numbers, text, dates, moments and true or false can be kept",
+                "leave it out, or write it as text first",
+            )
+
+    def codes(self, name: str, categories: tuple[str, ...]) -> Numbers:
+        """Refuse: the records are not in this process."""
+        del categories
+        return self.numbers(name)
+
+    def listed(self, name: str) -> tuple[str, ...] | None:
+        """No type of Spark's declares categories."""
+        del name
+        return None
+
+    def words(self, name: str, *, first: int | None = None) -> NDArray[np.str_]:
+        """Refuse: the records are not in this process."""
+        del first
+        raise DataError(f"attribute '{name}'", "its text stays where it is", "list its categories")
+
+    def texts_beginning(self, name: str, signs: tuple[str, ...]) -> set[str]:
+        """Return no cell, but for each sign that some begin with a text that does so too."""
+        from pyspark.sql import functions as sql
+
+        if self._called_type(name) != "StringType":
+            return set()
+        cell = sql.col(self.called(name))
+        sign = sql.substring(cell, 1, 1)
+        begun = self.records.filter(sign.isin(*signs) & ~cell.rlike(f"^(?:{HARMLESS})$"))
+        with spark_failures():
+            return {f"{row[0]}A" for row in begun.select(sign).distinct().collect()}
+
+    def alike(self, name: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Refuse: units are not protected by Spark."""
+        raise refused(f"does not see which records '{name}' has alike")
+
+    def taken(self, rows: NDArray[np.int64]) -> Table:
+        """Refuse: records have no positions."""
+        del rows
+        raise refused("does not take records by position")
+
+    def rebuild(
+        self,
+        columns: Mapping[str, Numbers],
+        kept: Iterable[str],
+        order: NDArray[np.int64] | None,
+        numbered: Mapping[str, NDArray[np.int64]] = NOTHING,
+        store: Callable[[Any], Any] = lambda column: column,
+    ) -> Any:
+        """Join new cells to their records, write them out, and see that none was lost."""
+        if order is not None or numbered:
+            raise refused("does not put records in a secret order")
+        names = [name for name in self.names if name in columns or name in {*kept}]
+        joined = self.records
+        for name in names:
+            if name in columns:
+                cells = cast("ReleasedCells", columns[name].values)
+                found = cells.frame(columns[name], self.arrow_type(name))
+                new = found.withColumnRenamed(CELL, self.called(name))
+                joined = joined.drop(self.called(name)).join(new, on=ROW, how="left")
+        released = self._scratch.released(
+            joined.select(*(_bare(self.called(name), name) for name in names))
+        )
+        with spark_failures():
+            n_records = released.count()
+        if n_records != self.n_records:
+            raise EngineError(
+                "spark",
+                "the release has another number of records than the table",
+                "nothing is released; please report this",
+            )
+        return store(released)
+
+
+def restored(numbers: Numbers, values: NDArray[Any], kind: pa.DataType) -> pa.Array:
+    """Return values, one a cluster for example, as cells of a released column."""
+    return arrow_array(pa, replace(numbers, values=values, missing=None), kind)
+
+
+def refused(what: str, instead: str = "pass a table of this process") -> EngineError:
+    """Word what Spark's engine does not do."""
+    return EngineError("engine", f"the one of Spark {what}", instead)
+
+
+def _is_decimal(kind: Any) -> bool:
+    return type(kind).__name__ == "DecimalType"
+
+
+def _of_place(place: int) -> str:
+    return f"c{place}"
+
+
+def _bare(name: str, called: str) -> Any:
+    """Return a column without what its frame says of it beside its name and type."""
+    from pyspark.sql import functions as sql
+
+    # A comment or a code list may name what it holds.
+    return sql.col(name).alias(called, metadata={})

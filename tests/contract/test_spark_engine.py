@@ -1,0 +1,347 @@
+"""The engine of Spark: clusters, summaries, scales and guarantee are as in memory."""
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import microveil as mv
+from microveil.errors import EngineError
+
+pyspark = pytest.importorskip("pyspark", reason="make test-spark installs PySpark")
+
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+
+K = 3
+BOUNDS = {
+    "AGE": (0, 120),
+    "PAY": (0, 100_000),
+    "GAP": (0, 60),
+    "BORN": ("1900-01-01", "2020-12-31"),
+}
+SIZES = ("S", "M", "L")
+
+
+@pytest.fixture(scope="module")
+def spark():
+    """A session of two threads in this process, that tries a task three times."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    from pyspark.sql import SparkSession
+
+    session = (
+        SparkSession.builder.master("local[2,3]")
+        .config("spark.driver.memory", "1g")
+        .config("spark.sql.shuffle.partitions", "3")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """Tables of a few records take several partitions, and clusters several paths."""
+    engine = pytest.importorskip("microveil.engines.spark")
+    monkeypatch.setattr(engine, "FEW", 4)
+    monkeypatch.setattr(engine, "TOGETHER", 2)
+
+
+def people(n_records, *, alike=False):
+    """A table with ties, missing values, text in an order, dates and yes/no, by its record id."""
+    random = np.random.default_rng(n_records)
+    ages = np.full(n_records, 40) if alike else random.integers(18, 90, n_records)
+    pay = np.round(random.lognormal(8, 1, n_records), 2).clip(0, 90_000)
+    return pl.DataFrame(
+        {
+            "ID": [f"p{number:06}" for number in range(n_records)],
+            "AGE": pl.Series(ages).cast(pl.Int16),
+            "PAY": [None if number % 5 == 1 else value for number, value in enumerate(pay)],
+            "GAP": [None if number % 7 == 0 else number % 50 for number in range(n_records)],
+            "SIZE": random.choice(SIZES, n_records),
+            "BORN": pl.Series(random.integers(0, 9000, n_records)).cast(pl.Int32).cast(pl.Date),
+            "WED": random.integers(0, 2, n_records) > 0,
+        }
+    )
+
+
+def framed(spark, table, parts=3):
+    """The same table in Spark, its records in another order."""
+    shuffled = table.sample(fraction=1, shuffle=True, seed=1).to_arrow()
+    return spark.createDataFrame(shuffled).repartition(parts)
+
+
+def asked(method, **more):
+    return {"method": method, "k": K, "epsilon": 5, "seed": 3, "attributes": ["AGE", "PAY"],
+            "bounds": {name: BOUNDS[name] for name in more.get("attributes", ("AGE", "PAY"))
+                       if name in BOUNDS},
+            "resolution": {"PAY": 0.01} if "PAY" in more.get("attributes", "PAY") else {},
+            "missing": "keep", "exact_cells": "allow", "keep": ["ID"], **more}  # fmt: skip
+
+
+def both(spark, table, **request):
+    """The release in memory, and the one of Spark."""
+    frame = framed(spark, table)
+    return mv.protect(table, **request), mv.protect(frame, record_id="ID", **request)
+
+
+def said(release):
+    """A manifest without the moment, the engine, and what is weighed of small tables in memory."""
+    contents = {**release.manifest.to_dict()}
+    for name in ("created", "advice", "custodian_notes"):
+        contents.pop(name, None)
+    parameters = {**contents["parameters"]}
+    for name in ("engine", "scratch", "record_id"):
+        del parameters[name]
+    return {**contents, "parameters": parameters}
+
+
+def rows(release):
+    data = release.data
+    return (data if isinstance(data, pl.DataFrame) else pl.from_arrow(data.toArrow())).sort("ID")
+
+
+def same(one, other):
+    assert rows(other).equals(rows(one))
+    assert rows(other).schema == rows(one).schema
+    assert other.guarantee == one.guarantee
+    assert other.notes == one.notes
+    assert said(other) == said(one)
+
+
+@pytest.mark.parametrize("method", ["dp-um", "idp-ls", "idp-cbls", "idp-vector", "ranking"])
+def test_releases_guarantees_and_manifests_are_equal(spark, method):
+    """Under one seed to the last cell, with ties and missing values; rows come in any order."""
+    same(*both(spark, people(100), **asked(method)))
+
+
+@pytest.mark.parametrize("n_records", [K, 2 * K - 1])
+@pytest.mark.parametrize("alike", [False, True])
+def test_tables_of_few_records_are_released_alike(spark, n_records, alike):
+    """Of k and 2k - 1 records, and where all values are equal."""
+    same(*both(spark, people(n_records, alike=alike), **asked("idp-vector", attributes=["AGE"])))
+
+
+def test_fewer_records_than_k_are_refused_alike(spark):
+    """By the same words: of one record, and of two."""
+    for n_records, rule in ((1, "one record cannot be hidden"), (2, "fewer records than k")):
+        for given in (people(n_records), framed(spark, people(n_records))):
+            of_spark = {} if isinstance(given, pl.DataFrame) else {"record_id": "ID"}
+            with pytest.raises(mv.DataError, match=rule):
+                mv.protect(given, **asked("dp-um", attributes=["AGE"]), **of_spark)
+
+
+def test_dates_yes_and_no_and_text_in_an_order_are_released_alike(spark):
+    """In their own types, and with a column that is kept beside them."""
+    names = ["GAP", "SIZE", "BORN", "WED"]
+    request = asked("dp-um", attributes=names, keep=["ID", "AGE"])
+    same(*both(spark, people(60), **request, categories={"SIZE": mv.ordered(*SIZES)}))
+
+
+def test_ten_thousand_records_are_released_alike(spark, monkeypatch):
+    """In partitions that hold many batches and clusters that lie across their borders."""
+    monkeypatch.setattr(sys.modules["microveil.engines.spark"], "FEW", 2000)
+    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "700")
+    try:
+        same(*both(spark, people(10_000), **asked("idp-vector", k=10)))
+    finally:
+        spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
+
+
+def test_one_partition_may_hold_everything(spark):
+    """However the frame comes, and whatever Spark makes of it."""
+    table, request = people(40), asked("idp-cbls", attributes=["AGE"])
+    in_memory = mv.protect(table, **request)
+    same(in_memory, mv.protect(framed(spark, table, parts=1), record_id="ID", **request))
+
+
+def test_values_outside_bounds_are_counted_and_never_shown(spark):
+    """And clamped where that is asked for, as in memory."""
+    table, frame = people(30), None
+    request = asked("dp-um", attributes=["AGE"], bounds={"AGE": (0, 33)})
+    frame = framed(spark, table)
+    n_outside = int((table["AGE"] > 33).sum())
+    with pytest.raises(mv.DataError, match=rf"'AGE', {n_outside} records: values lie outside") as e:
+        mv.protect(frame, record_id="ID", **request)
+    assert not any(str(value) in str(e.value) for value in table["AGE"] if value > 33)
+    same(*both(spark, table, **request, outside="clamp"))
+
+
+def test_missing_values_are_refused_with_their_number(spark):
+    """Where they are not to be kept; infinite ones too."""
+    table = people(30).with_columns(PAY=pl.Series([float("inf"), float("nan"), *[1.0] * 28]))
+    request = asked("dp-um", attributes=["PAY"], missing="error")
+    with pytest.raises(mv.DataError, match="'PAY', 1 record: a value is missing"):
+        mv.protect(framed(spark, table), record_id="ID", **request)
+    whole = table.with_columns(pl.col("PAY").fill_nan(2))
+    with pytest.raises(mv.DataError, match="'PAY', 1 record: a value is infinite"):
+        mv.protect(framed(spark, whole), record_id="ID", **request)
+
+
+REFUSED = [
+    ({"shuffle": True, "keep": ()}, "secret order"),
+    ({"isotonic": True}, "does not measure the linkage"),
+    ({"missing_codes": {"AGE": [40]}}, "takes no codes"),
+    ({"method": "laplace", "unit": "SIZE", "max_rows": 30}, "does not protect units"),
+    ({"k": "auto"}, "weighs no requests"),
+    ({"method": "auto", "scope": "vector"}, "weighs no requests"),
+    ({"method": "idp-cbls", "exact_cells": "widen"}, "does not merge clusters"),
+    ({"method": "optimal"}, "ranked methods alone"),
+    ({"method": "mdav"}, "ranked methods alone"),
+    ({"method": "dp-synthetic", "missing": "protect", "keep": ()}, "ranked methods alone"),
+    ({"method": "k-noise"}, "ranked methods alone"),
+    ({"attributes": None}, "columns are not looked through"),
+    ({"record_id": None}, "rows of a Spark frame are in no order"),
+]
+
+
+@pytest.mark.parametrize(("more", "rule"), REFUSED)
+def test_what_is_not_there_is_refused_with_what_would_do(spark, more, rule):
+    """Before anything is released, and nothing is left in the scratch folder."""
+    request = {**asked("dp-um", attributes=["AGE"]), "record_id": "ID", **more}
+    with pytest.raises(EngineError, match=rule):
+        mv.protect(framed(spark, people(12)), **request)
+
+
+def test_a_record_id_must_be_there_and_nobody_elses(spark):
+    """It decides between records of equal values."""
+    frame, request = framed(spark, people(80)), asked("dp-um", attributes=["AGE"])
+    n_others = 80 - people(80)["AGE"].n_unique()
+    with pytest.raises(mv.DataError, match=rf"'AGE', {n_others} records: a record id must"):
+        mv.protect(frame, record_id="AGE", **request)
+    with pytest.raises(mv.DataError, match=r"'GAP', [0-9]+ records: a record id must"):
+        mv.protect(frame, record_id="GAP", **request)
+    with pytest.raises(mv.RequestError, match="no such column"):
+        mv.protect(frame, record_id="NUMBER", **request)
+    with pytest.raises(mv.RequestError, match="whole numbers, text or dates"):
+        mv.protect(frame, record_id="PAY", **request)
+    with pytest.raises(mv.RequestError, match="pass engine='spark'"):
+        mv.protect(people(80), record_id="ID", **request)
+
+
+def test_too_many_clusters_for_the_driver_are_refused_with_the_figures(spark, monkeypatch):
+    """And with the k that would do."""
+    monkeypatch.setattr(sys.modules["microveil.engines.spark"], "MOST_CLUSTERS", 3)
+    with pytest.raises(EngineError, match=r"at most 3 clusters .* these are 4.* k of 4 or more"):
+        mv.protect(framed(spark, people(12)), record_id="ID", **asked("dp-um", attributes=["AGE"]))
+
+
+def test_nothing_but_the_release_is_left_in_the_scratch_folder(spark, tmp_path):
+    """Of mode 0700 while it works; after an error nothing at all that holds a record."""
+    frame, request = framed(spark, people(12)), asked("dp-um", attributes=["AGE"])
+    release = mv.protect(frame, record_id="ID", scratch=tmp_path, **request)
+    (left,) = tmp_path.iterdir()
+    assert left.stat().st_mode & 0o777 == 0o700
+    assert {path.name for path in left.iterdir()} == {"data"}
+    assert release.data.columns == ["ID", "AGE"]
+    with pytest.raises(mv.DataError, match="outside the declared bounds"):
+        mv.protect(
+            frame, record_id="ID", scratch=tmp_path, **{**request, "bounds": {"AGE": (0, 1)}}
+        )
+    files = [path for path in tmp_path.rglob("*") if path.is_file() and left not in path.parents]
+    assert files == []
+
+
+def test_what_a_frame_says_of_its_columns_is_not_released(spark):
+    """A comment or a code list may name what a column holds."""
+    frame = framed(spark, people(12))
+    marked = frame.withColumns(
+        {name: frame[name].alias(name, metadata={"comment": "p000007"}) for name in ("ID", "AGE")}
+    )
+    release = mv.protect(marked, record_id="ID", **asked("dp-um", attributes=["AGE"]))
+    assert [field.metadata for field in release.data.schema] == [{}, {}]
+    place = Path(release.data.inputFiles()[0].removeprefix("file:"))
+    assert b"comment" not in place.read_bytes()
+
+
+def test_a_frame_whose_order_changes_from_look_to_look_is_released_once(spark):
+    """What is counted on is written out before: a random order makes no difference."""
+    from pyspark.sql import functions
+
+    table, request = people(60), asked("dp-um", attributes=["AGE"])
+    restless = framed(spark, table).orderBy(functions.rand())
+    same(mv.protect(table, **request), mv.protect(restless, record_id="ID", **request))
+
+
+def failing(task, log):
+    """Make a task that, at its first attempt, gives a part of its records and then fails."""
+    from pyspark import TaskContext
+
+    def first_fails(batches):
+        context = TaskContext.get()
+        for batch in task(batches):
+            yield batch
+            if context.attemptNumber() == 0:
+                with Path(log).open("a", encoding="utf-8") as file:
+                    file.write(f"{context.stageId()} {context.partitionId()}\n")
+                raise RuntimeError("on purpose")
+
+    return first_fails
+
+
+def test_tasks_that_fail_release_every_cell_once_and_draw_once(spark, tmp_path, monkeypatch):
+    """Each task that gives anything fails at first: cells are those of one draw all the same."""
+    from pyspark import cloudpickle
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    log, plain = str(tmp_path / "log"), DataFrame.mapInArrow
+
+    def mapped(self, task, schema, *rest, **more):
+        return plain(self, failing(task, log), schema, *rest, **more)
+
+    table, request = people(60), asked("dp-um", seed=None, attributes=["PAY"])
+    frame = framed(spark, table)
+    monkeypatch.setattr(DataFrame, "mapInArrow", mapped)
+    release = mv.protect(frame, record_id="ID", **request)
+    assert len(set(Path(log).read_text(encoding="utf-8").splitlines())) >= 6
+    found = rows(release)
+    assert found["ID"].to_list() == table["ID"].to_list()
+    (part,) = mv.plan(table, **request).attributes
+    clusters = found.with_columns(cluster=pl.Series(part.partition.labels))
+    drawn = clusters.filter(pl.col("cluster") >= 0).group_by("cluster")
+    assert (drawn.agg(pl.col("PAY").n_unique())["PAY"] == 1).all()
+    assert (drawn.agg(pl.col("PAY").null_count())["PAY"] == 0).all()
+    assert found["PAY"].null_count() == table["PAY"].null_count()
+    assert found["PAY"].n_unique() > 10
+
+
+def test_no_plan_collects_rows_or_shows_a_value(spark, monkeypatch):
+    """Into this process come counts, and through files the summaries of clusters alone."""
+    from pyspark.sql.classic.dataframe import DataFrame
+    from pyspark.sql.readwriter import DataFrameWriter
+
+    plans, collected = [], []
+    write, collect = DataFrameWriter.parquet, DataFrame.collect
+
+    def written(self, *given, **more):
+        plans.append(self._df._jdf.queryExecution().toString())
+        return write(self, *given, **more)
+
+    def gathered(self):
+        plans.append(self._jdf.queryExecution().toString())
+        found = collect(self)
+        collected.append(len(found))
+        return found
+
+    def never(*_given, **_more):
+        raise AssertionError("rows were asked for")
+
+    frame = framed(spark, people(200))
+    monkeypatch.setattr(DataFrameWriter, "parquet", written)
+    monkeypatch.setattr(DataFrame, "collect", gathered)
+    for name in ("toArrow", "toPandas", "toLocalIterator", "take", "head", "first", "tail"):
+        monkeypatch.setattr(DataFrame, name, never)
+    mv.protect(frame, record_id="ID", **asked("dp-um", attributes=["AGE"]))
+    assert len(plans) >= 5
+    assert max(collected) <= 3  # counts of so many partitions
+    assert not any("p0000" in plan for plan in plans)
