@@ -347,10 +347,10 @@ def test_a_name_starts_no_heading_and_no_list(kept):
     assert " ".join(kept.split()) in told
 
 
-# From some number of attributes on their pictures are smaller: 30 are beyond that.
+# Of thirty attributes there are pictures, of all beyond a line in a table.
 @pytest.mark.parametrize(
     ("n_attributes", "most"),
-    [(30, 750_000), pytest.param(100, 1_000_000, marks=pytest.mark.slow)],
+    [(40, 770_000), pytest.param(100, 1_000_000, marks=pytest.mark.slow)],
 )
 def test_a_page_of_many_attributes_stays_below_a_megabyte(n_attributes, most):
     """A hundred attributes with long names and 1000 records make no page that is too large."""
