@@ -49,7 +49,7 @@ OF_WORDS = {"attributes": ["X"], "categories": {"X": LEVELS}}
 def made(values, **arguments):
     """Everything that `measured` takes of a request, its own plan first."""
     request = Request.of({"method": "dp-synthetic", "epsilon": 1, **arguments})
-    prepared = prepare({"X": values}, request)
+    prepared = prepare({"X": values}, request, LocalEngine())
     planned = plan_prepared(prepared, request, LocalEngine())
     return planned.attributes[0], prepared, request, planned
 
