@@ -73,7 +73,7 @@ class PlainEngine:
     """Every step as its definition says."""
 
     memory = None
-    at_once = 1
+    bytes_a_value = None
     in_process = True
 
     def side_by_side(self, work, items, n_values):

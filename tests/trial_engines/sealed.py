@@ -33,7 +33,7 @@ class SealedEngine:
     """The engine of one machine, behind handles that raise on every other look."""
 
     memory = None
-    at_once = None
+    bytes_a_value = None
     in_process = True
 
     def __init__(self):

@@ -161,8 +161,8 @@ class Engine(Protocol):
         ...
 
     @property
-    def at_once(self) -> int | None:
-        """How many columns there must be room for at a time; None for all of them."""
+    def bytes_a_value(self) -> int | None:
+        """What work takes for a value of the one column that is at hand; None where all are."""
         ...
 
     @property

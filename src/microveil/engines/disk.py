@@ -17,9 +17,9 @@ from microveil.table.threads import in_threads
 
 __all__ = ["DiskEngine"]
 
-# Bytes for a value of a column that is put in order, planned or drawn (measured: 20 to 24), and
-# what the process takes before it holds any (measured: 160 MB).
-WORKED_ON, LIBRARIES = 28, 200_000_000
+# Bytes for a value of a column that is put in order, planned or drawn (measured: 20 to 24), or
+# compared (33), and what the process takes before it holds any (measured: 160 MB).
+WORKED_ON, AT_HAND, LIBRARIES = 28, 36, 200_000_000
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -38,7 +38,7 @@ class DiskEngine(LocalEngine):
         How many bytes the process may take; by default what is free.
     """
 
-    at_once = 1
+    bytes_a_value = AT_HAND
 
     def __init__(self, *, scratch: str | Path | None = None, memory: int | None = None) -> None:
         self.memory: int | None = allowed_memory(memory)

@@ -113,7 +113,7 @@ class LocalEngine:
     """Columns in memory; see `Engine` for what each step promises."""
 
     memory: int | None = None
-    at_once: int | None = None
+    bytes_a_value: int | None = None
     in_process = True
 
     def table(self, given: Any, asked: Mapping[str, Any]) -> Any:

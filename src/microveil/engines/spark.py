@@ -157,7 +157,7 @@ class SparkEngine:
     """
 
     memory: int | None = None
-    at_once: int | None = 1
+    bytes_a_value: int | None = None
     in_process = False
 
     def __init__(self, *, scratch: str | Path | None = None, record_id: str | None = None) -> None:

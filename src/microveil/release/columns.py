@@ -25,7 +25,7 @@ from microveil.table import (
     numeric_look_of,
     open_table,
 )
-from microveil.table.memory import check_protecting
+from microveil.table.memory import check_column, check_protecting
 from microveil.table.numeric_text import N_LOOKED_AT, numeric_look
 
 __all__ = [
@@ -202,13 +202,16 @@ def check_fits(
         return
     method, wanted = request.method, request[N_RECORDS] or 0
     follow = not method.is_synthetic and request.shuffle is None
+    n_records = max(table.n_records, wanted if method.is_synthetic else 0)
+    if engine.bytes_a_value is not None:
+        check_column(n_records, engine.bytes_a_value, engine.memory)
+        return
     check_protecting(
-        max(table.n_records, wanted if method.is_synthetic else 0),
-        min(n_attributes, engine.at_once or n_attributes),
+        n_records,
+        n_attributes,
         method.memory,
         written=linked is not None,
         linked=bool(linked) and follow,
-        memory=engine.memory,
     )
 
 

@@ -22,6 +22,7 @@ __all__ = [
     "TOGETHER",
     "allowed_memory",
     "bytes_of",
+    "check_column",
     "check_protecting",
     "check_reading",
     "free_memory",
@@ -128,26 +129,22 @@ def check_protecting(
     *,
     written: bool = False,
     linked: bool = False,
-    memory: int | None = None,
 ) -> None:
-    """Refuse to protect what does not fit into the memory that is free, or allowed.
+    """Refuse to protect what does not fit into the memory that is free.
 
     Parameters
     ----------
     n_records, n_attributes, each, written, linked
         See `to_protect`.
-    memory : int, optional
-        How many bytes the process may take.
 
     Raises
     ------
     DataError
         With what is needed, what is there, and what would fit.
     """
-    known = [limit for limit in (free_memory(), memory) if limit is not None]
-    if not known:
+    free = free_memory()
+    if free is None:
         return
-    free = min(known)
     needed = to_protect(n_records, n_attributes, each, written=written, linked=linked)
     if needed <= free:
         return
@@ -165,6 +162,32 @@ def check_protecting(
     remedies.append("use a machine with more memory")
     what = f"protecting {n_attributes} columns of {n_records} records"
     raise DataError("table", _rule(what, needed, free), ", or ".join(remedies))
+
+
+def check_column(n_records: int, each: int, allowed: int | None) -> None:
+    """Refuse to work on a column that does not fit into the memory that is allowed.
+
+    Parameters
+    ----------
+    n_records : int
+    each : int
+        Bytes that work on it takes for a value.
+    allowed : int or None
+        Bytes; None where nobody says.
+
+    Raises
+    ------
+    DataError
+        With what is needed and what is allowed.
+    """
+    needed = to_protect(n_records, 1, each)
+    if allowed is not None and needed > allowed:
+        raise DataError(
+            "table",
+            f"work on one column of {n_records} records takes about {_in_words(needed)} of memory, "
+            f"and {_in_words(allowed)} are allowed",
+            "allow more (--memory), or use a machine that has more",
+        )
 
 
 def bytes_of(given: Any) -> int:
