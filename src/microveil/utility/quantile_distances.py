@@ -80,8 +80,9 @@ def quantile_distances(original: Matrix, protected: Matrix) -> QuantileDistances
     def compare(a: int) -> None:
         before, after = (_in_order(side[:, a]) for side in (original, protected))
         if varies[a] and len(before) and len(after):
-            apart, widths = _apart(before, after)
             variance = before.var(ddof=1)
+            apart, widths = _apart(before, after)
+            del before, after  # of millions of values, before as many products are held
             distances[a, 0] = np.sum(np.abs(apart) * widths) / np.sqrt(variance)
             distances[a, 1] = np.sum(apart * apart * widths) / variance
 
@@ -94,11 +95,11 @@ def _in_order(column: Float) -> Float:
     return np.sort(column[~np.isnan(column)])
 
 
-def _apart(before: Float, after: Float) -> tuple[Float, Float]:
+def _apart(before: Float, after: Float) -> tuple[Float, Float | float]:
     """Return differences of quantiles, and over how much probability each holds."""
     n, m = len(before), len(after)
     if n == m:
-        return after - before, np.full(n, 1 / n)
+        return after - before, 1 / n
     # Probabilities in whole multiples of 1/(n m), where one function or the other jumps: two
     # ascending runs, which a stable sort merges.
     jumps = np.arange(1, n + 1) * m, np.arange(1, m + 1) * n
