@@ -316,9 +316,7 @@ def test_the_disk_is_taken_where_the_memory_would_not_hold_the_table(tmp_path, m
 def test_a_column_that_memory_does_not_hold_is_refused(monkeypatch):
     """With the figures, and with what would do."""
     monkeypatch.setattr("microveil.table.memory.ALWAYS", 10**9)
-    with pytest.raises(
-        mv.DataError, match=r"1\.0 GB of memory, and 500 MB are allowed"
-    ):
+    with pytest.raises(mv.DataError, match=r"1\.0 GB of memory, and 500 MB are allowed"):
         mv.protect(people(50), **asked("dp-um"), memory="500MB")
 
 

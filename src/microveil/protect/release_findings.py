@@ -31,6 +31,8 @@ from microveil.utility.goodness_of_fit import kolmogorov_smirnov_distance
 
 __all__ = ["release_findings"]
 
+# So many records are looked for: a release is not to wait for what an assessment finds of all.
+SAMPLED = 2000
 # A common value has moved where its share in the release differs by more than this.
 MOVED = 0.01
 ROUNDING = 1e-9  # of the difference of two shares
@@ -102,8 +104,8 @@ def release_findings(
     -----
     O(n log n) time for each attribute. Linkage of numbers takes the records complete in both
     tables, ranks and standard deviations included, by three distances; where there are categories
-    or missing values too, all records are linked by all attributes. Of more than 50,000 records
-    10,000 are linked, each against every original.
+    or missing values too, all records are linked by all attributes. Of more than 2,000 records as
+    many at random are linked, each against every original; an assessment links more.
 
     Examples
     --------
@@ -220,7 +222,7 @@ def _over_all(columns: list[_Sides], categories: Categories, seed: int) -> Sampl
         [before for before, _, _ in mixed],
         [after for _, after, _ in mixed],
         [is_category for _, _, is_category in mixed],
-        sample=Sample(seed=seed),
+        sample=Sample(size=SAMPLED, seed=seed),
     )
     return _sampled(OVER_ALL, linked, n_records)
 
@@ -264,7 +266,7 @@ def _strongest_of_numbers(
         return None
     if n_records < len(original):
         original, protected = original[complete], protected[complete]
-    sample = Sample(seed=seed)
+    sample = Sample(size=SAMPLED, seed=seed)
 
     def linked(distances: str) -> RecordLinkage:
         return LINKAGES[distances](original, protected, sample=sample)
