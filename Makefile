@@ -52,7 +52,7 @@ reproduce: named-data $(VENV)/.installed-papers ## Reproduce the papers with the
 	  --data wine="$$MICROVEIL_DATA/winequality-white.csv"
 
 test: $(VENV)/.installed-test ## Run the tests, but for the long statistical ones
-	$(PYTEST) -m "not slow and not record"
+	$(PYTEST) -m "not slow and not record and not spark"
 
 test-papers: $(VENV)/.installed-papers ## Run the tests of the papers, but for the long ones
 	$(PYTEST) -m "not slow" papers

@@ -1,5 +1,6 @@
 """The engine of Spark: clusters, summaries, scales and guarantee are as in memory."""
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -9,7 +10,9 @@ import polars as pl
 import pytest
 
 import microveil as mv
+from command import run
 from microveil.errors import EngineError
+from microveil.files.parts import digest_of_parts
 
 pyspark = pytest.importorskip("pyspark", reason="make test-spark installs PySpark")
 
@@ -345,3 +348,36 @@ def test_no_plan_collects_rows_or_shows_a_value(spark, monkeypatch):
     assert len(plans) >= 5
     assert max(collected) <= 3  # counts of so many partitions
     assert not any("p0000" in plan for plan in plans)
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_command_writes_parquet_and_takes_ties_by_the_place_in_the_file(tmp_path):
+    """The release is that of the engine in memory; its folders are as those of any release."""
+    table = people(40)
+    table.write_parquet(tmp_path / "people.parquet", row_group_size=9)
+    table.write_csv(tmp_path / "people.csv")
+    asks = ["--method", "dp-um", "--k", 3, "--epsilon", 5, "--seed", 3, "--attributes", "AGE",
+            "--keep", "ID,WED", "--bounds", "AGE=0:120", "--no-linkage"]  # fmt: skip
+    in_spark = ["--engine", "spark", "--scratch", tmp_path]
+    for more, name in (([], "here"), (in_spark, "there")):
+        done = run("protect", "people.parquet", "-o", name, *asks, *more, folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+    assert "not measured: the records are in Spark" in done.stdout
+    parts = sorted((tmp_path / "there" / "data.parquet").iterdir())
+    there = pl.read_parquet(parts).sort("ID")
+    assert there.equals(pl.read_parquet(tmp_path / "here" / "data.parquet"))
+    here, in_parts = (
+        json.loads((tmp_path / f"{name}-custodian" / "manifest.json").read_text("utf-8"))
+        for name in ("here", "there")
+    )
+    assert in_parts["input"] == here["input"]
+    assert in_parts["guarantee"] == here["guarantee"]
+    assert in_parts["output"] == {"name": "data.parquet", "sha256": digest_of_parts(parts)}
+    refused = [
+        ("people.parquet", ["--format", "csv"], "reads and writes Parquet"),
+        ("people.csv", [], "reads a Parquet file, or a folder of them"),
+    ]
+    for name, more, rule in refused:
+        done = run("protect", name, "-o", "no", *asks, *in_spark, *more, folder=tmp_path)
+        assert (done.returncode, rule in done.stderr) == (2, True)
+    assert not (tmp_path / "no").exists()

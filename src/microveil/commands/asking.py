@@ -26,6 +26,7 @@ __all__ = [
     "read_with_codes",
     "resolve_names",
     "text_of_recipe",
+    "with_names_resolved",
     "words_but",
 ]
 
@@ -62,9 +63,7 @@ def asked_of(
         of_one_kind=lambda name: name not in calculated,
         missing=codes.words_of,
     )
-    for name in LISTS:
-        if name in asked:
-            asked[name] = resolve_names(asked[name], source.frame.columns)
+    with_names_resolved(asked, source.frame.columns)
     if "blocks" in asked:
         asked["blocks"] = [
             resolve_names([block], source.frame.columns) if isinstance(block, str) else block
@@ -81,6 +80,13 @@ def asked_of(
     if decimals_from_data:
         asked["resolution"] = {**resolutions_seen(source, asked), **asked.get("resolution", {})}
     return source, asked
+
+
+def with_names_resolved(asked: dict[str, Any], columns: Sequence[str]) -> None:
+    """Split lists of columns among arguments at their commas, see `resolve_names`."""
+    for name in LISTS:
+        if name in asked:
+            asked[name] = resolve_names(asked[name], columns)
 
 
 def text_of_recipe(

@@ -15,10 +15,11 @@ from microveil.commands.asking import (
 )
 from microveil.commands.custodians import kept_of_recipe
 from microveil.commands.engines import engine_for, to_link
+from microveil.commands.spark import protect_in_spark
 from microveil.compare import Comparison, compare
 from microveil.compare.store import opened, written_whole
 from microveil.engines.disk import DiskEngine
-from microveil.errors import FileError, stands_alone
+from microveil.errors import EngineError, FileError, stands_alone
 from microveil.evaluation.analyses import Analyses
 from microveil.evaluation.promised import codes_in_release
 from microveil.files import Format, named_format
@@ -122,6 +123,16 @@ def protect_file(
     if into is not None:
         check_new_table(into, overwrite=overwrite)
     engine = engine_for(path, folder, recipe, arguments)
+    if not engine.in_process:
+        _refuse_in_spark(
+            text not in (None, TextFormat(separator="")), format not in (None, "parquet"),
+            bounds_alpha, decimals_from_data, public_report, escape_formulas, with_measurements,
+            into,
+        )  # fmt: skip
+        return protect_in_spark(
+            path, folder, engine, arguments,
+            recipe=recipe, overwrite=overwrite, ledger=ledger, progress=progress,
+        )  # fmt: skip
     source, asked = asked_of(
         path,
         arguments,
@@ -198,6 +209,16 @@ def protect_file(
         progress=progress,
     )
     return release
+
+
+def _refuse_in_spark(*said: Any) -> None:
+    """Refuse what is said of a file or its release that the engine of Spark has no way for."""
+    if any(said):
+        raise EngineError(
+            "engine",
+            "the one of Spark reads and writes Parquet, looks for no bounds and makes no pages",
+            "leave out the flags that ask for these, or the engine",
+        )
 
 
 def counted_releases(

@@ -25,7 +25,7 @@ from microveil.engines.base import (
 )
 from microveil.engines.registry import is_of_spark
 from microveil.engines.spark_scratch import SparkScratch, spark_failures
-from microveil.engines.spark_table import ID, ROW, SparkTable, refused, restored
+from microveil.engines.spark_table import ID, ROW, SparkFiles, SparkTable, refused, restored
 from microveil.errors import DataError, EngineError, RequestError
 from microveil.partition import Partition, ranking_sizes
 from microveil.schema import Attribute, Cells
@@ -153,7 +153,8 @@ class SparkEngine:
         A folder that the driver and all executors see; where the session is a local one by
         default among temporary files.
     record_id : str, optional
-        The column that decides between records of equal values.
+        The column that decides between records of equal values; of files it is by default the
+        place of a row in them.
     """
 
     memory: int | None = None
@@ -175,7 +176,8 @@ class SparkEngine:
 
     def table(self, given: Any, asked: Mapping[str, Any]) -> SparkTable:
         """Write the columns that are looked at to the scratch folder, with the record id."""
-        if not is_of_spark(given):
+        of_files = isinstance(given, SparkFiles)
+        if not of_files and not is_of_spark(given):
             raise RequestError(
                 "table", "the engine of Spark takes a Spark data frame", "leave out the engine"
             )
@@ -184,7 +186,7 @@ class SparkEngine:
                 raise refused(what, instead)
         if "auto" in (asked.get("k"), asked.get("method")):
             raise refused("weighs no requests", "choose k and method, by a sample for example")
-        if self._record_id is None:
+        if self._record_id is None and not of_files:
             raise EngineError(
                 "record_id",
                 "rows of a Spark frame are in no order, and something public must decide between "
@@ -197,9 +199,10 @@ class SparkEngine:
                 "columns are not looked through in Spark to see which are numbers of people",
                 "name those to protect (attributes=)",
             )
-        self._scratch = SparkScratch(given.sparkSession, self._folder)
+        frame = given.frame if of_files else given
+        self._scratch = SparkScratch(frame.sparkSession, self._folder)
         named = {*_listed(asked["attributes"]), *_listed(asked.get("keep") or ())}
-        return SparkTable(given, self._scratch, self._record_id, named)
+        return SparkTable(frame, self._scratch, self._record_id, named)
 
     def end(self) -> None:
         """Remove what was written between steps."""

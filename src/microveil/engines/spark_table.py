@@ -1,7 +1,7 @@
 """A Spark data frame as a table: what planning asks of it, and the way back to a frame."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -18,7 +18,7 @@ from microveil.table.decimals import MOST_DIGITS
 from microveil.table.frames import Elsewhere, check_names
 from microveil.table.restore import NOTHING, arrow_array
 
-__all__ = ["ID", "ROW", "ReleasedCells", "SparkTable", "refused", "restored"]
+__all__ = ["ID", "ROW", "ReleasedCells", "SparkFiles", "SparkTable", "refused", "restored"]
 
 # Columns of the frames between two steps: a number for each record, which joins go by, and the
 # record id, which decides between equal values. Table columns are called by their place.
@@ -47,6 +47,18 @@ class ReleasedCells(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SparkFiles:
+    """A frame as it was read from Parquet files, whose rows have a place in them.
+
+    Attributes
+    ----------
+    frame : pyspark.sql.DataFrame
+    """
+
+    frame: Any
+
+
 class SparkTable(Elsewhere):
     """A Spark frame that was written out once: the records stay what and where they are.
 
@@ -54,8 +66,9 @@ class SparkTable(Elsewhere):
     ----------
     frame : pyspark.sql.DataFrame
     scratch : SparkScratch
-    record_id : str
-        The column that decides between records of equal values.
+    record_id : str or None
+        The column that decides between records of equal values; None where their file and their
+        place in it do.
     named : collection of str
         The columns that are looked at.
 
@@ -68,7 +81,7 @@ class SparkTable(Elsewhere):
     has_index = False
 
     def __init__(
-        self, frame: Any, scratch: SparkScratch, record_id: str, named: Collection[str]
+        self, frame: Any, scratch: SparkScratch, record_id: str | None, named: Collection[str]
     ) -> None:
         from pyspark.sql import functions as sql
 
@@ -77,14 +90,19 @@ class SparkTable(Elsewhere):
         self.labels: Mapping[str, Labels] = {}
         self._types = {field.name: field.dataType for field in frame.schema.fields}
         self._scratch = scratch
-        self._check_id(record_id)
-        by_place = frame.toDF(*(_of_place(place) for place in range(len(self.names))))
+        if record_id is None:
+            of_record = sql.struct("_metadata.file_path", "_metadata.row_index")
+        else:
+            self._check_id(record_id)
+            of_record = sql.col(f"`{record_id.replace('`', '``')}`")
+        places = (_of_place(place) for place in range(len(self.names)))
+        by_place = frame.select(of_record, "*").toDF(ID, *places)
         looked_at = [self.called(name) for name in self.names if name in named]
         columns = [_bare(name, name) for name in looked_at]
         self.records = scratch.written(
             by_place.select(
                 sql.monotonically_increasing_id().alias(ROW),
-                _bare(self.called(record_id), ID),
+                _bare(ID, ID),
                 *columns,
             )
         )
@@ -113,7 +131,7 @@ class SparkTable(Elsewhere):
                 "name another column",
             )
 
-    def _counted(self, record_id: str) -> int:
+    def _counted(self, record_id: str | None) -> int:
         from pyspark.sql import functions as sql
 
         with spark_failures():

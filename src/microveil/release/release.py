@@ -19,10 +19,12 @@ from typing import TYPE_CHECKING, Any, Generic, cast
 import polars
 
 from microveil.engines.base import Engine
-from microveil.errors import DataError, RequestError, stands_alone
-from microveil.files import named_format
+from microveil.engines.registry import is_of_spark
+from microveil.errors import DataError, EngineError, RequestError, stands_alone
+from microveil.files import Format, named_format
 from microveil.files.folders import write_folders
 from microveil.files.formulas import begins_like_formula
+from microveil.files.parts import copy_parts
 from microveil.files.table_schema import SCHEMA_FILE, table_schema
 from microveil.files.table_writing import new_table
 from microveil.files.text import TextFormat
@@ -381,7 +383,8 @@ class Release(Generic[Frame_co]):
         ----------
         folder : str or Path
         format : str
-            "csv", "tsv.gz", "parquet" or another of `files.FORMATS`.
+            "csv", "tsv.gz", "parquet" or another of `files.FORMATS`; of a table of Spark's
+            "parquet", a folder of files.
         text : TextFormat, optional
             Separator, decimal mark and encoding of a file of text.
         report : str or callable, optional
@@ -425,19 +428,12 @@ class Release(Generic[Frame_co]):
         self.manifest.to_dict()  # before any file
         measurements = self._publishable_measurements() if with_measurements else None
         recording = self._recording(Path(folder), ledger)
-        data = _as_polars(self.data)
+        data = _to_write(self.data, form.name, [text, into, escape_formulas or None])
 
         def fill(public: Path, custodian: Path, table: str | None) -> None:
             progress("writing the table")
             name = f"data{form.suffixes[0]}"
-            digest = write_data(
-                data,
-                public / name,
-                text=text,
-                escape_formulas=escape_formulas,
-                form=form,
-                labels={name: column.labels for name, column in self.schema.items()},
-            )
+            digest = self._write_table(data, public / name, form, text, escaped=escape_formulas)
             if any(column.labels.parts - form.keeps for column in self.schema.values()):
                 is_escaped = escape_formulas and form.is_text
                 described = table_schema(_escaped(self.schema) if is_escaped else self.schema)
@@ -480,6 +476,21 @@ class Release(Generic[Frame_co]):
                 overwrite=overwrite,
                 announce=announced,
             )
+
+    def _write_table(
+        self, data: Any, path: Path, form: Format, text: TextFormat | None, *, escaped: bool
+    ) -> str:
+        """Write the table, and return its digest."""
+        if is_of_spark(data):
+            return copy_parts(data.inputFiles(), path)
+        return write_data(
+            data,
+            path,
+            text=text,
+            escape_formulas=escaped,
+            form=form,
+            labels={name: column.labels for name, column in self.schema.items()},
+        )
 
     def _publishable_measurements(self) -> dict[str, Any]:
         """Return the measurements with what their guarantee takes as given."""
@@ -528,6 +539,25 @@ def refuse_measurements(method: str, *, is_synthetic: bool, is_seeded: bool) -> 
             "a seed draws the noise: whoever knows it takes the noise off again",
             "leave out the seed",
         )
+
+
+def _to_write(data: Any, form: str, said: Sequence[Any]) -> Any:
+    """Return a table as polars has it, or one of Spark's, which is written as it is or not at all.
+
+    Raises
+    ------
+    EngineError
+        If one of Spark's is to be written in another format, or anything is said of its text.
+    """
+    if not is_of_spark(data):
+        return _as_polars(data)
+    if form != "parquet" or any(one is not None for one in said):
+        raise EngineError(
+            "format",
+            "a table of Spark's is written as Parquet, and into no other place",
+            "pass format='parquet' (--format parquet), without what text and databases take",
+        )
+    return data
 
 
 def _handed_on(

@@ -1,0 +1,91 @@
+"""A Parquet file or a folder of them, protected by Spark: what the command line does with it."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from microveil.commands.asking import with_names_resolved
+from microveil.commands.custodians import kept_of_recipe
+from microveil.commands.named_values import with_named_values
+from microveil.engines.base import Engine
+from microveil.errors import FileError
+from microveil.files.parts import digest_of_parts
+from microveil.protect import Findings, ReleaseFindings, draw, examined_plan, released
+from microveil.release import Release
+from microveil.release.recipe import merged, read_recipe
+
+__all__ = ["protect_in_spark"]
+
+# Of a release that stays in Spark.
+NOT_LINKED = "the records are in Spark"
+NO_REPORT = "No custodian's report was written: the records are in Spark."
+
+
+def protect_in_spark(
+    path: str | Path,
+    folder: str | Path,
+    engine: Engine,
+    arguments: Mapping[str, Any],
+    *,
+    recipe: str | Path | Mapping[str, Any] | None,
+    overwrite: bool,
+    ledger: str | Path | None,
+    progress: Callable[[str], None],
+) -> Release:
+    """Protect a table of Parquet files and write the release, as `protect_file` does.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file, or a folder of them: here, and wherever executors run.
+    folder : str or Path
+    engine : Engine
+        That of Spark.
+    arguments : dict
+        Of `protect`; those by column may be entries NAME=VALUES.
+    recipe, overwrite, ledger, progress
+        See `protect_file`.
+
+    Raises
+    ------
+    MicroveilError
+        If anything breaks a rule; nothing is written then.
+    """
+    from microveil.engines.spark_scratch import spark_failures
+    from microveil.engines.spark_table import SparkFiles
+
+    place = Path(path).absolute()
+    files = [place] if place.is_file() else sorted(place.glob("*.parquet"))
+    if not files or any(file.suffix != ".parquet" for file in files):
+        raise FileError(
+            f"{path}",
+            "the engine of Spark reads a Parquet file, or a folder of them, and this is neither",
+            "name one whose name ends in .parquet, or leave out the engine",
+        )
+    with spark_failures():
+        from pyspark.sql import SparkSession
+
+        spark = SparkSession.builder.appName("microveil").getOrCreate()
+        frame = spark.read.parquet(*(file.as_uri() for file in files))
+    asked = merged(
+        {} if recipe is None else read_recipe(recipe), with_named_values(arguments, frame.columns)
+    )
+    with_names_resolved(asked, frame.columns)
+    try:
+        planned, foreseen = examined_plan(SparkFiles(frame=frame), asked, engine, progress)
+        drawn = draw(planned, engine, progress)
+    finally:
+        engine.end()
+    release = released(
+        planned,
+        drawn,
+        Findings(
+            plan=foreseen,
+            release=ReleaseFindings(linkage=None, not_linked=NOT_LINKED, worst=None, moved=()),
+        ),
+        notes=[NO_REPORT],
+        input={"name": place.name, "sha256": digest_of_parts(files)},
+        **kept_of_recipe(recipe, None),
+    )
+    release.write(folder, format="parquet", overwrite=overwrite, ledger=ledger, progress=progress)
+    return release

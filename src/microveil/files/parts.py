@@ -1,0 +1,58 @@
+"""Tables of many files: a folder of parts, as clusters of machines write them."""
+
+import hashlib
+import shutil
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from microveil.errors import FileError
+
+__all__ = ["copy_parts", "digest_of_parts"]
+
+
+def copy_parts(files: Sequence[str], folder: Path) -> str:
+    """Copy the files of a table into a new folder, by numbers for names.
+
+    Parameters
+    ----------
+    files : sequence of str
+        Their addresses, "file:///...".
+    folder : Path
+
+    Returns
+    -------
+    str
+        See `digest_of_parts`.
+
+    Raises
+    ------
+    FileError
+        If one cannot be read or written.
+    """
+    folder.mkdir()
+    copies = []
+    try:
+        for number, address in enumerate(sorted(files)):
+            copies.append(folder / f"part-{number:05}.parquet")
+            shutil.copyfile(unquote(urlsplit(address).path), copies[-1])
+        return digest_of_parts(copies)
+    except OSError:
+        raise FileError(
+            f"{folder.name}", "a part of the table cannot be copied", "see that there is room"
+        ) from None
+
+
+def digest_of_parts(files: Iterable[Path]) -> str:
+    """Return the SHA-256 of a file, or of many that of theirs, a line each in the order of names.
+
+    >>> digest_of_parts([])
+    'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
+    """
+    digests = []
+    for file in sorted(files):
+        with file.open("rb") as part:
+            digests.append(hashlib.file_digest(part, "sha256").hexdigest())
+    if len(digests) == 1:
+        return digests[0]
+    return hashlib.sha256("".join(f"{digest}\n" for digest in digests).encode()).hexdigest()
