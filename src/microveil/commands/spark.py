@@ -9,6 +9,7 @@ from microveil.commands.custodians import kept_of_recipe
 from microveil.commands.named_values import with_named_values
 from microveil.engines.base import Engine
 from microveil.errors import FileError
+from microveil.files.parquet_folder import files_of_folder
 from microveil.files.parts import digest_of_parts
 from microveil.protect import Findings, ReleaseFindings, draw, examined_plan, released
 from microveil.release import Release
@@ -19,6 +20,10 @@ __all__ = ["protect_in_spark"]
 # Of a release that stays in Spark.
 NOT_LINKED = "the records are in Spark"
 NO_REPORT = "No custodian's report was written: the records are in Spark."
+
+
+def _files(place: Path) -> list[Path]:
+    return files_of_folder(place) if place.is_dir() else []
 
 
 def protect_in_spark(
@@ -55,7 +60,7 @@ def protect_in_spark(
     from microveil.engines.spark_table import SparkFiles
 
     place = Path(path).absolute()
-    files = [place] if place.is_file() else sorted(place.glob("*.parquet"))
+    files = [place] if place.is_file() else _files(place)
     if not files or any(file.suffix != ".parquet" for file in files):
         raise FileError(
             f"{path}",

@@ -10,6 +10,8 @@ from microveil.errors import FileError
 
 __all__ = ["copy_parts", "digest_of_parts"]
 
+_PIECE = 1 << 22
+
 
 def copy_parts(files: Sequence[str], folder: Path) -> str:
     """Copy the files of a table into a new folder, by numbers for names.
@@ -44,15 +46,14 @@ def copy_parts(files: Sequence[str], folder: Path) -> str:
 
 
 def digest_of_parts(files: Iterable[Path]) -> str:
-    """Return the SHA-256 of a file, or of many that of theirs, a line each in the order of names.
+    """Return the SHA-256 of the bytes of all files, in the order of their names.
 
     >>> digest_of_parts([])
     'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
     """
-    digests = []
-    for file in sorted(files):
-        with file.open("rb") as part:
-            digests.append(hashlib.file_digest(part, "sha256").hexdigest())
-    if len(digests) == 1:
-        return digests[0]
-    return hashlib.sha256("".join(f"{digest}\n" for digest in digests).encode()).hexdigest()
+    digest = hashlib.sha256()
+    for path in sorted(files):
+        with path.open("rb") as file:
+            while piece := file.read(_PIECE):
+                digest.update(piece)
+    return digest.hexdigest()
