@@ -70,7 +70,7 @@ def on_people(method, **arguments):
 def planned(table, request):
     """What `measured` takes: the first attribute's plan, and what it was made from."""
     made = Request.of({name: value for name, value in request.items() if value is not None})
-    prepared = prepare(table, made)
+    prepared = prepare(table, made, LocalEngine())
     whole = plan_prepared(prepared, made, LocalEngine())
     return whole.attributes[0], prepared, made, whole
 

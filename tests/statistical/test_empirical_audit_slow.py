@@ -138,7 +138,7 @@ def test_noise_that_is_too_small_is_found(method, scope):
     request = Request.of(
         {"method": method, "epsilon": 1, "k": 10, "bounds": DOMAIN, "attributes": ["INCOME"]}
     )
-    prepared = prepare(INCOMES, request)
+    prepared = prepare(INCOMES, request, LocalEngine())
     planned = plan_prepared(prepared, request, LocalEngine())
     (part,) = planned.attributes
     settings = {"engine": LocalEngine(), "runs": RUNS, "confidence": CONFIDENCE, "audit_seed": 1}
