@@ -9,7 +9,7 @@ from microveil.commands.custodians import kept_of_recipe
 from microveil.commands.named_values import with_named_values
 from microveil.engines.base import Engine
 from microveil.errors import FileError
-from microveil.files.parquet_folder import files_of_folder
+from microveil.files.parquet_folder import check_parts, files_of_folder
 from microveil.files.parts import digest_of_parts
 from microveil.protect import Findings, ReleaseFindings, draw, examined_plan, released
 from microveil.release import Release
@@ -20,10 +20,6 @@ __all__ = ["protect_in_spark"]
 # Of a release that stays in Spark.
 NOT_LINKED = "the records are in Spark"
 NO_REPORT = "No custodian's report was written: the records are in Spark."
-
-
-def _files(place: Path) -> list[Path]:
-    return files_of_folder(place) if place.is_dir() else []
 
 
 def protect_in_spark(
@@ -60,13 +56,14 @@ def protect_in_spark(
     from microveil.engines.spark_table import SparkFiles
 
     place = Path(path).absolute()
-    files = [place] if place.is_file() else _files(place)
-    if not files or any(file.suffix != ".parquet" for file in files):
+    files = files_of_folder(place) if place.is_dir() else [place]
+    if not files or not all(file.is_file() and file.suffix == ".parquet" for file in files):
         raise FileError(
             f"{path}",
             "the engine of Spark reads a Parquet file, or a folder of them, and this is neither",
             "name one whose name ends in .parquet, or leave out the engine",
         )
+    check_parts(files)  # Spark would take the columns of one, and leave out those of others
     with spark_failures():
         from pyspark.sql import SparkSession
 

@@ -38,7 +38,7 @@ Item = TypeVar("Item")
 Value = TypeVar("Value")
 Whole = NDArray[np.int64]
 
-# Summaries and plans of so many clusters of one attribute take about 2 GB of the driver's memory.
+# Summaries and plans of so many clusters of one attribute take 1 to 2 GB, by their arrays.
 MOST_CLUSTERS = 10_000_000
 # Records of a partition, but where there are more than Spark is to make partitions.
 FEW = 50_000

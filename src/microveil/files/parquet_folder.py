@@ -12,7 +12,7 @@ from microveil.files.typed import POLARS_ERRORS, TypedTable, broken, without_met
 from microveil.table.memory import check_reading
 from microveil.table.scratch import Scratch
 
-__all__ = ["digested", "files_of_folder", "opened"]
+__all__ = ["check_parts", "digested", "files_of_folder", "opened"]
 
 
 def files_of_folder(folder: Path) -> list[Path]:
@@ -39,10 +39,8 @@ def opened(files: list[Path], scratch: Scratch | None = None) -> TypedTable:
         If a file is broken, changes meanwhile, or has other columns than the first.
     """
     states = [state_of(path) for path in files]
-    outlines = [_outline(path) for path in files]
+    outlines = check_parts(files)
     schema = outlines[0].collect_schema()
-    for path, outline in zip(files, outlines, strict=True):
-        _check_alike(path, outline.collect_schema(), files[0].name, schema)
     if scratch is None:
         size = sum(path.stat().st_size for path in files)
         n_records = sum(outline.select(pl.len()).collect().item() for outline in outlines)
@@ -54,6 +52,21 @@ def opened(files: list[Path], scratch: Scratch | None = None) -> TypedTable:
     for path, state in zip(files, states, strict=True):
         check_unchanged(path, state)
     return TypedTable(without_metadata(files[0].parent, pl.DataFrame(columns)))
+
+
+def check_parts(files: list[Path]) -> list[pl.LazyFrame]:
+    """Outline the files of a table, and see that all have the same columns.
+
+    Raises
+    ------
+    FileError
+        If one is broken, or has other columns than the first.
+    """
+    outlines = [_outline(path) for path in files]
+    schema = outlines[0].collect_schema()
+    for path, outline in zip(files, outlines, strict=True):
+        _check_alike(path, outline.collect_schema(), files[0].name, schema)
+    return outlines
 
 
 def digested(files: list[Path], scratch: Scratch | None) -> Iterator[bytes]:
