@@ -37,6 +37,8 @@ SMALL = 1 << 16
 PART = 8
 # and how often is looked whether they do, in seconds: until then a disk reads some 20 MB.
 INTERVAL = 0.01
+# Written at a time where the system reserves no place.
+ZEROS = 1 << 22
 # Where Linux says what a process has in memory; elsewhere the system alone takes pages back.
 _SIZE = Path("/proc/self/statm")
 
@@ -103,7 +105,7 @@ class Scratch:
             return np.empty(n_values, dtype)
         with self._opened() as file:
             # Without its place on the disk a page that is written would end the process.
-            self._written(lambda: os.posix_fallocate(file.fileno(), 0, size), size)
+            self._written(lambda: _reserve(file, size), size)
             pages = self._mapped(file)
         return np.frombuffer(pages, dtype=dtype)
 
@@ -181,6 +183,16 @@ class Scratch:
             f"files must be writable in {self.folder}, and the system says: {reason}",
             "name another folder (--scratch)",
         )
+
+
+def _reserve(file: IO[bytes], size: int) -> None:
+    """Take the place of so many bytes on the disk: by the system, or by writing zeros."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file.fileno(), 0, size)
+        return
+    zeros = bytes(ZEROS)
+    for start in range(0, size, ZEROS):
+        file.write(zeros[: size - start])
 
 
 def _arrow() -> Any:
