@@ -17,9 +17,10 @@ from microveil.table.threads import in_threads
 
 __all__ = ["DiskEngine"]
 
-# Bytes for a value of a column that is put in order, planned or drawn (measured: 20 to 24), or
-# compared (33), and what the process takes before it holds any (measured: 160 MB).
-WORKED_ON, AT_HAND, LIBRARIES = 28, 36, 200_000_000
+# Bytes for a value of a column that is worked on beside others (measured: 40 to 45, with what
+# libraries hold back), of the one column at hand where there is room for no more (36), and what
+# the process takes before it holds any (measured: 160 MB).
+WORKED_ON, AT_HAND, LIBRARIES = 48, 36, 200_000_000
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
