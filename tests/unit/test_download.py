@@ -76,7 +76,7 @@ class Site(BaseHTTPRequestHandler):
 
     def slow_csv(self):
         self.answer(CSV[:20], Content_Length=str(len(CSV)))
-        time.sleep(1)
+        time.sleep(3)
 
     def broken_csv(self):
         self.wfile.write(b"HTTP/1.1 " + SECRET.encode() + b"\r\n\r\n")
