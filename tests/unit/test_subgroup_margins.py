@@ -15,6 +15,7 @@ from microveil.synthesis.measurements import Measurements
 from microveil.utility.subgroups import compare_subgroups, margins_of_trials
 
 N = 2000
+FEW = 4
 RANDOM = np.random.Generator(np.random.PCG64(7))
 REGION = RANDOM.choice(["E", "N", "S", "W"], N, p=[0.4, 0.3, 0.2, 0.1])
 SEX = np.where(RANDOM.random(N) < np.where(REGION == "E", 0.7, 0.4), "f", "m")
@@ -85,7 +86,7 @@ def test_margins_hang_on_measurements_and_on_the_groups_alone():
     assert again.margins.shares.tolist() == one.margins.shares.tolist()
     written = mv.assess(PEOPLE, release, by=["REGION", "SEX"]).to_dict()["subgroups"]
     assert written == json.loads(json.dumps(written))
-    assert written["margins"] == {"confidence": 0.95, "trials": 2, "reason": None}
+    assert written["margins"] == {"confidence": 0.95, "trials": FEW, "reason": None}
     for g, group in enumerate(written["groups"]):
         assert list(group) == ["group", "count", "share", "means", "margin"]
         assert group["margin"]["share"] == one.margins.shares[g] > 0
@@ -127,8 +128,11 @@ def mixed():
 
 @pytest.fixture
 def few_trials(monkeypatch):
-    """What a margin is of, and where there is none, hangs on no number of trials."""
-    monkeypatch.setattr("microveil.evaluation.subgroup_margins.TRIALS", 2)
+    """What a margin is of, and where there is none, hangs on no number of trials.
+
+    Of two trials both may come out without any deviation; of four next to never.
+    """
+    monkeypatch.setattr("microveil.evaluation.subgroup_margins.TRIALS", FEW)
 
 
 @pytest.fixture(scope="module")
