@@ -105,20 +105,6 @@ def test_releases_guarantees_and_manifests_are_equal(method, more):
     same(*both(people(200), **asked(method, **{**more, **keep})))
 
 
-@pytest.mark.parametrize("n_records", [2, K, 2 * K - 1, 2 * K, 2 * K + 1])
-@pytest.mark.parametrize("alike", [False, True])
-def test_tables_of_few_records_are_released_alike(n_records, alike):
-    """Of k and 2k - 1 records, and where all values are equal; of fewer both refuse."""
-    request = asked("idp-vector", attributes=["AGE", "PAY"], keep=())
-    table = people(n_records, alike=alike)
-    if n_records >= K:
-        same(*both(table, **request))
-        return
-    for engine in ("memory", "disk"):
-        with pytest.raises(mv.DataError, match="fewer records than k"):
-            mv.protect(table, **request, engine=engine)
-
-
 def test_categories_units_parts_and_new_tables_are_released_alike():
     """Whatever the request: matrices, copies in a unit, two methods, noisy counts."""
     table = people(300).with_columns(HOME=pl.int_range(300) // 2)

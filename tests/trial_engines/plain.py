@@ -279,10 +279,10 @@ def _among(column, shared):
 
 
 def _members(labels):
-    return [
-        [place for place, label in enumerate(labels) if label == cluster]
-        for cluster in sorted(set(labels))
-    ]
+    members = {label: [] for label in sorted(set(labels))}
+    for place, label in enumerate(labels):
+        members[label].append(place)
+    return [*members.values()]
 
 
 def _listed(members, records, n_records):

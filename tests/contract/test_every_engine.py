@@ -1,0 +1,214 @@
+"""One contract for every engine: what it releases, claims and refuses is as the one in memory.
+
+Tables on which engines go wrong: of one record, of k and of 2k - 1, of 100,000; ties and missing
+values; all values equal; next to all of them in one place, so that one bucket, partition or
+cluster border holds everything.
+"""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import microveil as mv
+from microveil.engines import ENGINES
+from microveil.errors import EngineError, MicroveilError
+from microveil.methods import METHODS
+from microveil.table import scratch
+from spark_session import session
+from trial_engines.plain import PlainEngine
+
+K = 3
+BOUNDS = {"AGE": (0, 120), "PAY": (0, 1000), "GAP": (0, 60)}
+# Of what is asked for, the steps that an engine has no way for: it must refuse them, and no more.
+RANKED = {"dp-um", "idp-ls", "idp-cbls", "idp-vector", "record-dp", "ranking"}
+REFUSED = {
+    "disk": set(),
+    "plain": {"optimal", "kanon-dp"},
+    "spark": {*METHODS} - RANKED,
+}
+ENGINES_HELD = ["disk", "plain", pytest.param("spark", marks=pytest.mark.spark)]
+# Choices that give each method what it asks for, beside those of all.
+CHOICES = {
+    "record-dp": {"partition": "ranking"},
+    "pram": {"attributes": ["AGE", "GAP"]},
+    "dp-synthetic": {"epsilon": 300, "missing": "protect"},
+}
+
+
+def people(n_records):
+    """A table with ties and missing values, in the order of its record id."""
+    random = np.random.default_rng(n_records)
+    gaps = random.integers(0, 50, n_records)
+    return pl.DataFrame(
+        {
+            "ID": np.arange(n_records),
+            "AGE": random.integers(18, 90, n_records),
+            "PAY": np.round(random.gamma(2, 50, n_records), 1).clip(0, 900),
+            "GAP": [None if place % 7 == 6 else gap for place, gap in enumerate(gaps)],
+        }
+    )
+
+
+def alike(n_records):
+    """All values of a column are equal."""
+    return people(n_records).with_columns(AGE=pl.lit(40), PAY=pl.lit(2.5), GAP=pl.lit(7))
+
+
+def heaped(n_records):
+    """But for the two ends of the bounds all values are equal: one bucket holds them."""
+    ends = pl.int_range(n_records)
+    columns = {
+        name: pl.when(ends == n_records // 2).then(lower).when(ends == 1).then(upper).otherwise(9)
+        for name, (lower, upper) in BOUNDS.items()
+    }
+    return people(n_records).with_columns(**columns).cast({"PAY": pl.Float64})
+
+
+TABLES = {
+    "one record": lambda: people(1),
+    "k records": lambda: people(K),
+    "2k - 1 records": lambda: people(2 * K - 1),
+    "2k records": lambda: people(2 * K),
+    "ties and missing": lambda: people(150),
+    "all equal": lambda: alike(40),
+    "one bucket": lambda: heaped(60),
+}
+
+
+def asked(method, **more):
+    request = {"method": method, "k": K, "epsilon": 5, "attributes": [*BOUNDS], "bounds": BOUNDS,
+               "resolution": {"PAY": 0.1}, "missing": "keep", "exact_cells": "allow", "seed": 3,
+               **CHOICES.get(method, {}), **more}  # fmt: skip
+    for name in ("bounds", "resolution"):
+        request[name] = {
+            one: given for one, given in request[name].items() if one in request["attributes"]
+        }
+    return request
+
+
+@pytest.fixture
+def carry_out(request, monkeypatch):
+    """Release a table by an engine: rows by their id, guarantee, notes and manifest."""
+    monkeypatch.setattr(scratch, "SMALL", 8)  # arrays of a few records go to the disk
+    monkeypatch.setitem(ENGINES, "plain", ("trial_engines.plain", "PlainEngine"))
+
+    def release(engine, table, asked_for):
+        made = {**asked_for, "engine": engine}
+        # A new table's rows are nobody's, and the id of none of them.
+        by_id = ["ID"] if asked_for["method"] != "dp-synthetic" else []
+        if engine == "spark":
+            spark = request.getfixturevalue("spark")
+            table = spark.createDataFrame(table.sample(fraction=1, shuffle=True, seed=1).to_arrow())
+            made["record_id"] = "ID"
+        drawn = mv.protect(table, **made, keep=by_id)
+        data = drawn.data if isinstance(drawn.data, pl.DataFrame) else drawn.data.toArrow()
+        rows = pl.DataFrame(data)
+        return rows.sort(by_id) if by_id else rows, drawn
+
+    return release
+
+
+@pytest.fixture(scope="module")
+def spark():
+    """One session for all of them."""
+    pytest.importorskip("pyspark", reason="make test-spark installs PySpark")
+    made = session()
+    yield made
+    made.stop()
+
+
+def figures(release):
+    """A manifest without the moment, the engine, and what is weighed of tables in memory alone."""
+    contents = release.manifest.to_dict()
+    for name in ("created", "advice", "custodian_notes"):
+        contents.pop(name, None)
+    for name in ("engine", "scratch", "memory", "record_id"):
+        del contents["parameters"][name]
+    return contents
+
+
+def equal(one, other):
+    """Equal, but for the last digits of what is added up in floating point."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(equal(one[name], other[name]) for name in one)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(equal, one, other))
+    if isinstance(one, float) and isinstance(other, float):
+        return one == pytest.approx(other, rel=1e-9, abs=1e-9, nan_ok=True)
+    return type(one) is type(other) and one == other
+
+
+def hold(carry_out, engine, table, asked_for):
+    """Hold an engine against the one in memory: the same release, or the same refusal."""
+    if table.height < K:
+        with pytest.raises(MicroveilError) as expected:
+            carry_out("memory", table, asked_for)
+        with pytest.raises(expected.type) as refused:
+            carry_out(engine, table, asked_for)
+        assert str(refused.value) == str(expected.value)
+        return
+    expected = carry_out("memory", table, asked_for)
+    rows, release = carry_out(engine, table, asked_for)
+    assert rows.equals(expected[0])
+    assert rows.schema == expected[0].schema
+    assert release.guarantee == expected[1].guarantee
+    assert release.notes == expected[1].notes
+    assert equal(figures(release), figures(expected[1]))
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("method", sorted(RANKED))
+@pytest.mark.parametrize("engine", ENGINES_HELD)
+def test_ranked_methods_release_alike(carry_out, engine, method, table):
+    """Cells, guarantee, notes and manifest equal under one seed; refusals by the same words."""
+    hold(carry_out, engine, TABLES[table](), asked(method))
+
+
+@pytest.mark.parametrize("method", sorted({*METHODS} - RANKED - {"auto"}))
+@pytest.mark.parametrize("engine", ENGINES_HELD)
+def test_other_methods_release_alike_or_are_refused(carry_out, engine, method):
+    """What an engine does not have it refuses, with what would do; whatever else is equal."""
+    if method not in REFUSED[engine]:
+        for table in ("2k - 1 records", "ties and missing", "one bucket"):
+            hold(carry_out, engine, TABLES[table](), asked(method))
+        return
+    with pytest.raises(EngineError) as refused:
+        carry_out(engine, people(150), asked(method))
+    assert refused.value.remedy
+
+
+@pytest.mark.parametrize(
+    "engine",
+    [
+        "disk",
+        pytest.param("plain", marks=pytest.mark.slow),
+        pytest.param("spark", marks=pytest.mark.spark),
+    ],
+)
+def test_a_hundred_thousand_records_are_released_alike(carry_out, engine):
+    """In as many batches, pieces and partitions as an engine makes of them."""
+    table = people(100_000)
+    hold(carry_out, engine, table, asked("idp-vector", k=1000, attributes=["PAY", "GAP"]))
+
+
+def test_a_difference_does_not_go_unseen(carry_out, monkeypatch):
+    """The contract can fail: by one cell, and by a sum of one cluster."""
+    table, request = people(150), asked("idp-vector")
+    broadcast, ranked = PlainEngine.broadcast, PlainEngine.cluster_by_rank
+    hold(carry_out, "plain", table, request)
+
+    def one_more(engine, partition, values):
+        cells = broadcast(engine, partition, values)
+        cells[0] += 1
+        return cells
+
+    def another_sum(engine, column, k, *, widen=False):
+        found = ranked(engine, column, k, widen=widen)
+        found.clusters.sums[0] += 1
+        return found
+
+    for step, spoilt in (("broadcast", one_more), ("cluster_by_rank", another_sum)):
+        with monkeypatch.context() as once:
+            once.setattr(PlainEngine, step, spoilt)
+            with pytest.raises(AssertionError):
+                hold(carry_out, "plain", table, request)
