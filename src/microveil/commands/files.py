@@ -18,6 +18,7 @@ from microveil.commands.engines import engine_for, to_link
 from microveil.commands.spark import protect_in_spark
 from microveil.compare import Comparison, compare
 from microveil.compare.store import opened, written_whole
+from microveil.engines.base import Engine
 from microveil.engines.disk import DiskEngine
 from microveil.errors import EngineError, FileError, stands_alone
 from microveil.evaluation.analyses import Analyses
@@ -30,7 +31,14 @@ from microveil.files.table_writing import check_new_table
 from microveil.files.text import TextFormat
 from microveil.ledger import Totals, ledger_place, read_ledger
 from microveil.methods import METHODS
-from microveil.protect import Findings, draw, examined_plan, release_findings, released
+from microveil.protect import (
+    Findings,
+    ReleaseFindings,
+    draw,
+    examined_plan,
+    release_findings,
+    released,
+)
 from microveil.release import Plan, Release
 from microveil.release.notes import REPORTED_RECORDS, file_notes
 from microveil.release.proposal import propose_recipe
@@ -145,13 +153,8 @@ def protect_file(
     )
     form = named_format(source.format.name if format is None else format)
     ledger_place(folder, asked.get("population"), ledger)  # what is wrong with it, before any work
-    method = METHODS.get(str(asked.get("method")))
-    if with_measurements and method is not None:
-        refuse_measurements(
-            method.id,
-            is_synthetic=method.is_synthetic,
-            is_seeded=asked.get("seed") is not None,
-        )
+    if with_measurements:
+        _refuse_measurements_of(asked)
     linked = to_link(engine, source.frame, asked) if linkage else False
     planned, foreseen = examined_plan(
         labelled(source), asked, engine, progress, linked=linked is True
@@ -165,19 +168,8 @@ def protect_file(
     drawn = draw(planned, engine, progress)
     if not form.has_types:
         drawn = replace(drawn, data=_written_whole(drawn.data, planned))
-    codes = codes_of(asked)
     original = _kept(source.frame, planned)
-    compared = release_findings(
-        original,
-        drawn.data,
-        [part.attribute.name for part in planned.attributes],
-        in_place=planned.guarantee.in_place,
-        linkage=linked,
-        categories=_listed(planned),
-        codes=(codes, codes_in_release(codes, planned.guarantee)),
-        progress=progress,
-        side_by_side=engine.side_by_side,
-    )
+    compared = _compared(original, drawn.data, planned, asked, engine, linked, progress)
     is_reported = source.frame.height <= REPORTED_RECORDS
     release = released(
         planned,
@@ -209,6 +201,41 @@ def protect_file(
         progress=progress,
     )
     return release
+
+
+def _refuse_measurements_of(asked: Mapping[str, Any]) -> None:
+    """Refuse measurements of a request that names a method without them, before any work."""
+    method = METHODS.get(str(asked.get("method")))
+    if method is not None:
+        refuse_measurements(
+            method.id,
+            is_synthetic=method.is_synthetic,
+            is_seeded=asked.get("seed") is not None,
+        )
+
+
+def _compared(
+    original: polars.DataFrame,
+    data: polars.DataFrame,
+    planned: Plan,
+    asked: Mapping[str, Any],
+    engine: Engine,
+    linked: bool | str,
+    progress: Progress,
+) -> ReleaseFindings:
+    """Hold what was drawn against the original, for the custodian."""
+    codes = codes_of(asked)
+    return release_findings(
+        original,
+        data,
+        [part.attribute.name for part in planned.attributes],
+        in_place=planned.guarantee.in_place,
+        linkage=linked,
+        categories=_listed(planned),
+        codes=(codes, codes_in_release(codes, planned.guarantee)),
+        progress=progress,
+        side_by_side=engine.side_by_side,
+    )
 
 
 def _refuse_in_spark(*said: Any) -> None:
