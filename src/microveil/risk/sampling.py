@@ -96,7 +96,8 @@ def counted_in_blocks(
     is_open = np.ones(n_queries, dtype=np.bool_)
 
     def add(block: slice) -> tuple[Positions, NDArray[np.int64]]:
-        asked = np.flatnonzero(is_open)
+        # Of a copy: numpy counts first and looks again, and other threads close queries meanwhile.
+        asked = np.flatnonzero(is_open.copy())
         found = count(block, asked) if len(asked) else np.empty(0, dtype=np.int64)
         is_open[asked[found < 0]] = False
         return asked, found
