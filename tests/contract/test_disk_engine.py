@@ -3,6 +3,7 @@
 import errno
 import hashlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import pytest
 import microveil as mv
 from microveil.commands.engines import engine_for
 from microveil.commands.files import protect_file
+from microveil.engines import disk
 from microveil.engines.disk import DiskEngine
 from microveil.engines.local import LocalEngine
 from microveil.files import csv_format, parquet_format, structure
@@ -299,11 +301,31 @@ def test_the_disk_is_taken_where_the_memory_would_not_hold_the_table(tmp_path, m
     assert type(engine_for(tmp_path / "people.csv", folder, {"memory": "1GB"}, {})) is LocalEngine
 
 
-def test_a_column_that_memory_does_not_hold_is_refused(monkeypatch):
-    """With the figures, and with what would do."""
-    monkeypatch.setattr("microveil.table.memory.ALWAYS", 10**9)
-    with pytest.raises(mv.DataError, match=r"1\.0 GB of memory, and 500 MB are allowed"):
-        mv.protect(people(50), **asked("dp-um"), memory="500MB")
+@pytest.mark.parametrize(
+    ("method", "k", "takes"),
+    [("dp-um", 10, "592 MB"), ("dp-um", 2, "1.0 GB"), ("laplace", None, "922 MB")],
+)
+def test_a_column_that_memory_does_not_hold_is_refused(monkeypatch, method, k, takes):
+    """With the figures, which grow with the clusters, and with what would do."""
+    monkeypatch.setattr(disk, "LOOKED_AT", 10**6 * 30)
+    monkeypatch.setattr(disk, "A_VALUE", 10**6 * 22)
+    monkeypatch.setattr(disk, "A_CLUSTER", 10**7 * 11)
+    request = asked(method, attributes=["AGE"], keep=()) | {"k": k, "epsilon": 1, "scope": None}
+    rule = re.escape(f"column of 10 records takes about {takes} of memory, and 500 MB are allowed")
+    with pytest.raises(mv.DataError, match=rule):
+        mv.protect(people(10), **request, memory="500MB")
+
+
+def test_columns_side_by_side_are_no_more_than_memory_holds(monkeypatch):
+    """Each of 20 values and a cluster takes 550 MB: of 1 GB there is room for one, of 2 for two."""
+    seen = []
+    monkeypatch.setattr(disk, "in_threads", lambda *_given, at_once: seen.append(at_once) or [])
+    monkeypatch.setattr(disk, "A_VALUE", 22 * 10**6)
+    monkeypatch.setattr(disk, "LOOKED_AT", 1)
+    monkeypatch.setattr(disk, "A_CLUSTER", 110 * 10**6)
+    for memory in (10**9, 2 * 10**9, 4 * 10**9):
+        DiskEngine(memory=memory).side_by_side(abs, [1, 2, 3], 60, 3)
+    assert seen == [1, 2, 6]
 
 
 def test_records_taken_together_are_refused_where_memory_does_not_hold_them():

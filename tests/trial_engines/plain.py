@@ -73,11 +73,12 @@ class PlainEngine:
     """Every step as its definition says."""
 
     memory = None
-    bytes_a_value = None
     in_process = True
 
-    def side_by_side(self, work, items, n_values):
-        del n_values
+    def column_memory(self, n_records, n_clusters):
+        return None
+
+    def side_by_side(self, work, items, n_values, n_clusters=0):
         return [work(item) for item in items]
 
     def kept(self, value):

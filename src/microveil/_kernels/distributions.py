@@ -22,6 +22,21 @@ def largest_distance(one, other):
 
 
 @numba.njit(cache=True, nogil=True)
+def usable(values, missing, largest, found):
+    """Write the values that are there, and of no more than ``largest`` either way, to ``found``.
+
+    ``missing`` is empty where no value is. Returns how many they are.
+    """
+    count = 0
+    for i in range(len(values)):
+        value = float(values[i])
+        if abs(value) <= largest and not (len(missing) and missing[i]):
+            found[count] = value
+            count += 1
+    return count
+
+
+@numba.njit(cache=True, nogil=True)
 def count_pairs(one, other, counts):
     """Add to counts[a, b] how many records have code a in one and b in the other."""
     for i in range(len(one)):

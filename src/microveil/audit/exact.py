@@ -27,7 +27,7 @@ from microveil.release import Plan
 from microveil.release.recipe import merged, read_recipe
 from microveil.release.request import Arguments
 from microveil.release.settling import plan_settled, settle_asked
-from microveil.table.threads import in_threads
+from microveil.table.threads import SideBySide, in_threads
 from microveil.text import aligned, one_line
 
 __all__ = ["AttributeAudit", "Audit", "audit", "audit_of"]
@@ -227,11 +227,11 @@ def audit(
     return audit_of(plan_settled(settle_asked(table, asked, engine), engine))
 
 
-def audit_of(planned: Plan) -> Audit:
+def audit_of(planned: Plan, side_by_side: SideBySide = in_threads) -> Audit:
     """Audit a plan, its attributes side by side."""
     parts, unit = planned.attributes, planned.claim.unit
     n_clusters = sum(part.n_clusters for part in parts)
-    entries = in_threads(lambda part: AttributeAudit.of(part, unit), parts, n_clusters)
+    entries = side_by_side(lambda part: AttributeAudit.of(part, unit), parts, 0, n_clusters)
     return Audit(
         attributes={part.attribute.name: entry for part, entry in zip(parts, entries, strict=True)},
         conditions=planned.claim.conditions,

@@ -161,11 +161,6 @@ class Engine(Protocol):
         ...
 
     @property
-    def bytes_a_value(self) -> int | None:
-        """What work takes for a value of the one column that is at hand; None where all are."""
-        ...
-
-    @property
     def in_process(self) -> bool:
         """Whether arrays that a handle, a plan or a release names are arrays of this process.
 
@@ -189,10 +184,18 @@ class Engine(Protocol):
         """Put a column on its grid and hold it against its declared bounds."""
         ...
 
+    def column_memory(self, n_records: int, n_clusters: int) -> int | None:
+        """Forecast what the process takes with one column at hand; None where it holds them all."""
+        ...
+
     def side_by_side(
-        self, work: Callable[[Item], Value], items: Sequence[Item], n_values: int
+        self,
+        work: Callable[[Item], Value],
+        items: Sequence[Item],
+        n_values: int,
+        n_clusters: int = 0,
     ) -> list[Value]:
-        """Work on columns of so many values in all, as many at a time as there is room for."""
+        """Work on columns of so many values and clusters in all, as many at a time as fit."""
         ...
 
     def kept(self, value: Value) -> Value:

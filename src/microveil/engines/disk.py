@@ -17,10 +17,10 @@ from microveil.table.threads import in_threads
 
 __all__ = ["DiskEngine"]
 
-# Bytes for a value of a column that is worked on beside others (measured: 40 to 45, with what
-# libraries hold back), of the one column at hand where there is room for no more (36), and what
-# the process takes before it holds any (measured: 160 MB).
-WORKED_ON, AT_HAND, LIBRARIES = 48, 36, 200_000_000
+# Bytes for a value of a column that is read or compared (measured: 27 and 29); for one that is
+# planned, and for a cluster of its plan (20 to 22, 70 to 110); and what the process takes before it
+# holds any (190 MB).
+LOOKED_AT, A_VALUE, A_CLUSTER, LIBRARIES = 30, 22, 110, 200_000_000
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -39,21 +39,29 @@ class DiskEngine(LocalEngine):
         How many bytes the process may take; by default what is free.
     """
 
-    bytes_a_value = AT_HAND
-
     def __init__(self, *, scratch: str | Path | None = None, memory: int | None = None) -> None:
         self.memory: int | None = allowed_memory(memory)
         self.scratch = Scratch(scratch, self.memory)
 
+    def column_memory(self, n_records: int, n_clusters: int) -> int | None:
+        """Add up the column, its plan, the libraries, and pages that are not given back yet."""
+        pages = 0 if self.memory is None else self.memory // PART
+        return LIBRARIES + pages + _taken(n_records, n_clusters)
+
     def side_by_side(
-        self, work: Callable[[Item], Result], items: Sequence[Item], n_values: int
+        self,
+        work: Callable[[Item], Result],
+        items: Sequence[Item],
+        n_values: int,
+        n_clusters: int = 0,
     ) -> list[Result]:
         """Work on one after another, or on as many at a time as the memory holds work on."""
         at_once = None
-        if self.memory is not None:
+        if self.memory is not None and items:
             room = self.memory - self.memory // PART - LIBRARIES
-            at_once = max(1, int(room / (WORKED_ON * max(1, n_values // max(1, len(items))))))
-        return in_threads(work, items, n_values, at_once=at_once)
+            of_one = _taken(n_values, n_clusters) // len(items)
+            at_once = max(1, room // max(1, of_one))
+        return in_threads(work, items, n_values, n_clusters, at_once=at_once)
 
     def kept(self, value: Result) -> Result:
         """Write large arrays and columns to the disk, and map them."""
@@ -82,3 +90,8 @@ class DiskEngine(LocalEngine):
                 "smaller blocks (--block), or allow more (--memory)",
             )
         return super().cluster_jointly(name, columns, k, with_missing=with_missing)
+
+
+def _taken(n_values: int, n_clusters: int) -> int:
+    """Forecast what work on values and clusters takes."""
+    return max(LOOKED_AT * n_values, A_VALUE * n_values + A_CLUSTER * n_clusters)

@@ -113,7 +113,6 @@ class LocalEngine:
     """Columns in memory; see `Engine` for what each step promises."""
 
     memory: int | None = None
-    bytes_a_value: int | None = None
     in_process = True
 
     def table(self, given: Any, asked: Mapping[str, Any]) -> Any:
@@ -124,11 +123,20 @@ class LocalEngine:
     def end(self) -> None:
         """Leave it to Python: nothing is held outside this process."""
 
+    def column_memory(self, n_records: int, n_clusters: int) -> int | None:
+        """Return None: all columns are in memory."""
+        del n_records, n_clusters
+        return None
+
     def side_by_side(
-        self, work: Callable[[Item], Result], items: Sequence[Item], n_values: int
+        self,
+        work: Callable[[Item], Result],
+        items: Sequence[Item],
+        n_values: int,
+        n_clusters: int = 0,
     ) -> list[Result]:
         """Work on all of them in threads: sorting and the kernels let go of the interpreter."""
-        return in_threads(work, items, n_values)
+        return in_threads(work, items, n_values, n_clusters)
 
     def kept(self, value: Result) -> Result:
         """Leave it where it is."""

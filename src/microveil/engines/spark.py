@@ -158,7 +158,6 @@ class SparkEngine:
     """
 
     memory: int | None = None
-    bytes_a_value: int | None = None
     in_process = False
 
     def __init__(self, *, scratch: str | Path | None = None, record_id: str | None = None) -> None:
@@ -210,10 +209,14 @@ class SparkEngine:
             self._scratch.end()
 
     def side_by_side(
-        self, work: Callable[[Item], Value], items: Sequence[Item], n_values: int
+        self,
+        work: Callable[[Item], Value],
+        items: Sequence[Item],
+        n_values: int,
+        n_clusters: int = 0,
     ) -> list[Value]:
         """Work on one after another: Spark works side by side itself."""
-        del n_values
+        del n_values, n_clusters
         return [work(item) for item in items]
 
     def empty(self, n_records: int, dtype: "np.dtype[Any] | type") -> NDArray[Any]:

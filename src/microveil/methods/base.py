@@ -319,7 +319,10 @@ def each(plan_one: Callable[[Column, Choices, Engine], SinglePlan]) -> PlanStep:
             return [plan_one(column, choices, engine) for column in columns]
         n_values = len(columns) * choices.n_records
         return engine.side_by_side(
-            lambda column: engine.kept(plan_one(column, choices, engine)), columns, n_values
+            lambda column: engine.kept(plan_one(column, choices, engine)),
+            columns,
+            n_values,
+            n_values // max(1, choices.k),
         )
 
     return plan

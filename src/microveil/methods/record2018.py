@@ -15,26 +15,25 @@ import numpy as np
 from microveil.arguments.steps import BLOCKS, PARTITION
 from microveil.engines.base import Clusters, Column, Engine
 from microveil.mechanism.sensitivity import global_sensitivity
-from microveil.methods.base import Choices, Method, Promise, Setting, epsilon_scopes
+from microveil.methods.base import Choices, Method, Promise, Setting, each, epsilon_scopes
 from microveil.methods.blocks import plan_blocks
 from microveil.methods.centroids import domain, joint_means, noisy_centroids
 from microveil.methods.idp2025 import dp_um, globally_noisy, promise_dp_um
-from microveil.plans import CentroidPlan, SinglePlan
+from microveil.plans import CentroidPlan, SinglePlan, SyntheticPlan
 from microveil.privacy import Model
 from microveil.privacy.condition import cluster_sizes, noise_scales, rank_boundaries
 from microveil.table.memory import TOGETHER
-from microveil.table.threads import in_threads
 
 __all__ = ["METHODS"]
 
 
-def record_dp(columns: Sequence[Column], choices: Choices, engine: Engine) -> Sequence[SinglePlan]:
+def record_dp(
+    columns: Sequence[Column], choices: Choices, engine: Engine
+) -> Sequence[SinglePlan] | SyntheticPlan:
     """Plan a partition of the user's choice, then noise by the global sensitivity."""
     if choices[PARTITION] == "mdav":
         return plan_blocks(columns, choices, engine, "mdav", _noisy)
-    if choices[PARTITION] == "ranking":
-        return in_threads(lambda column: dp_um(column, choices, engine), columns)
-    return in_threads(lambda column: _optimal(column, choices, engine), columns)
+    return each(dp_um if choices[PARTITION] == "ranking" else _optimal)(columns, choices, engine)
 
 
 def _optimal(column: Column, choices: Choices, engine: Engine) -> CentroidPlan:

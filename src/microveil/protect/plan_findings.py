@@ -43,7 +43,8 @@ def plan_findings(
         Gets the name of each step.
     """
     progress("auditing")
-    audit, expected, linkage = audit_of(planned), expectations(planned), None
+    audit = audit_of(planned, engine.side_by_side)
+    expected, linkage = expectations(planned, engine.side_by_side), None
     if planned.isotonic:
         progress("linking trial draws")
         linkage = strongest_linkage(planned, engine)

@@ -431,7 +431,9 @@ def _columns(
         return name, engine.kept(numbers)
 
     tasks = list(zip(planned.singles, streams, strict=True))
-    return dict(engine.side_by_side(drawn, tasks, len(tasks) * planned.table.n_records))
+    n_values = len(tasks) * planned.table.n_records
+    n_clusters = sum(part.n_clusters for part in planned.singles)
+    return dict(engine.side_by_side(drawn, tasks, n_values, n_clusters))
 
 
 def _of_part(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil._kernels import distributions
 from microveil.protect.findings import (
     COMMON,
     MovedValue,
@@ -24,8 +25,8 @@ from microveil.risk.record_linkage import (
     record_linkage_standardised,
 )
 from microveil.risk.sampling import Sample
-from microveil.table import Column, MissingCodes, check_columns, column_of, open_table
-from microveil.table.threads import in_threads
+from microveil.table import Column, MissingCodes, Table, check_columns, column_of, open_table
+from microveil.table.threads import SideBySide, in_threads
 from microveil.text import one_line
 from microveil.utility.goodness_of_fit import kolmogorov_smirnov_distance
 
@@ -46,7 +47,7 @@ KOLMOGOROV_SMIRNOV, TOTAL_VARIATION = "Kolmogorov-Smirnov", "total variation"
 Categories = Mapping[str, Sequence[str] | None]
 NO_CATEGORIES: Categories = MappingProxyType({})
 Progress = Callable[[str], None]
-SideBySide = Callable[[Callable[[str], Any], Sequence[str], int], list[Any]]
+NONE_MISSING = np.zeros(0, dtype=np.bool_)
 OVER_ALL = "over all attributes"
 # The name of an attribute, and its values before and after.
 _Sides = tuple[str, Column, Column]
@@ -125,8 +126,12 @@ def release_findings(
         before, after = (_usable(column_of(table, name)) for table in tables)
         return name, before, after
 
+    def moved(name: str) -> tuple[WorstAttribute | None, MovedValue | None]:
+        before, after = (_in_order(table, name) for table in tables)
+        return _compared(name, before, after)
+
     n_values = tables[0].n_records * len(names)
-    compared = side_by_side(lambda name: _compared(sides(name)), names, 2 * n_values)
+    compared = side_by_side(moved, names, n_values)
     distances = [worst for worst, _ in compared if worst is not None]
     still = [name for name in names if in_place is None or name in in_place]
     not_linked, found = _refusal(still, linkage=linkage), None
@@ -139,7 +144,7 @@ def release_findings(
         linkage=found,
         not_linked=not_linked,
         worst=max(distances, key=lambda worst: worst.distance, default=None),
-        moved=tuple(moved for _, moved in compared if moved is not None),
+        moved=tuple(value for _, value in compared if value is not None),
     )
 
 
@@ -150,10 +155,10 @@ def _usable(column: Column) -> Column:
     return column
 
 
-def _compared(sides: _Sides) -> tuple[WorstAttribute | None, MovedValue | None]:
+def _compared(
+    name: str, before: Column, after: Column
+) -> tuple[WorstAttribute | None, MovedValue | None]:
     """Say how far a distribution moved, and which of its common values moved most."""
-    name, original, protected = sides
-    before, after = _in_order(original), _in_order(protected)
     if not len(before) or not len(after):
         return None, None
     if before.dtype.kind == "f":
@@ -178,12 +183,18 @@ def _compared(sides: _Sides) -> tuple[WorstAttribute | None, MovedValue | None]:
     )
 
 
-def _in_order(column: Column) -> Column:
-    """Return the values that there are, in order."""
-    present = ~np.isnan(column) if column.dtype.kind == "f" else column != ""
-    values = np.asarray(column[present])
-    values.sort()
-    return values
+def _in_order(table: Table, name: str) -> Column:
+    """Return the values that there are, in order: of a large column no more than is sorted."""
+    if table.kind(name).is_numeric:
+        numbers = table.numbers(name, shared=True)
+        missing = NONE_MISSING if numbers.missing is None else numbers.missing
+        found = np.empty(len(numbers.values))
+        found = found[: distributions.usable(numbers.values, missing, LARGEST_VALUE, found)]
+    else:
+        words = table.words(name)
+        found = np.asarray(words[words != ""])
+    found.sort()
+    return found
 
 
 def _shares(values: Column, column: Column) -> NDArray[np.float64]:

@@ -21,7 +21,7 @@ from microveil.release.columns import Prepared
 from microveil.release.release import Plan
 from microveil.release.stand_in import Distance, differing, distances, stood_in
 from microveil.table import GridColumn
-from microveil.table.threads import in_threads
+from microveil.table.threads import SideBySide, in_threads
 
 __all__ = ["Expectation", "all_expected", "average", "expectations", "expected_distributions"]
 
@@ -71,14 +71,16 @@ class Expectation:
         }
 
 
-def expectations(planned: Plan) -> dict[str, Expectation]:
+def expectations(planned: Plan, side_by_side: SideBySide = in_threads) -> dict[str, Expectation]:
     """Return the error to expect of each attribute, but for categories."""
     if planned.parts:
-        return {name: own for part in planned.parts for name, own in expectations(part).items()}
+        of_parts = (expectations(part, side_by_side) for part in planned.parts)
+        return {name: own for found in of_parts for name, own in found.items()}
     parts = planned.attributes
-    found = in_threads(
+    found = side_by_side(
         lambda part: _expectation(part, isotonic=planned.isotonic),
         parts,
+        0,
         sum(part.n_clusters for part in parts),
     )
     by_part = zip(parts, found, strict=True)

@@ -164,14 +164,14 @@ def check_protecting(
     raise DataError("table", _rule(what, needed, free), ", or ".join(remedies))
 
 
-def check_column(n_records: int, each: int, allowed: int | None) -> None:
+def check_column(n_records: int, needed: int, allowed: int | None) -> None:
     """Refuse to work on a column that does not fit into the memory that is allowed.
 
     Parameters
     ----------
     n_records : int
-    each : int
-        Bytes that work on it takes for a value.
+    needed : int
+        Bytes that the process takes with it at hand.
     allowed : int or None
         Bytes; None where nobody says.
 
@@ -180,13 +180,12 @@ def check_column(n_records: int, each: int, allowed: int | None) -> None:
     DataError
         With what is needed and what is allowed.
     """
-    needed = to_protect(n_records, 1, each)
     if allowed is not None and needed > allowed:
         raise DataError(
             "table",
             f"work on one column of {n_records} records takes about {_in_words(needed)} of memory, "
             f"and {_in_words(allowed)} are allowed",
-            "allow more (--memory), or use a machine that has more",
+            "allow more (--memory), choose a larger k, or use a machine that has more",
         )
 
 

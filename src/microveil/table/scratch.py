@@ -6,6 +6,7 @@ little more memory than the column at hand. A file has no name from the moment i
 ends the process, nothing of it can be found.
 """
 
+import ctypes
 import errno
 import mmap
 import os
@@ -37,6 +38,8 @@ SMALL = 1 << 16
 PART = 8
 # and how often is looked whether they do, in seconds: until then a disk reads some 20 MB.
 INTERVAL = 0.01
+# Arrays from this size on are given back to the system at once, by this option of the C library.
+LARGE, _MMAP_THRESHOLD = 1 << 20, -3
 # Written at a time where the system reserves no place.
 ZEROS = 1 << 22
 # Where Linux says what a process has in memory; elsewhere the system alone takes pages back.
@@ -70,6 +73,7 @@ class Scratch:
             except OSError as error:
                 raise self._refused(error) from None
         if memory is not None and _SIZE.exists():
+            _give_back_at_once()
             arguments = (weakref.ref(self), self._maps, _of_files() + memory // PART)
             threading.Thread(target=_keep, args=arguments, name="scratch", daemon=True).start()
 
@@ -224,6 +228,16 @@ _WAKE = threading.Event()  # never set: a pause that a process which ends does n
 def _address(array: NDArray[Any]) -> int:
     address: int = array.__array_interface__["data"][0]
     return address
+
+
+def _give_back_at_once() -> None:
+    """Have large arrays given back to the system as they are freed: the C library keeps some.
+
+    It does so from a size on that grows with what it has seen, until it is set.
+    """
+    library = ctypes.CDLL(None)
+    if hasattr(library, "mallopt"):
+        library.mallopt(_MMAP_THRESHOLD, LARGE)
 
 
 def _of_files() -> int:

@@ -3,9 +3,9 @@
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
-__all__ = ["in_threads"]
+__all__ = ["SideBySide", "in_threads"]
 
 # Threads take longer to start than to sort so few values.
 FEW_VALUES = 5_000
@@ -14,10 +14,26 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
+class SideBySide(Protocol):
+    """Work on items that hold so many values and clusters in all; results come in their order."""
+
+    def __call__(
+        self,
+        work: Callable[[Item], Result],
+        items: Sequence[Item],
+        n_values: int,
+        n_clusters: int = 0,
+        /,
+    ) -> list[Result]:
+        """Work on them, as many at a time as there is room for."""
+        ...
+
+
 def in_threads(
     work: Callable[[Item], Result],
     items: Sequence[Item],
     n_values: int = FEW_VALUES,
+    n_clusters: int = 0,
     *,
     at_once: int | None = None,
 ) -> list[Result]:
@@ -27,13 +43,13 @@ def in_threads(
     ----------
     work : callable
     items : sequence
-    n_values : int
+    n_values, n_clusters : int
         In all items together. Few of them are worked on one after the other; without a number
         each item is taken for long work.
     at_once : int, optional
         The most items that are worked on at a time.
     """
-    if len(items) == 1 or n_values < FEW_VALUES or at_once == 1:
+    if len(items) == 1 or max(n_values, n_clusters) < FEW_VALUES or at_once == 1:
         return [work(item) for item in items]
     workers = min(at_once or len(items), os.cpu_count() or 1)
     with ThreadPoolExecutor(max_workers=max(1, workers)) as pool:
