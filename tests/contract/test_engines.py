@@ -278,7 +278,13 @@ def test_missing_values_are_refused_alike():
 
 
 # Modules that decide, without ever seeing a value.
-DECIDING = ("release/planning", "release/columns", "release/selection", "audit/advice")
+DECIDING = (
+    "release/planning",
+    "release/columns",
+    "release/selection",
+    "release/weighing",
+    "audit/advice",
+)
 PLANNING = [SOURCE / f"{name}.py" for name in DECIDING]
 BLIND = [*sorted((SOURCE / "methods").glob("*.py")), *PLANNING]
 

@@ -133,6 +133,9 @@ class PlainEngine:
     def cluster_vector_aware(self, column, k, share, *, exact_allowed):
         raise _refused("has no noise-aware partition", "partition='ranking'")
 
+    def error_floor(self, column, k, rule, share, limit, *, together=None):
+        return 0.0
+
     def cluster_jointly(self, name, columns, k, *, with_missing=False):
         if with_missing:
             return PlainClusters(members=_members(self._with_missing(name, columns, k)))

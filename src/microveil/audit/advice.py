@@ -275,7 +275,7 @@ def better_options(
     # What the request chose for its own method binds no other.
     own = ("method", "k", *STEPS_CHOSEN)
     free = {name: value for name, value in asked.items() if name not in own}
-    return options(prepared, free, scope, engine)[:SHOWN]
+    return options(prepared, free, scope, engine, count=SHOWN)
 
 
 def _refusal(planned: Plan, request: Request) -> str | None:

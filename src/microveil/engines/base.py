@@ -21,6 +21,7 @@ from microveil.partition.quantiles import Candidates, Codes
 from microveil.schema import Attribute, Cells
 from microveil.synthesis.axes import Axis
 from microveil.table import GridColumn, Table
+from microveil.utility.error_floor import SensitivityRule
 
 __all__ = [
     "Binned",
@@ -299,6 +300,23 @@ class Engine(Protocol):
         self, columns: Sequence[Column], clusters: Clusters
     ) -> Callable[[], JointShifts]:
         """How far one record moves the sums of insensitive clusters; found when called."""
+        ...
+
+    def error_floor(
+        self,
+        column: Column,
+        k: int,
+        rule: SensitivityRule,
+        share: float,
+        limit: float,
+        *,
+        together: Sequence[Column] | None = None,
+    ) -> float:
+        """Bound the error over variance that noisy centroids will have from below, without a plan.
+
+        Of clusters by rank, or of insensitive ones of the columns ``together``. Beyond the limit
+        it need not be any closer; 0 always is a bound, where another would take as long as a plan.
+        """
         ...
 
     def coded(self, column: Column, candidates: Candidates, source: RandomSource) -> Codes:

@@ -43,6 +43,7 @@ from microveil.schema import Attribute, Cells
 from microveil.synthesis.axes import Axis
 from microveil.table import GridColumn, Table, numbers_of_attribute, on_grid, spread
 from microveil.table.threads import in_threads
+from microveil.utility.error_floor import SensitivityRule, error_floor
 
 __all__ = ["LocalColumn", "LocalEngine", "RememberingEngine", "summarised"]
 
@@ -310,6 +311,20 @@ class LocalEngine:
         values = [_of(column).grid.values for column in columns]
         return partial(joint_shifts, values, partition.order, partition.sizes, _domains(columns))
 
+    def error_floor(
+        self,
+        column: Column,
+        k: int,
+        rule: SensitivityRule,
+        share: float,
+        limit: float,
+        *,
+        together: Sequence[Column] | None = None,
+    ) -> float:
+        """Return 0: to rank the column takes as long as its plan."""
+        del column, k, rule, share, limit, together
+        return 0.0
+
     def coded(self, column: Column, candidates: Candidates, source: RandomSource) -> "LocalCodes":
         """Sort the codes: O(n log n), two columns of memory."""
         grid = _of(column).grid
@@ -384,6 +399,8 @@ class LocalEngine:
 class RememberingEngine(LocalEngine):
     """Ranks each column once, and partitions by several attributes once for each k.
 
+    Of insensitive partitions, whose order has nothing to do with k, it makes one for all.
+
     Columns are told apart by identity, and must not be changed. Threads may share the engine:
     who asks for what another is at work on waits for that.
 
@@ -403,6 +420,8 @@ class RememberingEngine(LocalEngine):
     def __init__(self) -> None:
         self._ranked: Found = {}
         self._joint: Found = {}
+        self._complete: Found = {}
+        self._runs: Found = {}
         self._lock = threading.Lock()
 
     def remembering(self) -> "RememberingEngine":
@@ -423,12 +442,62 @@ class RememberingEngine(LocalEngine):
         held = [self.held(column).values for column in columns]
         bounds = tuple(column.attribute.grid_bounds for column in columns)
         ids = tuple(id(values) for values in held)
-        key = (name, ids, k, bounds, tuple(_in_order(columns)), with_missing)
+        ordered = name == "mdav-insensitive" and not with_missing and k <= len(held[0])
+        least = 1 if ordered else k
+        key = (name, ids, least, bounds, tuple(_in_order(columns)), with_missing)
 
         def clustered() -> Partition:
-            return LocalEngine.cluster_jointly(self, name, columns, k, with_missing=with_missing)
+            return LocalEngine.cluster_jointly(
+                self, name, columns, least, with_missing=with_missing
+            )
 
-        return self._once(self._joint, key, held, clustered)
+        found = self._once(self._joint, key, held, clustered)
+        return replace(found, sizes=ranking_sizes(found.n_records, k)) if ordered else found
+
+    def complete(self, columns: Sequence[Column]) -> Sequence[LocalColumn]:
+        """Gather once: what is found out of the columns gathered is then found again."""
+        held = [self.held(column).values for column in columns]
+        return self._once(
+            self._complete,
+            tuple(map(id, held)),
+            held,
+            lambda: LocalEngine.complete(self, columns),
+        )
+
+    def error_floor(
+        self,
+        column: Column,
+        k: int,
+        rule: SensitivityRule,
+        share: float,
+        limit: float,
+        *,
+        together: Sequence[Column] | None = None,
+    ) -> float:
+        """Sum over the clusters, in their order, up to the limit: O(n) at most."""
+        runs, squares = self._in_runs(column, together)
+        if squares <= 0 or k > len(runs):
+            return 0.0
+        per_variance = squares * len(runs) / max(len(runs) - 1, 1)
+        domain = column.attribute.grid_bounds
+        return error_floor(runs, k, rule, domain, share, limit * per_variance) / per_variance
+
+    def _in_runs(self, column: Column, together: Sequence[Column] | None) -> tuple[Whole, float]:
+        """Return the values in the order of their clusters, and their squares about the mean."""
+        values = self.held(column).values
+        others = [self.held(other).values for other in together or ()]
+
+        def found() -> tuple[Whole, float]:
+            runs = (
+                self.rank(column)[1]
+                if together is None
+                else values[self.cluster_jointly("mdav-insensitive", together, 1).order]
+            )
+            everything = np.array([len(runs)])
+            return runs, float(summarised(runs, everything).squares[0])
+
+        key = (id(values), together is None, *map(id, others))
+        return self._once(self._runs, key, [values, *others], found)
 
     def _once(
         self,

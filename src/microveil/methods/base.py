@@ -1,5 +1,6 @@
 """What a method is to the rest of the product."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -12,17 +13,20 @@ from microveil.plans import SinglePlan, SyntheticPlan
 from microveil.privacy import Condition, Cover, Model, Scopes
 from microveil.schema import Kind
 from microveil.table.memory import APART
+from microveil.utility.error_floor import SensitivityRule
 
 __all__ = [
     "NOTHING_FORMAL",
     "NO_GROUP_PRIVACY",
     "Choices",
+    "ErrorFloor",
     "Method",
     "PlanStep",
     "Promise",
     "Setting",
     "each",
     "epsilon_scopes",
+    "floor_by_rank",
 ]
 
 # Why a method cannot protect all records of a unit together.
@@ -187,6 +191,19 @@ class PlanStep(Protocol):
         ...
 
 
+class ErrorFloor(Protocol):
+    """Bound the error to expect from below, where no isotonic regression follows."""
+
+    def __call__(
+        self, columns: Sequence[Column], choices: Choices, engine: Engine, limit: float
+    ) -> float:
+        """Return a bound of the error over variance, mean over the columns.
+
+        Beyond the limit it need not be any closer.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
     """A published method: its choices, its needs and what it promises.
@@ -222,6 +239,8 @@ class Method:
         where it can.
     memory : int
         Bytes that planning and drawing take for a value, see `memory`.
+    error_floor : callable or None
+        A lower bound of the error to expect, by which a request is passed over unplanned.
     defaults : dict
         General arguments that have another default here.
     arguments : tuple of Argument
@@ -248,6 +267,7 @@ class Method:
     is_synthetic: bool = False
     without_units: str | None = "what is proved of it is proved of single records"
     memory: int = APART
+    error_floor: ErrorFloor | None = None
     defaults: Mapping[str, Any] = field(default_factory=dict)
     arguments: tuple[Argument[Any], ...] = ()
 
@@ -326,6 +346,28 @@ def each(plan_one: Callable[[Column, Choices, Engine], SinglePlan]) -> PlanStep:
         )
 
     return plan
+
+
+def floor_by_rank(rule: SensitivityRule) -> ErrorFloor:
+    """Make a floor of the error for a method that ranks each attribute by itself."""
+
+    def floor(columns: Sequence[Column], choices: Choices, engine: Engine, limit: float) -> float:
+        # Merged clusters lose more, and take less noise.
+        widened = choices.exact_cells == "widen"
+        own = SensitivityRule.NONE if widened else rule
+
+        def bounded(column: Column) -> float:
+            share = float(choices.shares[column.attribute.name])
+            return engine.error_floor(column, choices.k, own, share, limit * len(columns))
+
+        if columns[0].n_present < FEW_RECORDS:
+            found = list(map(bounded, columns))
+        else:
+            n_values = len(columns) * choices.n_records
+            found = engine.side_by_side(bounded, columns, n_values)
+        return math.fsum(found) / len(columns)
+
+    return floor
 
 
 def epsilon_scopes(

@@ -32,6 +32,7 @@ from microveil.methods.base import (
     Setting,
     each,
     epsilon_scopes,
+    floor_by_rank,
 )
 from microveil.methods.centroids import (
     domain,
@@ -42,6 +43,7 @@ from microveil.methods.centroids import (
 from microveil.plans import CentroidPlan
 from microveil.privacy import Model
 from microveil.privacy.condition import cluster_sizes, noise_scales
+from microveil.utility.error_floor import SensitivityRule
 
 __all__ = [
     "METHODS",
@@ -184,6 +186,7 @@ METHODS = (
         source='IDP-2025 section 2, "DP"',
         deed="Each value was replaced by itself plus noise of its own.",
         plan=each(laplace),
+        error_floor=floor_by_rank(SensitivityRule.GLOBAL),
         promise=promise_laplace,
         needs_k=False,
         without_units=None,
@@ -195,6 +198,7 @@ METHODS = (
         deed="Records were grouped by rank, each attribute by itself, into clusters of at "
         "least {k}, and each value was replaced by its cluster's mean plus noise.",
         plan=each(dp_um),
+        error_floor=floor_by_rank(SensitivityRule.GLOBAL),
         promise=promise_dp_um,
         orders_clusters=True,
     ),
@@ -205,6 +209,7 @@ METHODS = (
         deed="Records were grouped by rank, each attribute by itself, into clusters of at "
         "least {k}, and each value was replaced by its cluster's mean plus noise.",
         plan=each(idp_ls),
+        error_floor=floor_by_rank(SensitivityRule.LOCAL),
         promise=_promise_idp_ls,
         orders_clusters=True,
         without_units=NO_GROUP_PRIVACY,
@@ -218,6 +223,7 @@ METHODS = (
         "least {k}, and each value was replaced by its cluster's mean plus noise, the "
         "smallest and the largest value of a cluster set to their neighbours before.",
         plan=each(idp_cbls),
+        error_floor=floor_by_rank(SensitivityRule.CLUSTER_LOCAL),
         promise=_promise_idp_cbls,
         smallest_k=3,
         needs_bounds=False,

@@ -53,6 +53,7 @@ from microveil.plans import CentroidPlan, HistogramPlan, SinglePlan
 from microveil.privacy import Model
 from microveil.privacy.condition import noise_scales
 from microveil.table.memory import TOGETHER
+from microveil.utility.error_floor import SensitivityRule
 
 __all__ = ["METHODS"]
 
@@ -119,6 +120,37 @@ def _redrawn(column: Column, clusters: Clusters, choices: Choices, engine: Engin
     by_number = choices[COMPOSITION] == "sequential"
     grid_share = share / clusters.n_clusters if by_number else share
     return noisy_histogram(column, clusters, share, engine, grid_share=grid_share)
+
+
+def _error_floor(
+    columns: Sequence[Column], choices: Choices, engine: Engine, limit: float
+) -> float:
+    """Bound the error of numbers in one block; categories drawn anew may come out as they were.
+
+    By vector sensitivity a cluster's scale covers at least the record that stays in it, which
+    is its local sensitivity.
+    """
+    if len(choices[BLOCKS]) != 1 or choices.protects_missing:
+        return 0.0
+    together = engine.complete(columns)
+    n_records = together[0].n_present
+    if n_records < choices.k:
+        return 0.0
+    by_vector = choices[SENSITIVITY] == "vector"
+    rule = SensitivityRule.LOCAL if by_vector else SensitivityRule.GLOBAL
+    found = 0.0
+    for column in together:
+        if not column.attribute.kind.is_ranked or _is_redrawn(column, choices):
+            continue
+        share = choices.shares[column.attribute.name]
+        by_number = choices[COMPOSITION] == "sequential" and len(columns) > 1
+        if by_number and not by_vector:
+            share /= n_records // choices.k
+        rest = limit * len(columns) - found
+        found += engine.error_floor(column, choices.k, rule, float(share), rest, together=together)
+        if found > limit * len(columns):
+            break
+    return found / len(columns)
 
 
 def _by_composition(
@@ -322,6 +354,7 @@ METHODS = (
         promise=_promise,
         takes_categories=True,
         memory=TOGETHER,
+        error_floor=_error_floor,
         arguments=(
             COMPOSITION.of("sequential", "parallel"),
             SENSITIVITY.of("global", "vector", sets_aside={"vector": ("composition",)}),

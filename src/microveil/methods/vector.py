@@ -8,6 +8,7 @@ clusters are those of individual ranking, or are chosen together with the noise.
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -23,12 +24,14 @@ from microveil.methods.base import (
     Setting,
     each,
     epsilon_scopes,
+    floor_by_rank,
 )
 from microveil.methods.centroids import scaled_centroids, winsorised_means
 from microveil.methods.idp2025 import SIZES_BY_RANK
 from microveil.plans import CentroidPlan
 from microveil.privacy import Model
 from microveil.privacy.condition import cluster_sizes, noise_scales
+from microveil.utility.error_floor import SensitivityRule
 
 __all__ = ["METHODS", "idp_vector"]
 
@@ -62,6 +65,15 @@ def idp_vector(column: Column, choices: Choices, engine: Engine) -> CentroidPlan
         largest_cluster=largest_cluster,
         room=_room(n_values, choices.k, largest_cluster),
     )
+
+
+def _error_floor(
+    columns: Sequence[Column], choices: Choices, engine: Engine, limit: float
+) -> float:
+    """Bound the error of clusters by rank; of chosen ones nothing is known before the search."""
+    if choices[PARTITION] != "ranking":
+        return 0.0
+    return floor_by_rank(SensitivityRule.VECTOR)(columns, choices, engine, limit)
 
 
 def _room(n_values: int, k: int, largest_cluster: int) -> int:
@@ -105,6 +117,7 @@ METHODS = (
         "least {k}, and each value was replaced by its cluster's mean plus noise, the "
         "smallest and the largest value of a cluster set to their neighbours before.",
         plan=each(idp_vector),
+        error_floor=_error_floor,
         promise=_promise,
         smallest_k=3,
         needs_bounds=False,

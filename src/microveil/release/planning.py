@@ -21,9 +21,18 @@ from microveil.release.columns import Prepared
 from microveil.release.notes import plan_notes
 from microveil.release.release import Plan
 from microveil.release.request import Advised, Request
+from microveil.schema import Attribute
 from microveil.table import Table
 
-__all__ = ["decide", "plan_decided", "plan_prepared", "refuse_exact", "refuse_unnamed"]
+__all__ = [
+    "choices_of",
+    "decide",
+    "plan_decided",
+    "plan_prepared",
+    "promised",
+    "refuse_exact",
+    "refuse_unnamed",
+]
 
 
 def plan_prepared(
@@ -60,7 +69,7 @@ def decide(
     """
     if request.scope == Scope.ROW or request.method.is_synthetic:
         refuse_unnamed(request, prepared.names)
-    choices = _choices(prepared, request)
+    choices = choices_of(prepared, request)
     progress("partitioning")
     columns = [engine.column(column) for column in prepared.columns]
     made = request.method.plan(columns, choices, engine)
@@ -73,7 +82,13 @@ def decide(
         prepared=prepared,
         attributes=parts,
         synthetic=synthetic,
-        promise=_promise(prepared.table, request, parts, choices, joined=joined),
+        promise=_promise(
+            prepared.table,
+            request,
+            [(part.attribute, part.share) for part in parts],
+            choices,
+            joined=joined,
+        ),
     )
 
 
@@ -100,6 +115,23 @@ def plan_decided(decided: Decided) -> Plan:
         },
         units=prepared.units,
     )
+
+
+def promised(prepared: Prepared, request: Request) -> Promise:
+    """Say before anything is planned what a method will promise that spends what it is given.
+
+    Raises
+    ------
+    RequestError
+        If a scope was asked for that this does not cover.
+    """
+    choices = choices_of(prepared, request)
+    parts = [
+        (column.attribute, choices.shares.get(column.attribute.name)) for column in prepared.columns
+    ]
+    promise = _promise(prepared.table, request, parts, choices, joined=False)
+    _check_scope(promise, request)
+    return promise
 
 
 def refuse_unnamed(request: Request, names: Sequence[str]) -> None:
@@ -132,7 +164,8 @@ def _check_scope(promise: Promise, request: Request) -> None:
         )
 
 
-def _choices(prepared: Prepared, request: Request) -> Choices:
+def choices_of(prepared: Prepared, request: Request) -> Choices:
+    """Return what a request leaves to its method."""
     names = prepared.names
     own: dict[str, Any] = {}
     for argument in request.method.arguments:
@@ -208,23 +241,23 @@ def refuse_exact(planned: Plan, request: Request) -> None:
 def _promise(
     table: Table,
     request: Request,
-    parts: tuple[AttributePlan, ...],
+    parts: Sequence[tuple[Attribute, Fraction | None]],
     choices: Choices,
     *,
     joined: bool,
 ) -> Promise:
     """Ask the method what it promises, and take off what a choice by a look at the data costs."""
-    attributes, unit = [part.attribute for part in parts], request.protected_unit
+    attributes, unit = [attribute for attribute, _ in parts], request.protected_unit
     promise = request.method.promise(
         Setting(
             shares=tuple(
                 (
-                    unit.spends(part.share, of_unit=part.attribute.of_unit) or Fraction(0),
+                    unit.spends(share, of_unit=attribute.of_unit) or Fraction(0),
                     max(1, table.n_records // request.k),
                 )
-                for part in parts
+                for attribute, share in parts
             ),
-            spends_epsilon=all(part.share is not None for part in parts),
+            spends_epsilon=all(share is not None for _, share in parts),
             choices=choices,
             bounds_from_data=any(a.bounds_from_data for a in attributes),
             categories_from_data=any(a.categories_from_data for a in attributes),

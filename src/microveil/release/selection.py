@@ -8,12 +8,12 @@ nobody it is the error of its distributions, drawn on a stand-in.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from microveil.arguments.steps import N_RECORDS, STRUCTURE, TARGET
 from microveil.engines.base import Engine
-from microveil.errors import DataError, MicroveilError, RequestError
+from microveil.errors import MicroveilError, RequestError
 from microveil.methods import METHODS, Method
 from microveil.privacy import Model, Scope
 from microveil.release.columns import (
@@ -25,11 +25,11 @@ from microveil.release.columns import (
     outlined,
     prepare,
 )
-from microveil.release.expectation import all_expected, average
 from microveil.release.option import Option
-from microveil.release.planning import plan_prepared, refuse_exact, refuse_unnamed
+from microveil.release.planning import plan_prepared, refuse_unnamed
 from microveil.release.request import Advised, Request
 from microveil.release.stand_in import stand_in, stood_in
+from microveil.release.weighing import Candidate, Search, weigh
 from microveil.schema import Attribute, Kind, Source
 from microveil.table import GridColumn
 
@@ -98,16 +98,15 @@ def settle(
     public = plan_prepared(prepared, named, engine).claim.model is Model.DIFFERENTIAL_PRIVACY
     grounds = stood_in(prepared) if public else prepared
     sizes = _sizes(grounds, probe.method.smallest_k)
-    best = min(
-        _weighed(grounds, _Search(asked=asked, scope=asked.get("scope"), engine=engine), {}, sizes),
-        key=lambda option: option.over_variance,
-        default=None,
+    search = Search(prepared=grounds, scope=asked.get("scope"), engine=engine, chosen=STEPS_CHOSEN)
+    best = weigh(
+        [Candidate(method=probe.method, steps={}, asked=asked, sizes=sizes, search=search)]
     )
-    if best is None:
+    if not best:
         raise RequestError(
             "k", "no k at hand suits this request", "pass k, and read what is refused about it"
         )
-    return _advised({**asked, "k": best.k}, prepared, public=public), prepared
+    return _advised({**asked, "k": best[0].k}, prepared, public=public), prepared
 
 
 def _advised(asked: Mapping[str, Any], prepared: Prepared, *, public: bool) -> Request:
@@ -143,7 +142,7 @@ def _settle_method(
         place = f"attribute '{name}'"
         raise _for_rows_alone(place, "take categories in no order", str(scope), name)
     prepared = prepare(table, probe, engine, progress)
-    found = options(prepared, asked, str(scope), engine)
+    found = options(prepared, asked, str(scope), engine, count=1)
     if not found:
         raise _none_at(str(scope))
     return _advised(_as_chosen(found[0], asked), prepared, public=False), prepared
@@ -168,14 +167,7 @@ def _chosen_for_rows(table: Any, asked: Mapping[str, Any], engine: Engine) -> di
         If none does: with what the one that takes any table would need.
     """
     found, refusals = list[tuple[int, Option]](), dict[str, MicroveilError]()
-    search = _Search(
-        asked=asked,
-        scope=str(Scope.ROW),
-        engine=engine,
-        least=Model.DIFFERENTIAL_PRIVACY,
-        refusals=refusals,
-    )
-    grounds = dict[tuple[Attribute, ...], Prepared]()
+    grounds = dict[tuple[Attribute, ...], Search]()
     for name, steps in _candidates(asked, str(Scope.ROW)):
         method = METHODS[name]
         least = asked.get("k") or (method.smallest_k if method.needs_k else None)
@@ -189,8 +181,16 @@ def _chosen_for_rows(table: Any, asked: Mapping[str, Any], engine: Engine) -> di
         # Those of the same attributes are weighed on the same columns, ranked once.
         known = tuple(attributes)
         if known not in grounds:
-            grounds[known] = stand_in(opened, attributes)
-        best = _best(grounds[known], method, steps, search)
+            grounds[known] = Search(
+                prepared=stand_in(opened, attributes),
+                scope=str(Scope.ROW),
+                engine=engine,
+                chosen=STEPS_CHOSEN,
+                least=Model.DIFFERENTIAL_PRIVACY,
+                refusals=refusals,
+            )
+        search = grounds[known]
+        best = weigh([_candidate(search.prepared, name, steps, asked, search)])
         found += [(len(known), option) for option in best]
     if found:
         # Methods that rank leave out a recipe's categories in no order, and lose nothing by these.
@@ -244,17 +244,24 @@ def _candidates(asked: Mapping[str, Any], scope: str) -> Iterator[tuple[str, Map
 
 
 def options(
-    prepared: Prepared, asked: Mapping[str, Any], scope: str, engine: Engine
+    prepared: Prepared,
+    asked: Mapping[str, Any],
+    scope: str,
+    engine: Engine,
+    *,
+    count: int | None = None,
 ) -> list[Option]:
-    """Weigh every candidate that keeps epsilon at a scope: each with its best k, best first."""
-    search = _Search(asked=asked, scope=scope, engine=engine)
-    found = [
-        option
+    """Weigh the candidates that keep epsilon at a scope: each with its best k, best first.
+
+    As many of them as are asked for, by default all.
+    """
+    search = Search(prepared=prepared, scope=scope, engine=engine, chosen=STEPS_CHOSEN)
+    candidates = [
+        _candidate(prepared, name, steps, asked, search)
         for name, steps in _candidates(asked, scope)
         if _suits(METHODS[name], prepared)
-        for option in _best(prepared, METHODS[name], steps, search)
     ]
-    return sorted(found, key=lambda option: option.over_variance)
+    return weigh(candidates, count)
 
 
 def _suits(method: Method, prepared: Prepared) -> bool:
@@ -264,80 +271,27 @@ def _suits(method: Method, prepared: Prepared) -> bool:
     return (in_order or method.takes_categories) and (bounded or not method.needs_bounds)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Search:
-    """What all candidates are weighed for.
-
-    Attributes
-    ----------
-    asked : dict
-        What the request says of all.
-    scope : str or None
-        That must be covered.
-    engine : Engine
-    least : Model
-        Those whose model is weaker are left out.
-    refusals : dict
-        Takes the last refusal of each method.
-    """
-
-    asked: Mapping[str, Any]
-    scope: str | None
-    engine: Engine
-    least: Model = Model.INDIVIDUAL
-    refusals: dict[str, MicroveilError] = field(default_factory=dict)
-
-
-def _best(
-    prepared: Prepared, method: Method, steps: Mapping[str, str], search: _Search
-) -> list[Option]:
-    """Weigh a candidate at every k on offer: the best of them, or none."""
+def _candidate(
+    prepared: Prepared,
+    name: str,
+    steps: Mapping[str, str],
+    asked: Mapping[str, Any],
+    search: Search,
+) -> Candidate:
+    """Make a candidate of a method at every k on offer."""
+    method = METHODS[name]
     sizes: Sequence[int | None] = [None]
-    if method.needs_k and search.asked.get("k") is not None:
-        sizes = [search.asked["k"]]
+    if method.needs_k and asked.get("k") is not None:
+        sizes = [asked["k"]]
     elif method.needs_k:
         long = steps.get("sensitivity") == "vector"
         sizes = _sizes(prepared, method.smallest_k, LONG_STEP if long else STEP)
         # There k is only the least size, so a larger one can but cost.
         sizes = sizes[:1] if steps.get("partition") == "noise-aware" else sizes
     # Without isotonic regression: it would have to be simulated for each of them.
-    fixed = {"method": method.id, "isotonic": False, "scope": search.scope, "seed": None}
-    asked = _fitted(method, {**search.asked, **fixed})
-    found = list(_weighed(prepared, replace(search, asked=asked), steps, sizes))
-    return sorted(found, key=lambda option: option.over_variance)[:1]
-
-
-def _weighed(
-    prepared: Prepared,
-    search: _Search,
-    steps: Mapping[str, str],
-    sizes: Sequence[int | None],
-) -> Iterator[Option]:
-    """Weigh a method at several k; what the request would be refused for is left out."""
-    for k in sizes:
-        try:
-            request = Request.of({**search.asked, **steps, "k": k})
-            check_enough(prepared.columns, request)
-            if any(search.asked.get(step) and step in request.unused for step in STEPS_CHOSEN):
-                continue  # a step that was asked for is not to be passed over
-            planned = plan_prepared(prepared, request, search.engine)
-            refuse_exact(planned, request)
-        except (RequestError, DataError) as error:
-            search.refusals[str(search.asked["method"])] = error
-            if error.place == "scope" and search.scope == Scope.ROW:
-                return  # whatever k is
-            continue
-        expected = all_expected(planned, prepared, search.engine)
-        if expected and planned.claim.model.strength >= search.least.strength:
-            yield Option(
-                method=request.method.id,
-                model=planned.claim.model_in_words,
-                conditions=planned.claim.conditions,
-                choices=steps,
-                k=k,
-                over_variance=average(expected),
-                of_distributions=planned.synthetic is not None,
-            )
+    fixed = {"method": name, "isotonic": False, "scope": search.scope, "seed": None}
+    own = _fitted(method, {**asked, **fixed})
+    return Candidate(method=method, steps=steps, asked=own, sizes=sizes, search=search)
 
 
 def _sizes(prepared: Prepared, smallest: int, step: float = STEP) -> list[int | None]:

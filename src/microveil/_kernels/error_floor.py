@@ -1,0 +1,149 @@
+"""The least squared error to expect of noisy centroids of runs, given up beyond a limit.
+
+What `utility.expected_error` says of clusters that were planned is here said of values in the
+order of their clusters, one run after another, and as soon as the sum is beyond a limit no run
+more is looked at: an error is never below 0, so that what was summed up is a lower bound.
+"""
+
+import math
+
+import numba
+import numpy as np
+
+from microveil._kernels.ranking import squared_distances
+
+# Sensitivity rules, as `utility.error_floor` numbers them.
+NONE, GLOBAL, LOCAL, CLUSTER_LOCAL, VECTOR = range(5)
+# Noise of a smaller scale is none.
+LEAST_SCALE = 1e-30
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def error_floor(values, k, rule, lower, upper, rate, limit):
+    """Sum the expected squared error over runs of k values, the middle one with the remainder.
+
+    Parameters
+    ----------
+    values : int64 array (n_records,), run after run; ascending where ends of runs count
+    k : int, 3 or more where ends of runs count
+    rule : int, by which sensitivity the noise is scaled
+    lower, upper : int, the domain
+    rate : float, scale of the noise on a sum over its sensitivity
+    limit : float
+    """
+    n_runs = values.shape[0] // k
+    rest = values.shape[0] - n_runs * k
+    if rule == VECTOR:
+        rate *= _vector_loss(values, k)
+    total, start = 0.0, 0
+    for run in range(n_runs):
+        size = k + (rest if run == n_runs // 2 else 0)
+        total += _run_error(values[start : start + size], rule, lower, upper, rate)
+        if total > limit:
+            return total
+        start += size
+    return total
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _run_error(run, rule, lower, upper, rate):
+    """Return the expected squared error of one run, as `expected_centroid_error` has it."""
+    size = run.shape[0]
+    total = 0
+    for rank in range(size):
+        total += run[rank]
+    within = squared_distances(run, total)
+    winsorised = total
+    if rule in (CLUSTER_LOCAL, VECTOR):
+        winsorised += run[1] - run[0] + run[size - 2] - run[size - 1]
+    offset = float(total - winsorised)
+    within += offset * offset / size
+    if rule == NONE:
+        # Clamping and rounding can but bring the values nearer to their mean.
+        return within - offset * offset / size
+    centroid = winsorised / size
+    rounded = np.rint(centroid)
+    beside = centroid - rounded
+    linear = 2.0 * (size * beside + offset)
+    error = within + beside * (2.0 * offset + size * beside)
+    scale = _scale(run, rule, lower, upper, rate) / size
+    if scale > LEAST_SCALE:
+        above, squared_above = _tails(scale, 0.5 - beside, max(upper - rounded, 0.0))
+        below, squared_below = _tails(scale, 0.5 + beside, max(rounded - lower, 0.0))
+        error += size * (squared_above + squared_below) + linear * (below - above)
+    return max(error, 0.0)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _scale(run, rule, lower, upper, rate):
+    """Return the scale of the noise on the run's sum."""
+    if rule == GLOBAL:
+        return float(upper - lower) * rate
+    if rule == LOCAL:
+        # Where records are in another order than of this attribute the ends are anywhere.
+        smallest, largest = run[0], run[0]
+        for value in run:
+            smallest, largest = min(smallest, value), max(largest, value)
+        return float(max(upper - smallest, largest - lower)) * rate
+    changes = max(_upwards(run), _downwards(run))
+    if rule == CLUSTER_LOCAL:
+        return changes * rate
+    return np.cbrt(changes * run.shape[0]) * rate
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _vector_loss(values, k):
+    """Largest sum of shifts over (M s)^(1/3), which the scales of `least_vector_scales` take."""
+    n_runs = values.shape[0] // k
+    rest = values.shape[0] - n_runs * k
+    moved_up, moved_down, start = 0.0, 0.0, 0
+    for number in range(n_runs):
+        size = k + (rest if number == n_runs // 2 else 0)
+        run = values[start : start + size]
+        upwards, downwards = _upwards(run), _downwards(run)
+        largest = max(upwards, downwards)
+        if largest > 0.0:
+            weight = np.cbrt(largest * size)
+            moved_up += upwards / weight
+            moved_down += downwards / weight
+        start += size
+    return max(moved_up, moved_down)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _upwards(run):
+    last = run.shape[0] - 1
+    return float((run[last] - run[1]) + (run[2] - run[1]) + (run[last] - run[last - 1]))
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _downwards(run):
+    last = run.shape[0] - 1
+    return float((run[last - 1] - run[0]) + (run[last - 1] - run[last - 2]) + (run[1] - run[0]))
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _tails(scale, nearest, count):
+    """Mean and mean square of the steps that Laplace noise reaches, up to a count.
+
+    As `laplace_tail_sums` has them, multiplied out: with h = 1/t, E = 1 - exp(-M h) and
+    P = 1 - (1 + M h) exp(-M h) they are u E/(1 - r) and u [2 t P + k(h) E]/(1 - r).
+    """
+    rate = 1.0 / scale
+    first = 0.5 * math.exp(-nearest * rate) / -math.expm1(-rate)
+    span = count * rate
+    reached, squared = 1.0, 1.0
+    if span < 50.0:
+        reached = -math.expm1(-span)
+        squared = reached - span * (1.0 - reached)
+        if span < 0.1:
+            # The subtraction would cancel.
+            series = 1 / 8 - span * (1 / 30 - span * (1 / 144 - span / 840))
+            squared = span * span * (0.5 - span * (1 / 3 - span * series))
+    if rate < 0.5:
+        square = rate * rate
+        tail = 1 / 604800 - square * (1 / 23950080 - square * (691 / 653837184000))
+        excess = rate * (1 / 6 - square * (1 / 360 - square * (1 / 15120 - square * tail)))
+    else:
+        excess = 1.0 / math.tanh(0.5 * rate) - 2.0 * scale
+    return first * reached, first * (2.0 * scale * squared + excess * reached)

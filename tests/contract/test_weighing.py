@@ -1,0 +1,150 @@
+"""Weighing finds what planning everything would find, and plans little of it."""
+
+import contextlib
+import math
+
+import numpy as np
+import pytest
+
+import microveil as mv
+from microveil.engines.local import LocalEngine, RememberingEngine
+from microveil.release import selection, weighing
+from microveil.release.columns import prepare
+from microveil.release.request import Request
+from microveil.release.selection import options, settle
+
+IS_WEIGHED = True
+
+N = 60
+RANDOM = np.random.Generator(np.random.PCG64(5))
+TAX = np.minimum(RANDOM.lognormal(7, 1, N), 40_000).round(2)
+AGE = RANDOM.integers(18, 90, N)
+GAPS = np.where(RANDOM.random(N) < 0.2, np.nan, AGE)
+TABLES = {
+    "numbers": {"TAX": TAX, "AGE": AGE},
+    "one attribute": {"TAX": TAX},
+    "ties": {"AGE": AGE // 30 * 30, "TAX": TAX},
+    "missing": {"AGE": GAPS, "TAX": TAX},
+    "no variance": {"AGE": np.full(N, 40), "TAX": TAX},
+    "ordered": {"TAX": TAX, "EDUCATION": np.array(["none", "school", "degree"])[AGE % 3]},
+}
+BOUNDS = {"AGE": (0, 120), "TAX": (0, 60_000)}
+MORE = {"ties": {"exact_cells": "widen"}, "missing": {"missing": "keep"}}
+CASES = [
+    (table, scope, epsilon)
+    for table in TABLES
+    for scope, epsilon in (("cluster", 0.1), ("cluster", 100), ("vector", 5))
+]
+
+
+def asked(name, epsilon):
+    table = TABLES[name]
+    ordered = {"EDUCATION": mv.ordered("none", "school", "degree")}
+    return {
+        "attributes": list(table),
+        "bounds": {column: BOUNDS[column] for column in table if column in BOUNDS},
+        "categories": {column: ordered[column] for column in table if column in ordered},
+        "resolution": {
+            column: {"TAX": 0.01, "AGE": 1}[column] for column in table if column in BOUNDS
+        },
+        "epsilon": epsilon,
+        "exact_cells": "allow",
+        **MORE.get(name, {}),
+    }
+
+
+def prepared_for(name, epsilon, engine):
+    arguments = asked(name, epsilon)
+    probe = Request.of({**arguments, "method": "idp-cbls", "k": 3})
+    return prepare(TABLES[name], probe, engine), arguments
+
+
+def planning_everything(candidates, count=None):
+    """Weigh each candidate at every k; the least error of each, the first of equal ones."""
+    found = []
+    for candidate in candidates:
+        own = []
+        for k in candidate.sizes:
+            with contextlib.suppress(mv.RequestError, mv.DataError):
+                own.append(candidate.weighed(k))
+        own = [option for option in own if option is not None]
+        found += sorted(own, key=lambda option: option.over_variance)[:1]
+    return sorted(found, key=lambda option: option.over_variance)[:count]
+
+
+@pytest.fixture
+def weighed(monkeypatch):
+    """Candidates and k that were planned."""
+    met = []
+    plan = weighing.Candidate.weighed
+
+    def noted(self, k):
+        met.append((self.method.id, k))
+        return plan(self, k)
+
+    monkeypatch.setattr(weighing.Candidate, "weighed", noted)
+    return met
+
+
+@pytest.mark.parametrize(("name", "scope", "epsilon"), CASES)
+def test_what_is_found_is_what_planning_everything_finds(name, scope, epsilon, monkeypatch):
+    """The same options in the same order, figures and conditions included, and as many as asked."""
+    engine = RememberingEngine()
+    prepared, arguments = prepared_for(name, epsilon, engine)
+    found = options(prepared, arguments, scope, engine)
+    first = options(prepared, arguments, scope, engine, count=1)
+    monkeypatch.setattr(selection, "weigh", planning_everything)
+    everything = options(prepared, arguments, scope, engine)
+    assert found == everything
+    assert first == everything[:1]
+
+
+@pytest.mark.parametrize(("name", "scope", "epsilon"), CASES)
+def test_no_bound_is_above_the_error_of_its_plan(name, scope, epsilon, monkeypatch):
+    """Of every candidate at every k that is not refused; and some bounds are close."""
+    engine = RememberingEngine()
+    prepared, arguments = prepared_for(name, epsilon, engine)
+    ratios = []
+    plan = weighing.Candidate.weighed
+
+    def checked(self, k):
+        option = plan(self, k)
+        bound = floor(self, k, math.inf)
+        assert option is None or bound <= option.over_variance
+        if option is not None and option.over_variance > 0:
+            ratios.append(bound / option.over_variance)
+        return option
+
+    floor = weighing.Candidate.floor
+    monkeypatch.setattr(weighing.Candidate, "weighed", checked)
+    monkeypatch.setattr(weighing.Candidate, "floor", lambda *_: 0.0)
+    assert options(prepared, arguments, scope, engine)
+    assert max(ratios) > (0.4 if name == "no variance" else 0.9)
+
+
+def test_little_is_planned_to_choose_a_method(weighed):
+    """Of about a hundred configurations fewer than ten."""
+    engine = RememberingEngine()
+    prepared, arguments = prepared_for("numbers", 1, engine)
+    assert options(prepared, arguments, "cluster", engine, count=1)
+    assert 0 < len(weighed) < 10
+
+
+@pytest.mark.parametrize("isotonic", [False, True])
+def test_k_is_chosen_as_by_planning_every_k(isotonic, monkeypatch):
+    """With isotonic regression, for which there is no bound, as without it."""
+    request = {**asked("one attribute", 1), "method": "idp-ls", "k": "auto"}
+    request["isotonic"], few = isotonic, {"TAX": TAX[:6]}
+    chosen, _ = settle(few, request, RememberingEngine())
+    monkeypatch.setattr(selection, "weigh", planning_everything)
+    of_all, _ = settle(few, request, RememberingEngine())
+    assert chosen.k == of_all.k
+
+
+def test_an_engine_that_remembers_nothing_has_no_bound(weighed):
+    """It plans everything, and chooses the same."""
+    prepared, arguments = prepared_for("one attribute", 1, LocalEngine())
+    found = options(prepared, arguments, "vector", LocalEngine(), count=1)
+    everything = len(weighed)
+    assert found == options(prepared, arguments, "vector", RememberingEngine(), count=1)
+    assert len(weighed) - everything < everything / 2
