@@ -3,6 +3,7 @@
 import threading
 import time
 import weakref
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -23,11 +24,53 @@ def test_it_gives_what_the_plain_engine_gives():
             for mine, theirs in zip(engine.rank(column), plain.rank(column), strict=True):
                 assert np.array_equal(mine, theirs)
         for k in (3, 5):
-            for name in ("mdav", "v-mdav"):
+            for name in ("mdav", "v-mdav", "mdav-insensitive"):
                 for columns in (COLUMNS, COLUMNS[:2]):
                     mine = engine.cluster_jointly(name, columns, k)
                     theirs = plain.cluster_jointly(name, columns, k)
                     assert np.array_equal(mine.labels, theirs.labels)
+
+
+def test_what_is_searched_for_is_what_the_plain_engine_finds():
+    """Clusters that a search chooses hang on k and on the noise: no other's are taken for them."""
+    engine, plain = RememberingEngine(), LocalEngine()
+    for _ in range(2):
+        for column, k in ((COLUMNS[0], 3), (COLUMNS[0], 7), (COLUMNS[1], 3)):
+            for noise in (0.5, 50.0):
+                for exact_allowed in (True, False):
+                    mine, theirs = (
+                        one.cluster_vector_aware(column, k, noise, exact_allowed=exact_allowed)
+                        for one in (engine, plain)
+                    )
+                    assert np.array_equal(mine.partition.labels, theirs.partition.labels)
+                mine, theirs = (
+                    one.cluster_noise_aware(column, k, noise) for one in (engine, plain)
+                )
+                assert np.array_equal(mine.partition.labels, theirs.partition.labels)
+
+
+def test_a_search_is_made_once(monkeypatch):
+    """The plan of what was weighed and found best searches no more; few are kept."""
+    monkeypatch.setattr(local, "JOINT", 2)
+    engine = RememberingEngine()
+    found = engine.cluster_noise_aware(COLUMNS[0], 3, 1.0)
+    assert engine.cluster_noise_aware(COLUMNS[0], 3, 1.0) is found
+    for share in (1.0, 2.0, 3.0):
+        engine.cluster_vector_aware(COLUMNS[0], 3, share, exact_allowed=True)
+    assert len(engine._chosen) == 2
+
+
+def test_complete_records_are_gathered_once():
+    """What is found of them by one plan is so found again by the next."""
+    engine = RememberingEngine()
+    absent = VALUES[0] % 3 == 0
+    gaps = replace(column_of(VALUES[0][~absent]), missing=absent)
+    columns = [engine.column(gaps), COLUMNS[1]]
+    mine, theirs = engine.complete(columns), LocalEngine().complete(columns)
+    assert engine.complete(columns) is mine
+    assert len(mine[1].grid.values) == np.count_nonzero(~absent) < len(absent)
+    for one, other in zip(mine, theirs, strict=True):
+        assert np.array_equal(one.grid.values, other.grid.values)
 
 
 def test_threads_wait_for_what_one_is_at_work_on(monkeypatch):

@@ -182,8 +182,9 @@ def advise(
 
     Notes
     -----
-    Each attribute is sorted once; then each method and k on offer costs a pass over the
-    clusters, the noise-aware partition of "idp-vector" seconds at a million records.
+    Each attribute is sorted once; then each method and k on offer costs a bound of its error, and
+    those that may be among the best a plan. The noise-aware partition of "idp-vector" has no
+    bound: it takes seconds for each attribute at a million records.
 
     Examples
     --------

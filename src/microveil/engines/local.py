@@ -396,6 +396,18 @@ class LocalEngine:
         return out
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Runs:
+    """Values in the order of their clusters.
+
+    ``squares`` is what an error over variance is multiplied by to be a squared error.
+    """
+
+    values: Whole
+    squares: float
+    domain: tuple[int, int] | None
+
+
 class RememberingEngine(LocalEngine):
     """Ranks each column once, and partitions by several attributes once for each k.
 
@@ -422,6 +434,7 @@ class RememberingEngine(LocalEngine):
         self._joint: Found = {}
         self._complete: Found = {}
         self._runs: Found = {}
+        self._chosen: Found = {}
         self._lock = threading.Lock()
 
     def remembering(self) -> "RememberingEngine":
@@ -475,26 +488,54 @@ class RememberingEngine(LocalEngine):
         together: Sequence[Column] | None = None,
     ) -> float:
         """Sum over the clusters, in their order, up to the limit: O(n) at most."""
-        runs, squares = self._in_runs(column, together)
-        if squares <= 0 or k > len(runs):
+        runs = self._in_runs(column, together)
+        if runs.squares <= 0 or k > len(runs.values):
             return 0.0
-        per_variance = squares * len(runs) / max(len(runs) - 1, 1)
-        domain = column.attribute.grid_bounds
-        return error_floor(runs, k, rule, domain, share, limit * per_variance) / per_variance
+        bound = error_floor(runs.values, k, rule, runs.domain, share, limit * runs.squares)
+        return bound / runs.squares
 
-    def _in_runs(self, column: Column, together: Sequence[Column] | None) -> tuple[Whole, float]:
-        """Return the values in the order of their clusters, and their squares about the mean."""
+    def cluster_noise_aware(self, column: Column, k: int, penalty: float) -> Ranked:
+        """Search once for each k and penalty."""
         values = self.held(column).values
-        others = [self.held(other).values for other in together or ()]
+        return self._once(
+            self._chosen,
+            (id(values), k, penalty),
+            [values],
+            lambda: LocalEngine.cluster_noise_aware(self, column, k, penalty),
+        )
 
-        def found() -> tuple[Whole, float]:
-            runs = (
+    def cluster_vector_aware(
+        self, column: Column, k: int, share: float, *, exact_allowed: bool
+    ) -> Ranked:
+        """Search once for each k and share."""
+        values = self.held(column).values
+        return self._once(
+            self._chosen,
+            (id(values), k, share, exact_allowed),
+            [values],
+            lambda: LocalEngine.cluster_vector_aware(
+                self, column, k, share, exact_allowed=exact_allowed
+            ),
+        )
+
+    def _in_runs(self, column: Column, together: Sequence[Column] | None) -> "_Runs":
+        """Return the values in the order of their clusters, and what is the same for every k."""
+        values = self.held(column).values
+        others = [] if together is None else [self.held(other).values for other in together]
+
+        def found() -> _Runs:
+            in_order = (
                 self.rank(column)[1]
                 if together is None
                 else values[self.cluster_jointly("mdav-insensitive", together, 1).order]
             )
-            everything = np.array([len(runs)])
-            return runs, float(summarised(runs, everything).squares[0])
+            n_records = len(in_order)
+            squares = float(summarised(in_order, np.array([n_records])).squares[0])
+            return _Runs(
+                values=in_order,
+                squares=squares * n_records / max(n_records - 1, 1),
+                domain=column.attribute.grid_bounds,
+            )
 
         key = (id(values), together is None, *map(id, others))
         return self._once(self._runs, key, [values, *others], found)
@@ -510,7 +551,7 @@ class RememberingEngine(LocalEngine):
             mine = key not in found
             if mine:
                 found[key] = tuple(columns), Future()
-                if found is self._joint and len(found) > JOINT:
+                if (found is self._joint or found is self._chosen) and len(found) > JOINT:
                     del found[next(iter(found))]
             future = found[key][1]
         if mine:

@@ -331,11 +331,18 @@ class Method:
         }
 
 
-def each(plan_one: Callable[[Column, Choices, Engine], SinglePlan]) -> PlanStep:
-    """Make a step for a table of a step for one attribute: attributes side by side."""
+def each(
+    plan_one: Callable[[Column, Choices, Engine], SinglePlan],
+    *,
+    takes_long: Callable[[Choices], bool] = lambda _choices: False,
+) -> PlanStep:
+    """Make a step for a table of a step for one attribute: attributes side by side.
+
+    Few records one after another, but where even these take long.
+    """
 
     def plan(columns: Sequence[Column], choices: Choices, engine: Engine) -> Sequence[SinglePlan]:
-        if columns[0].n_present < FEW_RECORDS:
+        if columns[0].n_present < FEW_RECORDS and not takes_long(choices):
             return [plan_one(column, choices, engine) for column in columns]
         n_values = len(columns) * choices.n_records
         return engine.side_by_side(
@@ -360,12 +367,16 @@ def floor_by_rank(rule: SensitivityRule) -> ErrorFloor:
             share = float(choices.shares[column.attribute.name])
             return engine.error_floor(column, choices.k, own, share, limit * len(columns))
 
-        if columns[0].n_present < FEW_RECORDS:
-            found = list(map(bounded, columns))
-        else:
+        if columns[0].n_present >= FEW_RECORDS:
             n_values = len(columns) * choices.n_records
             found = engine.side_by_side(bounded, columns, n_values)
-        return math.fsum(found) / len(columns)
+            return math.fsum(found) / len(columns)
+        total = 0.0
+        for column in columns:
+            total += bounded(column)
+            if total > limit * len(columns):
+                break
+        return total / len(columns)
 
     return floor
 

@@ -116,7 +116,7 @@ METHODS = (
         deed="Records were grouped by rank, each attribute by itself, into clusters of at "
         "least {k}, and each value was replaced by its cluster's mean plus noise, the "
         "smallest and the largest value of a cluster set to their neighbours before.",
-        plan=each(idp_vector),
+        plan=each(idp_vector, takes_long=lambda choices: choices[PARTITION] == "noise-aware"),
         error_floor=_error_floor,
         promise=_promise,
         smallest_k=3,

@@ -27,7 +27,7 @@ __all__ = ["Candidate", "Search", "weigh"]
 
 # The first limit that bounds go to, and how many times as far they go each time they are asked:
 # a bound beyond its limit is given up early.
-FIRST, FARTHER = 1e-4, 8.0
+FIRST, FARTHER = 1e-3, 8.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
