@@ -224,9 +224,17 @@ def test_near_values_are_told_apart_beside_far_ones():
     assert vector_aware_sizes(values, 3, 1.0).tolist() == [3, 3, 3]
 
 
+def cuts_of(before, last):
+    """Places of a path, the last first."""
+    cuts = [last]
+    while cuts[-1] > 0:
+        cuts.append(int(before[cuts[-1]]))
+    return cuts
+
+
 @given(tables(30), st.integers(3, 5), st.booleans(), st.data())
 def test_paths_are_the_shortest(values, k, exact_allowed, data):
-    """The kernel's path costs what the plain dynamic programme finds, multiplier by multiplier."""
+    """The kernel's path costs what the plain programme finds; a limit that it keeps hides none."""
     n = len(values)
     assume(n >= k)
     values = [value - values[0] for value in values]
@@ -240,7 +248,16 @@ def test_paths_are_the_shortest(values, k, exact_allowed, data):
     kernel.measure(in_order, places, pieces, ends)
     before = np.zeros((2, last + 1), dtype=np.int32)
     reach = np.full(last + 1, last)
-    kernel.shortest_paths(places, pieces, ends, reach, k, exact_allowed, weights, before)
+    unlimited = np.full(2, np.inf)
+    kernel.shortest_paths(places, pieces, ends, reach, k, exact_allowed, weights, unlimited, before)
+    limits = np.full(2, np.inf)
+    for number, path in enumerate(before):
+        totals, cuts = np.empty(4), np.empty(n + 1, dtype=np.int64)
+        kernel.path_totals(places, pieces, ends, path, totals, cuts)
+        limits[number] = totals @ [1, *weights[:, number]] * (1 + ROUNDING)
+    limited = np.zeros_like(before)
+    kernel.shortest_paths(places, pieces, ends, reach, k, exact_allowed, weights, limits, limited)
+    assert [cuts_of(path, last) for path in limited] == [cuts_of(path, last) for path in before]
     for path, three in zip(before, weights.T.tolist(), strict=True):
         totals, again, cuts = np.empty(4), np.empty(4), np.empty(n + 1, dtype=np.int64)
         n_runs = kernel.path_totals(places, pieces, ends, path, totals, cuts)

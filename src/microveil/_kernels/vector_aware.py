@@ -74,13 +74,17 @@ def measure(in_order, places, pieces, ends):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def shortest_paths(places, pieces, ends, reach, k, exact_allowed, weights, before):
+def shortest_paths(places, pieces, ends, reach, k, exact_allowed, weights, limits, before):
     """Write, for every multiplier, the place before each place on its shortest path.
 
     A run costs ``within + weights[0] * max(upwards, downwards) + weights[1] * upwards +
     weights[2] * downwards``, one column of weights (3, n_multipliers) for each multiplier.
     Runs go from place i to at most place ``reach[i]`` and hold k values or more, not all
     equal unless ``exact_allowed``. Of runs that cost the same the longest is taken.
+
+    ``limits`` (n_multipliers,) are costs that some path does not exceed: what costs more on the
+    way is on no shortest path, and is passed over. As nothing costs less than 0, and what a run
+    loses within grows with its length, one run too costly for every multiplier ends its start.
 
     What a run costs but for the weights is worked out once, for all ends of one start, and
     then serves every multiplier. Positions are unsigned, because one that might be negative
@@ -103,6 +107,9 @@ def shortest_paths(places, pieces, ends, reach, k, exact_allowed, weights, befor
         at = places[start]
         beyond = np.uint64(start + 1)
         n_ends = np.uint64(reach[start] - start)
+        most = -1.0
+        for r in range(n_multipliers):
+            most = max(most, limits[r] - best[r, start])
         sums = squares = 0.0
         for p in range(n_ends):
             piece = np.uint64(start) + np.uint64(p)
@@ -112,6 +119,9 @@ def shortest_paths(places, pieces, ends, reach, k, exact_allowed, weights, befor
             squares += pieces[1, piece] + gap * (2.0 * pieces[0, piece] + count * gap)
             total[p] = sums
             within[p] = squares
+            if squares - sums * sums / float(places[piece + np.uint64(1)] - at) > most:
+                n_ends = np.uint64(p)
+                break
         skip = np.uint64(0)
         while skip < n_ends and places[beyond + skip] - at < k:
             skip += np.uint64(1)
@@ -127,7 +137,7 @@ def shortest_paths(places, pieces, ends, reach, k, exact_allowed, weights, befor
             larger[p] = max(up[p], down[p])
         for r in range(n_multipliers):
             base = best[r, start]
-            if base == UNREACHED:
+            if base > limits[r] or base == UNREACHED:
                 continue
             whole, upward, downward = weights[0, r], weights[1, r], weights[2, r]
             for p in range(skip, n_ends):

@@ -32,6 +32,10 @@ _SWEPT, _RECORDS_SWEPT = 8, 4_000_000
 _SWEEPS, _SWEEPS_OF_MANY, _SWEEPS_OF_A_ROUND = 20, 2, 3
 # Rounds end when one gains less than this part of the objective, sweeps with a tenth of it.
 _ENOUGH = 1e-3
+# Costs of the same runs, summed in another order, differ by less than this part of themselves.
+ROUNDING = 1e-6
+# Of so many candidates one is taken to find a cost that shortest paths do not exceed.
+EVERY = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +134,7 @@ def _in_rounds(
         if before == 0:
             break
         multipliers = _around(problem, best, (0.7, 1.0, 1.4), step)
-        best = _least([best, *_paths(problem, candidates(best), multipliers)])
+        best = _least([best, *_paths(problem, candidates(best), multipliers, [best])])
         best = _swept(problem, best, _SWEEPS_OF_A_ROUND)
         step /= 2
         if best.objective > (1 - _ENOUGH) * before:
@@ -142,10 +146,11 @@ def _scan(problem: _Problem, candidates: _Candidates, best: _Found) -> list[_Fou
     """Partitions met with multipliers over a wide range, then ever closer to the best's."""
     met = [best]
     multipliers = _wide(problem, best)
+    known = _coarse(problem, candidates, multipliers)
     for width in (0.8, 0.4, 0.2, 0.1, 0.05, 0.05):
         if best.objective == 0:
             break
-        met += _paths(problem, candidates, multipliers)
+        met += _paths(problem, candidates, multipliers, [best, *known])
         best = _least(met)
         factors = (1 - width / 2, 1 - width / 4, 1.0, 1 + width / 2, 1 + width)
         multipliers = _around(problem, best, factors, width / 4)
@@ -184,8 +189,28 @@ def _around(
     return _Multipliers(weights=weights, upwards=part)
 
 
-def _paths(problem: _Problem, candidates: _Candidates, multipliers: _Multipliers) -> list[_Found]:
-    """Shortest paths over the candidates, one for each multiplier."""
+def _limits(known: list[_Found], multipliers: _Multipliers) -> Floats:
+    """Return what the best of some partitions costs under each multiplier, and some rounding."""
+    totals = np.array([found.totals for found in known])
+    costs = totals[:, :1] + totals[:, 1:] @ multipliers.weights
+    limits: Floats = costs.min(axis=0) * (1 + ROUNDING)
+    return limits
+
+
+def _coarse(problem: _Problem, candidates: _Candidates, multipliers: _Multipliers) -> list[_Found]:
+    """Shortest paths over few of the candidates: no cheaper than those over all of them."""
+    few = _places(len(problem.values), [candidates.places[::EVERY]])
+    one_run = _measured(problem, np.array([0, len(problem.values)]))
+    return _paths(problem, _candidates(problem, few), multipliers, [one_run])
+
+
+def _paths(
+    problem: _Problem, candidates: _Candidates, multipliers: _Multipliers, known: list[_Found]
+) -> list[_Found]:
+    """Shortest paths over the candidates, one for each multiplier; none costs more than a known one.
+
+    Their cuts are among the candidates, and their runs within their reach.
+    """
     places, pieces, ends = candidates.places, candidates.pieces, candidates.ends
     before = np.zeros((len(multipliers.upwards), len(places)), dtype=np.int32)
     kernel.shortest_paths(
@@ -196,6 +221,7 @@ def _paths(problem: _Problem, candidates: _Candidates, multipliers: _Multipliers
         problem.k,
         problem.exact_allowed,
         multipliers.weights,
+        _limits(known, multipliers),
         before,
     )
     paths = []
