@@ -103,3 +103,11 @@ def test_without_a_domain_the_noise_is_left_out(rule):
     """Its squares about the means are below any error."""
     values = np.array([1, 2, 3, 7, 8, 9])
     assert math.isclose(error_floor(values, 3, rule, None, 1.0, math.inf), 4, rel_tol=1e-4)
+
+
+def test_no_run_more_is_looked_at_beyond_the_limit():
+    """Of ten runs that cost alike, a limit of a quarter ends with the third."""
+    values = np.repeat(np.arange(10) * 100, 3) + np.tile([0, 10, 50], 10)
+    case = values, 3, SensitivityRule.NONE, (0, 1000), 1.0
+    whole = error_floor(*case, math.inf)
+    assert math.isclose(error_floor(*case, whole / 4), 0.3 * whole)

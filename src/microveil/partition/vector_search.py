@@ -207,7 +207,7 @@ def _coarse(problem: _Problem, candidates: _Candidates, multipliers: _Multiplier
 def _paths(
     problem: _Problem, candidates: _Candidates, multipliers: _Multipliers, known: list[_Found]
 ) -> list[_Found]:
-    """Shortest paths over the candidates, one for each multiplier; none costs more than a known one.
+    """Shortest paths over the candidates, one a multiplier; none costs more than a known one.
 
     Their cuts are among the candidates, and their runs within their reach.
     """
