@@ -16,6 +16,8 @@ from microveil.files.parts import digest_of_parts
 
 pyspark = pytest.importorskip("pyspark", reason="make test-spark installs PySpark")
 
+from microveil.engines import spark as engine, spark_table  # noqa: E402 -- these need pyarrow
+
 pytestmark = [
     pytest.mark.spark,
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
@@ -42,6 +44,7 @@ def spark():
         SparkSession.builder.master("local[2,3]")
         .config("spark.driver.memory", "1g")
         .config("spark.sql.shuffle.partitions", "3")
+        .config("spark.sql.adaptive.coalescePartitions.enabled", "false")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .getOrCreate()
@@ -53,10 +56,10 @@ def spark():
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    """Tables of a few records take several partitions, and clusters several paths."""
-    engine = pytest.importorskip("microveil.engines.spark")
-    monkeypatch.setattr(engine, "FEW", 4)
-    monkeypatch.setattr(engine, "TOGETHER", 2)
+    """Tables of a few records take several runs and buckets, and clusters lie across them."""
+    monkeypatch.setattr(engine, "IN_BUCKET", 20)
+    monkeypatch.setattr(engine, "STEP", 2)
+    monkeypatch.setattr(spark_table, "LONGEST", 17)
 
 
 def people(n_records, *, alike=False):
@@ -152,7 +155,8 @@ def test_dates_yes_and_no_and_text_in_an_order_are_released_alike(spark):
 
 def test_ten_thousand_records_are_released_alike(spark, monkeypatch):
     """In partitions of many batches, and clusters that lie across borders of both."""
-    monkeypatch.setattr(sys.modules["microveil.engines.spark"], "FEW", 2000)
+    monkeypatch.setattr(engine, "IN_BUCKET", 2000)
+    monkeypatch.setattr(spark_table, "LONGEST", 900)
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "700")
     try:
         same(*both(spark, people(10_000), **asked("idp-vector", k=9)))
@@ -233,7 +237,7 @@ def test_a_record_id_must_be_there_and_nobody_elses(spark):
 
 def test_too_many_clusters_for_the_driver_are_refused_with_the_figures(spark, monkeypatch):
     """And with the k that would do."""
-    monkeypatch.setattr(sys.modules["microveil.engines.spark"], "MOST_CLUSTERS", 3)
+    monkeypatch.setattr(engine, "MOST_CLUSTERS", 3)
     with pytest.raises(EngineError, match=r"at most 3 clusters .* these are 4.* k of 4 or more"):
         mv.protect(framed(spark, people(12)), record_id="ID", **asked("dp-um", attributes=["AGE"]))
 

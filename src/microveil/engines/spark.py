@@ -6,7 +6,6 @@ that equal those in memory. Nothing random happens in a task, which Spark may ca
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar, cast
 
@@ -24,10 +23,12 @@ from microveil.engines.base import (
     Ranked,
 )
 from microveil.engines.registry import is_of_spark
+from microveil.engines.spark_chunks import CHUNK, packed, unpacked
 from microveil.engines.spark_scratch import SparkScratch, spark_failures
-from microveil.engines.spark_table import ID, ROW, SparkFiles, SparkTable, refused, restored
+from microveil.engines.spark_table import SparkFiles, SparkTable, refused, restored
 from microveil.errors import DataError, EngineError, RequestError
-from microveil.partition import Partition, ranking_sizes
+from microveil.partition import Partition
+from microveil.partition.ranking import RankingCuts
 from microveil.schema import Attribute, Cells
 from microveil.table import GridColumn, Numbers, Table
 from microveil.table.columns import missing_error, outside_error
@@ -40,10 +41,10 @@ Whole = NDArray[np.int64]
 
 # Summaries and plans of so many clusters of one attribute take 1 to 2 GB, by their arrays.
 MOST_CLUSTERS = 10_000_000
-# Records of a partition, but where there are more than Spark is to make partitions.
-FEW = 50_000
-# Clusters that stay together on their way to be summarised.
-TOGETHER = 256
+# Records of a bucket of values, about: what a worker sorts and summarises at once.
+IN_BUCKET = 500_000
+# Of so many records of a run, in order, one is looked at to make buckets of like sizes.
+STEP = 2_500
 # Arguments that this engine has no way for, with what would do.
 WITHOUT: Mapping[str, tuple[str, str]] = {
     "parts": ("makes releases of one part", "make a release for each part's attributes"),
@@ -62,17 +63,30 @@ class SparkValues:
     Attributes
     ----------
     frame : pyspark.sql.DataFrame
-        Of (row, id, unit): the records that have a value.
+        Of (chunk, count, cell): the cells of each run of records, packed.
+    rounding : Rounding
+        How a worker makes values of cells.
     count, least, greatest : int
+    some : int64 array (2, n)
+        Values and numbers of about one record in `STEP`.
     """
 
     frame: Any
+    rounding: tasks.Rounding
     count: int
     least: int
     greatest: int
+    some: Whole
 
     def __len__(self) -> int:
         return self.count
+
+    def bounds(self) -> tasks.Bounds:
+        """Return where buckets begin that hold like numbers of records, about."""
+        n_buckets = max(1, -(-self.count // IN_BUCKET))
+        units, rows = self.some[:, np.lexsort(self.some[::-1])]
+        first = np.arange(1, n_buckets) * len(units) // n_buckets
+        return tasks.Bounds(units=units[first], rows=rows[first])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,15 +129,15 @@ class SparkOrder:
     Attributes
     ----------
     frame : pyspark.sql.DataFrame
-        Of (row, cluster, ...).
-    count : int
+        Of (bucket, count, units, rows): values and numbers of records, in the order of rank.
+    buckets : Buckets
     """
 
     frame: Any
-    count: int
+    buckets: tasks.Buckets
 
     def __len__(self) -> int:
-        return self.count
+        return self.buckets.cuts.n_records
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -135,12 +149,31 @@ class SparkCells:
     scratch: SparkScratch
 
     def frame(self, numbers: Numbers, kind: pa.DataType) -> Any:
-        """Join the clusters' values to their records."""
+        """Bring the clusters' values to the buckets, and from there to the records."""
+        from pyspark.sql import functions as sql
+
+        buckets = self.order.buckets
         cells = restored(numbers, self.values, kind)
-        clusters = pa.array(np.arange(len(self.values)))
-        by_cluster = self.scratch.handed_over(pa.table({"cluster": clusters, "cell": cells}))
+        of_buckets = pa.table(
+            {
+                "bucket": [*buckets.starts],
+                tasks.CELL: [
+                    packed(pa.record_batch({tasks.CELL: cells[first:end]}))
+                    for first, end in buckets.clusters()
+                ],
+            }
+        )
+        handed = self.scratch.handed_over(of_buckets, f"bucket bigint, {tasks.CELL} binary")
+        nothing = sql.lit(None).cast("binary")
+        both = self.order.frame.select("bucket", "rows", nothing.alias(tasks.CELL)).union(
+            handed.select("bucket", nothing, tasks.CELL)
+        )
         return (
-            self.order.frame.select(ROW, "cluster").join(by_cluster, on="cluster").drop("cluster")
+            both.repartition(len(buckets.starts), "bucket")
+            .sortWithinPartitions("bucket")
+            .mapInArrow(
+                tasks.spread(buckets), f"{CHUNK} bigint, places binary, {tasks.CELL} binary"
+            )
         )
 
 
@@ -163,10 +196,6 @@ class SparkEngine:
     def __init__(self, *, scratch: str | Path | None = None, record_id: str | None = None) -> None:
         self._folder, self._record_id = scratch, record_id
         self._scratch: SparkScratch | None = None
-
-    @cached_property
-    def _partitions(self) -> int:
-        return int(self._files.spark.conf.get("spark.sql.shuffle.partitions", "200"))
 
     @property
     def _files(self) -> SparkScratch:
@@ -255,14 +284,15 @@ class SparkEngine:
             raise outside_error(attribute, _counted(found["outside"]))
         if not found["present"] and not rules.may_be_empty:
             raise DataError(attribute.place, "every value is missing", "leave the attribute out")
-        id_type = cells.schema[ID].dataType.simpleString()
         values = SparkValues(
-            frame=cells.mapInArrow(
-                tasks.units(rounding), f"{ROW} bigint, {ID} {id_type}, unit bigint"
-            ),
+            frame=cells,
+            rounding=rounding,
             count=found["present"],
             least=found["least"],
             greatest=found["greatest"],
+            some=np.concatenate(
+                [np.frombuffer(each, np.int64).reshape(2, -1) for each in found["some"]], 1
+            ),
         )
         absent = n_missing + n_infinite
         return GridColumn(
@@ -276,8 +306,9 @@ class SparkEngine:
 
         counts = ("present", "missing", "infinite", "outside")
         fields = [*(f"{name} bigint" for name in (*counts, "least", "greatest"))]
-        each = cells.select(tasks.CELL).mapInArrow(
-            tasks.checked(rounding), ", ".join([*fields, "rule string", "remedy string"])
+        each = cells.mapInArrow(
+            tasks.checked(rounding, STEP),
+            ", ".join([*fields, "rule string", "remedy string", "some binary"]),
         )
         with spark_failures():
             (row,) = each.agg(
@@ -286,6 +317,7 @@ class SparkEngine:
                 sql.max("greatest").alias("greatest"),
                 sql.max("rule").alias("rule"),
                 sql.max("remedy").alias("remedy"),
+                sql.collect_list("some").alias("some"),
             ).collect()
         found: dict[str, Any] = row.asDict()
         if found["rule"] is not None:
@@ -302,69 +334,63 @@ class SparkEngine:
         return values.least, values.greatest
 
     def cluster_by_rank(self, column: Column, k: int, *, widen: bool = False) -> Ranked:
-        """Sort, write out, count, and summarise runs of ranks: two shuffles of the column."""
+        """Sort in buckets, write these out, count, and summarise runs of ranks."""
         if widen:
             raise refused(
                 "does not merge clusters of equal values",
                 "choose a larger k, or dp-um, which draws noise for every cluster",
             )
-        n_records, sizes = column.n_present, ranking_sizes(column.n_present, k)
-        if len(sizes) > MOST_CLUSTERS:
+        cuts = RankingCuts(n_records=column.n_present, k=k)
+        if cuts.n_clusters > MOST_CLUSTERS:
             raise refused(
                 f"takes summaries of at most {MOST_CLUSTERS} clusters to the driver, and these "
-                f"are {len(sizes)}",
-                f"choose a k of {-(-n_records // MOST_CLUSTERS)} or more",
+                f"are {cuts.n_clusters}",
+                f"choose a k of {-(-cuts.n_records // MOST_CLUSTERS)} or more",
             )
-        ranks = self._ranks(_of(column).values.frame, n_records, k)
-        return Ranked(
-            partition=_partition(ranks, sizes, n_records), clusters=self._summarised(ranks, sizes)
+        order = self._in_order(_of(column).values, cuts)
+        clusters = self._summarised(order)
+        partition = Partition(
+            order=cast("Whole", order), sizes=clusters.sizes, n_records=cuts.n_records
         )
+        return Ranked(partition=partition, clusters=clusters)
 
-    def _ranks(self, units: Any, n_records: int, k: int) -> Any:
-        """Return the records in order with rank and cluster, as frames read from files."""
-        n_parts = max(1, min(self._partitions, n_records // FEW))
-        in_order = units.repartitionByRange(n_parts, "unit", ID).sortWithinPartitions("unit", ID)
-        # Written out: where a partition begins must not be computed again from another sample.
-        numbered = self._files.written(
-            in_order.select(ROW, "unit").mapInArrow(
-                tasks.numbered, f"{ROW} bigint, unit bigint, part int, place bigint"
-            )
+    def _in_order(self, values: SparkValues, cuts: RankingCuts) -> SparkOrder:
+        """Return the records in order, as a frame read from files, and where each bucket begins."""
+        bounds = values.bounds()
+        cut = values.frame.mapInArrow(
+            tasks.bucketed(values.rounding, bounds),
+            f"bucket bigint, {CHUNK} bigint, units binary, rows binary",
         )
-        with spark_failures():
-            counted = {
-                int(row["part"]): int(row["count"])
-                for row in numbered.groupBy("part").count().collect()
-            }
-        starts, start = {}, 0
-        for part in sorted(counted):
-            starts[part], start = start, start + counted[part]
-        if start != n_records:
+        frame, place = self._files.placed(
+            cut.repartition(len(bounds.units) + 1, "bucket")
+            .sortWithinPartitions("bucket", CHUNK)
+            .mapInArrow(tasks.in_order, "bucket bigint, count bigint, units binary, rows binary")
+        )
+        counts = self._files.read(place, ["bucket", "count"]).sort_by("bucket").to_pydict()
+        ends = np.cumsum([0, *counts["count"]]).tolist()
+        if ends[-1] != cuts.n_records:
             raise _changed()
-        return numbered.mapInArrow(
-            tasks.placed(starts, n_records, k),
-            f"{ROW} bigint, unit bigint, rank bigint, cluster bigint",
-        )
+        starts = dict(zip(counts["bucket"], ends, strict=False))
+        return SparkOrder(frame=frame, buckets=tasks.Buckets(starts=starts, cuts=cuts))
 
-    def _summarised(self, ranks: Any, sizes: Whole) -> ClusterSummary:
+    def _summarised(self, order: SparkOrder) -> ClusterSummary:
         """Take the summaries of all clusters to the driver, each made of the whole cluster."""
-        n_parts = max(1, min(self._partitions, int(sizes.sum()) // FEW))
-        together = ranks.selectExpr(
-            "rank", "cluster", "unit", f"cluster div {TOGETHER} AS together"
-        ).repartition(n_parts, "together")
-        ends = [f"{end}_{nth}" for end in ("smallest", "largest") for nth in range(3)]
-        summed = together.sortWithinPartitions("rank").mapInArrow(
-            tasks.summaries,
-            "cluster bigint, size bigint, sum bigint, squares double, "
-            + ", ".join(f"{end} bigint" for end in ends),
+        buckets = order.buckets
+        owned = order.frame.select("bucket", "units").mapInArrow(
+            tasks.pieces(buckets), "owner bigint, bucket bigint, units binary"
         )
-        found = self._files.fetched(summed)
-        by_cluster = np.argsort(found["cluster"].to_numpy())
-        clusters, found_sizes = (found[name].to_numpy()[by_cluster] for name in ("cluster", "size"))
-        if not np.array_equal(clusters, np.arange(len(sizes))) or (found_sizes != sizes).any():
+        fetched = self._files.fetched(
+            owned.repartition(len(buckets.starts), "owner")
+            .sortWithinPartitions("owner", "bucket")
+            .mapInArrow(tasks.summaries(buckets), "owner bigint, summary binary")
+        )
+        by_owner = fetched.sort_by("owner").column("summary")
+        found = pa.Table.from_batches([unpacked(each.as_buffer()) for each in by_owner])
+        read = {name: found[name].to_numpy() for name in found.column_names}
+        if not np.array_equal(read["size"], buckets.cuts.sizes(0, buckets.cuts.n_clusters)):
             raise _changed()
-        read = {name: found[name].to_numpy()[by_cluster] for name in ("sum", "squares", *ends)}
         return ClusterSummary(
-            sizes=sizes,
+            sizes=read["size"],
             sums=read["sum"],
             squares=read["squares"],
             smallest=np.stack([read[f"smallest_{nth}"] for nth in range(3)]),
@@ -399,11 +425,6 @@ class SparkEngine:
 def _of(column: Column) -> SparkColumn:
     assert isinstance(column, SparkColumn)  # noqa: S101 -- handles stay with their engine
     return column
-
-
-def _partition(ranks: Any, sizes: Whole, n_records: int) -> Partition:
-    order = SparkOrder(frame=ranks, count=n_records)
-    return Partition(order=cast("Whole", order), sizes=sizes, n_records=n_records)
 
 
 def _listed(names: Any) -> Iterable[str]:

@@ -7,7 +7,7 @@ that it comes out in the same order.
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,15 @@ import pyarrow.parquet
 from microveil.errors import EngineError
 
 __all__ = ["SparkScratch", "spark_failures"]
+
+# Rows between two steps are few and large: none is compressed or looked up among others, and a
+# group of them is closed as soon as it is full, by default only after a hundred.
+BETWEEN = {
+    "compression": "uncompressed",
+    "parquet.enable.dictionary": "false",
+    "parquet.page.size.row.check.min": "1",
+    "parquet.block.size.row.check.min": "1",
+}
 
 
 class SparkScratch:
@@ -50,27 +59,31 @@ class SparkScratch:
             weakref.finalize(spark, shutil.rmtree, place, ignore_errors=True)
         self._count = 0
 
-    def written(self, frame: Any) -> Any:
-        """Write a frame to the folder, and return it as it is read from there."""
-        return self._through(frame, self._next())
+    def placed(self, frame: Any) -> tuple[Any, Path]:
+        """Write a frame to the folder, and return it as it is read from there, and where it is."""
+        place = self._next()
+        return self._through(frame, place, BETWEEN), place
 
     def released(self, frame: Any) -> Any:
         """Write a frame where it stays until the process ends, and read it from there."""
-        return self._through(frame, self._released / "data")
+        return self._through(frame, self._released / "data", {})
 
-    def handed_over(self, table: pa.Table) -> Any:
+    def handed_over(self, table: pa.Table, schema: str) -> Any:
         """Give Spark a table of this process: through a file, so that no plan shows it."""
         place = self._next()
         place.mkdir(mode=0o700)
         with spark_failures():
             pyarrow.parquet.write_table(table, place / "part.parquet")
-            return self.spark.read.parquet(place.as_uri())
+            return self.spark.read.schema(schema).parquet(place.as_uri())
 
     def fetched(self, frame: Any) -> pa.Table:
         """Take a frame of cluster summaries into this process: through files, none too large."""
-        place = self._next()
-        self._through(frame, place)
-        return pyarrow.parquet.read_table(place)
+        return self.read(self.placed(frame)[1], frame.columns)
+
+    def read(self, place: Path, columns: Sequence[str]) -> pa.Table:
+        """Read columns that were written: what is known of each run or bucket, and no value."""
+        with spark_failures():
+            return pyarrow.parquet.read_table(place, columns=[*columns])
 
     def end(self) -> None:
         """Remove all but what was released."""
@@ -80,9 +93,9 @@ class SparkScratch:
         self._count += 1
         return self._work / f"{self._count}"
 
-    def _through(self, frame: Any, place: Path) -> Any:
+    def _through(self, frame: Any, place: Path, options: Mapping[str, str]) -> Any:
         with spark_failures():
-            frame.write.parquet(place.as_uri())
+            frame.write.options(**options).parquet(place.as_uri())
             return self.spark.read.schema(frame.schema).parquet(place.as_uri())
 
 

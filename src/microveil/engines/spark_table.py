@@ -1,6 +1,6 @@
 """A Spark data frame as a table: what planning asks of it, and the way back to a frame."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, cast
 
@@ -8,8 +8,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from microveil.engines import spark_tasks as tasks
+from microveil.engines.spark_chunks import CHUNK, LONGEST
 from microveil.engines.spark_scratch import SparkScratch, spark_failures
-from microveil.engines.spark_tasks import CELL
+from microveil.engines.spark_tasks import CELL, ID
 from microveil.errors import DataError, EngineError, RequestError
 from microveil.files.formulas import HARMLESS
 from microveil.schema import Kind
@@ -18,11 +20,8 @@ from microveil.table.decimals import MOST_DIGITS
 from microveil.table.frames import Elsewhere, check_names
 from microveil.table.restore import NOTHING, arrow_array
 
-__all__ = ["ID", "ROW", "ReleasedCells", "SparkFiles", "SparkTable", "refused", "restored"]
+__all__ = ["ReleasedCells", "SparkFiles", "SparkTable", "refused", "restored"]
 
-# Columns of the frames between two steps: a number for each record, which joins go by, and the
-# record id, which decides between equal values. Table columns are called by their place.
-ROW, ID = "row", "id"
 KINDS: dict[str, tuple[Kind, Callable[[], pa.DataType]]] = {
     "ByteType": (Kind.WHOLE, pa.int8),
     "ShortType": (Kind.WHOLE, pa.int16),
@@ -43,7 +42,10 @@ class ReleasedCells(Protocol):
     """Stands for the array of a released column: one cell for each record that has a value."""
 
     def frame(self, numbers: Numbers, kind: pa.DataType) -> Any:
-        """Return the cells of a type, as a frame of (row, cell)."""
+        """Return cells of a type by runs of records, as a frame of (chunk, places, cell).
+
+        Places are whole numbers, and for each the cell there is one of those packed.
+        """
         ...
 
 
@@ -61,6 +63,9 @@ class SparkFiles:
 
 class SparkTable(Elsewhere):
     """A Spark frame that was written out once: the records stay what and where they are.
+
+    They stand in the order of their ids, in runs that are packed: between records of equal values
+    their number decides.
 
     Parameters
     ----------
@@ -83,38 +88,60 @@ class SparkTable(Elsewhere):
     def __init__(
         self, frame: Any, scratch: SparkScratch, record_id: str | None, named: Collection[str]
     ) -> None:
-        from pyspark.sql import functions as sql
-
         self.names: tuple[str, ...] = tuple(frame.columns)
         check_names([name.casefold() for name in self.names])  # as Spark sees them
         self.labels: Mapping[str, Labels] = {}
         self._types = {field.name: field.dataType for field in frame.schema.fields}
         self._scratch = scratch
+        if record_id is not None:
+            self._check_id(record_id)
+        looked_at = [self.called(name) for name in self.names if name in named]
+        packed = self._by_id(frame, record_id, looked_at).mapInArrow(
+            tasks.chunked(looked_at, LONGEST),
+            f"{CHUNK} bigint, count bigint, nameless bigint, doubled bigint, "
+            + ", ".join(f"{name} binary" for name in looked_at),
+        )
+        self._chunks, place = scratch.placed(packed)
+        counts = scratch.read(place, ["count", "nameless", "doubled"])
+        self.n_records, nameless, doubled = (
+            int(counts[name].to_numpy().sum()) for name in ("count", "nameless", "doubled")
+        )
+        self.n_chunks = len(counts)
+        if nameless or doubled:
+            n_others = nameless + doubled
+            raise DataError(
+                f"column '{record_id}', {n_others} records",
+                "a record id must be there and be nobody else's: it decides between equal values",
+                "name another column (record_id=), or mend it",
+            )
+
+    def _by_id(self, frame: Any, record_id: str | None, looked_at: Collection[str]) -> Any:
+        """Return the columns that are looked at, called by place, in the order of the record id."""
+        from pyspark.sql import functions as sql
+
         if record_id is None:
             of_record = sql.struct("_metadata.file_path", "_metadata.row_index")
         else:
-            self._check_id(record_id)
             of_record = sql.col(f"`{record_id.replace('`', '``')}`")
+            if self._called_type(record_id) == "StringType":
+                of_record = of_record.cast("binary")  # whatever order its text is compared in
         places = (_of_place(place) for place in range(len(self.names)))
         by_place = frame.select(of_record, "*").toDF(ID, *places)
-        looked_at = [self.called(name) for name in self.names if name in named]
-        columns = [_bare(name, name) for name in looked_at]
-        self.records = scratch.written(
-            by_place.select(
-                sql.monotonically_increasing_id().alias(ROW),
-                _bare(ID, ID),
-                *columns,
-            )
+        in_order = (
+            by_place.select(_bare(ID, ID), *(_bare(name, name) for name in looked_at))
+            .repartitionByRange(ID)
+            .sortWithinPartitions(ID)
         )
-        self.n_records = self._counted(record_id)
+        # A file and a place in it are there, and nobody else's.
+        return in_order.drop(ID) if record_id is None else in_order
 
     def called(self, name: str) -> str:
         """Return what a column is called between two steps."""
         return _of_place(self.names.index(name))
 
     def cells(self, name: str) -> Any:
-        """Return the cells of a column as a frame of (row, id, cell)."""
-        return self.records.select(ROW, ID, _bare(self.called(name), CELL))
+        """Return the cells of a column as a frame of (chunk, count, cell), a row for each run."""
+        return self._chunks.select(CHUNK, "count", _bare(self.called(name), CELL))
 
     def _called_type(self, name: str) -> str:
         return type(self._types[name]).__name__
@@ -130,22 +157,6 @@ class SparkTable(Elsewhere):
                 "it must hold whole numbers, text or dates: they decide between equal values",
                 "name another column",
             )
-
-    def _counted(self, record_id: str | None) -> int:
-        from pyspark.sql import functions as sql
-
-        with spark_failures():
-            (counts,) = self.records.agg(
-                sql.count("*"), sql.count(ID), sql.count_distinct(sql.col(ID))
-            ).collect()
-        n_records, n_with, n_different = (int(count) for count in counts)
-        if n_with < n_records or n_different < n_with:
-            raise DataError(
-                f"column '{record_id}', {n_records - n_different} records",
-                "a record id must be there and be nobody else's: it decides between equal values",
-                "name another column (record_id=), or mend it",
-            )
-        return n_records
 
     def kind(self, name: str) -> Kind:
         """Return a column's kind, by its type alone."""
@@ -209,11 +220,10 @@ class SparkTable(Elsewhere):
 
         if self._called_type(name) != "StringType":
             return set()
-        cell = sql.col(self.called(name))
-        sign = sql.substring(cell, 1, 1)
-        begun = self.records.filter(sign.isin(*signs) & ~cell.rlike(f"^(?:{HARMLESS})$"))
+        begun = self.cells(name).mapInArrow(tasks.beginning(signs, HARMLESS), "sign string")
         with spark_failures():
-            return {f"{row[0]}A" for row in begun.select(sign).distinct().collect()}
+            (found,) = begun.agg(sql.collect_set("sign")).collect()
+        return {f"{sign}A" for sign in found[0]}
 
     def alike(self, name: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Refuse: units are not protected by Spark."""
@@ -236,15 +246,12 @@ class SparkTable(Elsewhere):
         if order is not None or numbered:
             raise refused("does not put records in a secret order")
         names = [name for name in self.names if name in columns or name in {*kept}]
-        joined = self.records
-        for name in names:
-            if name in columns:
-                cells = cast("ReleasedCells", columns[name].values)
-                found = cells.frame(columns[name], self.arrow_type(name))
-                new = found.withColumnRenamed(CELL, self.called(name))
-                joined = joined.drop(self.called(name)).join(new, on=ROW, how="left")
+        pieces = self._pieces(names, columns).repartition(self.n_chunks, CHUNK)
         released = self._scratch.released(
-            joined.select(*(_bare(self.called(name), name) for name in names))
+            pieces.sortWithinPartitions(CHUNK, "nth").mapInArrow(
+                tasks.assembled([self._released(name, columns) for name in names]),
+                self._schema(names),
+            )
         )
         with spark_failures():
             n_records = released.count()
@@ -255,6 +262,42 @@ class SparkTable(Elsewhere):
                 "nothing is released; please report this",
             )
         return store(released)
+
+    def _pieces(self, names: Sequence[str], columns: Mapping[str, Numbers]) -> Any:
+        """Return cells, new ones and kept ones, by run and by the place of their column."""
+        from pyspark.sql import functions as sql
+
+        nothing = sql.lit(None).cast("binary")
+        pieces = self._chunks.select(
+            CHUNK, "count", sql.lit(-1).alias("nth"), nothing.alias("places"), nothing.alias(CELL)
+        )
+        for nth, name in enumerate(names):
+            if name in columns:
+                cells = cast("ReleasedCells", columns[name].values)
+                found = cells.frame(columns[name], self.arrow_type(name))
+            else:
+                found = self.cells(name).withColumn("places", nothing)
+            pieces = pieces.union(
+                found.select(
+                    CHUNK,
+                    sql.lit(None).cast("bigint").alias("count"),
+                    sql.lit(nth).alias("nth"),
+                    "places",
+                    CELL,
+                )
+            )
+        return pieces
+
+    def _released(self, name: str, columns: Mapping[str, Numbers]) -> tasks.Released:
+        kind = self.arrow_type(name) if name in columns else None
+        whole = name in columns and columns[name].missing is None
+        return tasks.Released(name=name, kind=kind, whole=whole)
+
+    def _schema(self, names: Sequence[str]) -> Any:
+        """Return names and types, without what the frame says of its columns beside these."""
+        from pyspark.sql.types import StructField, StructType
+
+        return StructType([StructField(name, self._types[name]) for name in names])
 
 
 def restored(numbers: Numbers, values: NDArray[Any], kind: pa.DataType) -> pa.Array:

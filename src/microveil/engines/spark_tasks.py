@@ -1,28 +1,62 @@
-"""What the workers of a Spark cluster compute: the house's own kernels over batches of Arrow.
+"""What the workers of a Spark cluster compute: the house's own kernels over runs of records.
 
-Each function makes a task for `mapInArrow`. Nothing in a task is random: a task that is tried
-again must give what it gave before, or two draws of one cell could be compared.
+Each function makes a task for `mapInArrow`, over rows as `spark_chunks` packs them. Nothing in a
+task is random: a task that is tried again must give what it gave before, or two draws of one
+cell could be compared.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from microveil.engines.local import summarised
+from microveil.engines.spark_chunks import (
+    CHUNK,
+    Row,
+    bytes_of,
+    chunks_and_places,
+    each_row,
+    nth_chunk,
+    packed,
+    row_numbers,
+    together,
+    unpacked,
+    whole_numbers,
+)
 from microveil.errors import DataError
-from microveil.partition import ranking_sizes
+from microveil.partition.ranking import RankingCuts, rank_order
 from microveil.schema import Attribute
 from microveil.table import GridColumn, numbers_of_attribute, on_grid
 from microveil.table.frames import part_of_table
 
-__all__ = ["CELL", "Rounding", "checked", "numbered", "placed", "summaries", "units"]
+__all__ = [
+    "CELL",
+    "ID",
+    "Bounds",
+    "Buckets",
+    "Released",
+    "Rounding",
+    "assembled",
+    "beginning",
+    "bucketed",
+    "checked",
+    "chunked",
+    "in_order",
+    "pieces",
+    "present",
+    "spread",
+    "summaries",
+]
 
-# The column of an attribute's cells as they are in the table.
-CELL = "cell"
+# The columns of an attribute's cells, as bytes, and of the record id.
+CELL, ID = "cell", "id"
 
 Batches = Iterator[pa.RecordBatch]
 Task = Callable[[Batches], Batches]
@@ -44,7 +78,7 @@ class Rounding:
     clamp: bool
 
     def on_grid(self, cells: pa.Array) -> tuple[GridColumn, int]:
-        """Return the cells of a batch on the grid, and how many of them are missing.
+        """Return the cells of a run on the grid, and how many of them are missing.
 
         Values outside the bounds stay where they are, for who counts them.
 
@@ -67,111 +101,367 @@ class Rounding:
         return column, 0 if numbers.missing is None else int(numbers.missing.sum())
 
 
-def checked(rounding: Rounding) -> Task:
-    """Count what a column holds, batch by batch, and what of it breaks a rule."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Bounds:
+    """Where buckets of values begin, but the first: at a value, and at a record of those alike.
+
+    Attributes
+    ----------
+    units, rows : int64 arrays (n_buckets - 1,)
+        Ascending, by unit and then by the record's number.
+    """
+
+    units: Whole
+    rows: Whole
+
+    def cuts(self, units: Whole, rows: Whole) -> Whole:
+        """Return where each bucket begins among records in this order: (n_buckets - 1,).
+
+        >>> bounds = Bounds(units=np.array([4, 4]), rows=np.array([2, 7]))
+        >>> bounds.cuts(np.array([3, 4, 4, 4, 5]), np.array([9, 1, 2, 8, 0])).tolist()
+        [2, 3]
+        """
+        cuts = np.searchsorted(units, self.units)
+        ends = np.searchsorted(units, self.units, side="right")
+        for nth in np.flatnonzero(ends > cuts):
+            alike = rows[cuts[nth] : ends[nth]]
+            cuts[nth] += np.searchsorted(alike, self.rows[nth])
+        return cuts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Buckets:
+    """Which ranks the buckets of an attribute hold, and how the ranks are cut into clusters.
+
+    Attributes
+    ----------
+    starts : dict
+        The first rank of each bucket that holds any, by its number, ascending.
+    cuts : RankingCuts
+    """
+
+    starts: dict[int, int]
+    cuts: RankingCuts
+
+    def holding(self, rank: int) -> int:
+        """Return the bucket of a rank.
+
+        >>> Buckets(starts={0: 0, 2: 5}, cuts=RankingCuts(n_records=9, k=3)).holding(4)
+        0
+        """
+        numbers, starts = [*self.starts], [*self.starts.values()]
+        return numbers[int(np.searchsorted(starts, rank, side="right")) - 1]
+
+    def first_begun(self, bucket: int) -> int:
+        """Return the first cluster that begins in a bucket, or after it.
+
+        >>> Buckets(starts={0: 0, 2: 5}, cuts=RankingCuts(n_records=9, k=3)).first_begun(2)
+        2
+        """
+        cluster = self.cuts.holding(self.starts[bucket])
+        return cluster + (self.cuts.start(cluster) < self.starts[bucket])
+
+    def clusters(self) -> Iterator[tuple[int, int]]:
+        """Give the first cluster that each bucket holds a record of, and the one after its last.
+
+        >>> buckets = Buckets(starts={0: 0, 2: 5}, cuts=RankingCuts(n_records=9, k=3))
+        >>> list(buckets.clusters())
+        [(0, 2), (1, 3)]
+        """
+        starts = [*self.starts.values()]
+        for start, end in zip(starts, [*starts[1:], self.cuts.n_records], strict=True):
+            yield self.cuts.holding(start), self.cuts.holding(end - 1) + 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Released:
+    """A column of a release, as workers put it together.
+
+    Attributes
+    ----------
+    name : str
+    kind : pyarrow.DataType or None
+        None where cells are kept as they are.
+    whole : bool
+        Whether every record must have a cell.
+    """
+
+    name: str
+    kind: pa.DataType | None
+    whole: bool
+
+    def cells(self, parts: Sequence[Row], count: int) -> pa.Array:
+        """Put each cell of a run at its place; where there is none, nothing.
+
+        Raises
+        ------
+        ValueError
+            If a cell is lost, or there twice.
+        """
+        if self.kind is None:
+            (part,) = parts
+            return _cells(part)
+        places = np.concatenate([[], *(whole_numbers(part["places"]) for part in parts)])
+        which = np.full(count, -1)
+        which[places.astype(np.int64)] = np.arange(len(places))
+        n_found = np.count_nonzero(which >= 0)
+        if n_found != len(places) or (self.whole and n_found < count):
+            raise ValueError("a cell is lost, or there twice")
+        cells = pa.concat_arrays([pa.array([], self.kind), *(_cells(part) for part in parts)])
+        return cells.take(pa.array(which, mask=which < 0))
+
+
+def chunked(names: Sequence[str], longest: int) -> Task:
+    """Pack records, which come by record id, into runs of so many; count ids that do not do."""
 
     def task(batches: Batches) -> Batches:
-        for batch in batches:
-            if batch.num_rows:
-                yield pa.RecordBatch.from_pylist([_counted(batch.column(CELL), rounding)])
+        from pyspark import TaskContext
 
-    return task
-
-
-def _counted(cells: pa.Array, rounding: Rounding) -> dict[str, Any]:
-    try:
-        column, n_missing = rounding.on_grid(cells)
-    except DataError as error:
-        nothing = dict.fromkeys(("present", "missing", "infinite", "outside"), 0)
-        return {**nothing, "least": None, "greatest": None, "rule": error.rule,
-                "remedy": error.remedy}  # fmt: skip
-    values, bounds = column.values, rounding.attribute.grid_bounds
-    outside = 0
-    if bounds is not None:
-        outside = int(np.count_nonzero((values < bounds[0]) | (values > bounds[1])))
-    return {
-        "present": len(values),
-        "missing": n_missing,
-        "infinite": column.n_missing - n_missing,
-        "outside": outside,
-        "least": int(values.min()) if len(values) else None,
-        "greatest": int(values.max()) if len(values) else None,
-        "rule": None,
-        "remedy": None,
-    }
-
-
-def units(rounding: Rounding) -> Task:
-    """Make (row, id, unit) of (row, id, cell), for the records that have a value."""
-
-    def task(batches: Batches) -> Batches:
-        for batch in batches:
-            if not batch.num_rows:
-                continue
-            column, _ = rounding.on_grid(batch.column(CELL))
-            there = batch.drop_columns([CELL])
-            if column.missing is not None:
-                there = there.filter(pa.array(~column.missing))
-            yield there.append_column("unit", pa.array(column.values, pa.int64()))
-
-    return task
-
-
-def numbered(batches: Batches) -> Batches:
-    """Write down where each record of a partition stands, and in which partition."""
-    from pyspark import TaskContext
-
-    context = TaskContext.get()
-    part, start = (0 if context is None else context.partitionId()), 0
-    for batch in batches:
-        stop = start + batch.num_rows
-        yield batch.append_column(
-            "part", pa.array(np.full(batch.num_rows, part, dtype=np.int32))
-        ).append_column("place", pa.array(np.arange(start, stop)))
-        start = stop
-
-
-def placed(starts: Mapping[int, int], n_records: int, k: int) -> Task:
-    """Find the rank and the cluster of records by their partition and their place in it."""
-
-    def task(batches: Batches) -> Batches:
-        ends: Whole | None = None
-        first = np.zeros(max(starts, default=0) + 1, dtype=np.int64)
-        first[list(starts)] = list(starts.values())
-        for batch in batches:
-            if ends is None:
-                ends = np.cumsum(ranking_sizes(n_records, k))
-            ranks = first[batch.column("part").to_numpy()] + batch.column("place").to_numpy()
-            clusters = np.searchsorted(ends, ranks, side="right")
-            yield (
-                batch.drop_columns(["part", "place"])
-                .append_column("rank", pa.array(ranks))
-                .append_column("cluster", pa.array(clusters, pa.int64()))
+        context = TaskContext.get()
+        part = 0 if context is None else context.partitionId()
+        last: pa.Array | None = None
+        for nth, run in enumerate(_in_runs(batches, longest)):
+            nameless = doubled = 0
+            if ID in run.schema.names:
+                ids = run.column(ID)
+                nameless, last_and = ids.null_count, ids
+                if last is not None:
+                    last_and = pa.concat_arrays([last, ids])
+                doubled = pc.sum(pc.equal(last_and[1:], last_and[:-1])).as_py() or 0
+                last = ids[-1:]
+            yield pa.RecordBatch.from_pylist(
+                [
+                    {
+                        CHUNK: nth_chunk(part, nth),
+                        "count": run.num_rows,
+                        "nameless": nameless,
+                        "doubled": doubled,
+                        **{name: packed(run.select([name])) for name in names},
+                    }
+                ]
             )
 
     return task
 
 
-def summaries(batches: Batches) -> Batches:
-    """Summarise clusters whose records follow each other in the order of rank."""
-    left: list[Whole] = [np.empty(0, dtype=np.int64)] * 2
+def _in_runs(batches: Batches, longest: int) -> Iterator[pa.RecordBatch]:
+    waiting: list[pa.RecordBatch] = []
     for batch in batches:
-        read = [batch.column(name).to_numpy() for name in ("cluster", "unit")]
-        clusters, values = (np.concatenate(pair) for pair in zip(left, read, strict=True))
-        # The last cluster may go on in the next batch.
-        whole = int(np.searchsorted(clusters, clusters[-1])) if len(clusters) else 0
-        left = [clusters[whole:], values[whole:]]
-        if whole:
-            yield _summary(clusters[:whole], values[:whole])
-    if len(left[0]):
-        yield _summary(*left)
+        start = 0
+        while start < batch.num_rows:
+            room = longest - sum(part.num_rows for part in waiting)
+            waiting.append(batch.slice(start, room))
+            start += room
+            if waiting[-1].num_rows == room:
+                yield _as_one(waiting)
+                waiting = []
+    if waiting:
+        yield _as_one(waiting)
 
 
-def _summary(clusters: Whole, values: Whole) -> pa.RecordBatch:
-    numbers, sizes = np.unique(clusters, return_counts=True)
-    found = summarised(values, sizes)
-    ends = {f"smallest_{nth}": found.smallest[nth] for nth in range(3)}
-    ends |= {f"largest_{nth}": found.largest[nth] for nth in range(3)}
+def _as_one(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    return pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
+
+
+def checked(rounding: Rounding, step: int) -> Task:
+    """Count what each run of a column holds, and what of it breaks a rule.
+
+    One of so many records, in order, goes along, so that buckets can be made of like sizes.
+    """
+
+    def task(batches: Batches) -> Batches:
+        for row in each_row(batches):
+            yield pa.RecordBatch.from_pylist([_counted(row, rounding, step)])
+
+    return task
+
+
+def _counted(row: Row, rounding: Rounding, step: int) -> dict[str, Any]:
+    try:
+        column, n_missing = rounding.on_grid(_cells(row))
+    except DataError as error:
+        nothing = dict.fromkeys(("present", "missing", "infinite", "outside"), 0)
+        return {**nothing, "least": None, "greatest": None, "rule": error.rule,
+                "remedy": error.remedy, "some": None}  # fmt: skip
+    values, bounds = column.values, rounding.attribute.grid_bounds
+    outside = 0
+    if bounds is not None:
+        outside = int(np.count_nonzero((values < bounds[0]) | (values > bounds[1])))
+    rows, units = _ranked(row, column)
+    some = slice(min(step, len(rows)) // 2, None, step)
+    return {
+        "present": len(values),
+        "missing": n_missing,
+        "infinite": column.n_missing - n_missing,
+        "outside": outside,
+        "least": int(units[0]) if len(values) else None,
+        "greatest": int(units[-1]) if len(values) else None,
+        "rule": None,
+        "remedy": None,
+        "some": np.stack([units[some], rows[some]]).tobytes(),
+    }
+
+
+def _cells(row: Row) -> pa.Array:
+    return unpacked(row[CELL].as_buffer()).column(0)
+
+
+def present(row: Row, column: GridColumn) -> Whole:
+    """Return the numbers of a run's records that have a value."""
+    count = row["count"].as_py()
+    there = np.arange(count) if column.missing is None else np.flatnonzero(~column.missing)
+    return row_numbers(row[CHUNK].as_py(), there)
+
+
+def _ranked(row: Row, column: GridColumn) -> tuple[Whole, Whole]:
+    """Return a run's records in order, and their values."""
+    rows = present(row, column)
+    if not len(rows):
+        return rows, rows
+    order, units = rank_order(column.values)
+    return rows[order], units
+
+
+def bucketed(rounding: Rounding, bounds: Bounds) -> Task:
+    """Sort each run, and cut it by bucket."""
+
+    def task(batches: Batches) -> Batches:
+        for row in each_row(batches):
+            rows, units = _ranked(row, rounding.on_grid(_cells(row))[0])
+            edges = [0, *bounds.cuts(units, rows).tolist(), len(rows)]
+            held = [nth for nth in range(len(edges) - 1) if edges[nth] < edges[nth + 1]]
+            cut = [slice(edges[nth], edges[nth + 1]) for nth in held]
+            yield pa.RecordBatch.from_pydict(
+                {
+                    "bucket": pa.array(held, pa.int64()),
+                    CHUNK: pa.array([row[CHUNK].as_py()] * len(held), pa.int64()),
+                    "units": bytes_of(units[part] for part in cut),
+                    "rows": bytes_of(rows[part] for part in cut),
+                }
+            )
+
+    return task
+
+
+def in_order(batches: Batches) -> Batches:
+    """Sort each bucket, whose runs come one after another: ties go by the record's number."""
+    for bucket, runs in together(batches, "bucket"):
+        units, rows = (
+            np.concatenate([whole_numbers(run[name]) for run in runs]) for name in ("units", "rows")
+        )
+        order, sorted_units = rank_order(units)
+        yield pa.RecordBatch.from_pydict(
+            {
+                "bucket": [bucket],
+                "count": [len(rows)],
+                "units": bytes_of([sorted_units]),
+                "rows": bytes_of([rows[order]]),
+            }
+        )
+
+
+def pieces(buckets: Buckets) -> Task:
+    """Give the values of each bucket to that in which their clusters begin."""
+
+    def task(batches: Batches) -> Batches:
+        for row in each_row(batches):
+            bucket, units = row["bucket"].as_py(), whole_numbers(row["units"])
+            start, cuts = buckets.starts[bucket], buckets.cuts
+            first = buckets.first_begun(bucket)
+            head = min(cuts.start(first) - start, len(units))
+            owners = [buckets.holding(cuts.start(first - 1))] if head else []
+            parts = [units[:head]] if head else []
+            if head < len(units):
+                owners, parts = [*owners, bucket], [*parts, units[head:]]
+            yield pa.RecordBatch.from_pydict(
+                {
+                    "owner": pa.array(owners, pa.int64()),
+                    "bucket": pa.array([bucket] * len(owners), pa.int64()),
+                    "units": bytes_of(parts),
+                }
+            )
+
+    return task
+
+
+def summaries(buckets: Buckets) -> Task:
+    """Summarise the clusters that begin in each bucket, of their whole values in order."""
+
+    def task(batches: Batches) -> Batches:
+        for owner, parts in together(batches, "owner"):
+            units = np.concatenate([whole_numbers(part["units"]) for part in parts])
+            first, cuts = buckets.first_begun(owner), buckets.cuts
+            end = cuts.holding(cuts.start(first) + len(units) - 1) + 1
+            found = summarised(units, cuts.sizes(first, end))
+            ends = {f"smallest_{nth}": found.smallest[nth] for nth in range(3)}
+            ends |= {f"largest_{nth}": found.largest[nth] for nth in range(3)}
+            columns = {"size": found.sizes, "sum": found.sums, "squares": found.squares, **ends}
+            summary = packed(pa.RecordBatch.from_pydict(columns))
+            yield pa.RecordBatch.from_pylist([{"owner": owner, "summary": summary}])
+
+    return task
+
+
+def spread(buckets: Buckets) -> Task:
+    """Give the cells of a bucket's clusters to their records, by the runs that these are in.
+
+    Of a bucket come two rows: its records in order, and the cells, one for each cluster.
+    """
+
+    def task(batches: Batches) -> Batches:
+        for bucket, pair in together(batches, "bucket"):
+            by_name = {name: row[name] for row in pair for name in row if row[name].is_valid}
+            rows = whole_numbers(by_name["rows"])
+            ranks = buckets.starts[bucket] + np.arange(len(rows))
+            clusters = buckets.cuts.clusters(ranks)
+            cells = unpacked(by_name[CELL].as_buffer()).column(0)
+            order, rows = rank_order(rows)
+            yield _by_chunk(rows, cells.take(pa.array(clusters[order] - clusters[0])))
+
+    return task
+
+
+def _by_chunk(rows: Whole, cells: pa.Array) -> pa.RecordBatch:
+    """Cut cells of records, which come by number, into those of each run."""
+    chunks, places = chunks_and_places(rows)
+    edges = [0, *(np.flatnonzero(np.diff(chunks)) + 1).tolist(), len(rows)]
+    cut = [slice(*pair) for pair in pairwise(edges)]
     return pa.RecordBatch.from_pydict(
-        {"cluster": numbers, "size": sizes, "sum": found.sums, "squares": found.squares, **ends}
+        {
+            CHUNK: chunks[edges[:-1]],
+            "places": bytes_of(places[part] for part in cut),
+            CELL: pa.array(
+                [packed(pa.RecordBatch.from_arrays([cells[part]], [CELL])) for part in cut],
+                pa.binary(),
+            ),
+        }
     )
+
+
+def assembled(columns: Sequence[Released]) -> Task:
+    """Put together the cells of each run, for a release of such columns, in order."""
+
+    def task(batches: Batches) -> Batches:
+        for _, rows in together(batches, CHUNK):
+            (count,) = (row["count"].as_py() for row in rows if row["nth"].as_py() < 0)
+            cells = [
+                column.cells([row for row in rows if row["nth"].as_py() == nth], count)
+                for nth, column in enumerate(columns)
+            ]
+            yield pa.RecordBatch.from_arrays(cells, [column.name for column in columns])
+
+    return task
+
+
+def beginning(signs: Sequence[str], harmless: str) -> Task:
+    """Find the signs that some text of a column begins with, but text of a harmless form."""
+
+    def task(batches: Batches) -> Batches:
+        for row in each_row(batches):
+            texts = _cells(row).drop_null()
+            first = pc.utf8_slice_codeunits(texts, 0, 1)
+            begun = texts.filter(pc.is_in(first, pa.array(signs))).to_pylist()
+            found = {text[0] for text in begun if not re.fullmatch(harmless, text)}
+            yield pa.RecordBatch.from_pydict({"sign": pa.array(sorted(found), pa.string())})
+
+    return task

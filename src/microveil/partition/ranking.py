@@ -1,5 +1,6 @@
 """Individual ranking: clusters of records with consecutive values of one attribute."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from microveil._kernels import ranking as kernel
 from microveil.errors import DataError, RequestError
 from microveil.partition.clusters import Partition
 
-__all__ = ["rank_order", "ranking", "ranking_sizes", "singletons"]
+__all__ = ["RankingCuts", "rank_order", "ranking", "ranking_sizes", "singletons"]
 
 
 def ranking(values: ArrayLike, k: int) -> Partition:
@@ -66,16 +67,69 @@ def ranking(values: ArrayLike, k: int) -> Partition:
     return Partition(order=order, sizes=sizes, n_records=len(column))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankingCuts:
+    """Where individual ranking cuts so many ranks: k to a cluster, and the rest to a middle one.
+
+    Attributes
+    ----------
+    n_records, k : int
+        At least as many records as k.
+
+    Examples
+    --------
+    >>> RankingCuts(n_records=11, k=3).clusters(np.array([2, 3, 7, 8]))
+    array([0, 1, 1, 2])
+    """
+
+    n_records: int
+    k: int
+
+    @property
+    def n_clusters(self) -> int:
+        """The number of clusters."""
+        return self.n_records // self.k
+
+    @property
+    def middle(self) -> int:
+        """The cluster that takes the rest."""
+        return self.n_clusters // 2
+
+    @property
+    def rest(self) -> int:
+        """How many more than k the middle one takes."""
+        return self.n_records - self.n_clusters * self.k
+
+    def start(self, cluster: int) -> int:
+        """Return the first rank of a cluster."""
+        return cluster * self.k + (self.rest if cluster > self.middle else 0)
+
+    def clusters(self, ranks: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the clusters that ranks are in."""
+        after = ranks >= self.start(self.middle + 1)
+        found: NDArray[np.int64] = (ranks - self.rest * after) // self.k
+        return np.minimum(found, self.middle, out=found, where=~after)
+
+    def holding(self, rank: int) -> int:
+        """Return the cluster that a rank is in."""
+        return int(self.clusters(np.array([rank]))[0])
+
+    def sizes(self, first: int, end: int) -> NDArray[np.int64]:
+        """Return the sizes of clusters from one on, and before another."""
+        sizes = np.full(end - first, self.k, dtype=np.int64)
+        if first <= self.middle < end:
+            sizes[self.middle - first] += self.rest
+        return sizes
+
+
 def ranking_sizes(n_records: int, k: int) -> NDArray[np.int64]:
     """Cluster sizes of individual ranking: k, but for the middle one, which takes the rest.
 
     >>> ranking_sizes(11, 3)
     array([3, 5, 3])
     """
-    n_clusters = n_records // k
-    sizes = np.full(n_clusters, k, dtype=np.int64)
-    sizes[n_clusters // 2] += n_records - n_clusters * k
-    return sizes
+    cuts = RankingCuts(n_records=n_records, k=k)
+    return cuts.sizes(0, cuts.n_clusters)
 
 
 def rank_order(values: NDArray[np.int64]) -> tuple[NDArray[np.integer], NDArray[np.int64]]:

@@ -1,0 +1,116 @@
+"""Runs of records, each packed into one row of a Spark frame: a column of a run is one cell.
+
+Spark moves such rows as bytes, some ten thousand times fewer than there are records, and workers
+compute on arrays. A record's number says where it is: in which run, and at which place of it.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+__all__ = [
+    "CHUNK",
+    "LONGEST",
+    "bytes_of",
+    "chunks_and_places",
+    "each_row",
+    "nth_chunk",
+    "packed",
+    "row_numbers",
+    "together",
+    "unpacked",
+    "whole_numbers",
+]
+
+Row = dict[str, Any]
+Whole = NDArray[np.int64]
+
+# The column of a run's number. Runs follow each other by number as their records do by record id.
+CHUNK = "chunk"
+# Records of a run: 2 MB for a column of whole numbers. So many bits of a record's number are its
+# place, so many of a run's number count the runs of one part of the table.
+PLACE_BITS, CHUNK_BITS = 18, 20
+LONGEST = 1 << PLACE_BITS
+
+
+def nth_chunk(part: int, nth: int) -> int:
+    """Return the number of a run, by the part of the table and its place among that part's runs.
+
+    >>> nth_chunk(0, 3), nth_chunk(2, 0) > nth_chunk(1, 1000)
+    (3, True)
+    """
+    return (part << CHUNK_BITS) + nth
+
+
+def row_numbers(chunk: int, places: NDArray[np.integer[Any]]) -> Whole:
+    """Return the numbers of records of a run, by their places in it.
+
+    >>> row_numbers(1, np.array([0, 5])).tolist()
+    [262144, 262149]
+    """
+    return (chunk << PLACE_BITS) + places.astype(np.int64, copy=False)
+
+
+def chunks_and_places(rows: Whole) -> tuple[Whole, Whole]:
+    """Return the runs that records are in, and their places in these.
+
+    >>> [found.tolist() for found in chunks_and_places(np.array([5, 262144]))]
+    [[0, 1], [5, 0]]
+    """
+    return rows >> PLACE_BITS, rows & (LONGEST - 1)
+
+
+def packed(columns: pa.RecordBatch) -> bytes:
+    """Return columns as the bytes of one cell.
+
+    >>> unpacked(packed(pa.record_batch({"A": ["a", None]}))).to_pydict()
+    {'A': ['a', None]}
+    """
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, columns.schema) as stream:
+        stream.write_batch(columns)
+    written: bytes = sink.getvalue().to_pybytes()
+    return written
+
+
+def unpacked(cell: pa.Buffer | bytes) -> pa.RecordBatch:
+    """Return the columns that were packed into a cell."""
+    return pa.ipc.open_stream(cell).read_next_batch()
+
+
+def whole_numbers(cell: pa.Scalar) -> Whole:
+    """Return the whole numbers whose bytes are in a cell.
+
+    >>> whole_numbers(pa.scalar(np.array([3, 5]).tobytes())).tolist()
+    [3, 5]
+    """
+    return np.frombuffer(cell.as_buffer(), dtype=np.int64)
+
+
+def bytes_of(arrays: Iterable[NDArray[Any]]) -> pa.Array:
+    """Make cells of arrays, each of whole numbers."""
+    return pa.array([array.tobytes() for array in arrays], pa.binary())
+
+
+def each_row(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
+    """Give the rows of batches one by one, as scalars by column."""
+    for batch in batches:
+        for place in range(batch.num_rows):
+            yield {
+                name: column[place]
+                for name, column in zip(batch.schema.names, batch.columns, strict=True)
+            }
+
+
+def together(batches: Iterable[pa.RecordBatch], key: str) -> Iterator[tuple[int, list[Row]]]:
+    """Give rows that follow each other and have the same number in a column, and that number.
+
+    >>> [(value, len(rows)) for value, rows in together([pa.record_batch({"A": [1, 1, 4]})], "A")]
+    [(1, 2), (4, 1)]
+    """
+    for value, rows in groupby(each_row(batches), key=lambda row: int(row[key].as_py())):
+        yield value, list(rows)
