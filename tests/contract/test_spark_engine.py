@@ -16,7 +16,8 @@ from microveil.files.parts import digest_of_parts
 
 pyspark = pytest.importorskip("pyspark", reason="make test-spark installs PySpark")
 
-from microveil.engines import spark as engine, spark_table  # noqa: E402 -- these need pyarrow
+from microveil.engines import spark as engine  # noqa: E402 -- these need pyarrow
+from microveil.engines import spark_chunks as chunks  # noqa: E402
 
 pytestmark = [
     pytest.mark.spark,
@@ -57,9 +58,9 @@ def spark():
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """Tables of a few records take several runs and buckets, and clusters lie across them."""
-    monkeypatch.setattr(engine, "IN_BUCKET", 20)
-    monkeypatch.setattr(engine, "STEP", 2)
-    monkeypatch.setattr(spark_table, "LONGEST", 17)
+    monkeypatch.setattr(chunks, "IN_BUCKET", 20)
+    monkeypatch.setattr(chunks, "STEP", 2)
+    monkeypatch.setattr(chunks, "LONGEST", 17)
 
 
 def people(n_records, *, alike=False):
@@ -155,8 +156,8 @@ def test_dates_yes_and_no_and_text_in_an_order_are_released_alike(spark):
 
 def test_ten_thousand_records_are_released_alike(spark, monkeypatch):
     """In partitions of many batches, and clusters that lie across borders of both."""
-    monkeypatch.setattr(engine, "IN_BUCKET", 2000)
-    monkeypatch.setattr(spark_table, "LONGEST", 900)
+    monkeypatch.setattr(chunks, "IN_BUCKET", 2000)
+    monkeypatch.setattr(chunks, "LONGEST", 900)
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "700")
     try:
         same(*both(spark, people(10_000), **asked("idp-vector", k=9)))

@@ -73,8 +73,9 @@ def protect_in_spark(
         {} if recipe is None else read_recipe(recipe), with_named_values(arguments, frame.columns)
     )
     with_names_resolved(asked, frame.columns)
+    table = SparkFiles(frame=frame, files=tuple(file.as_posix() for file in files))
     try:
-        planned, foreseen = examined_plan(SparkFiles(frame=frame), asked, engine, progress)
+        planned, foreseen = examined_plan(table, asked, engine, progress)
         drawn = draw(planned, engine, progress)
     finally:
         engine.end()

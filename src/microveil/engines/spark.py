@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from microveil.engines import spark_chunks as chunks
 from microveil.engines import spark_tasks as tasks
 from microveil.engines.base import (
     Clusters,
@@ -23,7 +24,7 @@ from microveil.engines.base import (
     Ranked,
 )
 from microveil.engines.registry import is_of_spark
-from microveil.engines.spark_chunks import CHUNK, packed, unpacked
+from microveil.engines.spark_chunks import CHUNK, bucket_starts, packed, unpacked
 from microveil.engines.spark_scratch import SparkScratch, spark_failures
 from microveil.engines.spark_table import SparkFiles, SparkTable, refused, restored
 from microveil.errors import DataError, EngineError, RequestError
@@ -41,10 +42,6 @@ Whole = NDArray[np.int64]
 
 # Summaries and plans of so many clusters of one attribute take 1 to 2 GB, by their arrays.
 MOST_CLUSTERS = 10_000_000
-# Records of a bucket of values, about: what a worker sorts and summarises at once.
-IN_BUCKET = 500_000
-# Of so many records of a run, in order, one is looked at to make buckets of like sizes.
-STEP = 2_500
 # Arguments that this engine has no way for, with what would do.
 WITHOUT: Mapping[str, tuple[str, str]] = {
     "parts": ("makes releases of one part", "make a release for each part's attributes"),
@@ -68,7 +65,7 @@ class SparkValues:
         How a worker makes values of cells.
     count, least, greatest : int
     some : int64 array (2, n)
-        Values and numbers of about one record in `STEP`.
+        Values and numbers of some records.
     """
 
     frame: Any
@@ -83,9 +80,8 @@ class SparkValues:
 
     def bounds(self) -> tasks.Bounds:
         """Return where buckets begin that hold like numbers of records, about."""
-        n_buckets = max(1, -(-self.count // IN_BUCKET))
         units, rows = self.some[:, np.lexsort(self.some[::-1])]
-        first = np.arange(1, n_buckets) * len(units) // n_buckets
+        first = bucket_starts(self.count, len(units))
         return tasks.Bounds(units=units[first], rows=rows[first])
 
 
@@ -230,7 +226,8 @@ class SparkEngine:
         frame = given.frame if of_files else given
         self._scratch = SparkScratch(frame.sparkSession, self._folder)
         named = {*_listed(asked["attributes"]), *_listed(asked.get("keep") or ())}
-        return SparkTable(frame, self._scratch, self._record_id, named)
+        files = given.files if of_files else ()
+        return SparkTable(frame, self._scratch, self._record_id, named, files)
 
     def end(self) -> None:
         """Remove what was written between steps."""
@@ -307,7 +304,7 @@ class SparkEngine:
         counts = ("present", "missing", "infinite", "outside")
         fields = [*(f"{name} bigint" for name in (*counts, "least", "greatest"))]
         each = cells.mapInArrow(
-            tasks.checked(rounding, STEP),
+            tasks.checked(rounding, chunks.STEP),
             ", ".join([*fields, "rule string", "remedy string", "some binary"]),
         )
         with spark_failures():

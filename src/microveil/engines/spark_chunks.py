@@ -14,7 +14,10 @@ from numpy.typing import NDArray
 
 __all__ = [
     "CHUNK",
+    "IN_BUCKET",
     "LONGEST",
+    "STEP",
+    "bucket_starts",
     "bytes_of",
     "chunks_and_places",
     "each_row",
@@ -35,6 +38,20 @@ CHUNK = "chunk"
 # place, so many of a run's number count the runs of one part of the table.
 PLACE_BITS, CHUNK_BITS = 18, 20
 LONGEST = 1 << PLACE_BITS
+# Records of a bucket, of values or of record ids, about: what a worker sorts at once.
+IN_BUCKET = 500_000
+# Of so many records of a run, in order, one is looked at to make buckets of like sizes.
+STEP = 2_500
+
+
+def bucket_starts(n_records: int, n_some: int) -> Whole:
+    """Return which of some records, in order, begin the buckets of a table, but the first.
+
+    >>> bucket_starts(1_200_000, 480).tolist()
+    [160, 320]
+    """
+    n_buckets = max(1, min(n_some, -(-n_records // IN_BUCKET)))
+    return np.arange(1, n_buckets) * n_some // n_buckets
 
 
 def nth_chunk(part: int, nth: int) -> int:

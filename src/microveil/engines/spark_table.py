@@ -6,10 +6,12 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from microveil.engines import spark_chunks as chunks
 from microveil.engines import spark_tasks as tasks
-from microveil.engines.spark_chunks import CHUNK, LONGEST
+from microveil.engines.spark_chunks import CHUNK, bucket_starts, unpacked
 from microveil.engines.spark_scratch import SparkScratch, spark_failures
 from microveil.engines.spark_tasks import CELL, ID
 from microveil.errors import DataError, EngineError, RequestError
@@ -56,9 +58,12 @@ class SparkFiles:
     Attributes
     ----------
     frame : pyspark.sql.DataFrame
+    files : tuple of str
+        Their paths, in order.
     """
 
     frame: Any
+    files: tuple[str, ...]
 
 
 class SparkTable(Elsewhere):
@@ -76,6 +81,8 @@ class SparkTable(Elsewhere):
         place in it do.
     named : collection of str
         The columns that are looked at.
+    files : sequence of str
+        The paths of the frame's files, in the order that their records have.
 
     Raises
     ------
@@ -86,7 +93,12 @@ class SparkTable(Elsewhere):
     has_index = False
 
     def __init__(
-        self, frame: Any, scratch: SparkScratch, record_id: str | None, named: Collection[str]
+        self,
+        frame: Any,
+        scratch: SparkScratch,
+        record_id: str | None,
+        named: Collection[str],
+        files: Sequence[str],
     ) -> None:
         self.names: tuple[str, ...] = tuple(frame.columns)
         check_names([name.casefold() for name in self.names])  # as Spark sees them
@@ -96,44 +108,63 @@ class SparkTable(Elsewhere):
         if record_id is not None:
             self._check_id(record_id)
         looked_at = [self.called(name) for name in self.names if name in named]
-        packed = self._by_id(frame, record_id, looked_at).mapInArrow(
-            tasks.chunked(looked_at, LONGEST),
-            f"{CHUNK} bigint, count bigint, nameless bigint, doubled bigint, "
-            + ", ".join(f"{name} binary" for name in looked_at),
+        self._chunks, counts, nameless = self._by_id(
+            self._with_id(frame, record_id, looked_at), looked_at, files
         )
-        self._chunks, place = scratch.placed(packed)
-        counts = scratch.read(place, ["count", "nameless", "doubled"])
-        self.n_records, nameless, doubled = (
-            int(counts[name].to_numpy().sum()) for name in ("count", "nameless", "doubled")
-        )
-        self.n_chunks = len(counts)
-        if nameless or doubled:
-            n_others = nameless + doubled
+        self.n_records, self.n_chunks = int(counts["count"].to_numpy().sum()), len(counts)
+        if n_others := nameless + int(counts["doubled"].to_numpy().sum()):
             raise DataError(
                 f"column '{record_id}', {n_others} records",
                 "a record id must be there and be nobody else's: it decides between equal values",
                 "name another column (record_id=), or mend it",
             )
 
-    def _by_id(self, frame: Any, record_id: str | None, looked_at: Collection[str]) -> Any:
-        """Return the columns that are looked at, called by place, in the order of the record id."""
+    def _by_id(self, given: Any, looked_at: Sequence[str], files: Sequence[str]) -> Any:
+        """Write the records out as they come, and from there in the order of the record id.
+
+        Returns their runs, with the counts of these, and how many records have no id.
+        """
+        of_columns = ", ".join(f"{name} binary" for name in looked_at)
+        numbers = {path: nth for nth, path in enumerate(files)}
+        as_they_come, place = self._scratch.placed(
+            given.mapInArrow(
+                tasks.chunked(looked_at, numbers, chunks.LONGEST, chunks.STEP),
+                f"count bigint, nameless bigint, some binary, {ID} binary, {of_columns}",
+            )
+        )
+        read = self._scratch.read(place, ["count", "nameless", "some"])
+        n_records, nameless = (int(read[name].to_numpy().sum()) for name in ("count", "nameless"))
+        bounds = _bounds(n_records, read["some"])
+        in_order, place = self._scratch.placed(
+            as_they_come.select(ID, *looked_at)
+            .mapInArrow(
+                tasks.parted(looked_at, bounds), f"bucket bigint, {ID} binary, {of_columns}"
+            )
+            .repartition(len(bounds) + 1, "bucket")
+            .sortWithinPartitions("bucket")
+            .mapInArrow(
+                tasks.merged(looked_at, chunks.LONGEST),
+                f"{CHUNK} bigint, count bigint, doubled bigint, {of_columns}",
+            )
+        )
+        return in_order, self._scratch.read(place, ["count", "doubled"]), nameless
+
+    def _with_id(self, frame: Any, record_id: str | None, looked_at: Collection[str]) -> Any:
+        """Return the columns that are looked at, called by their place, and what ids are of."""
         from pyspark.sql import functions as sql
 
         if record_id is None:
-            of_record = sql.struct("_metadata.file_path", "_metadata.row_index")
+            of_record = {tasks.FILE: sql.col("_metadata.file_path"),
+                         tasks.PLACE: sql.col("_metadata.row_index")}  # fmt: skip
         else:
-            of_record = sql.col(f"`{record_id.replace('`', '``')}`")
-            if self._called_type(record_id) == "StringType":
-                of_record = of_record.cast("binary")  # whatever order its text is compared in
-        places = (_of_place(place) for place in range(len(self.names)))
-        by_place = frame.select(of_record, "*").toDF(ID, *places)
-        in_order = (
-            by_place.select(_bare(ID, ID), *(_bare(name, name) for name in looked_at))
-            .repartitionByRange(ID)
-            .sortWithinPartitions(ID)
+            column = sql.col(f"`{record_id.replace('`', '``')}`")
+            is_text = self._called_type(record_id) == "StringType"
+            # In the order of its bytes, whatever order its text is compared in.
+            of_record = {ID: column.cast("binary") if is_text else column}
+        by_place = frame.select(*of_record.values(), "*").toDF(
+            *of_record, *(_of_place(place) for place in range(len(self.names)))
         )
-        # A file and a place in it are there, and nobody else's.
-        return in_order.drop(ID) if record_id is None else in_order
+        return by_place.select(*(_bare(name, name) for name in (*of_record, *looked_at)))
 
     def called(self, name: str) -> str:
         """Return what a column is called between two steps."""
@@ -308,6 +339,14 @@ def restored(numbers: Numbers, values: NDArray[Any], kind: pa.DataType) -> pa.Ar
 def refused(what: str, instead: str = "pass a table of this process") -> EngineError:
     """Word what Spark's engine does not do."""
     return EngineError("engine", f"the one of Spark {what}", instead)
+
+
+def _bounds(n_records: int, some: pa.ChunkedArray) -> list[Any]:
+    """Return the record ids that buckets of like sizes begin with, but the first."""
+    ids = pa.concat_arrays([unpacked(each.as_buffer()).column(0) for each in some])
+    first = bucket_starts(n_records, len(ids))
+    found: list[Any] = ids.take(pc.sort_indices(ids)).take(pa.array(first)).to_pylist()
+    return found
 
 
 def _is_decimal(kind: Any) -> bool:

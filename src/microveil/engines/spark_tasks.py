@@ -6,10 +6,12 @@ cell could be compared.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import numpy as np
 import pyarrow as pa
@@ -38,7 +40,9 @@ from microveil.table.frames import part_of_table
 
 __all__ = [
     "CELL",
+    "FILE",
     "ID",
+    "PLACE",
     "Bounds",
     "Buckets",
     "Released",
@@ -49,6 +53,9 @@ __all__ = [
     "checked",
     "chunked",
     "in_order",
+    "merged",
+    "parted",
+    "path_of",
     "pieces",
     "present",
     "spread",
@@ -57,6 +64,10 @@ __all__ = [
 
 # The columns of an attribute's cells, as bytes, and of the record id.
 CELL, ID = "cell", "id"
+# Or, of a record in a file, the columns of where it is.
+FILE, PLACE = "file", "place"
+# Bits of a place in a file.
+ROW_BITS = 40
 
 Batches = Iterator[pa.RecordBatch]
 Task = Callable[[Batches], Batches]
@@ -200,46 +211,99 @@ class Released:
         """
         if self.kind is None:
             (part,) = parts
-            return _cells(part)
+            return _cells(part[CELL])
         places = np.concatenate([[], *(whole_numbers(part["places"]) for part in parts)])
         which = np.full(count, -1)
         which[places.astype(np.int64)] = np.arange(len(places))
         n_found = np.count_nonzero(which >= 0)
         if n_found != len(places) or (self.whole and n_found < count):
             raise ValueError("a cell is lost, or there twice")
-        cells = pa.concat_arrays([pa.array([], self.kind), *(_cells(part) for part in parts)])
+        cells = pa.concat_arrays([pa.array([], self.kind), *(_cells(part[CELL]) for part in parts)])
         return cells.take(pa.array(which, mask=which < 0))
 
 
-def chunked(names: Sequence[str], longest: int) -> Task:
-    """Pack records, which come by record id, into runs of so many; count ids that do not do."""
+def chunked(names: Sequence[str], files: Mapping[str, int], longest: int, step: int) -> Task:
+    """Pack records into runs of so many as they come, each in the order of its record ids.
+
+    Of files, by their paths and numbers, a record's id is its file's number and its row there.
+    One id of so many goes along, so that buckets of like sizes can be made.
+    """
 
     def task(batches: Batches) -> Batches:
-        from pyspark import TaskContext
-
-        context = TaskContext.get()
-        part = 0 if context is None else context.partitionId()
-        last: pa.Array | None = None
-        for nth, run in enumerate(_in_runs(batches, longest)):
-            nameless = doubled = 0
-            if ID in run.schema.names:
-                ids = run.column(ID)
-                nameless, last_and = ids.null_count, ids
-                if last is not None:
-                    last_and = pa.concat_arrays([last, ids])
-                doubled = pc.sum(pc.equal(last_and[1:], last_and[:-1])).as_py() or 0
-                last = ids[-1:]
+        for run in _in_runs(batches, longest):
+            ids = run.column(ID) if ID in run.schema.names else _places_in(run, files)
+            order = pc.sort_indices(ids)[: len(ids) - ids.null_count]
+            in_order = ids.take(order)
+            some = in_order[min(step, len(order)) // 2 :: step]
             yield pa.RecordBatch.from_pylist(
                 [
                     {
-                        CHUNK: nth_chunk(part, nth),
                         "count": run.num_rows,
-                        "nameless": nameless,
-                        "doubled": doubled,
-                        **{name: packed(run.select([name])) for name in names},
+                        "nameless": ids.null_count,
+                        "some": _packed(some),
+                        ID: _packed(in_order),
+                        **{name: _packed(run.column(name).take(order)) for name in names},
                     }
                 ]
             )
+
+    return task
+
+
+def _places_in(run: pa.RecordBatch, files: Mapping[str, int]) -> pa.Array:
+    """Return whole numbers for places in files, which stand in the order of these and of rows."""
+    paths = run.column(FILE).dictionary_encode()
+    numbers = [files[path_of(found)] for found in paths.dictionary.to_pylist()]
+    of_records = np.array(numbers, dtype=np.int64)[paths.indices.to_numpy()]
+    return pa.array((of_records << ROW_BITS) + run.column(PLACE).to_numpy())
+
+
+def path_of(address: str) -> str:
+    """Return a file's path of its address in Spark.
+
+    >>> path_of("file:///data/of%20people.parquet"), path_of("file:/data/people.parquet")
+    ('/data/of people.parquet', '/data/people.parquet')
+    """
+    return unquote(urlsplit(address).path)
+
+
+def parted(names: Sequence[str], bounds: Sequence[Any]) -> Task:
+    """Cut each run by bucket of record ids: those that the buckets but the first begin with."""
+
+    def task(batches: Batches) -> Batches:
+        for row in each_row(batches):
+            columns = {name: _cells(row[name]) for name in (ID, *names)}
+            ids = columns[ID]
+            cuts = (bisect_left(range(len(ids)), at, key=lambda n: ids[n].as_py()) for at in bounds)
+            edges = [0, *cuts, len(ids)]
+            for bucket, (start, end) in enumerate(pairwise(edges)):
+                if start < end:
+                    cells = {name: _packed(all_[start:end]) for name, all_ in columns.items()}
+                    yield pa.RecordBatch.from_pylist([{"bucket": bucket, **cells}])
+
+    return task
+
+
+def merged(names: Sequence[str], longest: int) -> Task:
+    """Put each bucket's records in the order of their ids, in runs; count ids that come again."""
+
+    def task(batches: Batches) -> Batches:
+        for bucket, parts in together(batches, "bucket"):
+            ids = pa.concat_arrays([_cells(part[ID]) for part in parts])
+            order = pc.sort_indices(ids)
+            ids = ids.take(order)
+            doubled = pc.sum(pc.equal(ids[1:], ids[:-1])).as_py() or 0
+            columns = {
+                name: pa.concat_arrays([_cells(part[name]) for part in parts]).take(order)
+                for name in names
+            }
+            for nth, start in enumerate(range(0, len(ids), longest)):
+                cells = {name: _packed(all_[start : start + longest]) for name, all_ in
+                         columns.items()}  # fmt: skip
+                count = min(longest, len(ids) - start)
+                doubled_here = doubled if start == 0 else 0
+                chunk = {CHUNK: nth_chunk(bucket, nth), "count": count, "doubled": doubled_here}
+                yield pa.RecordBatch.from_pylist([{**chunk, **cells}])
 
     return task
 
@@ -278,7 +342,7 @@ def checked(rounding: Rounding, step: int) -> Task:
 
 def _counted(row: Row, rounding: Rounding, step: int) -> dict[str, Any]:
     try:
-        column, n_missing = rounding.on_grid(_cells(row))
+        column, n_missing = rounding.on_grid(_cells(row[CELL]))
     except DataError as error:
         nothing = dict.fromkeys(("present", "missing", "infinite", "outside"), 0)
         return {**nothing, "least": None, "greatest": None, "rule": error.rule,
@@ -302,8 +366,12 @@ def _counted(row: Row, rounding: Rounding, step: int) -> dict[str, Any]:
     }
 
 
-def _cells(row: Row) -> pa.Array:
-    return unpacked(row[CELL].as_buffer()).column(0)
+def _cells(cell: pa.Scalar) -> pa.Array:
+    return unpacked(cell.as_buffer()).column(0)
+
+
+def _packed(cells: pa.Array) -> bytes:
+    return packed(pa.RecordBatch.from_arrays([cells], [CELL]))
 
 
 def present(row: Row, column: GridColumn) -> Whole:
@@ -327,7 +395,7 @@ def bucketed(rounding: Rounding, bounds: Bounds) -> Task:
 
     def task(batches: Batches) -> Batches:
         for row in each_row(batches):
-            rows, units = _ranked(row, rounding.on_grid(_cells(row))[0])
+            rows, units = _ranked(row, rounding.on_grid(_cells(row[CELL]))[0])
             edges = [0, *bounds.cuts(units, rows).tolist(), len(rows)]
             held = [nth for nth in range(len(edges) - 1) if edges[nth] < edges[nth + 1]]
             cut = [slice(edges[nth], edges[nth + 1]) for nth in held]
@@ -414,7 +482,7 @@ def spread(buckets: Buckets) -> Task:
             rows = whole_numbers(by_name["rows"])
             ranks = buckets.starts[bucket] + np.arange(len(rows))
             clusters = buckets.cuts.clusters(ranks)
-            cells = unpacked(by_name[CELL].as_buffer()).column(0)
+            cells = _cells(by_name[CELL])
             order, rows = rank_order(rows)
             yield _by_chunk(rows, cells.take(pa.array(clusters[order] - clusters[0])))
 
@@ -431,7 +499,7 @@ def _by_chunk(rows: Whole, cells: pa.Array) -> pa.RecordBatch:
             CHUNK: chunks[edges[:-1]],
             "places": bytes_of(places[part] for part in cut),
             CELL: pa.array(
-                [packed(pa.RecordBatch.from_arrays([cells[part]], [CELL])) for part in cut],
+                [_packed(cells[part]) for part in cut],
                 pa.binary(),
             ),
         }
@@ -458,7 +526,7 @@ def beginning(signs: Sequence[str], harmless: str) -> Task:
 
     def task(batches: Batches) -> Batches:
         for row in each_row(batches):
-            texts = _cells(row).drop_null()
+            texts = _cells(row[CELL]).drop_null()
             first = pc.utf8_slice_codeunits(texts, 0, 1)
             begun = texts.filter(pc.is_in(first, pa.array(signs))).to_pylist()
             found = {text[0] for text in begun if not re.fullmatch(harmless, text)}
