@@ -328,6 +328,70 @@ def test_a_release_that_somebody_put_something_into_is_not_replaced(old, which, 
     assert (old[0] / "guarantee.json").read_text() == "old"
 
 
+@pytest.fixture
+def in_parts(old):
+    """A release whose table is a folder of two files."""
+    (old[0] / "data.parquet").mkdir()
+    for nth in range(2):
+        pl.DataFrame({"A": [nth]}).write_parquet(old[0] / "data.parquet" / f"part-{nth}.parquet")
+    return old
+
+
+def test_a_release_whose_table_is_a_folder_of_files_is_replaced(in_parts):
+    """With all of its files; without a word from its owner it stays."""
+    with pytest.raises(FileError, match="--overwrite"):
+        write_folders(in_parts[0], fill, overwrite=False)
+    assert len([*(in_parts[0] / "data.parquet").iterdir()]) == 2
+    write_folders(in_parts[0], fill, overwrite=True)
+    assert contents(in_parts[0]) == {"guarantee.json": "new"}
+    assert len(list(in_parts[0].parent.iterdir())) == 2
+
+
+def test_a_release_of_many_files_is_back_after_a_failure(in_parts, monkeypatch):
+    """Whole, if the new one cannot be put into its place."""
+    original = folders.rename_new
+
+    def rename(source, target):
+        if target == in_parts[0] and source.name == "public":
+            raise OSError(5, SECRET)
+        original(source, target)
+
+    monkeypatch.setattr(folders, "rename_new", rename)
+    with pytest.raises(FileError):
+        write_folders(in_parts[0], fill, overwrite=True)
+    assert len([*(in_parts[0] / "data.parquet").iterdir()]) == 2
+    assert (in_parts[0] / "guarantee.json").read_text() == "old"
+
+
+@pytest.mark.parametrize("kind", ["another file", "a folder", "a link", "nothing", "a linked part"])
+def test_a_folder_of_more_than_the_files_of_a_table_is_not_replaced(in_parts, kind):
+    """Somebody's file among them stays, and so does what a link leads to."""
+    table = in_parts[0] / "data.parquet"
+    part = table / "part-0.parquet"
+    if kind in ("a link", "nothing"):
+        elsewhere = table.rename(in_parts[0].parent / "elsewhere")
+    {
+        "another file": lambda: (table / "thesis.txt").write_text("years of work"),
+        "a folder": (table / "more.parquet").mkdir,
+        "a link": lambda: table.symlink_to(elsewhere),
+        "nothing": table.mkdir,
+        "a linked part": lambda: (table / "more.parquet").symlink_to(part),
+    }[kind]()
+    with pytest.raises(FileError, match=r"not one's: 'data\.parquet'"):
+        write_folders(in_parts[0], fill, overwrite=True)
+    assert (in_parts[0] / "guarantee.json").read_text() == "old"
+    assert table.exists()
+
+
+def test_a_release_of_many_files_is_read_by_its_folder(in_parts):
+    """As one of a single file is."""
+    assert folders.table_of_release(in_parts[0]) == in_parts[0] / "data.parquet"
+    assert mv.read(folders.table_of_release(in_parts[0])).frame["A"].to_list() == [0, 1]
+    (in_parts[0] / "data.parquet" / "thesis.txt").write_text("years of work")
+    with pytest.raises(FileError, match="its one table"):
+        folders.table_of_release(in_parts[0])
+
+
 def test_what_is_put_into_a_release_meanwhile_is_not_removed(old, monkeypatch):
     """What came between the last check and the rename brings the old folders back."""
     original = folders.rename_new

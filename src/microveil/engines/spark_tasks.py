@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 import numpy as np
 import pyarrow as pa
@@ -33,6 +32,7 @@ from microveil.engines.spark_chunks import (
     whole_numbers,
 )
 from microveil.errors import DataError
+from microveil.files.parts import path_of
 from microveil.partition.ranking import RankingCuts, rank_order
 from microveil.schema import Attribute
 from microveil.table import GridColumn, numbers_of_attribute, on_grid
@@ -55,7 +55,6 @@ __all__ = [
     "in_order",
     "merged",
     "parted",
-    "path_of",
     "pieces",
     "present",
     "spread",
@@ -256,15 +255,6 @@ def _places_in(run: pa.RecordBatch, files: Mapping[str, int]) -> pa.Array:
     numbers = [files[path_of(found)] for found in paths.dictionary.to_pylist()]
     of_records = np.array(numbers, dtype=np.int64)[paths.indices.to_numpy()]
     return pa.array((of_records << ROW_BITS) + run.column(PLACE).to_numpy())
-
-
-def path_of(address: str) -> str:
-    """Return a file's path of its address in Spark.
-
-    >>> path_of("file:///data/of%20people.parquet"), path_of("file:/data/people.parquet")
-    ('/data/of people.parquet', '/data/people.parquet')
-    """
-    return unquote(urlsplit(address).path)
 
 
 def parted(names: Sequence[str], bounds: Sequence[Any]) -> Task:

@@ -39,6 +39,8 @@ _PUBLIC = (
     *_TABLES,
 )
 _CUSTODIANS = ("manifest.json", "report.html")
+# The table that may be a folder of files, as Spark writes one.
+_IN_PARTS = "data.parquet"
 
 
 @stands_alone
@@ -58,7 +60,9 @@ def table_of_release(place: str | Path) -> str | Path:
     folder = Path(place)
     if not os.path.isdir(place):  # noqa: PTH112 -- a query may be longer than a path can be
         return place
-    tables = [folder / name for name in _TABLES if (folder / name).is_file()]
+    tables = [
+        folder / name for name in _TABLES if (folder / name).is_file() or _in_parts(folder / name)
+    ]
     if len(tables) != 1:
         raise FileError(
             f"{folder}",
@@ -209,7 +213,10 @@ def _check_entries(folder: Path, ours: tuple[str, ...], *, place: Path) -> None:
     """Refuse a folder that is not empty and no release, or holds what no release has."""
     try:
         with os.scandir(folder) as entries:
-            files = {entry.name: entry.is_file(follow_symlinks=False) for entry in entries}
+            files = {
+                entry.name: entry.is_file(follow_symlinks=False) or _in_parts(Path(entry.path))
+                for entry in entries
+            }
     except OSError as error:
         raise _refused(place, error) from None
     if files and ours[0] not in files:
@@ -222,6 +229,18 @@ def _check_entries(folder: Path, ours: tuple[str, ...], *, place: Path) -> None:
             f"{quoted(others[0])}"
         )
         raise FileError(str(place), rule, "move it elsewhere, or choose another name")
+
+
+def _in_parts(place: Path) -> bool:
+    """Whether this is the folder of a table in several files: with these alone, and no link."""
+    if place.name != _IN_PARTS or place.is_symlink() or not place.is_dir():
+        return False
+    with os.scandir(place) as entries:
+        parts = [
+            entry.name.endswith(place.suffix) and entry.is_file(follow_symlinks=False)
+            for entry in entries
+        ]
+    return bool(parts) and all(parts)
 
 
 def _staged(staging: Path) -> tuple[Path, Path]:

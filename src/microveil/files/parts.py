@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 from microveil.errors import FileError
 
-__all__ = ["copy_parts", "digest_of_parts"]
+__all__ = ["copy_parts", "digest_of_parts", "path_of"]
 
 _PIECE = 1 << 22
 
@@ -37,12 +37,21 @@ def copy_parts(files: Sequence[str], folder: Path) -> str:
     try:
         for number, address in enumerate(sorted(files)):
             copies.append(folder / f"part-{number:05}.parquet")
-            shutil.copyfile(unquote(urlsplit(address).path), copies[-1])
+            shutil.copyfile(path_of(address), copies[-1])
         return digest_of_parts(copies)
     except OSError:
         raise FileError(
             f"{folder.name}", "a part of the table cannot be copied", "see that there is room"
         ) from None
+
+
+def path_of(address: str) -> str:
+    """Return a file's path of its address.
+
+    >>> path_of("file:///data/of%20people.parquet"), path_of("file:/data/people.parquet")
+    ('/data/of people.parquet', '/data/people.parquet')
+    """
+    return unquote(urlsplit(address).path)
 
 
 def digest_of_parts(files: Iterable[Path]) -> str:
