@@ -56,6 +56,7 @@ def call_kernels() -> None:
 
     import microveil as mv
     from microveil.files.reading import read_file
+    from microveil.mechanism.keyed import RecordStreams
     from microveil.partition.optimal import optimal
     from microveil.risk.neighbourhoods import neighbourhoods
     from microveil.utility.goodness_of_fit import kolmogorov_smirnov_distance
@@ -78,6 +79,9 @@ def call_kernels() -> None:
     optimal(whole["B"], 3)
     # What comes of a data frame cannot be written to.
     mv.protect(pl.DataFrame(whole), **BOTH, method="mdav")
+    draws = RecordStreams.keyed(bytes(32), "noise", "A").of(np.arange(N))
+    draws.discrete_laplace(5, N)
+    draws.uniform(np.full(N, 5))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "people.csv")
         pl.DataFrame(whole).write_csv(path)

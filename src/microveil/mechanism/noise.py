@@ -29,11 +29,13 @@ __all__ = [
     "continuous_noise",
     "discrete_laplace",
     "noise_grid",
+    "noisy_means",
     "permutation",
     "perturbed_means",
     "uniform",
 ]
 
+KEY_BYTES = 32
 # Draws made at a time: their words (some eight each) stay in the processor's cache.
 BATCH = 1 << 15
 WORDS_PER_DRAW = 8
@@ -57,6 +59,8 @@ class RandomSource:
     key : bytes
         32 bytes. `RandomSource.system` takes them from the operating system, which is what
         a release needs; `RandomSource.seeded` derives them from a number, for experiments.
+    of_system : bool
+        Whether that key came from the operating system.
 
     Examples
     --------
@@ -64,14 +68,15 @@ class RandomSource:
     dtype('uint64')
     """
 
-    def __init__(self, key: bytes) -> None:
+    def __init__(self, key: bytes, *, of_system: bool = False) -> None:
+        self._of_system = of_system
         # A key serves one stream only, so its counter may start at 0.
         self._stream = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
 
     @classmethod
     def system(cls) -> "RandomSource":
         """Return a stream keyed by the operating system's randomness."""
-        return cls(os.urandom(32))
+        return cls(os.urandom(KEY_BYTES), of_system=True)
 
     @classmethod
     def seeded(cls, seed: int, purpose: str = "") -> "RandomSource":
@@ -121,9 +126,18 @@ class RandomSource:
             if drawn < bound:
                 return drawn
 
+    def key(self) -> bytes:
+        """Return 32 bytes to key something else: of the operating system, or of a seed's stream.
+
+        >>> RandomSource.seeded(1).key() == RandomSource.seeded(1).key()
+        True
+        """
+        return os.urandom(KEY_BYTES) if self._of_system else self.words(KEY_BYTES // 8).tobytes()
+
     def spawn(self, count: int) -> list["RandomSource"]:
         """Return independent streams, keyed by this stream's next words: one per thread."""
-        return [RandomSource(self.words(4).tobytes()) for _ in range(count)]
+        keys = (self.words(KEY_BYTES // 8).tobytes() for _ in range(count))
+        return [RandomSource(key, of_system=self._of_system) for key in keys]
 
 
 def discrete_laplace(scales: NDArray[np.int64], source: RandomSource) -> NDArray[np.int64]:
@@ -370,23 +384,39 @@ def perturbed_means(
     means: Cells = np.empty(len(sums), dtype=np.int64 if rounded else np.float64)
     for batch in _batches(len(sums)):
         noise = discrete_laplace(np.ascontiguousarray(scales[batch]), source)
-        whole, fraction = np.empty_like(noise), np.empty(len(noise))
-        grid_kernel.noisy_means(
-            np.ascontiguousarray(sums[batch]),
-            np.ascontiguousarray(sizes[batch]),
-            noise,
-            grid.bits,
-            grid.lower,
-            grid.upper,
-            whole,
-            fraction,
-        )
-        if rounded:
-            upwards = (fraction > 0.5) | ((fraction == 0.5) & (whole % 2 == 1))
-            means[batch] = whole + upwards
-        else:
-            means[batch] = whole + fraction
+        means[batch] = noisy_means(sums[batch], sizes[batch], noise, grid, rounded=rounded)
     return means
+
+
+def noisy_means(
+    sums: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    noise: NDArray[np.int64],
+    grid: NoiseGrid,
+    *,
+    rounded: bool = True,
+) -> Cells:
+    """Return what `perturbed_means` gives, of noise that was drawn.
+
+    >>> grid = NoiseGrid(bits=1, unit=2, lower=0, upper=9)
+    >>> noisy_means(np.array([5, 5]), np.array([1, 1]), np.array([4, 40]), grid)
+    array([7, 9])
+    """
+    whole, fraction = np.empty_like(noise), np.empty(len(noise))
+    grid_kernel.noisy_means(
+        np.ascontiguousarray(sums),
+        np.ascontiguousarray(sizes),
+        noise,
+        grid.bits,
+        grid.lower,
+        grid.upper,
+        whole,
+        fraction,
+    )
+    if not rounded:
+        return np.asarray(whole + fraction)
+    upwards = (fraction > 0.5) | ((fraction == 0.5) & (whole % 2 == 1))
+    return np.asarray(whole + upwards)
 
 
 def _batches(length: int) -> Iterator[slice]:

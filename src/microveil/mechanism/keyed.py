@@ -1,0 +1,145 @@
+"""Draws for records that no process holds together: each a function of a secret key and a number.
+
+Where a step on a record may be carried out twice, as a cluster of machines does with a task that
+failed, fresh randomness would publish two draws of one value. Here every record has a stream of
+random words of its own, keyed by a secret and named by the record's number, and its draw takes
+them by the exact algorithms of `noise`: tried again it comes out the same. The law of the draws
+is then that of the house as far as nobody can tell the streams from chance: a computational claim.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from typing import NoReturn, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil._kernels import keyed as kernel
+from microveil.mechanism.noise import KEY_BYTES, RandomSource, discrete_laplace, uniform
+
+__all__ = ["CellDraws", "InOneStream", "OfRecords", "RecordStreams"]
+
+Whole = NDArray[np.int64]
+NOT_PICKLED = "streams of records hold a secret key and cannot be pickled"
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class RecordStreams:
+    """A stream of random 64-bit words for each record: ChaCha20 under one key, by its number.
+
+    It cannot be pickled, so that no key leaves a process in what is sent or kept by others.
+
+    Attributes
+    ----------
+    key : uint32 array (8,)
+
+    Examples
+    --------
+    >>> streams = RecordStreams.keyed(bytes(32), "noise", "AGE")
+    >>> both = streams.of(np.array([7, 8])).discrete_laplace(1000, 2)
+    >>> bool(streams.of(np.array([8])).discrete_laplace(1000, 1)[0] == both[1])
+    True
+    """
+
+    key: NDArray[np.uint32]
+
+    @classmethod
+    def keyed(cls, key: bytes, purpose: str, attribute: str) -> "RecordStreams":
+        """Return the streams of one attribute for one purpose.
+
+        Parameters
+        ----------
+        key : bytes
+            32 bytes from the operating system, of one release.
+        purpose : str
+            Up to 16 bytes: what the draws are for.
+        attribute : str
+            Its name.
+        """
+        if len(key) != KEY_BYTES:
+            raise ValueError(f"a key must have {KEY_BYTES} bytes")
+        # Keyed BLAKE2b is a pseudorandom function; purpose and name enter it apart.
+        own = hashlib.blake2b(
+            attribute.encode("utf-8", "surrogatepass"),
+            key=key,
+            person=purpose.encode(),
+            digest_size=KEY_BYTES,
+        ).digest()
+        return cls(np.frombuffer(own, dtype="<u4").astype(np.uint32))
+
+    def of(self, records: Whole) -> "OfRecords":
+        """Return what draws for records of these numbers, int64 (n_records,)."""
+        return OfRecords(self.key, records)
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be pickled: a key must not travel."""
+        raise TypeError(NOT_PICKLED)
+
+
+class CellDraws(Protocol):
+    """What draws for cells, one draw for each: from one stream, or from the records' own."""
+
+    def discrete_laplace(self, scale: int, n_cells: int) -> Whole:
+        """Draw from the discrete Laplace law of a scale for each cell, exactly; see `noise`."""
+        ...
+
+    def uniform(self, bounds: Whole) -> Whole:
+        """Draw a whole number from 0 to below each cell's bound, exactly."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class InOneStream:
+    """Draws for the cells of a column, by the words of one stream as they come.
+
+    Attributes
+    ----------
+    source : RandomSource
+    """
+
+    source: RandomSource
+
+    def discrete_laplace(self, scale: int, n_cells: int) -> Whole:
+        """See `noise.discrete_laplace`."""
+        return discrete_laplace(np.full(n_cells, scale, dtype=np.int64), self.source)
+
+    def uniform(self, bounds: Whole) -> Whole:
+        """See `noise.uniform`."""
+        return uniform(bounds, self.source)
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class OfRecords:
+    """Draws for the cells of records, each by the words of its own stream; see `RecordStreams`.
+
+    Attributes
+    ----------
+    key : uint32 array (8,)
+    records : int64 array (n_cells,)
+        The number of each cell's record.
+    """
+
+    key: NDArray[np.uint32]
+    records: Whole
+
+    def discrete_laplace(self, scale: int, n_cells: int) -> Whole:
+        """Draw for each record the same whenever it is asked for."""
+        out = np.zeros(n_cells, dtype=np.int64)
+        if scale:
+            kernel.discrete_laplace(np.int64(scale), self._for(n_cells), self.key, out)
+        return out
+
+    def uniform(self, bounds: Whole) -> Whole:
+        """Draw for each record the same whenever it is asked for."""
+        out = np.empty(len(bounds), dtype=np.int64)
+        kernel.uniform(bounds, self._for(len(bounds)), self.key, out)
+        return out
+
+    def _for(self, n_cells: int) -> Whole:
+        if len(self.records) != n_cells:
+            raise ValueError("there must be a record for each cell")
+        return self.records
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be pickled: a key must not travel."""
+        raise TypeError(NOT_PICKLED)
