@@ -119,6 +119,9 @@ class PlainEngine:
     def singletons(self, column):
         return _ranked(column, [[place] for place in range(column.n_present)])
 
+    def randomised(self, column, law, source):
+        return LocalEngine().randomised(column, law, source)
+
     def cluster_by_rank(self, column, k, *, widen=False):
         if widen:
             raise _refused("does not widen clusters", "exact_cells='allow'")

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.mechanism.joint_shifts import JointShifts
+from microveil.mechanism.keyed import CellDraws
 from microveil.mechanism.noise import RandomSource
 from microveil.partition import Partition
 from microveil.partition.quantiles import Candidates, Codes
 from microveil.schema import Attribute, Cells
 from microveil.synthesis.axes import Axis
-from microveil.table import GridColumn, Table
+from microveil.table import GridColumn, Numbers, Table
 from microveil.utility.error_floor import SensitivityRule
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "Engine",
     "GridRules",
     "Ranked",
+    "RecordLaw",
     "Widening",
 ]
 
@@ -149,6 +151,19 @@ class GridRules:
     shared: bool = False
 
 
+class RecordLaw(Protocol):
+    """What is drawn of a record by its own value alone, whatever the others are."""
+
+    @property
+    def draws_missing(self) -> bool:
+        """Whether records without a value are drawn for too."""
+        ...
+
+    def drawn(self, column: GridColumn, draws: CellDraws) -> Numbers:
+        """Draw the cells of some records to be released: one draw for each that is drawn for."""
+        ...
+
+
 class Engine(Protocol):
     """Partition, summarise, broadcast.
 
@@ -228,6 +243,12 @@ class Engine(Protocol):
 
     def counts(self, column: Column) -> Whole:
         """Count the records of every value of the domain, lowest first: (width + 1,)."""
+        ...
+
+    def summed(
+        self, column: Column, figures: Callable[[Whole], NDArray[np.float64]]
+    ) -> NDArray[np.float64]:
+        """Add up what a function makes of present values, of however many at a time."""
         ...
 
     def singletons(self, column: Column) -> Ranked:
@@ -345,6 +366,10 @@ class Engine(Protocol):
 
     def everybody(self, clusters: Clusters) -> Partition:
         """Clusters of all records of the table, as a plan has it."""
+        ...
+
+    def randomised(self, column: GridColumn, law: RecordLaw, source: RandomSource) -> Numbers:
+        """Draw every record's cell of a column that is held, once."""
         ...
 
     def broadcast(self, partition: Partition, values: Cells) -> Cells:

@@ -21,9 +21,11 @@ from microveil.engines.base import (
     Engine,
     GridRules,
     Ranked,
+    RecordLaw,
     Widening,
 )
 from microveil.mechanism.joint_shifts import JointShifts, joint_shifts
+from microveil.mechanism.keyed import InOneStream
 from microveil.mechanism.noise import RandomSource
 from microveil.partition import (
     Intervals,
@@ -41,7 +43,7 @@ from microveil.partition.mdav import joint_partition
 from microveil.partition.quantiles import Candidates, Codes
 from microveil.schema import Attribute, Cells
 from microveil.synthesis.axes import Axis
-from microveil.table import GridColumn, Table, numbers_of_attribute, on_grid, spread
+from microveil.table import GridColumn, Numbers, Table, numbers_of_attribute, on_grid, spread
 from microveil.table.threads import in_threads
 from microveil.utility.error_floor import SensitivityRule, error_floor
 
@@ -194,6 +196,12 @@ class LocalEngine:
         lower, upper = column.attribute.grid_bounds or self.extremes(column)
         units = np.subtract(_of(column).grid.values, lower, dtype=np.int64)
         return np.bincount(units, minlength=upper - lower + 1)
+
+    def summed(
+        self, column: Column, figures: Callable[[Whole], NDArray[np.float64]]
+    ) -> NDArray[np.float64]:
+        """Make them of all values at once."""
+        return figures(_of(column).grid.values)
 
     def rank(self, column: Column) -> tuple[NDArray[np.integer], Whole]:
         """Rank one column: O(n log n), about two columns of memory."""
@@ -386,6 +394,10 @@ class LocalEngine:
     def everybody(self, clusters: Clusters) -> Partition:
         """Return the clusters themselves."""
         return _listed(clusters)
+
+    def randomised(self, column: GridColumn, law: RecordLaw, source: RandomSource) -> Numbers:
+        """Draw them all from one stream."""
+        return law.drawn(column, InOneStream(source))
 
     def broadcast(self, partition: Partition, values: Cells) -> Cells:
         """Scatter: O(n), one column of memory."""

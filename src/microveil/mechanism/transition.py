@@ -1,5 +1,6 @@
 """Transition matrices as whole numbers in proportion: what they are made from, what they spend."""
 
+from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 
 from microveil.errors import RequestError
 
-__all__ = ["as_weights", "invariant", "randomised_response", "spent"]
+__all__ = ["as_weights", "drawn_by_rows", "invariant", "randomised_response", "spent"]
 
 # Probabilities are whole numbers in proportion to 2**40 and more.
 WEIGHT_BITS = 40
@@ -92,6 +93,34 @@ def spent(weights: NDArray[np.int64]) -> Fraction | None:
         context.prec = 120
         logarithm = (Decimal(largest.numerator) / Decimal(largest.denominator)).ln()
     return Fraction(logarithm) + Fraction(1, 10**100)
+
+
+def drawn_by_rows(
+    weights: NDArray[np.int64],
+    codes: NDArray[np.int64],
+    draw: Callable[[NDArray[np.int64]], NDArray[np.int64]],
+) -> NDArray[np.int64]:
+    """Draw a category for each code by its row, exactly in proportion to the weights.
+
+    Parameters
+    ----------
+    weights : int64 array (n_categories, n_categories)
+    codes : int64 array (n_cells,)
+    draw : callable
+        Draws a uniform whole number from 0 to below each bound.
+
+    Examples
+    --------
+    >>> drawn_by_rows(np.array([[3, 1], [0, 5]]), np.array([0, 1, 0]), lambda bounds: bounds - 1)
+    array([1, 1, 1])
+    """
+    edges = np.cumsum(weights, axis=1)
+    ticket = draw(edges[codes, -1])
+    drawn = np.empty_like(codes)
+    for category in np.unique(codes):
+        of_it = codes == category
+        drawn[of_it] = np.searchsorted(edges[category], ticket[of_it], side="right")
+    return drawn
 
 
 def as_weights(matrix: NDArray[np.float64]) -> NDArray[np.int64]:

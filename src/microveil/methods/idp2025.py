@@ -18,6 +18,7 @@ from fractions import Fraction
 import numpy as np
 
 from microveil.engines.base import Column, Engine, Ranked
+from microveil.mechanism.noise import noise_grid
 from microveil.mechanism.sensitivity import (
     cluster_local_sensitivity,
     global_sensitivity,
@@ -40,7 +41,7 @@ from microveil.methods.centroids import (
     plain_means,
     winsorised_means,
 )
-from microveil.plans import CentroidPlan
+from microveil.plans import CentroidPlan, RecordNoisePlan, record_noise
 from microveil.privacy import Model
 from microveil.privacy.condition import cluster_sizes, noise_scales
 from microveil.utility.error_floor import SensitivityRule
@@ -55,15 +56,19 @@ __all__ = [
 ]
 
 
-def laplace(column: Column, choices: Choices, engine: Engine) -> CentroidPlan:
+def laplace(column: Column, choices: Choices, engine: Engine) -> CentroidPlan | RecordNoisePlan:
     """Plan Laplace noise on every value: "DP" in the paper, Algorithm 1 with singletons."""
-    alone = plain_means(engine.singletons(column))
     lower, upper = domain(column)
-    sensitivity = np.int64(global_sensitivity(lower, upper))
+    sensitivity = global_sensitivity(lower, upper)
     share = choices.shares[column.attribute.name]
     least, greatest = engine.extremes(column)
     shift = LoneShift(largest=max(upper - least, greatest - lower))
-    return noisy_centroids(column, alone, sensitivity, share, shift, engine)
+    if not engine.in_process:  # the sums of such clusters are the values themselves
+        grid = noise_grid(column.attribute.name, share, 1, (lower, upper), (least, greatest))
+        scale = int(grid.scales(np.array([sensitivity]))[0])
+        return record_noise(column, share, scale, grid, shift, engine)
+    alone = plain_means(engine.singletons(column))
+    return noisy_centroids(column, alone, np.int64(sensitivity), share, shift, engine)
 
 
 def dp_um(column: Column, choices: Choices, engine: Engine) -> CentroidPlan:

@@ -24,7 +24,7 @@ from microveil.mechanism.ordinal_matrix import ordinal_matrix
 from microveil.mechanism.transition import as_weights, invariant, randomised_response, spent
 from microveil.methods.base import Choices, Method, Promise, Setting, each, epsilon_scopes
 from microveil.methods.centroids import domain
-from microveil.plans import IntervalPlan, NoisePlan, TransitionPlan
+from microveil.plans import IntervalPlan, NoisePlan, TransitionLaw, TransitionPlan
 from microveil.privacy import Model
 from microveil.table.memory import TOGETHER
 
@@ -92,6 +92,7 @@ def pram(column: Column, choices: Choices, engine: Engine) -> TransitionPlan:
     given = choices[MATRIX].get(name)
     kind = given if isinstance(given, str) else None
     share: Fraction | None = choices.shares.get(name)
+    observed = _observed(column, choices, engine)
     if given is None or kind in MADE:
         if share is None:
             raise RequestError(
@@ -102,16 +103,19 @@ def pram(column: Column, choices: Choices, engine: Engine) -> TransitionPlan:
         else:
             weights = randomised_response(share, n_categories, name)
         if kind == "invariant":
-            weights, share = invariant(weights, _observed(column, choices, engine)), None
+            weights, share = invariant(weights, observed), None
     else:
         weights = _checked_matrix(given, n_categories, name)
         share = spent(weights)
+    law = TransitionLaw(
+        attribute=column.attribute, weights=weights, draws_missing=choices.protects_missing
+    )
     return TransitionPlan(
         column=engine.held(column),
         share=share,
-        weights=weights,
+        law=law,
+        category_counts=observed,
         matrix_is_public=kind != "invariant",
-        hides_missing=choices.protects_missing,
         follows_from_share=given is None and not choices.protects_missing,
     )
 

@@ -3,13 +3,15 @@
 Seven kinds of plan for one attribute, one for each way of perturbing: noise on the centroids of
 clusters (none of it, for plain microaggregation), one category for a cluster, one value or none for
 it, a draw from its noisy counts, noise on every value, a draw inside the value's interval, and a
-draw by a transition matrix; and one for a whole new table.
+draw by a transition matrix; and one for a whole new table. Noise on values that stay with the
+engine is planned without them.
 """
 
 from microveil.plans.base import AttributePlan, SinglePlan
 from microveil.plans.categories import CategoryPlan, HistogramPlan
 from microveil.plans.centroids import CentroidPlan, Shifts
-from microveil.plans.randomised import IntervalPlan, NoisePlan, TransitionPlan
+from microveil.plans.randomised import IntervalPlan, NoisePlan, TransitionLaw, TransitionPlan
+from microveil.plans.records import RecordNoisePlan, record_noise
 from microveil.plans.synthetic import SyntheticPlan
 from microveil.plans.with_missing import ClusterValuePlan
 
@@ -21,8 +23,11 @@ __all__ = [
     "HistogramPlan",
     "IntervalPlan",
     "NoisePlan",
+    "RecordNoisePlan",
     "Shifts",
     "SinglePlan",
     "SyntheticPlan",
+    "TransitionLaw",
     "TransitionPlan",
+    "record_noise",
 ]

@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.engines.base import Engine
+from microveil.mechanism.keyed import CellDraws
 from microveil.mechanism.noise import RandomSource, continuous_noise, uniform
+from microveil.mechanism.transition import drawn_by_rows
 from microveil.partition import Partition
 from microveil.plans.base import Mask, common_figures, released_numbers, squares_about_rounded
 from microveil.risk.posterior_odds import posterior_odds
@@ -24,7 +26,7 @@ from microveil.utility.expected_randomisation import (
     expected_transition_error,
 )
 
-__all__ = ["IntervalPlan", "NoisePlan", "TransitionPlan"]
+__all__ = ["IntervalPlan", "NoisePlan", "TransitionLaw", "TransitionPlan"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,40 +194,29 @@ class IntervalPlan(_Randomised):
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TransitionPlan(_Randomised):
-    """A draw by the row of a transition matrix that belongs to the value (PRAM).
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TransitionLaw:
+    """The draw of a record's category by the row of its own.
 
     Attributes
     ----------
+    attribute : Attribute
     weights : int64 array (n_categories, n_categories)
-        Row k holds whole numbers in proportion to the probabilities of l given k.
-    matrix_is_public : bool
-        False where it was made from the data.
-    hides_missing : bool
+    draws_missing : bool
         Whether being missing is one more category, behind the others; each reason of the
         attribute is another.
-    follows_from_share : bool
-        Whether share and number of categories say it all, as of randomised response.
     """
 
+    attribute: Attribute
     weights: NDArray[np.int64]
-    matrix_is_public: bool
-    hides_missing: bool = False
-    follows_from_share: bool
+    draws_missing: bool
 
-    @property
-    def missing(self) -> Mask | None:
-        """Records without a value in the release: none where that is drawn too."""
-        return None if self.hides_missing else self.column.missing
-
-    @property
-    def codes(self) -> NDArray[np.int64]:
-        """The category of every record that is drawn, int64."""
+    def codes(self, column: GridColumn) -> NDArray[np.int64]:
+        """Return the category of every record that is drawn for, int64."""
         lower, upper = self.attribute.grid_bounds or (0, 0)
-        codes: NDArray[np.int64] = self.values - lower
-        absent, reasons = self.column.missing, self.column.reasons
-        if not self.hides_missing or absent is None:
+        codes: NDArray[np.int64] = column.values - lower
+        absent, reasons = column.missing, column.reasons
+        if not self.draws_missing or absent is None:
             return codes
         spent = spread(codes, absent).astype(np.int64)
         spent[absent] = upper - lower + 1
@@ -233,13 +224,74 @@ class TransitionPlan(_Randomised):
             spent += np.maximum(reasons.which + 1, 0)
         return spent
 
+    def drawn(self, column: GridColumn, draws: CellDraws) -> Numbers:
+        """Give every record a category by its row, exactly in proportion to the weights."""
+        codes = drawn_by_rows(self.weights, self.codes(column), draws.uniform)
+        lower, upper = self.attribute.grid_bounds or (0, 0)
+        if not self.draws_missing:
+            values = self.attribute.from_grid(codes + lower)
+            return released_numbers(self.attribute, spread(values, column.missing), column.missing)
+        behind = codes - (upper - lower + 1)
+        absent, reasons = behind >= 0, None
+        if self.attribute.reasons:
+            which = np.maximum(behind - 1, -1).astype(np.int16)
+            reasons = Reasons(codes=self.attribute.reasons, which=which)
+        values = self.attribute.from_grid(np.where(absent, lower, codes + lower))
+        missing = absent if absent.any() else None
+        return replace(released_numbers(self.attribute, values, missing), reasons=reasons)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransitionPlan(_Randomised):
+    """A draw by the row of a transition matrix that belongs to the value (PRAM).
+
+    Its figures follow from how many records have each category.
+
+    Attributes
+    ----------
+    law : TransitionLaw
+        Row k of its weights holds whole numbers in proportion to the probabilities of l given k.
+    category_counts : int64 array (n_categories,)
+        How many records have each category.
+    matrix_is_public : bool
+        False where it was made from the data.
+    follows_from_share : bool
+        Whether share and number of categories say it all, as of randomised response.
+    """
+
+    law: TransitionLaw
+    category_counts: NDArray[np.int64]
+    matrix_is_public: bool
+    follows_from_share: bool
+
+    @property
+    def weights(self) -> NDArray[np.int64]:
+        """The transition matrix, in whole numbers: (n_categories, n_categories)."""
+        return self.law.weights
+
+    @property
+    def missing(self) -> Mask | None:
+        """Records without a value in the release: none where that is drawn too."""
+        return None if self.law.draws_missing else self.column.missing
+
+    @property
+    def codes(self) -> NDArray[np.int64]:
+        """The category of every record that is drawn for, int64."""
+        return self.law.codes(self.column)
+
+    @property
+    def _value_counts(self) -> NDArray[np.int64]:
+        """How many records have each value of the domain."""
+        lower, upper = self.attribute.grid_bounds or (0, 0)
+        return self.category_counts[: upper - lower + 1]
+
     @property
     def vector_loss(self) -> float | None:
         """The largest log-ratio of two probabilities, from a category there is to any other."""
         if not self.matrix_is_public or self.share is None:
             return None
         chances = self.weights / self.weights.sum(axis=1, keepdims=True)
-        there = np.unique(self.codes)
+        there = np.flatnonzero(self.category_counts)
         likeliest, unlikeliest = chances.max(axis=0), chances.min(axis=0)
         if not (unlikeliest > 0).all():
             return None
@@ -247,15 +299,30 @@ class TransitionPlan(_Randomised):
         return math.log(float(most.max()))
 
     @property
-    def category_counts(self) -> NDArray[np.int64]:
-        """How many records have each category, int64 (n_categories,)."""
-        return np.bincount(self.codes, minlength=len(self.weights))
+    def total_squares(self) -> float:
+        """Squared distances of the values to their mean, in squared grid units."""
+        counts = self._value_counts
+        if not counts.any():
+            return 0.0
+        places = np.arange(len(counts))
+        mean = float(np.average(places, weights=counts))
+        return float((counts * (places - mean) ** 2).sum())
+
+    @property
+    def squares_about_published_mean(self) -> float:
+        """Squared distances of the values to their mean rounded to the grid, as a cell holds it."""
+        counts = self._value_counts
+        if not counts.any():
+            return 0.0
+        lower, _ = self.attribute.grid_bounds or (0, 0)
+        mean = float(np.average(np.arange(len(counts)) + lower, weights=counts))
+        return squares_about_rounded(self.total_squares, mean, self.n_cells)
 
     @property
     def differing(self) -> float:
         """Share of the records that are expected to get another category."""
         staying = np.diagonal(self.weights) / self.weights.sum(axis=1)
-        return float(1 - staying[self.codes].mean())
+        return float(1 - np.average(staying, weights=self.category_counts))
 
     def expected_error(self, *, isotonic: bool) -> float | None:
         """Squared distance of released to original values; None for categories in no order.
@@ -265,36 +332,13 @@ class TransitionPlan(_Randomised):
         del isotonic
         if not self.attribute.kind.is_ranked:
             return None
-        lower, upper = self.attribute.grid_bounds or (0, 0)
-        of_values = self.weights[: upper - lower + 1, : upper - lower + 1]
-        counts = np.bincount(self.values - lower, minlength=len(of_values))
-        return expected_transition_error(of_values, counts)
+        counts = self._value_counts
+        return expected_transition_error(self.weights[: len(counts), : len(counts)], counts)
 
     def draw(self, source: RandomSource, engine: Engine, *, isotonic: bool) -> Numbers:
-        """Give every record a category by its row, exactly in proportion to the weights."""
-        del engine, isotonic
-        codes = self.codes
-        edges = np.cumsum(self.weights, axis=1)
-        ticket = uniform(edges[codes, -1], source)
-        drawn = np.empty_like(codes)
-        for category in np.unique(codes):
-            of_it = codes == category
-            drawn[of_it] = np.searchsorted(edges[category], ticket[of_it], side="right")
-        return self._of_codes(drawn)
-
-    def _of_codes(self, codes: NDArray[np.int64]) -> Numbers:
-        """Return categories as a column to be released."""
-        lower, upper = self.attribute.grid_bounds or (0, 0)
-        if not self.hides_missing:
-            return self._released(codes + lower)
-        behind = codes - (upper - lower + 1)
-        absent, reasons = behind >= 0, None
-        if self.attribute.reasons:
-            which = np.maximum(behind - 1, -1).astype(np.int16)
-            reasons = Reasons(codes=self.attribute.reasons, which=which)
-        values = self.attribute.from_grid(np.where(absent, lower, codes + lower))
-        missing = absent if absent.any() else None
-        return replace(released_numbers(self.attribute, values, missing), reasons=reasons)
+        """Give every record a category, wherever the engine has it."""
+        del isotonic
+        return engine.randomised(self.column, self.law, source)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the custodian's figures: they depend on the data."""
