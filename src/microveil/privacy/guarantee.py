@@ -9,9 +9,10 @@ from typing import Any
 
 from microveil.privacy.condition import Condition, in_short, seeded
 from microveil.privacy.model import Model
+from microveil.privacy.notes import IN_ONE_STREAM, KEYED
 from microveil.privacy.reading import guarantee_of, read_guarantee
 from microveil.privacy.scope import Scopes, rounded_up, six_digits
-from microveil.privacy.statement import statement_of
+from microveil.privacy.statement import COMPUTATIONAL, statement_of
 from microveil.privacy.terms import AttributeTerms, PartTerms, Unit
 from microveil.text import one_line
 
@@ -45,7 +46,8 @@ class Guarantee:
         Of a release of several parts what each promises, the columns of the others counted as
         kept: `scopes` are those of all together, and `k` is None.
     randomness : str
-        "os", or "seeded": then nothing is covered.
+        "os", "keyed" or "seeded". Keyed are draws for each record by a secret key of the operating
+        system's: what is covered is then a computational claim. Of a seed nothing is covered.
     kept : tuple of str
         Columns released unprotected.
     shuffle : {"rows", "columns", "parts"} or None
@@ -128,6 +130,21 @@ class Guarantee:
             remarks=remarks,
         )
 
+    def drawn_by_key(self) -> "Guarantee":
+        """Return the guarantee of the same release where a key draws for each record.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import microveil as mv
+        >>> people = {"SEX": np.array([True, False, True])}
+        >>> planned = mv.plan(people, method="pram", epsilon=1, attributes=["SEX"])
+        >>> planned.guarantee.drawn_by_key().provisos
+        ('as far as nobody can tell ChaCha20 from chance (a computational claim)',)
+        """
+        remarks = (remark.replace(IN_ONE_STREAM, KEYED) for remark in self.remarks)
+        return replace(self, randomness="keyed", remarks=tuple(remarks))
+
     @property
     def missing_codes(self) -> dict[str, tuple[int | float | str, ...]]:
         """The codes that stand in the release for why a cell is missing, by attribute."""
@@ -184,7 +201,15 @@ class Guarantee:
     @property
     def provisos(self) -> tuple[str, ...]:
         """What the scopes hang on and what they leave out, in a few words each."""
-        return () if self.randomness == "seeded" else in_short(self.conditions)
+        if self.randomness == "seeded":
+            return ()
+        computational = (COMPUTATIONAL,) if self.is_computational else ()
+        return (*in_short(self.conditions), *computational)
+
+    @property
+    def is_computational(self) -> bool:
+        """Whether an epsilon is claimed of whoever cannot tell a keyed stream from chance."""
+        return self.randomness == "keyed" and self.epsilon is not None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the guarantee as plain values, for JSON."""

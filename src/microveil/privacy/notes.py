@@ -9,6 +9,8 @@ from microveil.text import one_line
 
 __all__ = [
     "FURTHER",
+    "IN_ONE_STREAM",
+    "KEYED",
     "Circumstances",
     "handling",
     "remarks",
@@ -117,10 +119,7 @@ def remarks_of_release(given: Circumstances) -> tuple[str, ...]:
         )
     notes += _who(given)
     if not given.seeded:
-        notes += [
-            f"{_LAWS[drawn]} an AES-256 stream keyed by the operating system's randomness."
-            for drawn in given.randomness
-        ]
+        notes += [f"{_LAWS[drawn]} {IN_ONE_STREAM}" for drawn in given.randomness]
     return tuple(notes)
 
 
@@ -239,6 +238,11 @@ _LAWS = {
     "counts": "Cuts and noise on counts are drawn exactly, in integer arithmetic, from",
     "other": "Randomness comes from",
 }
+IN_ONE_STREAM = "an AES-256 stream keyed by the operating system's randomness."
+KEYED = (
+    "a ChaCha20 stream for each record, keyed by the operating system's randomness and named by "
+    "the record's number."
+)
 _MISSING = {
     "error": "No cell of a protected attribute may be missing: such a table is refused.",
     "protect": "Being without a value is protected like any value: which cells are missing here "

@@ -128,7 +128,7 @@ def _of_schema_2(made: "type[Guarantee]", contents: Mapping[str, Any]) -> "Guara
             for name, terms in contents["attributes"].items()
         ),
         parts=tuple(_part(entry) for entry in contents.get("parts", ())),
-        randomness={"os": "os", "seeded": "seeded"}[contents["randomness"]],
+        randomness=str(_one_of(contents["randomness"], ("os", "keyed", "seeded"))),
         kept=tuple(_words(name) for name in contents["kept"]),
         shuffle=_one_of(contents["shuffle"], (None, "rows", "columns", "parts")),
         is_synthetic=contents.get("synthetic", False) is True,

@@ -27,7 +27,17 @@ if TYPE_CHECKING:
     from microveil.privacy.guarantee import Guarantee
     from microveil.privacy.terms import AttributeTerms
 
-__all__ = ["statement_of"]
+__all__ = ["COMPUTATIONAL", "statement_of"]
+
+# What is to be known of an epsilon whose randomness is keyed, in a few words and in whole ones.
+COMPUTATIONAL = "as far as nobody can tell ChaCha20 from chance (a computational claim)"
+_COMPUTATIONAL = (
+    "The claim is a computational one. What was drawn for a record is a function of its number and "
+    "of a secret key of 256 bits, so that a step that was carried out twice drew nothing anew. The "
+    "bound is proved of draws by chance, and holds of these for whoever cannot tell ChaCha20's "
+    "stream from chance without the key, which nobody is known to be able to. The key came from "
+    "the operating system, served this release alone, and was destroyed once it was drawn."
+)
 
 # Beyond this factor an epsilon says nothing to anybody: e**14 is over a million.
 MEANINGLESS = 14.0
@@ -197,6 +207,7 @@ def _meaning(guarantee: "Guarantee") -> list[Paragraph]:
         "scope, and it decides what the number is worth."
     )
     given = [condition for condition in guarantee.conditions if condition.is_given]
+    computational = [paragraph(_COMPUTATIONAL)] if guarantee.is_computational else []
     words = _OF_UNIT if guarantee.unit.column is not None else _OF_RECORD
     protected, whose = "what is protected of " if guarantee.kept else "", guarantee.unit.named
     # How many records a unit has is no figure of the mechanism: its neighbours have as many.
@@ -208,7 +219,8 @@ def _meaning(guarantee: "Guarantee") -> list[Paragraph]:
                 f"{protected}{words.replaced}, nothing seen at such a scope "
                 "would become more or less likely by more than "
                 f"{factor}{apart}. {closing}"
-            )
+            ),
+            *computational,
         ]
     held = _enumerated(list(dict.fromkeys(condition.short for condition in given)))
     return [
@@ -220,7 +232,8 @@ def _meaning(guarantee: "Guarantee") -> list[Paragraph]:
             f"{protected}{words.are_replaced}. It is not true of the program that made this "
             f"release: run on the table with {words.once_replaced}, it would not hold them but "
             f"take them from that table, and the difference can be seen. {closing}"
-        )
+        ),
+        *computational,
     ]
 
 
@@ -282,7 +295,7 @@ def _scopes(guarantee: "Guarantee") -> list[Block]:
                 "clusters, for which there is no formal promise."
             )
         )
-    if guarantee.follows_individuals and guarantee.randomness == "os":
+    if guarantee.follows_individuals and guarantee.randomness != "seeded":
         blocks.append(
             paragraph(
                 "Row scope is not covered: rows that carry the same value of an attribute show "
