@@ -86,7 +86,7 @@ def audit_release(
         chosen = replace(settled.request, advised=Advised(released_by.advised))
         settled = replace(settled, request=chosen)
     planned = plan_settled(settled, engine)
-    released_by.check_claim(planned.guarantee.to_dict())
+    released_by.check_claim(planned.guarantee)
     found = audit_of(planned)
     if runs is None:
         return found, None

@@ -6,14 +6,17 @@ from pathlib import Path
 from typing import Any
 
 from microveil.commands.custodians import manifest_of
+from microveil.engines.registry import SPARK
 from microveil.errors import FileError
 from microveil.files.address import in_file
+from microveil.privacy import Guarantee
 from microveil.release.selection import AUTO
 from microveil.schema import Ordered, Source
 from microveil.table import BoundsFromData, CategoriesFromData, ResolutionFromData
 
 __all__ = ["ReleasedRequest", "original_of", "request_of"]
 
+OF_SPARK = ("engine", "scratch", "record_id")
 _FRACTIONS = ("epsilon", "delta", "resolution", "budget", "width")
 
 
@@ -38,6 +41,8 @@ class ReleasedRequest:
         if "parts" in entries:
             own = zip(entries["parts"], guarantee["parts"], strict=True)
             entries["parts"] = [_part(asked, terms) for asked, terms in own]
+        if entries.get("engine") == SPARK:  # what was asked is looked at in this process
+            entries = {name: value for name, value in entries.items() if name not in OF_SPARK}
         self.asked = _asked(entries, guarantee["attributes"])
 
     @property
@@ -61,9 +66,12 @@ class ReleasedRequest:
                 "name that file, or audit a request of its own: leave out the release",
             )
 
-    def check_claim(self, claimed: Mapping[str, Any]) -> None:
-        """Refuse a plan that promises other than the release does."""
-        if claimed != self._manifest["guarantee"]:
+    def check_claim(self, claimed: Guarantee) -> None:
+        """Refuse a plan that promises other than the release does; a key may have drawn that."""
+        released = self._manifest["guarantee"]
+        if released["randomness"] == "keyed":
+            claimed = claimed.drawn_by_key()
+        if claimed.to_dict() != released:
             raise FileError(
                 f"{self._folder}",
                 "by this version of microveil its request comes to another guarantee than it has",

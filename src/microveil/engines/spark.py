@@ -1,7 +1,8 @@
 """The engine of a Spark cluster: the table stays there, cluster summaries come to the driver.
 
 What the driver decides and draws is decided and drawn by the code of every engine, on summaries
-that equal those in memory. Nothing random happens in a task, which Spark may carry out twice.
+that equal those in memory. Nothing is random in a task, which Spark may carry out twice: what is
+drawn for each record is a function of a key and of the record's number.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,12 +23,15 @@ from microveil.engines.base import (
     Engine,
     GridRules,
     Ranked,
+    RecordLaw,
 )
 from microveil.engines.registry import is_of_spark
 from microveil.engines.spark_chunks import CHUNK, bucket_starts, packed, unpacked
+from microveil.engines.spark_records import DrawnCells, counted, summed
 from microveil.engines.spark_scratch import SparkScratch, spark_failures
 from microveil.engines.spark_table import SparkFiles, SparkTable, refused, restored
 from microveil.errors import DataError, EngineError, RequestError
+from microveil.mechanism.noise import RandomSource
 from microveil.partition import Partition
 from microveil.partition.ranking import RankingCuts
 from microveil.schema import Attribute, Cells
@@ -262,7 +266,7 @@ class SparkEngine:
         """Check a column in one pass; it is rounded anew, and alike, where it is needed."""
         if not isinstance(table, SparkTable):
             raise refused("reads Spark frames, for protect alone")
-        if rules.shared or rules.may_be_empty:  # of new tables, and where missing is a value
+        if rules.shared:  # of new tables
             raise _other_methods()
         cells = table.cells(attribute.name)
         rounding = tasks.Rounding(attribute=attribute, clamp=rules.clamp)
@@ -329,6 +333,53 @@ class SparkEngine:
         """Return what was found as the column was checked."""
         values = _of(column).values
         return values.least, values.greatest
+
+    def held(self, column: Column) -> GridColumn:
+        """Return the column, whose values stay where they are."""
+        return _of(column).grid
+
+    def counts(self, column: Column) -> Whole:
+        """Count in one pass; of a domain, which is public, so many counts come to the driver."""
+        from pyspark.sql import functions as sql
+
+        values = _of(column).values
+        lower, upper = column.attribute.grid_bounds or self.extremes(column)
+        each = values.frame.mapInArrow(
+            counted(values.rounding, lower, upper), "value bigint, count bigint"
+        )
+        found = self._files.fetched(each.groupBy("value").agg(sql.sum("count").alias("count")))
+        counts = np.zeros(upper - lower + 1, dtype=np.int64)
+        counts[found["value"].to_numpy()] = found["count"].to_numpy()
+        return counts
+
+    def summed(
+        self, column: Column, figures: Callable[[Whole], NDArray[np.float64]]
+    ) -> NDArray[np.float64]:
+        """Add up in one pass, batch by batch; each partition's sums come to the driver."""
+        values = _of(column).values
+        each = values.frame.mapInArrow(
+            summed(values.rounding, figures), "figure bigint, total double"
+        )
+        found = self._files.fetched(each)
+        figure, total = (found[name].to_numpy() for name in ("figure", "total"))
+        return np.bincount(figure, weights=total).astype(np.float64, copy=False)
+
+    def randomised(self, column: GridColumn, law: RecordLaw, source: RandomSource) -> Numbers:
+        """Write a key, and return what stands for cells that tasks will draw by it."""
+        values = cast("SparkValues", column.values)
+        attribute, categories = column.attribute, column.attribute.categories
+        drawn = DrawnCells(
+            cells=values.frame,
+            rounding=values.rounding,
+            law=law,
+            attribute=attribute,
+            key=self._files.keys.written(source.key()),
+        )
+        return Numbers(
+            values=cast("Whole", drawn),
+            missing=None if law.draws_missing else column.missing,
+            categories=None if categories is None else categories.words,
+        )
 
     def cluster_by_rank(self, column: Column, k: int, *, widen: bool = False) -> Ranked:
         """Sort in buckets, write these out, count, and summarise runs of ranks."""
@@ -434,8 +485,8 @@ def _counted(count: int) -> str:
 
 def _other_methods() -> EngineError:
     return refused(
-        "has the ranked methods alone",
-        "choose dp-um, idp-ls, idp-cbls, idp-vector or ranking",
+        "has the ranked methods, laplace and pram alone",
+        "choose dp-um, idp-ls, idp-cbls, idp-vector, ranking, laplace or pram",
     )
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 
+from microveil.engines.spark_keys import KeyFiles
 from microveil.errors import EngineError
 
 __all__ = ["SparkScratch", "spark_failures"]
@@ -58,6 +59,7 @@ class SparkScratch:
         for place in (self._work, self._released):
             weakref.finalize(spark, shutil.rmtree, place, ignore_errors=True)
         self._count = 0
+        self.keys = KeyFiles(self._work)
 
     def placed(self, frame: Any) -> tuple[Any, Path]:
         """Write a frame to the folder, and return it as it is read from there, and where it is."""
@@ -86,7 +88,8 @@ class SparkScratch:
             return pyarrow.parquet.read_table(place, columns=[*columns])
 
     def end(self) -> None:
-        """Remove all but what was released."""
+        """Remove all but what was released; keys first, so that nothing is drawn again."""
+        self.keys.destroy()
         shutil.rmtree(self._work, ignore_errors=True)
 
     def _next(self) -> Path:

@@ -16,6 +16,7 @@ from microveil.plans.synthetic import SyntheticPlan
 from microveil.plans.with_missing import ClusterValuePlan
 
 __all__ = [
+    "OF_RECORDS",
     "AttributePlan",
     "CategoryPlan",
     "CentroidPlan",
@@ -31,3 +32,6 @@ __all__ = [
     "TransitionPlan",
     "record_noise",
 ]
+
+# Plans whose draws are the engine's: one for each record, wherever it is.
+OF_RECORDS = (RecordNoisePlan, TransitionPlan)

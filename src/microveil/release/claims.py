@@ -41,6 +41,8 @@ class Decided:
     synthetic : SyntheticPlan or None
     promise : Promise
         Of the method, as asked for.
+    is_keyed : bool
+        Whether what is drawn for a record is a function of a key and of its number.
     """
 
     request: Request
@@ -48,6 +50,7 @@ class Decided:
     attributes: tuple[AttributePlan, ...]
     synthetic: SyntheticPlan | None
     promise: Promise
+    is_keyed: bool
 
 
 def shuffled(request: Request) -> str | None:
@@ -60,7 +63,7 @@ def guarantee_of(decided: Decided) -> Guarantee:
     request, parts, promise = decided.request, decided.attributes, decided.promise
     table, method = decided.prepared.table, request.method
     kept = tuple(name for name in table.names if name in request.keep)
-    return Guarantee(
+    claim = Guarantee(
         method=method.id,
         title=promise.title or method.title,
         source=promise.source or method.source,
@@ -81,6 +84,7 @@ def guarantee_of(decided: Decided) -> Guarantee:
         is_synthetic=method.is_synthetic,
         remarks=_remarks(request, parts, promise, seeded=False),
     )
+    return claim.drawn_by_key() if decided.is_keyed else claim
 
 
 def terms_of(decided: Decided) -> tuple[AttributeTerms, ...]:

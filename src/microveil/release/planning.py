@@ -9,7 +9,7 @@ from microveil.arguments.steps import MATRIX
 from microveil.engines.base import Engine
 from microveil.errors import ExactCellsError, RequestError
 from microveil.methods import Choices, Promise, Setting
-from microveil.plans import AttributePlan, SyntheticPlan
+from microveil.plans import OF_RECORDS, AttributePlan, SyntheticPlan
 from microveil.privacy import (
     Cover,
     Model,
@@ -89,6 +89,8 @@ def decide(
             choices,
             joined=joined,
         ),
+        # Records that are in no process at hand are drawn for where they are.
+        is_keyed=not engine.in_process and any(isinstance(part, OF_RECORDS) for part in parts),
     )
 
 
