@@ -13,9 +13,10 @@ import microveil as mv
 from command import run
 from microveil.mechanism.noise import RandomSource
 
-pyspark = pytest.importorskip("pyspark", reason="make test-spark installs PySpark")
+pytest.importorskip("pyspark", reason="make test-spark installs PySpark")
 
-from contract.test_spark_engine import BOUNDS, SIZES, framed, people, rows, spark  # noqa: E402, F401
+from contract.test_spark_engine import BOUNDS, SIZES, framed, people, rows
+from spark_session import session
 
 pytestmark = [
     pytest.mark.spark,
@@ -40,6 +41,14 @@ INVARIANT = {
 REQUESTS = {"laplace": NOISE, "pram": CATEGORIES, "missing drawn": HIDDEN, "invariant": INVARIANT}
 
 
+@pytest.fixture(scope="module")
+def spark():
+    """One session for all of them."""
+    made = session()
+    yield made
+    made.stop()
+
+
 def figures(part):
     """The custodian's figures of an attribute, and what is expected and lost, as numbers."""
     return {
@@ -52,7 +61,7 @@ def figures(part):
 
 
 @pytest.mark.parametrize("name", REQUESTS)
-def test_guarantee_and_figures_are_those_of_memory_but_for_the_randomness(spark, name):  # noqa: F811
+def test_guarantee_and_figures_are_those_of_memory_but_for_the_randomness(spark, name):
     """Cells are in the domain, on its grid and of their types, and missing where they are there."""
     table, request = people(120), REQUESTS[name]
     frame = framed(spark, table)
@@ -80,7 +89,7 @@ def test_guarantee_and_figures_are_those_of_memory_but_for_the_randomness(spark,
         assert figures(other) == figures(part)
 
 
-def test_draws_of_spark_follow_the_law(spark):  # noqa: F811
+def test_draws_of_spark_follow_the_law(spark):
     """Noise of all records together has the spread of the scale, and each category its share."""
     n_records = 4000
     table = pl.DataFrame(
@@ -97,7 +106,7 @@ def test_draws_of_spark_follow_the_law(spark):  # noqa: F811
     assert abs(moved - chance) < 5 * (chance * (1 - chance) / n_records) ** 0.5
 
 
-def test_each_release_has_a_key_of_its_own_and_a_seed_has_one(spark):  # noqa: F811
+def test_each_release_has_a_key_of_its_own_and_a_seed_has_one(spark):
     """Another release draws anew; of a seed the same again, and it covers nothing."""
     table, request = people(60), {**NOISE, "attributes": ["PAY"], "bounds": {"PAY": (0, 100_000)}}
     frame = framed(spark, table)
@@ -130,7 +139,7 @@ def watched(task, log):
     return first_fails
 
 
-def test_a_task_that_is_tried_again_draws_what_it_drew(spark, tmp_path, monkeypatch):  # noqa: F811
+def test_a_task_that_is_tried_again_draws_what_it_drew(spark, tmp_path, monkeypatch):
     """Every cell is released once, and both attempts gave the same."""
     from pyspark import cloudpickle
     from pyspark.sql.classic.dataframe import DataFrame
@@ -159,7 +168,7 @@ def test_a_task_that_is_tried_again_draws_what_it_drew(spark, tmp_path, monkeypa
     assert sorted(found["PAY"].drop_nulls().to_list()) == sorted(every)
 
 
-def test_no_plan_no_task_and_no_file_that_is_left_has_the_key(spark, tmp_path, monkeypatch):  # noqa: F811
+def test_no_plan_no_task_and_no_file_that_is_left_has_the_key(spark, tmp_path, monkeypatch):
     """It is in a file of mode 0600 for as long as tasks need it; into this process come counts."""
     from pyspark import cloudpickle
     from pyspark.sql.classic.dataframe import DataFrame
@@ -215,7 +224,7 @@ def test_no_plan_no_task_and_no_file_that_is_left_has_the_key(spark, tmp_path, m
     assert max(fetched) <= 9  # three figures of three partitions
 
 
-def test_a_key_is_destroyed_when_a_request_fails(spark, tmp_path, monkeypatch):  # noqa: F811
+def test_a_key_is_destroyed_when_a_request_fails(spark, tmp_path, monkeypatch):
     """Overwritten and removed, as after a release."""
     from microveil.engines.spark_keys import KeyFiles
 
