@@ -16,6 +16,10 @@ from microveil.release.selection import settle
 FIGURES = ("n_clusters", "n_cells", "exact_cells", "share", "vector_loss")
 TABLE = {"x": np.array([3.5, 0, np.nan, 19, 7.5, 7.5, 20, np.nan, 1, 0])}
 
+# The less a value is, the more it shows.
+OWN = [[0.1 + 0.3 * (row == column) * (7 - row) / 7 for column in range(7)] for row in range(7)]
+OWN = [[chance / sum(row) for chance in row] for row in OWN]
+
 
 class Elsewhere(LocalEngine):
     """Plans as if the records were in no process."""
@@ -76,14 +80,23 @@ def test_by_a_key_cells_are_on_the_grid_and_within_the_bounds(method):
     assert len({*cells.tolist()}) > 2
 
 
-@given(st.lists(st.integers(0, 6), min_size=2, max_size=30), st.booleans(), st.integers(0, 3))
-def test_figures_of_a_transition_follow_from_the_counts_of_categories(found, protects, n_missing):
-    """They are those of the values, added up one by one."""
+@given(
+    st.lists(st.integers(0, 6), min_size=2, max_size=30),
+    st.sampled_from([("keep", {}), ("protect", {}), ("keep", {"matrix": {"x": OWN}})]),
+    st.integers(0, 3),
+)
+def test_figures_of_a_transition_follow_from_the_counts_of_categories(found, how, n_missing):
+    """They are those of the values, added up one by one; losses, those of values that occur."""
     table = {"x": np.array([*found, *[np.nan] * n_missing])}
+    missing_is, more = how
+    protects = missing_is == "protect"
     part = planned(LocalEngine(), "pram", table=table, bounds={"x": (0, 6)}, resolution={"x": 1},
-                   missing="protect" if protects else "keep")  # fmt: skip
+                   missing=missing_is, **more)  # fmt: skip
     own = np.array(found)
     missing = [7] * n_missing if protects else []
+    logs = np.log(part.weights / part.weights.sum(axis=1, keepdims=True))
+    apart = [abs(logs[one] - other).max() for one in {*found, *missing} for other in logs]
+    assert part.vector_loss == pytest.approx(max(apart))
     assert (
         part.category_counts.tolist()
         == np.bincount([*found, *missing], minlength=8 if protects else 7).tolist()
