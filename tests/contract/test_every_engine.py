@@ -17,6 +17,11 @@ from microveil.table import scratch
 from spark_session import session
 from trial_engines.plain import PlainEngine
 
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+
 K = 3
 BOUNDS = {"AGE": (0, 120), "PAY": (0, 1000), "GAP": (0, 60)}
 # Of what is asked for, the steps that an engine has no way for: it must refuse them, and no more.
