@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import microveil as mv
-from microveil.plans import centroids
 from microveil.release.expectation import expectations
 
 IS_WEIGHED = True  # what would be better is tested here
@@ -229,14 +228,6 @@ def test_dates_and_decimals_can_be_left_to_advice():
         bounds={"day": ("1990-01-01", "2010-12-31"), "fee": (0, 100)}, resolution={"fee": 0.25},
     )  # fmt: skip
     assert release.data.schema["day"] == pl.Date
-
-
-def test_the_error_of_very_many_clusters_is_found_on_some(monkeypatch):
-    """The gravest and a sample of the others give the figure of all."""
-    part = mv.plan(PEOPLE, method="laplace", **ASKED).attributes[1]
-    whole = part.expected_error(isotonic=False)
-    monkeypatch.setattr(centroids, "SAMPLED", 100)
-    assert part.expected_error(isotonic=False) == pytest.approx(whole, rel=0.01)
 
 
 @pytest.mark.parametrize("method", ["mdav", "v-mdav", "ranking", "optimal", "k-pram", "k-noise"])

@@ -5,17 +5,14 @@ order of their clusters, one run after another, and as soon as the sum is beyond
 more is looked at: an error is never below 0, so that what was summed up is a lower bound.
 """
 
-import math
-
 import numba
 import numpy as np
 
+from microveil._kernels.expected_error import added_by_noise, without_noise
 from microveil._kernels.ranking import squared_distances
 
 # Sensitivity rules, as `utility.error_floor` numbers them.
 NONE, GLOBAL, LOCAL, CLUSTER_LOCAL, VECTOR = range(5)
-# Noise of a smaller scale is none.
-LEAST_SCALE = 1e-30
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -62,16 +59,10 @@ def _run_error(run, rule, lower, upper, rate):
         # Clamping and rounding can but bring the values nearer to their mean.
         return within - offset * offset / size
     centroid = winsorised / size
-    rounded = np.rint(centroid)
-    beside = centroid - rounded
-    linear = 2.0 * (size * beside + offset)
-    error = within + beside * (2.0 * offset + size * beside)
+    error = without_noise(within, offset, size, centroid)
     scale = _scale(run, rule, lower, upper, rate) / size
-    if scale > LEAST_SCALE:
-        above, squared_above = _tails(scale, 0.5 - beside, max(upper - rounded, 0.0))
-        below, squared_below = _tails(scale, 0.5 + beside, max(rounded - lower, 0.0))
-        error += size * (squared_above + squared_below) + linear * (below - above)
-    return max(error, 0.0)
+    above, below = added_by_noise(offset, size, centroid, scale, lower, upper)
+    return max(error + above + below, 0.0)
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -120,30 +111,3 @@ def _upwards(run):
 def _downwards(run):
     last = run.shape[0] - 1
     return float((run[last - 1] - run[0]) + (run[last - 1] - run[last - 2]) + (run[1] - run[0]))
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def _tails(scale, nearest, count):
-    """Mean and mean square of the steps that Laplace noise reaches, up to a count.
-
-    As `laplace_tail_sums` has them, multiplied out: with h = 1/t, E = 1 - exp(-M h) and
-    P = 1 - (1 + M h) exp(-M h) they are u E/(1 - r) and u [2 t P + k(h) E]/(1 - r).
-    """
-    rate = 1.0 / scale
-    first = 0.5 * math.exp(-nearest * rate) / -math.expm1(-rate)
-    span = count * rate
-    reached, squared = 1.0, 1.0
-    if span < 50.0:
-        reached = -math.expm1(-span)
-        squared = reached - span * (1.0 - reached)
-        if span < 0.1:
-            # The subtraction would cancel.
-            series = 1 / 8 - span * (1 / 30 - span * (1 / 144 - span / 840))
-            squared = span * span * (0.5 - span * (1 / 3 - span * series))
-    if rate < 0.5:
-        square = rate * rate
-        tail = 1 / 604800 - square * (1 / 23950080 - square * (691 / 653837184000))
-        excess = rate * (1 / 6 - square * (1 / 360 - square * (1 / 15120 - square * tail)))
-    else:
-        excess = 1.0 / math.tanh(0.5 * rate) - 2.0 * scale
-    return first * reached, first * (2.0 * scale * squared + excess * reached)

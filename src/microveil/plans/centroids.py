@@ -1,6 +1,5 @@
 """Plans of centroids: clusters, their sums, and the noise that these take."""
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
@@ -15,17 +14,9 @@ from microveil.partition import Partition
 from microveil.plans.base import Mask, common_figures, released_numbers, squares_about_rounded
 from microveil.schema import Attribute
 from microveil.table import Numbers
-from microveil.utility.expected_error import (
-    expected_centroid_error,
-    expected_isotonic_error,
-    unclamped_centroid_error,
-)
+from microveil.utility.expected_error import expected_centroid_error, expected_isotonic_error
 
 __all__ = ["CentroidPlan", "Shifts"]
-
-# Above this many clusters, what clamping saves is found on half as many of the largest errors
-# and as many of the others.
-SAMPLED = 1 << 17
 
 
 class Shifts(Protocol):
@@ -149,25 +140,8 @@ class CentroidPlan:
                 *clamp,
                 in_order=in_order,
             )
-        unclamped = unclamped_centroid_error(self.within, sizes, scales)
-
-        def clamped(some: NDArray[np.integer] | slice) -> float:
-            parts = (
-                self.within[some],
-                winsorised_remainder[some],
-                sizes[some],
-                centroids[some],
-                scales[some],
-            )
-            return float(expected_centroid_error(*parts, *clamp).sum())
-
-        if len(sizes) <= SAMPLED:
-            return clamped(slice(None))
-        by_error = np.argpartition(unclamped, -(SAMPLED // 2))
-        others, gravest = by_error[: -(SAMPLED // 2)], by_error[-(SAMPLED // 2) :]
-        some = np.sort(others)[:: math.ceil(2 * len(others) / SAMPLED)]
-        rest, drawn = float(unclamped[others].sum()), float(unclamped[some].sum())
-        return clamped(gravest) + (clamped(some) * rest / drawn if drawn else clamped(others))
+        figures = self.within, winsorised_remainder, sizes, centroids, scales
+        return float(expected_centroid_error(*figures, *clamp).sum())
 
     def draw(self, source: RandomSource, engine: Engine, *, isotonic: bool) -> Numbers:
         """Perturb the centroids, clamp, then (if asked) put in order, round, and broadcast."""

@@ -1,0 +1,78 @@
+"""Squared error to expect of noisy centroids, one cluster after another."""
+
+import math
+
+import numba
+import numpy as np
+
+# Noise of a smaller scale is as good as this: a centroid that is not a half lies farther from
+# one than float64 can show of numbers around 1/2, and that is 1e14 times this scale.
+LEAST_SCALE = 1e-30
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def tails(scale, nearest, count):
+    """Return both sums of `utility.expected_error.laplace_tail_sums`, by its second form."""
+    if scale <= 0:
+        return 0.0, 0.0
+    rate = 1.0 / max(scale, LEAST_SCALE)
+    span = count * rate
+    reached = -math.expm1(-span)
+    decay = reached / span if span > 1e-300 else 1.0
+    if span < 0.1:
+        # 2 (1 - (1 + x) exp(-x))/x^2 by its series, as the subtraction would cancel.
+        series = 1 / 144 - span * (1 / 840 - span * (1 / 5760 - span / 45360))
+        second = 1.0 - 2 * span * (1 / 3 - span * (1 / 8 - span * (1 / 30 - span * series)))
+    else:
+        second = 2.0 * (reached - span * (1.0 - reached)) / (span * span)
+    first = 0.5 * math.exp(-nearest * rate) * count
+    first *= rate / -math.expm1(-rate) if rate > 1e-300 else 1.0
+    return first * decay, first * (count * second + _excess(rate) * decay)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _excess(x):
+    """coth(x/2) - 2/x: up to 1/2 by its Taylor series, 2 B(2n)/(2n)! for x, x^3, x^5 and so on."""
+    if x >= 0.5:
+        return 1.0 / math.tanh(0.5 * x) - 2.0 / x
+    square = x * x
+    tail = 1 / 604800 - square * (1 / 23950080 - square * (691 / 653837184000))
+    return x * (1 / 6 - square * (1 / 360 - square * (1 / 15120 - square * tail)))
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def added_by_noise(offset, size, centroid, scale, lower, upper):
+    """Return the expected error that noise upwards adds to a cluster, and noise downwards."""
+    rounded = np.rint(centroid)
+    rest = centroid - rounded
+    above, squared_above = tails(scale, 0.5 - rest, max(upper - rounded, 0.0))
+    below, squared_below = tails(scale, 0.5 + rest, max(rounded - lower, 0.0))
+    linear = 2.0 * (size * rest + offset)
+    return size * squared_above - linear * above, size * squared_below + linear * below
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def without_noise(within, offset, size, centroid):
+    """Return the error of a rounded centroid, which lies in the bounds as these are whole."""
+    rest = centroid - np.rint(centroid)
+    return within + rest * (2.0 * offset + size * rest)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def tail_sums(scales, nearest, counts, means, mean_squares):
+    """Write `tails` of each scale."""
+    for n in range(scales.shape[0]):
+        means[n], mean_squares[n] = tails(scales[n], nearest[n], counts[n])
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def centroid_errors(within, offsets, sizes, centroids, scales, lower, upper, settled, added):
+    """Write each cluster's error without noise, and what noise upwards and downwards adds.
+
+    ``settled`` is float64 (n_clusters,), ``added`` (2, n_clusters).
+    """
+    for n in range(centroids.shape[0]):
+        settled[n] = without_noise(within[n], offsets[n], sizes[n], centroids[n])
+        added[0, n], added[1, n] = added_by_noise(
+            offsets[n], sizes[n], centroids[n], scales[n], lower, upper
+        )
