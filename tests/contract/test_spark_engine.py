@@ -326,36 +326,59 @@ def test_tasks_that_fail_release_every_cell_once_and_draw_once(spark, tmp_path, 
     assert found["PAY"].n_unique() > 10
 
 
+# What the driver reads of files between steps: counts, summaries, and some values and record ids.
+READ = {"bucket", "count", "doubled", "nameless", "owner", "some", "summary"}
+
+
 def test_no_plan_collects_rows_or_shows_a_value(spark, monkeypatch):
     """Into this process come counts, and through files the summaries of clusters alone."""
     from pyspark.sql.classic.dataframe import DataFrame
     from pyspark.sql.readwriter import DataFrameWriter
 
-    plans, collected = [], []
-    write, collect = DataFrameWriter.parquet, DataFrame.collect
+    from microveil.engines.spark_scratch import SparkScratch
+
+    plans, collected, read = [], [], []
+    write, collect, take = DataFrameWriter.parquet, DataFrame.collect, SparkScratch.read
+
+    def shown(frame):
+        execution = frame._jdf.queryExecution()
+        modes = frame._sc._jvm.org.apache.spark.sql.execution.ExplainMode
+        forms = [execution.explainString(modes.fromString(name)) for name in ("formatted", "cost")]
+        plans.append("".join([execution.toString(), *forms]))
 
     def written(self, *given, **more):
-        plans.append(self._df._jdf.queryExecution().toString())
+        shown(self._df)
         return write(self, *given, **more)
 
     def gathered(self):
-        plans.append(self._jdf.queryExecution().toString())
+        shown(self)
         found = collect(self)
         collected.append(len(found))
+        return found
+
+    def taken(self, place, columns):
+        found = take(self, place, columns)
+        read.append((set(columns), len(found)))
         return found
 
     def never(*_given, **_more):
         raise AssertionError("rows were asked for")
 
-    frame = framed(spark, people(200))
+    table = people(200)
+    frame = framed(spark, table)
     monkeypatch.setattr(DataFrameWriter, "parquet", written)
     monkeypatch.setattr(DataFrame, "collect", gathered)
+    monkeypatch.setattr(SparkScratch, "read", taken)
     for name in ("toArrow", "toPandas", "toLocalIterator", "take", "head", "first", "tail"):
         monkeypatch.setattr(DataFrame, name, never)
-    mv.protect(frame, record_id="ID", **asked("dp-um", attributes=["AGE"]))
-    assert len(plans) >= 5
-    assert max(collected) <= 3  # counts of so many partitions
-    assert not any("p0000" in plan for plan in plans)
+    mv.protect(frame, record_id="ID", **asked("dp-um", attributes=["PAY"]))
+    assert len(plans) >= 6
+    assert set(collected) == {1}
+    assert all(columns <= READ for columns, _ in read)
+    assert max(n_rows for _, n_rows in read) <= 200 / 10  # runs and buckets
+    pays = table["PAY"].drop_nulls().to_list()
+    forms = [*table["ID"], *(f"{pay}" for pay in pays), *(f"{round(pay * 100)}" for pay in pays)]
+    assert [plan for plan in plans if any(form in plan for form in forms if len(form) > 4)] == []
 
 
 @pytest.mark.usefixtures("spark")
@@ -364,7 +387,7 @@ def test_a_command_writes_parquet_and_takes_ties_by_the_place_in_the_file(tmp_pa
     table = people(40)
     (tmp_path / "people").mkdir()
     table[:25].write_parquet(tmp_path / "people" / "a.parquet", row_group_size=9)
-    table[25:].write_parquet(tmp_path / "people" / "b.parquet")
+    table[25:].write_parquet(tmp_path / "people" / "b, of 2.parquet")
     table.write_csv(tmp_path / "people.csv")
     asks = ["--method", "dp-um", "--k", 3, "--epsilon", 5, "--seed", 3, "--attributes", "AGE",
             "--keep", "ID,WED", "--bounds", "AGE=0:120", "--no-linkage"]  # fmt: skip

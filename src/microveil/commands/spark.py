@@ -10,7 +10,7 @@ from microveil.commands.named_values import with_named_values
 from microveil.engines.base import Engine
 from microveil.errors import FileError
 from microveil.files.parquet_folder import check_parts, files_of_folder
-from microveil.files.parts import digest_of_parts
+from microveil.files.parts import address_of, digest_of_parts
 from microveil.protect import Findings, ReleaseFindings, draw, examined_plan, released
 from microveil.release import Release
 from microveil.release.recipe import merged, read_recipe
@@ -68,7 +68,7 @@ def protect_in_spark(
         from pyspark.sql import SparkSession
 
         spark = SparkSession.builder.appName("microveil").getOrCreate()
-        frame = spark.read.parquet(*(file.as_uri() for file in files))
+        frame = spark.read.parquet(*(address_of(file) for file in files))
     asked = merged(
         {} if recipe is None else read_recipe(recipe), with_named_values(arguments, frame.columns)
     )

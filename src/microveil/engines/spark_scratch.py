@@ -17,6 +17,7 @@ import pyarrow.parquet
 
 from microveil.engines.spark_keys import KeyFiles
 from microveil.errors import EngineError
+from microveil.files.parts import address_of
 
 __all__ = ["SparkScratch", "spark_failures"]
 
@@ -76,7 +77,7 @@ class SparkScratch:
         place.mkdir(mode=0o700)
         with spark_failures():
             pyarrow.parquet.write_table(table, place / "part.parquet")
-            return self.spark.read.schema(schema).parquet(place.as_uri())
+            return self.spark.read.schema(schema).parquet(address_of(place))
 
     def fetched(self, frame: Any) -> pa.Table:
         """Take a frame of cluster summaries into this process: through files, none too large."""
@@ -98,8 +99,8 @@ class SparkScratch:
 
     def _through(self, frame: Any, place: Path, options: Mapping[str, str]) -> Any:
         with spark_failures():
-            frame.write.options(**options).parquet(place.as_uri())
-            return self.spark.read.schema(frame.schema).parquet(place.as_uri())
+            frame.write.options(**options).parquet(address_of(place))
+            return self.spark.read.schema(frame.schema).parquet(address_of(place))
 
 
 def _made(folder: str | Path | None) -> Path:
