@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 import microveil as mv
 from microveil.commands.files import protect_file
 from microveil.engines import ENGINES
-from microveil.engines.local import LocalEngine, RememberingEngine
+from microveil.engines.local import LocalEngine
+from microveil.engines.remembering import RememberingEngine
 from microveil.errors import EngineError, RequestError
 from microveil.methods import METHODS, Method
 from microveil.plans import (

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import microveil as mv
-from microveil.engines.local import LocalEngine, RememberingEngine
+from microveil.engines.local import LocalEngine
+from microveil.engines.remembering import RememberingEngine
 from microveil.release import selection, weighing
 from microveil.release.columns import prepare
 from microveil.release.request import Request

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from microveil.engines.local import LocalCodes
+from microveil.engines.handles import LocalCodes
 from microveil.mechanism.exponential import median_weights
 from microveil.partition import quantiles
 from microveil.partition.quantiles import Candidates, recursive_medians

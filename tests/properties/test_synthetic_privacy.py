@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microveil.engines.local import LocalCodes, LocalEngine
+from microveil.engines.handles import LocalCodes
+from microveil.engines.local import LocalEngine
 from microveil.errors import RequestError
 from microveil.mechanism import counts as counting
 from microveil.mechanism.counts import gaussian_noise, laplace_noise

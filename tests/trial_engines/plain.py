@@ -87,9 +87,6 @@ class PlainEngine:
     def empty(self, n_records, dtype):
         return np.empty(n_records, dtype)
 
-    def remembering(self):
-        return self
-
     def table(self, given, asked):
         return given
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from microveil.engines.base import Ranked
-from microveil.engines.local import LocalColumn, LocalEngine
+from microveil.engines.handles import LocalColumn
+from microveil.engines.local import LocalEngine
 from microveil.errors import EngineError
 from microveil.partition import Partition
 
@@ -53,9 +54,6 @@ class SealedEngine:
     def empty(self, n_records, dtype):
         return np.empty(n_records, dtype)
 
-    def remembering(self):
-        return self
-
     def __getattr__(self, step):
         carry_out = getattr(self._engine, step)
 
@@ -86,9 +84,6 @@ class SealedEngine:
 
 class OneColumnEngine(LocalEngine):
     """An engine for which several columns are too much to see at once."""
-
-    def remembering(self):
-        return self
 
     def cluster_jointly(self, name, columns, k, *, with_missing=False):
         raise EngineError(

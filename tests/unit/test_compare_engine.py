@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from microveil.engines import local
-from microveil.engines.local import LocalEngine, RememberingEngine
+from microveil.engines import remembering
+from microveil.engines.local import LocalEngine
+from microveil.engines.remembering import RememberingEngine
 from trial_engines import column_of
 
 VALUES = [np.random.Generator(np.random.PCG64(i)).integers(0, 50, 60) for i in range(3)]
@@ -51,7 +52,7 @@ def test_what_is_searched_for_is_what_the_plain_engine_finds():
 
 def test_a_search_is_made_once(monkeypatch):
     """The plan of what was weighed and found best searches no more; few are kept."""
-    monkeypatch.setattr(local, "JOINT", 2)
+    monkeypatch.setattr(remembering, "JOINT", 2)
     engine = RememberingEngine()
     found = engine.cluster_noise_aware(COLUMNS[0], 3, 1.0)
     assert engine.cluster_noise_aware(COLUMNS[0], 3, 1.0) is found
@@ -111,7 +112,7 @@ def test_a_failure_is_everybodys(monkeypatch):
 
 def test_memory_is_bounded(monkeypatch):
     """No more partitions of several attributes are kept than said."""
-    monkeypatch.setattr(local, "JOINT", 2)
+    monkeypatch.setattr(remembering, "JOINT", 2)
     engine = RememberingEngine()
     for k in range(2, 9):
         engine.cluster_jointly("mdav", COLUMNS, k)
@@ -120,7 +121,7 @@ def test_memory_is_bounded(monkeypatch):
 
 def test_columns_that_come_and_go_are_never_taken_for_one_another(monkeypatch):
     """A new column may lie where an old one lay: it still gets its own ranking and partition."""
-    monkeypatch.setattr(local, "JOINT", 2)
+    monkeypatch.setattr(remembering, "JOINT", 2)
     engine, plain = RememberingEngine(), LocalEngine()
     for seed in range(20):
         values = np.random.Generator(np.random.PCG64(seed)).integers(0, 50, 40)
@@ -139,7 +140,7 @@ def test_columns_that_come_and_go_are_never_taken_for_one_another(monkeypatch):
 
 def test_columns_are_let_go_with_their_partition(monkeypatch):
     """Columns that were made for one plan are not kept for ever."""
-    monkeypatch.setattr(local, "JOINT", 2)
+    monkeypatch.setattr(remembering, "JOINT", 2)
     engine = RememberingEngine()
     values = VALUES[0].copy()
     columns = [engine.column(column_of(values))]

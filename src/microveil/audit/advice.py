@@ -18,6 +18,7 @@ from typing import Any, Unpack
 from microveil.audit.invited_linkage import InvitedLinkage, invited_linkage
 from microveil.engines import engine_of
 from microveil.engines.base import Engine
+from microveil.engines.remembering import remembering
 from microveil.errors import ExactCellsError, stands_alone
 from microveil.methods import METHODS
 from microveil.release import Plan
@@ -197,7 +198,7 @@ def advise(
     (('AGE',), 'vector')
     """
     asked = merged({} if recipe is None else read_recipe(recipe), arguments)
-    engine = engine_of(asked).remembering()
+    engine = remembering(engine_of(asked))
     settled = settle_asked(table, asked, engine)
     planned = plan_settled(settled, engine)
     if isinstance(settled, SettledParts):

@@ -19,6 +19,7 @@ from microveil.compare.measuring import Figures, Records
 from microveil.compare.rows import Facts, refused_row, run_row
 from microveil.compare.tasks import Reading, Task, all_refused
 from microveil.engines.base import Engine
+from microveil.engines.remembering import remembering
 from microveil.errors import MicroveilError
 from microveil.mechanism.noise import RandomSource
 from microveil.release import Plan
@@ -91,7 +92,7 @@ class Plans:
     """The plans of a comparison: each made once, by one engine that remembers what they share."""
 
     def __init__(self, engine: Engine) -> None:
-        self._engine = engine.remembering()
+        self._engine = remembering(engine)
         self._tried: dict[int, _Planned] = {}
 
     def check(self, tasks: Iterable[Task]) -> None:

@@ -225,10 +225,6 @@ class Engine(Protocol):
         """Make an array to be filled, as the engine keeps such arrays."""
         ...
 
-    def remembering(self) -> "Engine":
-        """Return an engine that does once what many plans on the same columns share."""
-        ...
-
     def column(self, column: GridColumn) -> Column:
         """Make the handle of a column that was prepared."""
         ...

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.engines.base import Column, Engine
+from microveil.engines.base import Column
 from microveil.engines.local import LocalEngine
 from microveil.errors import EngineError
 from microveil.partition import Partition
@@ -70,10 +70,6 @@ class DiskEngine(LocalEngine):
     def empty(self, n_records: int, dtype: "np.dtype[Any] | type") -> NDArray[Any]:
         """Take it of the disk, where there is room for all of it."""
         return self.scratch.empty(n_records, dtype)
-
-    def remembering(self) -> Engine:
-        """Return this engine: rankings of many columns would take the memory of the table."""
-        return self
 
     def cluster_jointly(
         self, name: str, columns: Sequence[Column], k: int, *, with_missing: bool = False

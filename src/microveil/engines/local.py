@@ -1,11 +1,9 @@
 """The engine of one machine: numpy arrays and compiled kernels."""
 
 import math
-import threading
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,11 +16,20 @@ from microveil.engines.base import (
     Clusters,
     ClusterSummary,
     Column,
-    Engine,
     GridRules,
     Ranked,
     RecordLaw,
     Widening,
+)
+from microveil.engines.handles import (
+    LocalBins,
+    LocalCodes,
+    LocalColumn,
+    are_ranked,
+    domains_of,
+    listed,
+    local_bins,
+    local_column,
 )
 from microveil.mechanism.joint_shifts import JointShifts, joint_shifts
 from microveil.mechanism.keyed import InOneStream
@@ -45,71 +52,16 @@ from microveil.schema import Attribute, Cells
 from microveil.synthesis.axes import Axis
 from microveil.table import GridColumn, Numbers, Table, numbers_of_attribute, on_grid, spread
 from microveil.table.threads import in_threads
-from microveil.utility.error_floor import SensitivityRule, error_floor
+from microveil.utility.error_floor import SensitivityRule
 
-__all__ = ["LocalColumn", "LocalEngine", "RememberingEngine", "summarised"]
+__all__ = ["LocalEngine", "summarised"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Whole = NDArray[np.int64]
-# Work and the columns it is on: they are kept beside it, so that their ids stay their own.
-Found = dict[Hashable, tuple[Sequence[Whole], Future[Any]]]
 
 # Records put into bins at a time.
 BATCH = 1 << 18
-# So many partitions of several attributes are kept: a grid goes through epsilon before k.
-JOINT = 16
-
-
-@dataclass(frozen=True, kw_only=True)
-class LocalColumn:
-    """The handle of a column in memory.
-
-    Attributes
-    ----------
-    grid : GridColumn
-    """
-
-    grid: GridColumn
-
-    @property
-    def attribute(self) -> Attribute:
-        """Its name and domain."""
-        return self.grid.attribute
-
-    @property
-    def n_present(self) -> int:
-        """How many records have a value."""
-        return self.grid.n_present
-
-    @cached_property
-    def extremes(self) -> tuple[int, int]:
-        """The least and the greatest value."""
-        return int(self.grid.values.min()), int(self.grid.values.max())
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LocalCodes:
-    """The codes of a column's values, as the records have them and in order."""
-
-    codes: Whole
-    in_order: Whole
-
-    def below(self, code: int) -> int:
-        """Search: O(log n)."""
-        return int(np.searchsorted(self.in_order, code))
-
-    def ranked(self, start: int, stop: int) -> Whole:
-        """Return a view."""
-        return self.in_order[start:stop]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LocalBins:
-    """The bin of every record of the table."""
-
-    bins: NDArray[Any]
-    n_bins: int
 
 
 class LocalEngine:
@@ -149,10 +101,6 @@ class LocalEngine:
         """Take it of the memory."""
         return np.empty(n_records, dtype)
 
-    def remembering(self) -> Engine:
-        """Make an engine that ranks each column once, and keeps the rankings."""
-        return RememberingEngine()
-
     def gridded(self, table: Table, attribute: Attribute, rules: GridRules) -> GridColumn:
         """Read, round and check: O(n)."""
         numbers = numbers_of_attribute(table, attribute, shared=rules.shared)
@@ -171,10 +119,10 @@ class LocalEngine:
 
     def complete(self, columns: Sequence[Column]) -> Sequence[LocalColumn]:
         """Gather where a value is missing, else the columns as they are: O(n) for each."""
-        grids = [_of(column).grid for column in columns]
+        grids = [local_column(column).grid for column in columns]
         masks = [grid.missing for grid in grids if grid.missing is not None]
         if not masks:
-            return [_of(column) for column in columns]
+            return [local_column(column) for column in columns]
         missing = np.logical_or.reduce(masks)
         return [
             LocalColumn(
@@ -189,23 +137,23 @@ class LocalEngine:
 
     def extremes(self, column: Column) -> tuple[int, int]:
         """Look once through the column."""
-        return _of(column).extremes
+        return local_column(column).extremes
 
     def counts(self, column: Column) -> Whole:
         """Count: O(n + width of the domain)."""
         lower, upper = column.attribute.grid_bounds or self.extremes(column)
-        units = np.subtract(_of(column).grid.values, lower, dtype=np.int64)
+        units = np.subtract(local_column(column).grid.values, lower, dtype=np.int64)
         return np.bincount(units, minlength=upper - lower + 1)
 
     def summed(
         self, column: Column, figures: Callable[[Whole], NDArray[np.float64]]
     ) -> NDArray[np.float64]:
         """Make them of all values at once."""
-        return figures(_of(column).grid.values)
+        return figures(local_column(column).grid.values)
 
     def rank(self, column: Column) -> tuple[NDArray[np.integer], Whole]:
         """Rank one column: O(n log n), about two columns of memory."""
-        return rank_order(_of(column).grid.values)
+        return rank_order(local_column(column).grid.values)
 
     def cluster_by_rank(self, column: Column, k: int, *, widen: bool = False) -> Ranked:
         """Rank, cut into runs, summarise: O(n log n), about two columns of memory."""
@@ -226,7 +174,7 @@ class LocalEngine:
 
     def singletons(self, column: Column) -> Ranked:
         """Every record its own cluster: no memory but the order."""
-        values = _of(column).grid.values
+        values = local_column(column).grid.values
         partition = singletons(len(values))
         thrice = np.broadcast_to(values, (3, len(values)))
         clusters = ClusterSummary(
@@ -261,16 +209,16 @@ class LocalEngine:
         self, name: str, columns: Sequence[Column], k: int, *, with_missing: bool = False
     ) -> Partition:
         """Partition the matrix of the columns; see the partitions for their cost."""
-        grids = [_of(column).grid for column in columns]
+        grids = [local_column(column).grid for column in columns]
         values, masks = [grid.values for grid in grids], None
         if with_missing:
             masks = [grid.missing for grid in grids]
             values = [np.asarray(spread(grid.values, grid.missing)) for grid in grids]
-        return joint_partition(name, values, k, _domains(columns), _in_order(columns), masks)
+        return joint_partition(name, values, k, domains_of(columns), are_ranked(columns), masks)
 
     def having(self, column: Column, clusters: Clusters) -> Partition:
         """Renumber the records that have a value: O(n)."""
-        missing, partition = _of(column).grid.missing, _listed(clusters)
+        missing, partition = local_column(column).grid.missing, listed(clusters)
         return partition if missing is None else partition.within(~missing)
 
     def interval_delta(
@@ -289,25 +237,25 @@ class LocalEngine:
 
     def moments(self, column: Column, clusters: Clusters) -> tuple[Whole, NDArray[np.float64]]:
         """Gather and add: O(n)."""
-        partition = _listed(clusters)
+        partition = listed(clusters)
         sums, squares = np.empty_like(partition.sizes), np.empty(partition.n_clusters)
-        in_clusters = _of(column).grid.values[partition.order]
+        in_clusters = local_column(column).grid.values[partition.order]
         kernel.moments(in_clusters, partition.sizes, sums, squares)
         return sums, squares
 
     def cluster_extremes(self, column: Column, clusters: Clusters) -> tuple[Whole, Whole]:
         """Gather and compare: O(n)."""
-        partition = _listed(clusters)
-        in_clusters = _of(column).grid.values[partition.order]
+        partition = listed(clusters)
+        in_clusters = local_column(column).grid.values[partition.order]
         starts = np.cumsum(partition.sizes) - partition.sizes
         return np.minimum.reduceat(in_clusters, starts), np.maximum.reduceat(in_clusters, starts)
 
     def category_counts(self, column: Column, clusters: Clusters) -> Whole:
         """Count: O(n + n_clusters n_categories)."""
-        partition = _listed(clusters)
+        partition = listed(clusters)
         lower, upper = column.attribute.grid_bounds or self.extremes(column)
         n_categories = upper - lower + 1
-        cells = partition.labels * n_categories + (_of(column).grid.values - lower)
+        cells = partition.labels * n_categories + (local_column(column).grid.values - lower)
         counts = np.bincount(cells, minlength=partition.n_clusters * n_categories)
         return counts.reshape(partition.n_clusters, n_categories)
 
@@ -315,9 +263,9 @@ class LocalEngine:
         self, columns: Sequence[Column], clusters: Clusters
     ) -> Callable[[], JointShifts]:
         """See `joint_shifts.joint_shifts` for its cost; none before it is called."""
-        partition = _listed(clusters)
-        values = [_of(column).grid.values for column in columns]
-        return partial(joint_shifts, values, partition.order, partition.sizes, _domains(columns))
+        partition = listed(clusters)
+        values = [local_column(column).grid.values for column in columns]
+        return partial(joint_shifts, values, partition.order, partition.sizes, domains_of(columns))
 
     def error_floor(
         self,
@@ -335,7 +283,7 @@ class LocalEngine:
 
     def coded(self, column: Column, candidates: Candidates, source: RandomSource) -> "LocalCodes":
         """Sort the codes: O(n log n), two columns of memory."""
-        grid = _of(column).grid
+        grid = local_column(column).grid
         codes, done = np.empty(grid.n_present, dtype=np.int64), 0
         for records in _batches(grid.n_present + grid.n_missing):
             # A word for each record of the table: that one has no value moves no other's jitter.
@@ -349,7 +297,7 @@ class LocalEngine:
 
     def binned(self, column: Column, axis: Axis, codes: Codes | None) -> "LocalBins":
         """Look each record up: O(n), a byte or two for each."""
-        grid = _of(column).grid
+        grid = local_column(column).grid
         lower, _ = grid.attribute.grid_bounds or (0, 0)
         present = np.empty(grid.n_present, dtype=np.min_scalar_type(axis.n_bins - 1))
         for batch in _batches(grid.n_present):
@@ -369,7 +317,7 @@ class LocalEngine:
 
     def cross_counts(self, binned: Sequence[Binned]) -> Whole:
         """Count in one pass: O(n + cells)."""
-        *first, last = [_bins(handle) for handle in binned]
+        *first, last = [local_bins(handle) for handle in binned]
         sizes = [handle.n_bins for handle in (*first, last)]
         joint: NDArray[np.integer] = first[0].bins
         for handle in first[1:]:
@@ -380,20 +328,20 @@ class LocalEngine:
 
     def held(self, column: Column) -> GridColumn:
         """Return the column itself."""
-        return _of(column).grid
+        return local_column(column).grid
 
     def missing(self, column: Column) -> NDArray[np.bool_] | None:
         """Return the column's own mask."""
-        return _of(column).grid.missing
+        return local_column(column).grid.missing
 
     def in_table(self, column: Column, clusters: Clusters) -> Partition:
         """Renumber the records where some have no value: O(n)."""
-        missing, partition = _of(column).grid.missing, _listed(clusters)
+        missing, partition = local_column(column).grid.missing, listed(clusters)
         return partition if missing is None else partition.among(~missing)
 
     def everybody(self, clusters: Clusters) -> Partition:
         """Return the clusters themselves."""
-        return _listed(clusters)
+        return listed(clusters)
 
     def randomised(self, column: GridColumn, law: RecordLaw, source: RandomSource) -> Numbers:
         """Draw them all from one stream."""
@@ -408,205 +356,16 @@ class LocalEngine:
         return out
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Runs:
-    """Values in the order of their clusters.
-
-    ``squares`` is what an error over variance is multiplied by to be a squared error.
-    """
-
-    values: Whole
-    squares: float
-    domain: tuple[int, int] | None
-
-
-class RememberingEngine(LocalEngine):
-    """Ranks each column once, and partitions by several attributes once for each k.
-
-    Of insensitive partitions, whose order has nothing to do with k, it makes one for all.
-
-    Columns are told apart by identity, and must not be changed. Threads may share the engine:
-    who asks for what another is at work on waits for that.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> from microveil.schema import Attribute, Kind, Source
-    >>> age = Attribute(
-    ...     name="AGE", kind=Kind.WHOLE, resolution=Fraction(1), resolution_source=Source.TYPE
-    ... )
-    >>> engine = RememberingEngine()
-    >>> ages = engine.column(GridColumn(attribute=age, values=np.array([7, 1, 4]), missing=None))
-    >>> engine.rank(ages)[0] is engine.rank(ages)[0]
-    True
-    """
-
-    def __init__(self) -> None:
-        self._ranked: Found = {}
-        self._joint: Found = {}
-        self._complete: Found = {}
-        self._runs: Found = {}
-        self._chosen: Found = {}
-        self._lock = threading.Lock()
-
-    def remembering(self) -> "RememberingEngine":
-        """Return this engine."""
-        return self
-
-    def rank(self, column: Column) -> tuple[NDArray[np.integer], Whole]:
-        """Rank one column, once."""
-        values = self.held(column).values
-        return self._once(
-            self._ranked, (id(values),), [values], lambda: LocalEngine.rank(self, column)
-        )
-
-    def cluster_jointly(
-        self, name: str, columns: Sequence[Column], k: int, *, with_missing: bool = False
-    ) -> Partition:
-        """Partition the matrix of the columns, once for each k."""
-        held = [self.held(column).values for column in columns]
-        bounds = tuple(column.attribute.grid_bounds for column in columns)
-        ids = tuple(id(values) for values in held)
-        ordered = name == "mdav-insensitive" and not with_missing and k <= len(held[0])
-        least = 1 if ordered else k
-        key = (name, ids, least, bounds, tuple(_in_order(columns)), with_missing)
-
-        def clustered() -> Partition:
-            return LocalEngine.cluster_jointly(
-                self, name, columns, least, with_missing=with_missing
-            )
-
-        found = self._once(self._joint, key, held, clustered)
-        return replace(found, sizes=ranking_sizes(found.n_records, k)) if ordered else found
-
-    def complete(self, columns: Sequence[Column]) -> Sequence[LocalColumn]:
-        """Gather once: what is found out of the columns gathered is then found again."""
-        held = [self.held(column).values for column in columns]
-        return self._once(
-            self._complete,
-            tuple(map(id, held)),
-            held,
-            lambda: LocalEngine.complete(self, columns),
-        )
-
-    def error_floor(
-        self,
-        column: Column,
-        k: int,
-        rule: SensitivityRule,
-        share: float,
-        limit: float,
-        *,
-        together: Sequence[Column] | None = None,
-    ) -> float:
-        """Sum over the clusters, in their order, up to the limit: O(n) at most."""
-        runs = self._in_runs(column, together)
-        if runs.squares <= 0 or k > len(runs.values):
-            return 0.0
-        bound = error_floor(runs.values, k, rule, runs.domain, share, limit * runs.squares)
-        return bound / runs.squares
-
-    def cluster_noise_aware(self, column: Column, k: int, penalty: float) -> Ranked:
-        """Search once for each k and penalty."""
-        values = self.held(column).values
-        return self._once(
-            self._chosen,
-            (id(values), k, penalty),
-            [values],
-            lambda: LocalEngine.cluster_noise_aware(self, column, k, penalty),
-        )
-
-    def cluster_vector_aware(
-        self, column: Column, k: int, share: float, *, exact_allowed: bool
-    ) -> Ranked:
-        """Search once for each k and share."""
-        values = self.held(column).values
-        return self._once(
-            self._chosen,
-            (id(values), k, share, exact_allowed),
-            [values],
-            lambda: LocalEngine.cluster_vector_aware(
-                self, column, k, share, exact_allowed=exact_allowed
-            ),
-        )
-
-    def _in_runs(self, column: Column, together: Sequence[Column] | None) -> "_Runs":
-        """Return the values in the order of their clusters, and what is the same for every k."""
-        values = self.held(column).values
-        others = [] if together is None else [self.held(other).values for other in together]
-
-        def found() -> _Runs:
-            in_order = (
-                self.rank(column)[1]
-                if together is None
-                else values[self.cluster_jointly("mdav-insensitive", together, 1).order]
-            )
-            n_records = len(in_order)
-            squares = float(summarised(in_order, np.array([n_records])).squares[0])
-            return _Runs(
-                values=in_order,
-                squares=squares * n_records / max(n_records - 1, 1),
-                domain=column.attribute.grid_bounds,
-            )
-
-        key = (id(values), together is None, *map(id, others))
-        return self._once(self._runs, key, [values, *others], found)
-
-    def _once(
-        self,
-        found: Found,
-        key: Hashable,
-        columns: Sequence[Whole],
-        work: Callable[[], Result],
-    ) -> Result:
-        with self._lock:
-            mine = key not in found
-            if mine:
-                found[key] = tuple(columns), Future()
-                if (found is self._joint or found is self._chosen) and len(found) > JOINT:
-                    del found[next(iter(found))]
-            future = found[key][1]
-        if mine:
-            try:
-                future.set_result(work())
-            except BaseException as error:
-                future.set_exception(error)
-                raise
-        result: Result = future.result()
-        return result
-
-
 def _batches(count: int) -> Iterator[slice]:
     """Cut records into runs whose temporaries stay far below a column."""
     for start in range(0, count, BATCH):
         yield slice(start, min(start + BATCH, count))
 
 
-def _of(column: Column) -> LocalColumn:
-    assert isinstance(column, LocalColumn)  # noqa: S101 -- handles stay with their engine
-    return column
-
-
-def _bins(binned: Binned) -> LocalBins:
-    assert isinstance(binned, LocalBins)  # noqa: S101 -- handles stay with their engine
-    return binned
-
-
-def _listed(clusters: Clusters) -> Partition:
-    assert isinstance(clusters, Partition)  # noqa: S101 -- handles stay with their engine
-    return clusters
-
-
-def _domains(columns: Sequence[Column]) -> list[tuple[int, int]]:
-    return [column.attribute.grid_bounds or (0, 0) for column in columns]
-
-
-def _in_order(columns: Sequence[Column]) -> list[bool]:
-    return [column.attribute.kind.is_ranked for column in columns]
-
-
 def _intervals(column: Column, k: int | None, width: float | None, every: str) -> Intervals:
-    return intervals(_of(column).grid.values.astype(np.float64), k=k, width=width, every=every)
+    return intervals(
+        local_column(column).grid.values.astype(np.float64), k=k, width=width, every=every
+    )
 
 
 def _cut(order: NDArray[np.integer], in_order: Whole, sizes: Whole) -> Ranked:

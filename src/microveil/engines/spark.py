@@ -20,7 +20,6 @@ from microveil.engines.base import (
     Clusters,
     ClusterSummary,
     Column,
-    Engine,
     GridRules,
     Ranked,
     RecordLaw,
@@ -257,10 +256,6 @@ class SparkEngine:
     def kept(self, value: Value) -> Value:
         """Leave it where it is."""
         return value
-
-    def remembering(self) -> Engine:
-        """Return this engine: no plans are compared."""
-        return self
 
     def gridded(self, table: Table, attribute: Attribute, rules: GridRules) -> GridColumn:
         """Check a column in one pass; it is rounded anew, and alike, where it is needed."""

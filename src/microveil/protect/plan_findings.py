@@ -7,6 +7,7 @@ from microveil.audit.advice import better_options
 from microveil.audit.exact import audit_of
 from microveil.audit.invited_linkage import strongest_linkage
 from microveil.engines.base import Engine
+from microveil.engines.remembering import remembering
 from microveil.protect.findings import PlanFindings
 from microveil.release import Plan
 from microveil.release.columns import Prepared
@@ -79,4 +80,4 @@ def _is_weighed(expected: Mapping[str, Expectation], prepared: Prepared) -> bool
 def _options(
     planned: Plan, asked: Mapping[str, Any], prepared: Prepared, engine: Engine
 ) -> tuple[Option, ...]:
-    return tuple(better_options(planned, asked, prepared, engine.remembering()))
+    return tuple(better_options(planned, asked, prepared, remembering(engine)))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from microveil.engines import engine_of, with_engine
 from microveil.engines.base import Engine
+from microveil.engines.remembering import remembering
 from microveil.errors import stands_alone
 from microveil.mechanism.noise import RandomSource, permutation
 from microveil.plans import SinglePlan
@@ -292,7 +293,7 @@ def examined_plan(
     """
     table = engine.table(table, asked)
     if AUTO in (asked.get("k"), asked.get("method")) or asked.get("parts") is not None:
-        engine = engine.remembering()
+        engine = remembering(engine)
         progress("weighing")
     settled = settle_asked(table, asked, engine, progress)
     for one in settled.each:

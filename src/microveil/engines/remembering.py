@@ -1,0 +1,202 @@
+"""The engine of one machine for many plans on the same columns: what they share is done once."""
+
+import threading
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.engines.base import Column, Engine, Ranked
+from microveil.engines.handles import LocalColumn, are_ranked
+from microveil.engines.local import LocalEngine, summarised
+from microveil.partition import Partition, ranking_sizes
+from microveil.utility.error_floor import SensitivityRule, error_floor
+
+__all__ = ["RememberingEngine", "remembering"]
+
+Result = TypeVar("Result")
+Whole = NDArray[np.int64]
+# Work and the columns it is on: they are kept beside it, so that their ids stay their own.
+Found = dict[Hashable, tuple[Sequence[Whole], Future[Any]]]
+
+# So many partitions of several attributes are kept: a grid goes through epsilon before k.
+JOINT = 16
+
+
+def remembering(engine: Engine) -> Engine:
+    """Return an engine that does once what many plans on the same columns share.
+
+    For that in memory; any other is returned as it is: what it would remember may not fit.
+
+    >>> isinstance(remembering(LocalEngine()), RememberingEngine)
+    True
+    """
+    return RememberingEngine() if type(engine) is LocalEngine else engine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Runs:
+    """Values in the order of their clusters.
+
+    ``squares`` is what an error over variance is multiplied by to be a squared error.
+    """
+
+    values: Whole
+    squares: float
+    domain: tuple[int, int] | None
+
+
+class RememberingEngine(LocalEngine):
+    """Ranks each column once, and partitions by several attributes once for each k.
+
+    Of insensitive partitions, whose order has nothing to do with k, it makes one for all.
+
+    Columns are told apart by identity, and must not be changed. Threads may share the engine:
+    who asks for what another is at work on waits for that.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from microveil.schema import Attribute, Kind, Source
+    >>> from microveil.table import GridColumn
+    >>> age = Attribute(
+    ...     name="AGE", kind=Kind.WHOLE, resolution=Fraction(1), resolution_source=Source.TYPE
+    ... )
+    >>> engine = RememberingEngine()
+    >>> ages = engine.column(GridColumn(attribute=age, values=np.array([7, 1, 4]), missing=None))
+    >>> engine.rank(ages)[0] is engine.rank(ages)[0]
+    True
+    """
+
+    def __init__(self) -> None:
+        self._ranked: Found = {}
+        self._joint: Found = {}
+        self._complete: Found = {}
+        self._runs: Found = {}
+        self._chosen: Found = {}
+        self._lock = threading.Lock()
+
+    def rank(self, column: Column) -> tuple[NDArray[np.integer], Whole]:
+        """Rank one column, once."""
+        values = self.held(column).values
+        return self._once(
+            self._ranked, (id(values),), [values], lambda: LocalEngine.rank(self, column)
+        )
+
+    def cluster_jointly(
+        self, name: str, columns: Sequence[Column], k: int, *, with_missing: bool = False
+    ) -> Partition:
+        """Partition the matrix of the columns, once for each k."""
+        held = [self.held(column).values for column in columns]
+        bounds = tuple(column.attribute.grid_bounds for column in columns)
+        ids = tuple(id(values) for values in held)
+        ordered = name == "mdav-insensitive" and not with_missing and k <= len(held[0])
+        least = 1 if ordered else k
+        key = (name, ids, least, bounds, tuple(are_ranked(columns)), with_missing)
+
+        def clustered() -> Partition:
+            return LocalEngine.cluster_jointly(
+                self, name, columns, least, with_missing=with_missing
+            )
+
+        found = self._once(self._joint, key, held, clustered)
+        return replace(found, sizes=ranking_sizes(found.n_records, k)) if ordered else found
+
+    def complete(self, columns: Sequence[Column]) -> Sequence[LocalColumn]:
+        """Gather once: what is found out of the columns gathered is then found again."""
+        held = [self.held(column).values for column in columns]
+        return self._once(
+            self._complete,
+            tuple(map(id, held)),
+            held,
+            lambda: LocalEngine.complete(self, columns),
+        )
+
+    def error_floor(
+        self,
+        column: Column,
+        k: int,
+        rule: SensitivityRule,
+        share: float,
+        limit: float,
+        *,
+        together: Sequence[Column] | None = None,
+    ) -> float:
+        """Sum over the clusters, in their order, up to the limit: O(n) at most."""
+        runs = self._in_runs(column, together)
+        if runs.squares <= 0 or k > len(runs.values):
+            return 0.0
+        bound = error_floor(runs.values, k, rule, runs.domain, share, limit * runs.squares)
+        return bound / runs.squares
+
+    def cluster_noise_aware(self, column: Column, k: int, penalty: float) -> Ranked:
+        """Search once for each k and penalty."""
+        values = self.held(column).values
+        return self._once(
+            self._chosen,
+            (id(values), k, penalty),
+            [values],
+            lambda: LocalEngine.cluster_noise_aware(self, column, k, penalty),
+        )
+
+    def cluster_vector_aware(
+        self, column: Column, k: int, share: float, *, exact_allowed: bool
+    ) -> Ranked:
+        """Search once for each k and share."""
+        values = self.held(column).values
+        return self._once(
+            self._chosen,
+            (id(values), k, share, exact_allowed),
+            [values],
+            lambda: LocalEngine.cluster_vector_aware(
+                self, column, k, share, exact_allowed=exact_allowed
+            ),
+        )
+
+    def _in_runs(self, column: Column, together: Sequence[Column] | None) -> "_Runs":
+        """Return the values in the order of their clusters, and what is the same for every k."""
+        values = self.held(column).values
+        others = [] if together is None else [self.held(other).values for other in together]
+
+        def found() -> _Runs:
+            in_order = (
+                self.rank(column)[1]
+                if together is None
+                else values[self.cluster_jointly("mdav-insensitive", together, 1).order]
+            )
+            n_records = len(in_order)
+            squares = float(summarised(in_order, np.array([n_records])).squares[0])
+            return _Runs(
+                values=in_order,
+                squares=squares * n_records / max(n_records - 1, 1),
+                domain=column.attribute.grid_bounds,
+            )
+
+        key = (id(values), together is None, *map(id, others))
+        return self._once(self._runs, key, [values, *others], found)
+
+    def _once(
+        self,
+        found: Found,
+        key: Hashable,
+        columns: Sequence[Whole],
+        work: Callable[[], Result],
+    ) -> Result:
+        with self._lock:
+            mine = key not in found
+            if mine:
+                found[key] = tuple(columns), Future()
+                if (found is self._joint or found is self._chosen) and len(found) > JOINT:
+                    del found[next(iter(found))]
+            future = found[key][1]
+        if mine:
+            try:
+                future.set_result(work())
+            except BaseException as error:
+                future.set_exception(error)
+                raise
+        result: Result = future.result()
+        return result
