@@ -14,7 +14,7 @@ from microveil.engines import ENGINES
 from microveil.errors import EngineError, MicroveilError
 from microveil.methods import METHODS
 from microveil.table import scratch
-from spark_session import session
+from spark_session import session, take_small_steps
 from trial_engines.plain import PlainEngine
 
 pytestmark = [
@@ -22,7 +22,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
 
-K = 3
+K, LARGE = 3, 100_000
 BOUNDS = {"AGE": (0, 120), "PAY": (0, 1000), "GAP": (0, 60)}
 # Of what is asked for, the steps that an engine has no way for: it must refuse them, and no more.
 RANKED = {"dp-um", "idp-ls", "idp-cbls", "idp-vector", "record-dp", "ranking"}
@@ -105,6 +105,8 @@ def carry_out(request, monkeypatch):
         by_id = ["ID"] if asked_for["method"] != "dp-synthetic" else []
         if engine == "spark":
             spark = request.getfixturevalue("spark")
+            if table.height < LARGE:
+                take_small_steps(monkeypatch)
             table = spark.createDataFrame(table.sample(fraction=1, shuffle=True, seed=1).to_arrow())
             made["record_id"] = "ID"
         drawn = mv.protect(table, **made, keep=by_id)
@@ -201,7 +203,7 @@ def test_other_methods_release_alike_or_are_refused(carry_out, engine, method):
 )
 def test_a_hundred_thousand_records_are_released_alike(carry_out, engine):
     """In as many batches, pieces and partitions as an engine makes of them."""
-    table = people(100_000)
+    table = people(LARGE)
     hold(carry_out, engine, table, asked("idp-vector", k=1000, attributes=["PAY", "GAP"]))
 
 
