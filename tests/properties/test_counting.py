@@ -57,8 +57,7 @@ def test_counts_by_bins_are_those_of_a_loop(records, edges, groups):
             engine.binned(columns[1], of_values(groups), None),
             engine.binned(columns[2], of_values(groups[::-1]), None),
         ]
-        tables = [engine.cross_counts([handles[one] for one in scope])
-                  for scope in ((0, 1), (2, 0), (1, 2, 0))]  # fmt: skip
+        tables = engine.cross_counts(handles, [(0, 1), (2, 0), (1, 2, 0)])
         ranks = codes.ranked(0, columns[0].n_present).tolist()
         below = [codes.below(code) for code in (0, 1, *edges, CANDIDATES.count + 1)]
         found.append(([one.tolist() for one in tables], ranks, below,
@@ -77,7 +76,7 @@ def test_a_list_of_a_hundred_thousand_values_keeps_them_apart():
     )
     two = engine.binned(engine.column(grid_column([0, 1, 0, 1, 1])),
                         of_values([0] * (-LOWER + 1) + [1] * (UPPER + 1)), None)  # fmt: skip
-    table = engine.cross_counts([many, two])
+    (table,) = engine.cross_counts([many, two], [(0, 1)])
     rows, columns = np.nonzero(table)
     assert rows.tolist() == [0, 0, 65_535, 65_536, n_values - 1]
     assert columns.tolist() == [0, 1, 0, 1, 1]

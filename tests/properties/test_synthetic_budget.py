@@ -254,8 +254,8 @@ def test_engines_are_asked_for_counts_alone():
             return super().__getattribute__(name)
 
     plan.synthetic.draw(RandomSource.seeded(1), Watched())
-    # Three that only hold what others found, and make room.
-    assert asked - {"kept", "side_by_side", "empty"} == {
+    # Those that only hold what others found, make room, or draw of what was measured.
+    assert asked - {"kept", "side_by_side", "empty", "generated", "_crossed"} == {
         "coded", "counts", "binned", "cross_counts",
     }  # fmt: skip
 

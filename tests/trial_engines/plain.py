@@ -74,6 +74,7 @@ class PlainEngine:
 
     memory = None
     in_process = True
+    n_candidates = 1 << 40
 
     def column_memory(self, n_records, n_clusters):
         return None
@@ -240,11 +241,17 @@ class PlainEngine:
             bins=[bins.get(record, absent) for record in range(n_records)], n_bins=axis.n_bins
         )
 
-    def cross_counts(self, binned):
+    def cross_counts(self, binned, scopes):
+        return [self._crossed([binned[one] for one in scope]) for scope in scopes]
+
+    def _crossed(self, binned):
         counts = np.zeros([handle.n_bins for handle in binned], dtype=np.int64)
         for cell in zip(*(handle.bins for handle in binned), strict=True):
             counts[cell] += 1
         return counts
+
+    def generated(self, records, seed):
+        return records.drawn(seed, np.empty)
 
     def held(self, column):
         return column.grid

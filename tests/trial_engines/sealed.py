@@ -35,6 +35,7 @@ class SealedEngine:
 
     memory = None
     in_process = True
+    n_candidates = 1 << 40
 
     def __init__(self):
         self._engine = LocalEngine()

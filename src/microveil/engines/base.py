@@ -31,6 +31,7 @@ __all__ = [
     "Column",
     "Engine",
     "GridRules",
+    "NewRecords",
     "Ranked",
     "RecordLaw",
     "Widening",
@@ -164,6 +165,35 @@ class RecordLaw(Protocol):
         ...
 
 
+class NewRecords(Protocol):
+    """A table of nobody's records, of which every block can be drawn without the others."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the columns."""
+        ...
+
+    @property
+    def n_records(self) -> int:
+        """How many records there are."""
+        ...
+
+    @property
+    def n_blocks(self) -> int:
+        """How many blocks they are drawn in."""
+        ...
+
+    def drawn(
+        self, seed: bytes, empty: Callable[[int, "np.dtype[Any] | type"], NDArray[Any]]
+    ) -> Mapping[str, Numbers]:
+        """Draw all of them: by name the columns to be released, of arrays that are made so."""
+        ...
+
+    def block(self, seed: bytes, number: int) -> Mapping[str, Numbers]:
+        """Draw one block: a function of the seed and of the block's number alone."""
+        ...
+
+
 class Engine(Protocol):
     """Partition, summarise, broadcast.
 
@@ -183,6 +213,11 @@ class Engine(Protocol):
         Else what stands in their place knows how long it is, and what the engine itself does
         with it.
         """
+        ...
+
+    @property
+    def n_candidates(self) -> int:
+        """At how many places an attribute may be cut: as many as the engine tells codes apart."""
         ...
 
     def table(self, given: Any, asked: Mapping[str, Any]) -> Any:
@@ -344,8 +379,17 @@ class Engine(Protocol):
         """Put every record into a bin: by its code where the axis has edges, else by its value."""
         ...
 
-    def cross_counts(self, binned: Sequence[Binned]) -> Whole:
-        """Count the records by the bins of two or more attributes: (n_bins, n_bins, ...)."""
+    def cross_counts(
+        self, binned: Sequence[Binned], scopes: Sequence[tuple[int, ...]]
+    ) -> list[Whole]:
+        """Count the records by the bins of two or more attributes: each (n_bins, n_bins, ...).
+
+        One table for each scope, which is the positions of its attributes among those binned.
+        """
+        ...
+
+    def generated(self, records: NewRecords, seed: bytes) -> Mapping[str, Numbers]:
+        """Draw a new table, as the engine keeps columns to be released: no data are asked."""
         ...
 
     def held(self, column: Column) -> GridColumn:

@@ -17,6 +17,7 @@ from microveil.engines.base import (
     ClusterSummary,
     Column,
     GridRules,
+    NewRecords,
     Ranked,
     RecordLaw,
     Widening,
@@ -69,6 +70,8 @@ class LocalEngine:
 
     memory: int | None = None
     in_process = True
+    # Codes are sorted: of any number of candidates only the runs between two codes matter.
+    n_candidates = 1 << 40
 
     def table(self, given: Any, asked: Mapping[str, Any]) -> Any:
         """Return it as it is."""
@@ -315,8 +318,13 @@ class LocalEngine:
         bins[~grid.missing] = present
         return LocalBins(bins=bins, n_bins=axis.n_bins)
 
-    def cross_counts(self, binned: Sequence[Binned]) -> Whole:
-        """Count in one pass: O(n + cells)."""
+    def cross_counts(
+        self, binned: Sequence[Binned], scopes: Sequence[tuple[int, ...]]
+    ) -> list[Whole]:
+        """Count in one pass for each table, side by side: O(n + cells) each."""
+        return in_threads(lambda scope: self._crossed([binned[one] for one in scope]), scopes)
+
+    def _crossed(self, binned: Sequence[Binned]) -> Whole:
         *first, last = [local_bins(handle) for handle in binned]
         sizes = [handle.n_bins for handle in (*first, last)]
         joint: NDArray[np.integer] = first[0].bins
@@ -325,6 +333,10 @@ class LocalEngine:
         counts = np.zeros((math.prod(sizes[:-1]), sizes[-1]), dtype=np.int64)
         counting.cross_counts(joint, last.bins, counts)
         return counts.reshape(sizes)
+
+    def generated(self, records: NewRecords, seed: bytes) -> Mapping[str, Numbers]:
+        """Draw blocks side by side, into arrays of this process or of the disk."""
+        return records.drawn(seed, self.empty)
 
     def held(self, column: Column) -> GridColumn:
         """Return the column itself."""

@@ -191,6 +191,7 @@ class SparkEngine:
 
     memory: int | None = None
     in_process = False
+    n_candidates = 1 << 20
 
     def __init__(self, *, scratch: str | Path | None = None, record_id: str | None = None) -> None:
         self._folder, self._record_id = scratch, record_id

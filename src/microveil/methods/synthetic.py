@@ -38,7 +38,6 @@ OWN, CHOICE, TABLES = Fraction(6, 10), Fraction(1, 10), Fraction(3, 10)
 WITH_TARGET = Fraction(5, 10), Fraction(1, 10), Fraction(4, 10)
 # Numbers of no more values than this are counted instead of cut.
 FEW_VALUES = 32
-CANDIDATES = 1 << 40
 # The budget grows by this factor from one level of cuts to the next: where there are two or three,
 # and where there are more.
 GROWTH_OF_FEW, GROWTH = Fraction(8, 5), Fraction(7, 5)
@@ -99,7 +98,6 @@ class _Budget:
 
 def dp_synthetic(columns: Sequence[Column], choices: Choices, engine: Engine) -> SyntheticPlan:
     """Plan METHODS section 7: budgets, depths and scales; the data are counted in the draw."""
-    del engine  # it counts in the draw
     assert choices.epsilon is not None  # noqa: S101 -- a request without one is refused
     budget = _Budget.of(choices.epsilon, choices.delta, choices.max_rows)
     names = [column.attribute.name for column in columns]
@@ -115,7 +113,10 @@ def dp_synthetic(columns: Sequence[Column], choices: Choices, engine: Engine) ->
     for column in columns:
         name = column.attribute.name
         share = budget.total * own * weights[name] / total
-        parts.append(_own(column, choices, budget, share, len(names), is_alone=own == 1))
+        own_plan = _own(
+            column, choices, budget, share, len(names), engine.n_candidates, is_alone=own == 1
+        )
+        parts.append(own_plan)
     planned = None
     if structure != "independent":
         planned = _tables(columns, choices, budget, (choosing, tables), structure, target)
@@ -156,6 +157,7 @@ def _own(
     budget: _Budget,
     share: Fraction,
     n_columns: int,
+    n_candidates: int,
     *,
     is_alone: bool,
 ) -> CutsPlan | LevelsPlan:
@@ -176,7 +178,7 @@ def _own(
         column=column,
         n_records=n_records,
         share=epsilon,
-        candidates=Candidates(lower=lower, upper=upper, count=CANDIDATES),
+        candidates=Candidates(lower=lower, upper=upper, count=n_candidates),
         rates=_levels(column, choices, budget, share - present, n_columns),
         present=budget.noise(present) if missing else None,
     )

@@ -17,7 +17,6 @@ from microveil.synthesis.axes import Axis
 from microveil.synthesis.fitting import FEW, Fitting
 from microveil.synthesis.junction_tree import junction_tree
 from microveil.synthesis.measurements import NoisyCounts
-from microveil.table.threads import in_threads
 
 __all__ = ["Choosing", "TablesPlan", "noisy_counts"]
 
@@ -74,16 +73,7 @@ class Choosing:
     def measured(self) -> dict[Scope, NoisyCounts]:
         """Choose and measure all tables that the plan has a budget for."""
         scopes = self._scopes()
-        counts = dict(
-            zip(
-                scopes,
-                in_threads(
-                    lambda scope: self.engine.cross_counts([self.binned[one] for one in scope]),
-                    scopes,
-                ),
-                strict=True,
-            )
-        )
+        counts = dict(zip(scopes, self.engine.cross_counts(self.binned, scopes), strict=True))
         found: dict[Scope, NoisyCounts] = {}
         joined = {one: one for one in range(len(self.axes))}
         for number in range(self.plan.n_tables):

@@ -60,11 +60,10 @@ def remeasured(
         axis = axis_at(number, found, measurements.parts, measurements.halves)
         attributes.append(found)
         binned.append(engine.binned(plan.column, axis, codes))
+    counts = engine.cross_counts(binned, [*measurements.tables])
     tables = {
-        scope: noisy_counts(
-            engine.cross_counts([binned[one] for one in scope]), _noise_of(table), source
-        )
-        for scope, table in measurements.tables.items()
+        scope: noisy_counts(own, _noise_of(table), source)
+        for own, (scope, table) in zip(counts, measurements.tables.items(), strict=True)
     }
     return Measurements(
         n_records=measurements.n_records,

@@ -1,6 +1,6 @@
 """The plan of a new table: public figures only, until the data are counted in the draw."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -19,6 +19,7 @@ from microveil.plans.choosing import Choosing, TablesPlan, noisy_counts
 from microveil.schema import Attribute
 from microveil.synthesis.axes import Axis
 from microveil.synthesis.fitting import Fitting
+from microveil.synthesis.generation import Drawing, block_source, blocks_of, drawn_values
 from microveil.synthesis.measurements import (
     AttributeMeasured,
     CountsMeasured,
@@ -26,7 +27,7 @@ from microveil.synthesis.measurements import (
     Measurements,
     NoisyCounts,
 )
-from microveil.synthesis.synthesis import axis_at, synthesised
+from microveil.synthesis.synthesis import axis_at, drawing_of
 from microveil.table import Numbers
 
 __all__ = ["CutsPlan", "LevelsPlan", "SyntheticPlan"]
@@ -270,15 +271,46 @@ class SyntheticPlan:
         """Draw the table's columns of measurements: nothing of the data is looked at."""
         progress("drawing records")
         # Post-processing needs no cryptographic stream, only one of its own.
-        seed = int.from_bytes(source.words(4).tobytes(), "little")
-        generator = np.random.Generator(np.random.PCG64(seed))
-        values = synthesised(measurements, self.n_drawn, generator, engine.empty)
+        seed = source.words(4).tobytes()
+        drawing = drawing_of(measurements)
+        return engine.generated(_NewRecords(drawing=drawing, n_records=self.n_drawn), seed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _NewRecords:
+    """A new table, as engines draw it: all at once, or block by block."""
+
+    drawing: Drawing
+    n_records: int
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(measured.attribute.name for measured in self.drawing.attributes)
+
+    @property
+    def n_blocks(self) -> int:
+        return blocks_of(self.n_records)
+
+    def drawn(self, seed: bytes, empty: Callable[..., NDArray[Any]]) -> Mapping[str, Numbers]:
+        generator = np.random.Generator(np.random.PCG64(_whole(seed)))
+        return self._columns(drawn_values(self.drawing, self.n_records, generator, empty))
+
+    def block(self, seed: bytes, number: int) -> Mapping[str, Numbers]:
+        generator = block_source(_whole(seed), number)
+        return self._columns(self.drawing.block(number, self.n_records, generator))
+
+    def _columns(self, values: Iterable[tuple[Units, Mask | None]]) -> Mapping[str, Numbers]:
+        attributes = (measured.attribute for measured in self.drawing.attributes)
         return _Columns(
             {
-                part.attribute.name: (part.attribute, units, missing)
-                for part, (units, missing) in zip(self.attributes, values, strict=True)
+                attribute.name: (attribute, units, missing)
+                for attribute, (units, missing) in zip(attributes, values, strict=True)
             }
         )
+
+
+def _whole(seed: bytes) -> int:
+    return int.from_bytes(seed, "little")
 
 
 class _Columns(Mapping[str, Numbers]):

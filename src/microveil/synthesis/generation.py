@@ -18,6 +18,9 @@ from microveil.synthesis.quantile_function import QuantileFunction, quantile_fun
 from microveil.table.threads import in_threads
 
 __all__ = [
+    "Drawing",
+    "block_source",
+    "blocks_of",
     "drawn_bins",
     "drawn_scores",
     "drawn_values",
@@ -36,9 +39,7 @@ BLOCK = 1 << 16
 
 
 def drawn_values(
-    attributes: Sequence[AttributeMeasured],
-    axes: Sequence[Axis],
-    fit: Fit,
+    drawing: "Drawing",
     n_records: int,
     generator: np.random.Generator,
     empty: Callable[[int, "np.dtype[Any] | type"], NDArray[Any]] = np.empty,
@@ -47,11 +48,10 @@ def drawn_values(
 
     Parameters
     ----------
-    attributes : sequence of AttributeMeasured
-    axes : sequence of Axis
-    fit : Fit
+    drawing : Drawing
     n_records : int
     generator : numpy.random.Generator
+        Each block is drawn by a child of it: see `block_source`.
     empty : callable
         Makes the arrays to be filled.
 
@@ -67,27 +67,19 @@ def drawn_values(
     O(n log(block)) for each attribute; beside the result some 30 bytes for each value of the
     blocks at hand.
     """
-    drawing = _Drawing(
-        axes=axes,
-        fit=fit,
-        ties=_ties(axes, fit),
-        writers=[_writer(*one) for one in zip(attributes, axes, fit.masses, strict=True)],
-    )
-    n_blocks = -(-n_records // BLOCK)
+    n_blocks = blocks_of(n_records)
     made = [
         (
             empty(n_records, measured.attribute.grid_type),
             empty(n_records, np.bool_) if _has_missing(measured) else None,
         )
-        for measured in attributes
+        for measured in drawing.attributes
     ]
 
     def fill(task: tuple[int, np.random.Generator]) -> None:
         number, own = task
-        block = slice(number * n_records // n_blocks, (number + 1) * n_records // n_blocks)
-        # Blocks share out the evenly spaced places of a column among them.
-        place = (number + 0.5) / n_blocks
-        drawn = drawing.block(block.stop - block.start, place, own)
+        block = _block(number, n_records)
+        drawn = drawing.block(number, n_records, own)
         for (values, missing), (units, absent) in zip(made, drawn, strict=True):
             values[block] = units
             if missing is not None:
@@ -95,6 +87,27 @@ def drawn_values(
 
     in_threads(fill, list(enumerate(generator.spawn(n_blocks))))
     return made
+
+
+def blocks_of(n_records: int) -> int:
+    """Return how many blocks so many records are drawn in."""
+    return -(-n_records // BLOCK)
+
+
+def _block(number: int, n_records: int) -> slice:
+    n_blocks = blocks_of(n_records)
+    return slice(number * n_records // n_blocks, (number + 1) * n_records // n_blocks)
+
+
+def block_source(seed: int, number: int) -> np.random.Generator:
+    """Return what draws a block: the child of that number of a seed's generator.
+
+    >>> children = np.random.Generator(np.random.PCG64(7)).spawn(3)
+    >>> bool(children[2].integers(1 << 60) == block_source(7, 2).integers(1 << 60))
+    True
+    """
+    own = np.random.SeedSequence(seed, spawn_key=(number,))
+    return np.random.Generator(np.random.PCG64(own))
 
 
 def _has_missing(measured: AttributeMeasured) -> bool:
@@ -195,31 +208,49 @@ def value_masses(measured: CountsMeasured, axis: Axis, masses: Real) -> Real:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Drawing:
-    """What all blocks of records have in common."""
+class Drawing:
+    """What all blocks of records have in common, whoever draws them."""
 
+    attributes: Sequence[AttributeMeasured]
     axes: Sequence[Axis]
     fit: Fit
     ties: Sequence[tuple[int, int, float]]
     writers: Sequence[_NumberWriter | _LevelWriter]
 
+    @classmethod
+    def of(
+        cls, attributes: Sequence[AttributeMeasured], axes: Sequence[Axis], fit: Fit
+    ) -> "Drawing":
+        """Make of a fit all that drawing from it takes."""
+        return cls(
+            attributes=attributes,
+            axes=axes,
+            fit=fit,
+            ties=_ties(axes, fit),
+            writers=[_writer(*one) for one in zip(attributes, axes, fit.masses, strict=True)],
+        )
+
     def block(
-        self, n_records: int, place: float, generator: np.random.Generator
+        self, number: int, n_all: int, generator: np.random.Generator
     ) -> list[tuple[Whole, Mask | None]]:
-        """Draw a block of records."""
+        """Draw one block of so many records in all: values in grid units, and who has none."""
+        block = _block(number, n_all)
+        n_records = block.stop - block.start
+        # Blocks share out the evenly spaced places of a column among them.
+        place = (number + 0.5) / blocks_of(n_all)
         bins = drawn_bins(self.fit.model, n_records, generator)
         scores: dict[int, Real] = {}
-        for number, parent, correlation in self.ties:
-            ends = ndtri(self.axes[number].ends)
-            own = np.minimum(bins[number], len(ends) - 2)
-            scores[number] = drawn_scores(
+        for one, parent, correlation in self.ties:
+            ends = ndtri(self.axes[one].ends)
+            own = np.minimum(bins[one], len(ends) - 2)
+            scores[one] = drawn_scores(
                 ends[own], ends[own + 1], scores.get(parent), correlation, generator
             )
         return [
-            writer.values(bins[number], scores[number], place)
+            writer.values(bins[one], scores[one], place)
             if isinstance(writer, _NumberWriter)
-            else writer.values(bins[number], generator)
-            for number, writer in enumerate(self.writers)
+            else writer.values(bins[one], generator)
+            for one, writer in enumerate(self.writers)
         ]
 
 

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from microveil.synthesis.axes import Axis, axis_of, two_parts
 from microveil.synthesis.fitting import Fitting
-from microveil.synthesis.generation import drawn_values
+from microveil.synthesis.generation import Drawing, drawn_values
 from microveil.synthesis.measurements import AttributeMeasured, Measurements
 
-__all__ = ["axes_of", "axis_at", "fitted", "synthesised"]
+__all__ = ["axes_of", "axis_at", "drawing_of", "fitted", "synthesised"]
 
 Values = tuple[NDArray[np.signedinteger[Any]], NDArray[np.bool_] | None]
 
@@ -70,7 +70,12 @@ def synthesised(
 
 
 def fitted(measurements: Measurements, *, shrinks: bool = True) -> "partial[list[Values]]":
-    """Fit the model of measurements once, to draw tables from it: see `synthesised`.
+    """Fit the model of measurements once, to draw tables from it: `synthesised`, `drawing_of`."""
+    return partial(drawn_values, drawing_of(measurements, shrinks=shrinks))
+
+
+def drawing_of(measurements: Measurements, *, shrinks: bool = True) -> Drawing:
+    """Fit the model of measurements, to draw blocks of tables from it.
 
     Parameters
     ----------
@@ -86,4 +91,4 @@ def fitted(measurements: Measurements, *, shrinks: bool = True) -> "partial[list
         shrinks=shrinks,
     )
     fit = fitting.fit(measurements.tables)
-    return partial(drawn_values, measurements.attributes, axes, fit)
+    return Drawing.of(measurements.attributes, axes, fit)
