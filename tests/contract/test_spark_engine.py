@@ -172,13 +172,9 @@ REFUSED = [
     ({"k": "auto"}, "weighs no requests"),
     ({"method": "auto", "scope": "vector"}, "weighs no requests"),
     ({"method": "idp-cbls", "exact_cells": "widen"}, "does not merge clusters"),
-    ({"method": "optimal"}, "ranked methods, laplace and pram alone"),
-    ({"method": "mdav"}, "ranked methods, laplace and pram alone"),
-    (
-        {"method": "dp-synthetic", "missing": "protect", "keep": ()},
-        "ranked methods, laplace and pram alone",
-    ),
-    ({"method": "k-noise"}, "ranked methods, laplace and pram alone"),
+    ({"method": "optimal"}, "ranked methods, laplace, pram and dp-synthetic alone"),
+    ({"method": "mdav"}, "ranked methods, laplace, pram and dp-synthetic alone"),
+    ({"method": "k-noise"}, "ranked methods, laplace, pram and dp-synthetic alone"),
     ({"attributes": None}, "columns are not looked through"),
     ({"record_id": None}, "rows of a Spark frame are in no order"),
 ]

@@ -87,6 +87,23 @@ def words_of_record(key, record, start, stop, scratch, words):
 
 
 @numba.njit(cache=True, error_model="numpy", nogil=True)
+def first_words(records, key, out):
+    """Fill ``out`` with the first word of each record's stream.
+
+    Parameters
+    ----------
+    records : int64 array (n_draws,)
+    key : uint32 array (8,)
+    out : uint64 array (n_draws,), written
+    """
+    scratch = np.empty(2 * _WORDS, dtype=np.uint32)
+    words = np.empty(_WORDS, dtype=np.uint64)
+    for draw in range(records.shape[0]):
+        words_of_record(key, records[draw], 0, 1, scratch, words)
+        out[draw] = words[0]
+
+
+@numba.njit(cache=True, error_model="numpy", nogil=True)
 def discrete_laplace(scale, records, key, out):
     """Fill ``out`` with one draw of the discrete Laplace law for each record.
 

@@ -134,12 +134,12 @@ def protect_file(
     if not engine.in_process:
         _refuse_in_spark(
             text not in (None, TextFormat(separator="")), format not in (None, "parquet"),
-            bounds_alpha, decimals_from_data, public_report, escape_formulas, with_measurements,
-            into,
+            bounds_alpha, decimals_from_data, public_report, escape_formulas, into,
         )  # fmt: skip
         return protect_in_spark(
             path, folder, engine, arguments,
-            recipe=recipe, overwrite=overwrite, ledger=ledger, progress=progress,
+            recipe=recipe, overwrite=overwrite, ledger=ledger,
+            with_measurements=with_measurements, progress=progress,
         )  # fmt: skip
     source, asked = asked_of(
         path,

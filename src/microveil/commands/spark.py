@@ -14,6 +14,7 @@ from microveil.files.parts import address_of, digest_of_parts
 from microveil.protect import Findings, ReleaseFindings, draw, examined_plan, released
 from microveil.release import Release
 from microveil.release.recipe import merged, read_recipe
+from microveil.release.release import refuse_measurements
 
 __all__ = ["protect_in_spark"]
 
@@ -31,6 +32,7 @@ def protect_in_spark(
     recipe: str | Path | Mapping[str, Any] | None,
     overwrite: bool,
     ledger: str | Path | None,
+    with_measurements: bool,
     progress: Callable[[str], None],
 ) -> Release:
     """Protect a table of Parquet files and write the release, as `protect_file` does.
@@ -44,7 +46,7 @@ def protect_in_spark(
         That of Spark.
     arguments : dict
         Of `protect`; those by column may be entries NAME=VALUES.
-    recipe, overwrite, ledger, progress
+    recipe, overwrite, ledger, with_measurements, progress
         See `protect_file`.
 
     Raises
@@ -76,6 +78,12 @@ def protect_in_spark(
     table = SparkFiles(frame=frame, files=tuple(file.as_posix() for file in files))
     try:
         planned, foreseen = examined_plan(table, asked, engine, progress)
+        if with_measurements:
+            refuse_measurements(
+                planned.guarantee.method,
+                is_synthetic=planned.guarantee.is_synthetic,
+                is_seeded=planned.seed is not None,
+            )
         drawn = draw(planned, engine, progress)
     finally:
         engine.end()
@@ -90,5 +98,12 @@ def protect_in_spark(
         input={"name": place.name, "sha256": digest_of_parts(files)},
         **kept_of_recipe(recipe, None),
     )
-    release.write(folder, format="parquet", overwrite=overwrite, ledger=ledger, progress=progress)
+    release.write(
+        folder,
+        format="parquet",
+        overwrite=overwrite,
+        ledger=ledger,
+        with_measurements=with_measurements,
+        progress=progress,
+    )
     return release

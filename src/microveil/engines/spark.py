@@ -5,6 +5,7 @@ that equal those in memory. Nothing is random in a task, which Spark may carry o
 drawn for each record is a function of a key and of the record's number.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,12 +16,15 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from microveil.engines import spark_chunks as chunks
+from microveil.engines import spark_synthesis as synthesis
 from microveil.engines import spark_tasks as tasks
 from microveil.engines.base import (
+    Binned,
     Clusters,
     ClusterSummary,
     Column,
     GridRules,
+    NewRecords,
     Ranked,
     RecordLaw,
 )
@@ -32,8 +36,10 @@ from microveil.engines.spark_table import SparkFiles, SparkTable, refused, resto
 from microveil.errors import DataError, EngineError, RequestError
 from microveil.mechanism.noise import RandomSource
 from microveil.partition import Partition
+from microveil.partition.quantiles import Candidates, Codes
 from microveil.partition.ranking import RankingCuts
 from microveil.schema import Attribute, Cells
+from microveil.synthesis.axes import Axis
 from microveil.table import GridColumn, Numbers, Table
 from microveil.table.columns import missing_error, outside_error
 
@@ -191,11 +197,12 @@ class SparkEngine:
 
     memory: int | None = None
     in_process = False
-    n_candidates = 1 << 20
+    n_candidates = synthesis.N_CANDIDATES
 
     def __init__(self, *, scratch: str | Path | None = None, record_id: str | None = None) -> None:
         self._folder, self._record_id = scratch, record_id
         self._scratch: SparkScratch | None = None
+        self._taken_in: SparkTable | None = None
 
     @property
     def _files(self) -> SparkScratch:
@@ -231,7 +238,8 @@ class SparkEngine:
         self._scratch = SparkScratch(frame.sparkSession, self._folder)
         named = {*_listed(asked["attributes"]), *_listed(asked.get("keep") or ())}
         files = given.files if of_files else ()
-        return SparkTable(frame, self._scratch, self._record_id, named, files)
+        self._taken_in = SparkTable(frame, self._scratch, self._record_id, named, files)
+        return self._taken_in
 
     def end(self) -> None:
         """Remove what was written between steps."""
@@ -262,8 +270,6 @@ class SparkEngine:
         """Check a column in one pass; it is rounded anew, and alike, where it is needed."""
         if not isinstance(table, SparkTable):
             raise refused("reads Spark frames, for protect alone")
-        if rules.shared:  # of new tables
-            raise _other_methods()
         cells = table.cells(attribute.name)
         rounding = tasks.Rounding(attribute=attribute, clamp=rules.clamp)
         found = self._checked(cells, rounding)
@@ -377,6 +383,67 @@ class SparkEngine:
             categories=None if categories is None else categories.words,
         )
 
+    def coded(self, column: Column, candidates: Candidates, source: RandomSource) -> Codes:
+        """Count codes in one pass: of each candidate, which is public, a count comes here."""
+        values = _of(column).values
+        coding = synthesis.Coding(
+            candidates=candidates,
+            name=column.attribute.name,
+            key=self._files.keys.written(source.key()),
+        )
+        counts = self._counted(
+            values.frame, synthesis.histogram(values.rounding, coding), candidates.count + 1
+        )
+        if counts.sum() != column.n_present:
+            raise _changed()
+        return synthesis.HistogramOfCodes(coding=coding, ends=np.cumsum(counts))
+
+    def binned(self, column: Column, axis: Axis, codes: Codes | None) -> Binned:
+        """Say how a record's bin is found; it is where records are counted."""
+        coding = codes.coding if isinstance(codes, synthesis.HistogramOfCodes) else None
+        return synthesis.SparkBins(rounding=_of(column).values.rounding, axis=axis, coding=coding)
+
+    def cross_counts(
+        self, binned: Sequence[Binned], scopes: Sequence[tuple[int, ...]]
+    ) -> list[Whole]:
+        """Count all tables in one pass, or in a few where they have many cells."""
+        bins = cast("Sequence[synthesis.SparkBins]", binned)
+        table = self._taken_in
+        assert table is not None  # noqa: S101 -- a table was taken in before any step
+        frame = table.runs([one.rounding.attribute.name for one in bins])
+        sizes = [one.n_bins for one in bins]
+        found: list[Whole] = []
+        for group in synthesis.groups_of_scopes(sizes, scopes):
+            shapes = [[sizes[one] for one in scope] for scope in group]
+            ends = np.cumsum([math.prod(shape) for shape in shapes])
+            counts = self._counted(frame, synthesis.pair_tables(bins, group), int(ends[-1]))
+            tables = np.split(counts, ends[:-1])
+            if any(one.sum() != table.n_records for one in tables):
+                raise _changed()
+            found += [one.reshape(shape) for one, shape in zip(tables, shapes, strict=True)]
+        return found
+
+    def _counted(self, frame: Any, begun: Callable[[], synthesis.Counting], n_counts: int) -> Whole:
+        """Count runs of records in their tasks, add up in Spark, and take the sums."""
+        each = frame.mapInArrow(synthesis.tallied(begun, n_counts), synthesis.COUNTS)
+        n_blocks = -(-n_counts // synthesis.BLOCK)
+        fetched = self._files.fetched(
+            each.repartition(n_blocks, "block")
+            .sortWithinPartitions("block")
+            .mapInArrow(synthesis.added_up, synthesis.COUNTS)
+        )
+        counts = np.zeros(n_counts, dtype=np.int64)
+        for row in chunks.each_row(fetched.to_batches()):
+            start = row["block"].as_py() * synthesis.BLOCK
+            counts[start + chunks.whole_numbers(row["cells"])] = chunks.whole_numbers(row["counts"])
+        return counts
+
+    def generated(self, records: NewRecords, seed: bytes) -> Mapping[str, Numbers]:
+        """Write the seed, and return what stands for records that tasks will draw by it."""
+        cells = synthesis.GeneratedCells(records=records, seed=self._files.keys.written(seed))
+        stands = Numbers(values=cast("Whole", cells), missing=None)
+        return dict.fromkeys(records.names, stands)
+
     def cluster_by_rank(self, column: Column, k: int, *, widen: bool = False) -> Ranked:
         """Sort in buckets, write these out, count, and summarise runs of ranks."""
         if widen:
@@ -481,8 +548,8 @@ def _counted(count: int) -> str:
 
 def _other_methods() -> EngineError:
     return refused(
-        "has the ranked methods, laplace and pram alone",
-        "choose dp-um, idp-ls, idp-cbls, idp-vector, ranking, laplace or pram",
+        "has the ranked methods, laplace, pram and dp-synthetic alone",
+        "choose dp-um, idp-ls, idp-cbls, idp-vector, ranking, laplace, pram or dp-synthetic",
     )
 
 

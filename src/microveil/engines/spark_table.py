@@ -13,6 +13,7 @@ from microveil.engines import spark_chunks as chunks
 from microveil.engines import spark_tasks as tasks
 from microveil.engines.spark_chunks import CHUNK, bucket_starts, unpacked
 from microveil.engines.spark_scratch import SparkScratch, spark_failures
+from microveil.engines.spark_synthesis import GeneratedCells, generated
 from microveil.engines.spark_tasks import CELL, ID
 from microveil.errors import DataError, EngineError, RequestError
 from microveil.files.formulas import HARMLESS
@@ -37,6 +38,8 @@ KINDS: dict[str, tuple[Kind, Callable[[], pa.DataType]]] = {
 }
 # What a kept column may be beside these, and what a record id may be.
 ALSO_KEPT = ("DecimalType", "TimestampType", "TimestampNTZType")
+# Blocks of a new table that one task draws, at most.
+BLOCKS_OF_A_TASK = 4
 OF_IDS = ("ByteType", "ShortType", "IntegerType", "LongType", "DateType", "StringType")
 
 
@@ -174,6 +177,11 @@ class SparkTable(Elsewhere):
         """Return the cells of a column as a frame of (chunk, count, cell), a row for each run."""
         return self._chunks.select(CHUNK, "count", _bare(self.called(name), CELL))
 
+    def runs(self, names: Sequence[str]) -> Any:
+        """Return cells of columns as a frame of (chunk, count, cell0, cell1, ...), likewise."""
+        cells = (_bare(self.called(name), f"{CELL}{nth}") for nth, name in enumerate(names))
+        return self._chunks.select(CHUNK, "count", *cells)
+
     def _called_type(self, name: str) -> str:
         return type(self._types[name]).__name__
 
@@ -277,6 +285,9 @@ class SparkTable(Elsewhere):
         if order is not None or numbered:
             raise refused("does not put records in a secret order")
         names = [name for name in self.names if name in columns or name in {*kept}]
+        new = next(iter(columns.values())).values
+        if isinstance(new, GeneratedCells):
+            return store(self._generated(new, names))
         pieces = self._pieces(names, columns).repartition(self.n_chunks, CHUNK)
         released = self._scratch.released(
             pieces.sortWithinPartitions(CHUNK, "nth").mapInArrow(
@@ -284,15 +295,15 @@ class SparkTable(Elsewhere):
                 self._schema(names),
             )
         )
-        with spark_failures():
-            n_records = released.count()
-        if n_records != self.n_records:
-            raise EngineError(
-                "spark",
-                "the release has another number of records than the table",
-                "nothing is released; please report this",
-            )
-        return store(released)
+        return store(_holding(released, self.n_records))
+
+    def _generated(self, cells: GeneratedCells, names: Sequence[str]) -> Any:
+        """Draw a new table by blocks, and write it out once."""
+        n_blocks = cells.records.n_blocks
+        numbers = self._scratch.spark.range(0, n_blocks, 1, -(-n_blocks // BLOCKS_OF_A_TASK))
+        kinds = {name: self.arrow_type(name) for name in names}
+        drawn = numbers.mapInArrow(generated(cells, kinds), self._schema(names))
+        return _holding(self._scratch.released(drawn), cells.records.n_records)
 
     def _pieces(self, names: Sequence[str], columns: Mapping[str, Numbers]) -> Any:
         """Return cells, new ones and kept ones, by run and by the place of their column."""
@@ -329,6 +340,25 @@ class SparkTable(Elsewhere):
         from pyspark.sql.types import StructField, StructType
 
         return StructType([StructField(name, self._types[name]) for name in names])
+
+
+def _holding(released: Any, n_records: int) -> Any:
+    """Return a release that holds as many records as it must.
+
+    Raises
+    ------
+    EngineError
+        If it holds others.
+    """
+    with spark_failures():
+        found = released.count()
+    if found != n_records:
+        raise EngineError(
+            "spark",
+            "the release has another number of records than it must have",
+            "nothing is released; please report this",
+        )
+    return released
 
 
 def restored(numbers: Numbers, values: NDArray[Any], kind: pa.DataType) -> pa.Array:

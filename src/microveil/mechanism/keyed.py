@@ -135,6 +135,12 @@ class OfRecords:
         kernel.uniform(bounds, self._for(len(bounds)), self.key, out)
         return out
 
+    def words(self) -> NDArray[np.uint64]:
+        """Return a word of each record's stream, the same whenever it is asked for."""
+        out = np.empty(len(self.records), dtype=np.uint64)
+        kernel.first_words(self.records, self.key, out)
+        return out
+
     def _for(self, n_cells: int) -> Whole:
         if len(self.records) != n_cells:
             raise ValueError("there must be a record for each cell")

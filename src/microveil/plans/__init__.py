@@ -12,7 +12,7 @@ from microveil.plans.categories import CategoryPlan, HistogramPlan
 from microveil.plans.centroids import CentroidPlan, Shifts
 from microveil.plans.randomised import IntervalPlan, NoisePlan, TransitionLaw, TransitionPlan
 from microveil.plans.records import RecordNoisePlan, record_noise
-from microveil.plans.synthetic import SyntheticPlan
+from microveil.plans.synthetic import CutsPlan, SyntheticPlan
 from microveil.plans.with_missing import ClusterValuePlan
 
 __all__ = [
@@ -34,4 +34,4 @@ __all__ = [
 ]
 
 # Plans whose draws are the engine's: one for each record, wherever it is.
-OF_RECORDS = (RecordNoisePlan, TransitionPlan)
+OF_RECORDS = (RecordNoisePlan, TransitionPlan, CutsPlan)

@@ -9,7 +9,7 @@ from typing import Any
 
 from microveil.privacy.condition import Condition, in_short, seeded
 from microveil.privacy.model import Model
-from microveil.privacy.notes import IN_ONE_STREAM, KEYED
+from microveil.privacy.notes import IN_ONE_STREAM, KEYED, KEYED_JITTER
 from microveil.privacy.reading import guarantee_of, read_guarantee
 from microveil.privacy.scope import Scopes, rounded_up, six_digits
 from microveil.privacy.statement import COMPUTATIONAL, statement_of
@@ -142,7 +142,8 @@ class Guarantee:
         >>> planned.guarantee.drawn_by_key().provisos
         ('as far as nobody can tell ChaCha20 from chance (a computational claim)',)
         """
-        remarks = (remark.replace(IN_ONE_STREAM, KEYED) for remark in self.remarks)
+        drawn = KEYED_JITTER if self.is_synthetic else KEYED
+        remarks = (remark.replace(IN_ONE_STREAM, drawn) for remark in self.remarks)
         return replace(self, randomness="keyed", remarks=tuple(remarks))
 
     @property

@@ -11,6 +11,7 @@ __all__ = [
     "FURTHER",
     "IN_ONE_STREAM",
     "KEYED",
+    "KEYED_JITTER",
     "Circumstances",
     "handling",
     "remarks",
@@ -242,6 +243,10 @@ IN_ONE_STREAM = "an AES-256 stream keyed by the operating system's randomness."
 KEYED = (
     "a ChaCha20 stream for each record, keyed by the operating system's randomness and named by "
     "the record's number."
+)
+# Of a new table only the jitter is a record's; cuts and noise are of the one stream as ever.
+KEYED_JITTER = (
+    f"{IN_ONE_STREAM} The jitter that spreads equal values before they are cut comes from {KEYED}"
 )
 _MISSING = {
     "error": "No cell of a protected attribute may be missing: such a table is refused.",

@@ -31,12 +31,14 @@ __all__ = ["COMPUTATIONAL", "statement_of"]
 
 # What is to be known of an epsilon whose randomness is keyed, in a few words and in whole ones.
 COMPUTATIONAL = "as far as nobody can tell ChaCha20 from chance (a computational claim)"
+_DRAWN = "What was drawn for a record"
+_JITTER = "The jitter that spread equal values, drawn for each record of the original,"
 _COMPUTATIONAL = (
-    "The claim is a computational one. What was drawn for a record is a function of its number and "
-    "of a secret key of 256 bits, so that a step that was carried out twice drew nothing anew. The "
-    "bound is proved of draws by chance, and holds of these for whoever cannot tell ChaCha20's "
-    "stream from chance without the key, which nobody is known to be able to. The key came from "
-    "the operating system, served this release alone, and was destroyed once it was drawn."
+    "The claim is a computational one. {drawn} is a function of its number and of a secret key of "
+    "256 bits, so that a step that was carried out twice drew nothing anew. The bound is proved of "
+    "draws by chance, and holds of these for whoever cannot tell ChaCha20's stream from chance "
+    "without the key, which nobody is known to be able to. The key came from the operating "
+    "system, served this release alone, and was destroyed once it was drawn."
 )
 
 # Beyond this factor an epsilon says nothing to anybody: e**14 is over a million.
@@ -207,7 +209,9 @@ def _meaning(guarantee: "Guarantee") -> list[Paragraph]:
         "scope, and it decides what the number is worth."
     )
     given = [condition for condition in guarantee.conditions if condition.is_given]
-    computational = [paragraph(_COMPUTATIONAL)] if guarantee.is_computational else []
+    drawn = _JITTER if guarantee.is_synthetic else _DRAWN
+    words_of_key = _COMPUTATIONAL.format(drawn=drawn)
+    computational = [paragraph(words_of_key)] if guarantee.is_computational else []
     words = _OF_UNIT if guarantee.unit.column is not None else _OF_RECORD
     protected, whose = "what is protected of " if guarantee.kept else "", guarantee.unit.named
     # How many records a unit has is no figure of the mechanism: its neighbours have as many.

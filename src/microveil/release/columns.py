@@ -558,7 +558,7 @@ def _column(
         column = _of_units(column, units, may_be_empty=is_protected)
     if is_synthetic or is_protected:
         # How many values there are is for the noise to hide, few ones too.
-        return column.narrowed() if is_synthetic else column
+        return column.narrowed() if is_synthetic and engine.in_process else column
     check_enough([column], request)
     # One value alone would also decide the type of a column that is read from text.
     if column.n_present == 1:
