@@ -84,3 +84,19 @@ def test_a_seed_still_covers_nothing():
     assert not any(cover.covered for cover in of_seed.scopes.by_scope.values())
     assert of_seed.summary() == "drawn from a seed: protects nobody"
     assert "computational" not in of_seed.statement()
+
+
+def test_of_a_new_table_the_jitter_alone_is_said_to_be_keyed():
+    """Its cuts and noise are of one stream there too; the statement says whose the jitter is."""
+    ages = {"AGE": np.arange(120)}
+    claim = mv.plan(ages, method="dp-synthetic", epsilon=50, **{
+        name: ASKED["laplace"][name] for name in ("attributes", "bounds")
+    }).claim  # fmt: skip
+    by_key = claim.drawn_by_key()
+    (said,) = [note for note in by_key.remarks if note not in claim.remarks]
+    assert said.startswith("Cuts and noise on counts are drawn exactly")
+    assert "from an AES-256 stream" in said
+    assert "The jitter that spreads equal values before they are cut comes from a ChaCha20" in said
+    assert "The jitter that spread equal values" in by_key.statement()
+    assert "What was drawn for a record" not in by_key.statement()
+    assert "What was drawn for a record" in keyed()[1].statement()
