@@ -1,4 +1,4 @@
-"""What the engine of one machine hands to methods in place of columns, codes, bins and clusters."""
+"""What engines hand to methods in place of columns, codes, bins and clusters."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +14,7 @@ from microveil.schema import Attribute
 from microveil.table import GridColumn
 
 __all__ = [
+    "GridHandle",
     "LocalBins",
     "LocalCodes",
     "LocalColumn",
@@ -27,9 +28,9 @@ __all__ = [
 Whole = NDArray[np.int64]
 
 
-@dataclass(frozen=True, kw_only=True)
-class LocalColumn:
-    """The handle of a column in memory.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GridHandle:
+    """The handle of a column that was put on its grid, wherever its values are.
 
     Attributes
     ----------
@@ -47,6 +48,11 @@ class LocalColumn:
     def n_present(self) -> int:
         """How many records have a value."""
         return self.grid.n_present
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LocalColumn(GridHandle):
+    """The handle of a column in memory."""
 
     @cached_property
     def extremes(self) -> tuple[int, int]:

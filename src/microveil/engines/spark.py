@@ -28,6 +28,7 @@ from microveil.engines.base import (
     Ranked,
     RecordLaw,
 )
+from microveil.engines.handles import GridHandle
 from microveil.engines.registry import is_of_spark
 from microveil.engines.spark_chunks import CHUNK, bucket_starts, packed, unpacked
 from microveil.engines.spark_records import DrawnCells, counted, summed
@@ -106,20 +107,8 @@ class SparkMissing:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SparkColumn:
+class SparkColumn(GridHandle):
     """The handle of a column in Spark."""
-
-    grid: GridColumn
-
-    @property
-    def attribute(self) -> Attribute:
-        """Its name and domain."""
-        return self.grid.attribute
-
-    @property
-    def n_present(self) -> int:
-        """How many records have a value."""
-        return self.grid.n_present
 
     @property
     def values(self) -> SparkValues:

@@ -76,7 +76,7 @@ def expected_centroid_error(
     -----
     Exact but for rounding where the noise is continuous. Noise drawn in whole steps of a
     grid has a variance less by about a sixth of a squared step (on the sum), no more.
-    Halves round to even. A million clusters take about 0.1 s.
+    Halves round to even. A million clusters take about 0.12 s.
 
     Examples
     --------
