@@ -52,6 +52,7 @@ from microveil.partition.quantiles import Candidates, Codes
 from microveil.schema import Attribute, Cells
 from microveil.synthesis.axes import Axis
 from microveil.table import GridColumn, Numbers, Table, numbers_of_attribute, on_grid, spread
+from microveil.table.sorting import sorted_values
 from microveil.table.threads import in_threads
 from microveil.utility.error_floor import SensitivityRule
 
@@ -296,7 +297,7 @@ class LocalEngine:
             batch = slice(done, done + len(words))
             codes[batch] = candidates.codes(grid.values[batch], words)
             done = batch.stop
-        return LocalCodes(codes=codes, in_order=np.sort(codes))
+        return LocalCodes(codes=codes, in_order=sorted_values(codes))
 
     def binned(self, column: Column, axis: Axis, codes: Codes | None) -> "LocalBins":
         """Look each record up: O(n), a byte or two for each."""

@@ -26,6 +26,7 @@ from microveil.risk.record_linkage import (
 )
 from microveil.risk.sampling import Sample
 from microveil.table import Column, MissingCodes, Table, check_columns, column_of, open_table
+from microveil.table.sorting import sort
 from microveil.table.threads import SideBySide, in_threads
 from microveil.text import one_line
 from microveil.utility.goodness_of_fit import kolmogorov_smirnov_distance
@@ -193,7 +194,7 @@ def _in_order(table: Table, name: str) -> Column:
     else:
         words = table.words(name)
         found = np.asarray(words[words != ""])
-    found.sort()
+    sort(found)
     return found
 
 

@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from microveil._kernels import distributions
 from microveil.errors import DataError
+from microveil.table.sorting import sorted_values
 from microveil.table.threads import in_threads
 from microveil.utility.large_samples import large_sample_tests
 from microveil.utility.moments import LARGEST_VALUE
@@ -185,7 +186,7 @@ def goodness_of_fit(original: ArrayLike, protected: ArrayLike) -> GoodnessOfFit:
     before = _present(original, "original data")
     after = _present(protected, "protected data")
     if min(len(before), len(after)) > MANY:
-        before, after = in_threads(np.sort, [before, after])
+        before, after = in_threads(sorted_values, [before, after])
         if before[0] < before[-1] or after[0] < after[-1]:
             return _of_many(before, after)
     return GoodnessOfFit(
@@ -269,12 +270,12 @@ def decile_bins(original: ArrayLike, n_protected: int) -> DecileBins:
     >>> bins.upper, bins.expected
     (array([1.]), array([6., 6.]))
     """
-    in_order = np.sort(_present(original, "original data"))
-    n_records = len(in_order)
+    ordered = sorted_values(_present(original, "original data"))
+    n_records = len(ordered)
     if n_records == 0:
         return DecileBins(upper=np.empty(0), expected=np.array([float(n_protected)]))
-    ends = decile_ends(in_order)
-    up_to = np.append(np.searchsorted(in_order, ends, side="right"), n_records)
+    ends = decile_ends(ordered)
+    up_to = np.append(np.searchsorted(ordered, ends, side="right"), n_records)
     kept, start = [], 0
     for end in up_to:
         if (end - start) * n_protected >= LEAST_EXPECTED * n_records:

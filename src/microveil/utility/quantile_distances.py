@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.table.blocks import Matrix
+from microveil.table.sorting import sort
 from microveil.table.threads import in_threads
 from microveil.utility.moments import constant_attributes
 
@@ -92,7 +93,9 @@ def quantile_distances(original: Matrix, protected: Matrix) -> QuantileDistances
 
 
 def _in_order(column: Float) -> Float:
-    return np.sort(column[~np.isnan(column)])
+    present: Float = column[~np.isnan(column)]
+    sort(present)
+    return present
 
 
 def _apart(before: Float, after: Float) -> tuple[Float, Float | float]:
