@@ -74,6 +74,7 @@ class PlainEngine:
 
     memory = None
     in_process = True
+    remembers = False
     n_candidates = 1 << 40
 
     def column_memory(self, n_records, n_clusters):
@@ -131,7 +132,7 @@ class PlainEngine:
     def cluster_noise_aware(self, column, k, penalty):
         raise _refused("has no noise-aware partition", "partition='ranking'")
 
-    def cluster_vector_aware(self, column, k, share, *, exact_allowed):
+    def cluster_vector_aware(self, column, k, share, *, exact_allowed, coarsely=False):
         raise _refused("has no noise-aware partition", "partition='ranking'")
 
     def error_floor(self, column, k, rule, share, limit, *, together=None):

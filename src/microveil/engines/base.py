@@ -207,6 +207,11 @@ class Engine(Protocol):
         ...
 
     @property
+    def remembers(self) -> bool:
+        """Whether what many plans on the same columns share is found once."""
+        ...
+
+    @property
     def in_process(self) -> bool:
         """Whether arrays that a handle, a plan or a release names are arrays of this process.
 
@@ -303,9 +308,12 @@ class Engine(Protocol):
         ...
 
     def cluster_vector_aware(
-        self, column: Column, k: int, share: float, *, exact_allowed: bool
+        self, column: Column, k: int, share: float, *, exact_allowed: bool, coarsely: bool = False
     ) -> Ranked:
-        """Clusters of k or more with little expected error under vector sensitivities."""
+        """Clusters of k or more with little expected error under vector sensitivities.
+
+        Coarsely with some more, found soon: it tells what error to expect of these.
+        """
         ...
 
     def cluster_jointly(

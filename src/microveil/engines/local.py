@@ -71,6 +71,7 @@ class LocalEngine:
 
     memory: int | None = None
     in_process = True
+    remembers = False
     # Codes are sorted: of any number of candidates only the runs between two codes matter.
     n_candidates = 1 << 40
 
@@ -201,12 +202,13 @@ class LocalEngine:
         return _cut(order, in_order, noise_aware_sizes(in_order, k, penalty))
 
     def cluster_vector_aware(
-        self, column: Column, k: int, share: float, *, exact_allowed: bool
+        self, column: Column, k: int, share: float, *, exact_allowed: bool, coarsely: bool = False
     ) -> Ranked:
         """Sort, then search among partitions; see `vector_aware_sizes`."""
         order, in_order = self.rank(column)
-
-        sizes = vector_aware_sizes(in_order, k, share, exact_allowed=exact_allowed)
+        sizes = vector_aware_sizes(
+            in_order, k, share, exact_allowed=exact_allowed, coarsely=coarsely
+        )
         return _cut(order, in_order, sizes)
 
     def cluster_jointly(

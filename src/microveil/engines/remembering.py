@@ -71,6 +71,8 @@ class RememberingEngine(LocalEngine):
     True
     """
 
+    remembers = True
+
     def __init__(self) -> None:
         self._ranked: Found = {}
         self._joint: Found = {}
@@ -143,16 +145,16 @@ class RememberingEngine(LocalEngine):
         )
 
     def cluster_vector_aware(
-        self, column: Column, k: int, share: float, *, exact_allowed: bool
+        self, column: Column, k: int, share: float, *, exact_allowed: bool, coarsely: bool = False
     ) -> Ranked:
         """Search once for each k and share."""
         values = self.held(column).values
         return self._once(
             self._chosen,
-            (id(values), k, share, exact_allowed),
+            (id(values), k, share, exact_allowed, coarsely),
             [values],
             lambda: LocalEngine.cluster_vector_aware(
-                self, column, k, share, exact_allowed=exact_allowed
+                self, column, k, share, exact_allowed=exact_allowed, coarsely=coarsely
             ),
         )
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar, cast
 from microveil.arguments import DECLARED, Argument
 from microveil.arguments.steps import MATRIX
 from microveil.engines.base import Column, Engine
-from microveil.plans import SinglePlan, SyntheticPlan
+from microveil.plans import CentroidPlan, SinglePlan, SyntheticPlan
 from microveil.privacy import Condition, Cover, Model, Scopes
 from microveil.schema import Kind
 from microveil.table.memory import APART
@@ -40,6 +40,12 @@ Share = tuple[Fraction, int]
 Value = TypeVar("Value")
 # Below this, starting threads costs more than they save.
 FEW_RECORDS = 10_000
+# And of fewer a bound is found sooner than threads are started: most are given up early.
+MANY_RECORDS = 1_000_000
+# The part of the error of a coarsely searched plan that the error of none was below, and twice what
+# of the variance is taken off that: where clusters lie far apart a close search loses next to
+# nothing, and a coarse one so much. And how far sums of the same may differ.
+CERTAIN, COARSELY, ROUNDING = 0.5, 1e-3, 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,7 +246,8 @@ class Method:
     memory : int
         Bytes that planning and drawing take for a value, see `memory`.
     error_floor : callable or None
-        A lower bound of the error to expect, by which a request is passed over unplanned.
+        A lower bound of the error to expect, or what was never above it, by which a request is
+        passed over unplanned.
     defaults : dict
         General arguments that have another default here.
     arguments : tuple of Argument
@@ -367,13 +374,40 @@ def floor_by_rank(rule: SensitivityRule) -> ErrorFloor:
             share = float(choices.shares[column.attribute.name])
             return engine.error_floor(column, choices.k, own, share, limit * len(columns))
 
-        if columns[0].n_present >= FEW_RECORDS:
+        if columns[0].n_present >= MANY_RECORDS:
             n_values = len(columns) * choices.n_records
             found = engine.side_by_side(bounded, columns, n_values)
             return math.fsum(found) / len(columns)
         total = 0.0
         for column in columns:
             total += bounded(column)
+            if total > limit * len(columns):
+                break
+        return total / len(columns)
+
+    return floor
+
+
+def floor_by_plans(
+    plan_one: Callable[[Column, Choices, Engine], CentroidPlan], certain: float = 1.0
+) -> ErrorFloor:
+    """Make a floor of plans of one attribute after another, until they are beyond the limit.
+
+    It is for partitions that take a search, of which no bound that is proved comes near: either
+    these themselves, which the engine remembers, or what is found coarsely, of whose error a part
+    is ``certain``: none that a close search found was below it.
+    """
+
+    def floor(columns: Sequence[Column], choices: Choices, engine: Engine, limit: float) -> float:
+        if not engine.remembers:
+            return 0.0
+        total = 0.0
+        for column in columns:
+            part = plan_one(column, choices, engine)
+            squares = part.total_squares * part.n_cells / max(part.n_cells - 1, 1)
+            if squares > 0:
+                error = part.expected_error(isotonic=False) / squares
+                total += max(0.0, certain * error * (1 - ROUNDING) - COARSELY * (1 - certain))
             if total > limit * len(columns):
                 break
         return total / len(columns)

@@ -15,7 +15,15 @@ import numpy as np
 from microveil.arguments.steps import BLOCKS, PARTITION
 from microveil.engines.base import Clusters, Column, Engine
 from microveil.mechanism.sensitivity import global_sensitivity
-from microveil.methods.base import Choices, Method, Promise, Setting, each, epsilon_scopes
+from microveil.methods.base import (
+    Choices,
+    Method,
+    Promise,
+    Setting,
+    each,
+    epsilon_scopes,
+    floor_by_plans,
+)
 from microveil.methods.blocks import plan_blocks
 from microveil.methods.centroids import domain, joint_means, noisy_centroids
 from microveil.methods.idp2025 import dp_um, globally_noisy, promise_dp_um
@@ -46,6 +54,15 @@ def _optimal(column: Column, choices: Choices, engine: Engine) -> CentroidPlan:
         scale = float(global_sensitivity(lower, upper) / share)
         ranked = engine.cluster_noise_aware(column, choices.k, 2 * scale**2)
     return globally_noisy(column, ranked, share, engine)
+
+
+def _error_floor(
+    columns: Sequence[Column], choices: Choices, engine: Engine, limit: float
+) -> float:
+    """Sum the errors of clusters that are searched for with the noise, as far as need be."""
+    if choices[PARTITION] != "noise-aware":
+        return 0.0
+    return floor_by_plans(_optimal)(columns, choices, engine, limit)
 
 
 def _noisy(
@@ -114,6 +131,7 @@ METHODS = (
         deed="Records were grouped into clusters of at least {k}, and each value was "
         "replaced by its cluster's mean plus noise.",
         plan=record_dp,
+        error_floor=_error_floor,
         promise=_promise,
         memory=TOGETHER,
         arguments=(

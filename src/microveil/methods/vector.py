@@ -9,6 +9,7 @@ clusters are those of individual ranking, or are chosen together with the noise.
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from microveil.engines.base import Column, Engine
 from microveil.mechanism.sensitivity import cluster_local_sensitivity
 from microveil.mechanism.shifts import least_vector_scales, winsorised_shifts
 from microveil.methods.base import (
+    CERTAIN,
     NO_GROUP_PRIVACY,
     Choices,
     Method,
@@ -24,6 +26,7 @@ from microveil.methods.base import (
     Setting,
     each,
     epsilon_scopes,
+    floor_by_plans,
     floor_by_rank,
 )
 from microveil.methods.centroids import scaled_centroids, winsorised_means
@@ -36,7 +39,9 @@ from microveil.utility.error_floor import SensitivityRule
 __all__ = ["METHODS", "idp_vector"]
 
 
-def idp_vector(column: Column, choices: Choices, engine: Engine) -> CentroidPlan:
+def idp_vector(
+    column: Column, choices: Choices, engine: Engine, *, coarsely: bool = False
+) -> CentroidPlan:
     """Plan winsorised means with scales of least noise whose losses add up to the share."""
     n_values = column.n_present
     share = choices.shares[column.attribute.name]
@@ -47,6 +52,7 @@ def idp_vector(column: Column, choices: Choices, engine: Engine) -> CentroidPlan
             choices.k,
             float(share),
             exact_allowed=choices.exact_cells == "allow",
+            coarsely=coarsely,
         )
         largest_cluster = n_values
     else:
@@ -70,10 +76,11 @@ def idp_vector(column: Column, choices: Choices, engine: Engine) -> CentroidPlan
 def _error_floor(
     columns: Sequence[Column], choices: Choices, engine: Engine, limit: float
 ) -> float:
-    """Bound the error of clusters by rank; of chosen ones nothing is known before the search."""
-    if choices[PARTITION] != "ranking":
-        return 0.0
-    return floor_by_rank(SensitivityRule.VECTOR)(columns, choices, engine, limit)
+    """Bound the error of clusters by rank, and likely that of clusters that are searched for."""
+    if choices[PARTITION] == "ranking":
+        return floor_by_rank(SensitivityRule.VECTOR)(columns, choices, engine, limit)
+    coarse_plan = partial(idp_vector, coarsely=True)
+    return floor_by_plans(coarse_plan, CERTAIN)(columns, choices, engine, limit)
 
 
 def _room(n_values: int, k: int, largest_cluster: int) -> int:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from microveil._kernels import vector_aware as kernel
 from microveil.partition.ranking import ranking_sizes
 
-__all__ = ["best_cuts"]
+__all__ = ["best_cuts", "coarse_cuts"]
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -20,6 +20,9 @@ _ALL_PAIRS = 2400
 # Candidate cuts of the first, coarse search among more records than that: about a quarter
 # each by rank, by value, towards the tails and at the edges of long runs of equal values.
 _COARSE = 2000
+# Candidate cuts of a look ahead, and its steps towards the best multipliers.
+_AHEAD, _STEPS_AHEAD = 160, (0.8, 0.2)
+_STEPS = (0.8, 0.4, 0.2, 0.1, 0.05, 0.05)
 # Candidate runs of one finer search, but for the least reach, and candidates back at most.
 _PAIRS, _LEAST_REACH, _MOST_REACH = 4_000_000, 64, 4000
 _ROUNDS = 8
@@ -109,6 +112,26 @@ def best_cuts(values: Floats, k: int, noise: float, *, exact_allowed: bool) -> P
     return _search_near(problem, best).cuts
 
 
+def coarse_cuts(values: Floats, k: int, noise: float, *, exact_allowed: bool) -> Places:
+    """Return the cuts, 0 and n among them, of the best partition that a coarse search meets.
+
+    Parameters are those of `best_cuts`. It takes a few milliseconds. Beside what that finds the
+    objective is high by 2 % in the middle, and by less than its double where it is above 0.001 of
+    the squared distances to the mean; where clusters lie far apart and a partition loses next to
+    nothing it knows no more than that.
+
+    Examples
+    --------
+    >>> values = np.array([0, 1, 2, 60, 61, 62]) / 64
+    >>> coarse_cuts(values, 3, 1.0, exact_allowed=True)
+    array([0, 3, 6])
+    """
+    problem = _Problem(values=values, k=k, noise=noise, exact_allowed=exact_allowed)
+    best = _measured(problem, np.array([0, len(values)]))
+    candidates = _candidates(problem, _spread_places(problem, _AHEAD))
+    return _least(_scan(problem, candidates, best, _STEPS_AHEAD)).cuts
+
+
 def _search_all(problem: _Problem, best: _Found) -> _Found:
     """Search all positions and pairs."""
     candidates = _candidates(problem, np.arange(len(problem.values) + 1))
@@ -119,7 +142,7 @@ def _search_all(problem: _Problem, best: _Found) -> _Found:
 
 def _search_near(problem: _Problem, best: _Found) -> _Found:
     """Search few candidates all over, then, round by round, those near the best cuts."""
-    met = _scan(problem, _candidates(problem, _spread_places(problem)), best)
+    met = _scan(problem, _candidates(problem, _spread_places(problem, _COARSE)), best)
     best = _fixed_size(problem, _best_swept(problem, met, _SWEEPS_OF_MANY))
     return _in_rounds(problem, best, lambda found: _near_candidates(problem, found))
 
@@ -142,12 +165,17 @@ def _in_rounds(
     return best
 
 
-def _scan(problem: _Problem, candidates: _Candidates, best: _Found) -> list[_Found]:
+def _scan(
+    problem: _Problem,
+    candidates: _Candidates,
+    best: _Found,
+    steps: tuple[float, ...] = _STEPS,
+) -> list[_Found]:
     """Partitions met with multipliers over a wide range, then ever closer to the best's."""
     met = [best]
     multipliers = _wide(problem, best)
     known = _coarse(problem, candidates, multipliers)
-    for width in (0.8, 0.4, 0.2, 0.1, 0.05, 0.05):
+    for width in steps:
         if best.objective == 0:
             break
         met += _paths(problem, candidates, multipliers, [best, *known])
@@ -306,17 +334,17 @@ def _candidates(problem: _Problem, places: Places, reach: Places | None = None) 
     return _Candidates(places=places, pieces=pieces, ends=ends, reach=reach)
 
 
-def _spread_places(problem: _Problem) -> Places:
+def _spread_places(problem: _Problem, n_places: int) -> Places:
     """Candidate cuts by rank, by value, ever denser towards both tails, and around ties."""
     values = problem.values
-    n, quarter = len(values), _COARSE // 4
+    n, quarter = len(values), n_places // 4
     by_rank = np.arange(1, 2 * quarter) * n // (2 * quarter)
     by_value = np.searchsorted(values, values[-1] * np.arange(1, quarter) / quarter)
     tail = [1]
     while tail[-1] < n // 2:
         tail.append(tail[-1] + 1 + tail[-1] // 16)
     starts, lengths = _runs_of_ties(values, problem.k)
-    most = quarter if problem.exact_allowed else quarter // 2
+    most = _COARSE // (4 if problem.exact_allowed else 8)
     longest = np.argsort(-lengths, kind="stable")[:most]
     ties = _edges(problem, starts[longest], lengths[longest])
     tails = np.array(tail)

@@ -4,7 +4,9 @@ Of hundreds of configurations, methods by k, the one is sought whose plan has th
 error. A lower bound of that error costs far less than the plan: so all are bounded, closer and
 closer where they are still in question, and in the order of their bounds they are planned, until
 none that is left can be better. What is found is what planning all of them would find, equal
-errors included, of which the first in order is taken.
+errors included, of which the first in order is taken: but for partitions that are searched for
+together with the noise, where half the error that a coarse search finds stands for a bound (see
+`methods.base.floor_by_plans`).
 """
 
 import heapq
@@ -27,7 +29,7 @@ __all__ = ["Candidate", "Search", "weigh"]
 
 # The first limit that bounds go to, and how many times as far they go each time they are asked:
 # a bound beyond its limit is given up early.
-FIRST, FARTHER = 1e-3, 8.0
+FIRST, FARTHER = 1e-2, 8.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
