@@ -25,7 +25,10 @@ NAMES = [
     "protect", "read", "resolution_from_data",
 ]  # fmt: skip
 ROOT = Path(__file__).parents[1]
-OPTIONAL = ("pandas", "pyarrow", "sklearn", "statsmodels", "matplotlib", "pyspark", "opendp")
+OPTIONAL = (
+    *("pandas", "pyarrow", "sklearn", "statsmodels", "matplotlib", "pyspark", "opendp"),
+    *("starlette", "uvicorn", "jinja2", "tomli_w"),
+)
 COUNTED = """
 from numba.core.dispatcher import Dispatcher
 kernels = [d for d in gc.get_objects() if isinstance(d, Dispatcher)]
@@ -108,10 +111,11 @@ def test_protect_loads_no_optional_library(second):
 
 
 def test_help_loads_nothing_heavy():
-    """The command line's help needs no numpy."""
+    """The command line's help needs no numpy, and nothing of the page."""
     code = (
         "import sys, microveil.cli as c\n"
-        "print([m for m in ('numpy', 'numba', 'polars', 'scipy') if m in sys.modules])"
+        "heavy = ('numpy', 'numba', 'polars', 'scipy', 'starlette', 'uvicorn', 'jinja2')\n"
+        "print([m for m in heavy if m in sys.modules])"
     )
     assert python(code) == "[]"
 
