@@ -594,3 +594,38 @@ def methods() -> None:
             rows.append(("", f"offers {argument}: {', '.join(values) or 'see the docs'}"))
         rows.append(("", entry["source"]))
     print_text("\n".join(aligned(rows, widths=(15,), left=(0, 1))))
+
+
+@app.command("app")
+def page(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FOLDER",
+            help="Where files may be opened and written, and below it; by default this folder.",
+            show_default=False,
+        ),
+    ] = Path(),
+    file: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--file", help="A file elsewhere that may be opened too; repeated for several."
+        ),
+    ] = None,
+    *,
+    browser: Annotated[
+        bool,
+        typer.Option(
+            "--browser/--no-browser", help="Open the page, or say what to open in a browser."
+        ),
+    ] = True,
+) -> None:
+    """Open a page in the browser that does all this.
+
+    It is for one person: files are read where they are, and other machines get no answer. Ctrl-C
+    ends it, and what it is doing.
+    """
+    from microveil.app.places import Folder as PageFolder
+    from microveil.app.serving import serve
+
+    serve(PageFolder(folder, tuple(file or ())), open_browser=browser, say=print_text)
