@@ -186,7 +186,10 @@ def _is_sealed(policies: list[bytes]) -> bool:
     """Whether an answer has one policy, and that one allows no script, however it is read."""
     if len(policies) != 1 or b"," in policies[0]:
         return False
-    rules = [rule.strip().lower() for rule in policies[0].split(b";")]
-    # What is said twice is read once: the first time.
-    has_script = any(rule.startswith(b"script-src") for rule in rules)
-    return b"default-src 'none'" in rules and b"sandbox" in rules and not has_script
+    rules: dict[bytes, bytes] = {}
+    for rule in policies[0].lower().split(b";"):
+        name, _, sources = rule.strip().partition(b" ")
+        rules.setdefault(name, sources)  # what is said twice holds as it was said first
+    has_script = any(name.startswith(b"script-src") for name in rules)
+    sealed = rules.get(b"default-src") == b"'none'" and rules.get(b"sandbox") == b""
+    return sealed and not has_script
