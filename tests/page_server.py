@@ -1,6 +1,7 @@
 """The server of the page with an application of the tests' own, and requests to it."""
 
 import asyncio
+import contextlib
 import http.client
 import os
 import re
@@ -26,7 +27,6 @@ class Answer:
     status: int
     headers: dict[str, str]
     body: bytes
-    reached: bool = False
 
     @property
     def text(self):
@@ -35,6 +35,9 @@ class Answer:
 
 def application(folder):
     """An application that shows what it was asked, and says in the folder when it is ended."""
+
+    async def fails():
+        raise ValueError("-7 is no age")
 
     async def answer(scope, receive, send):
         if scope["type"] == "lifespan":
@@ -50,9 +53,15 @@ def application(folder):
         if scope["path"] == "/report":
             headers.append((b"Content-Security-Policy", SEALED))
         await send({"type": "http.response.start", "status": 200, "headers": headers})
-        hangs = scope["path"] == "/hangs"
+        if scope["path"] == "/leaves-an-error":
+            task = asyncio.create_task(fails())
+            await asyncio.sleep(0)
+            del task
+        hangs = scope["path"] in {"/hangs", "/fails-late"}
         text = f"the page, {len(body)} bytes".encode()
         await send({"type": "http.response.body", "body": text, "more_body": hangs})
+        if scope["path"] == "/fails-late":
+            raise ValueError("-7 is no age")
         if hangs:
             await asyncio.sleep(600)
 
@@ -132,24 +141,21 @@ class Server:
         """Send a request, with the cookie if there is one."""
         given = {"Cookie": self.cookie, "Host": f"127.0.0.1:{self.port}"}
         given |= {name.replace("_", "-"): value for name, value in headers.items()}
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
-        connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
-        for name, value in given.items():
-            if value:
-                connection.putheader(name, value)
-        if body is not None and "Transfer_Encoding" not in headers:
-            connection.putheader("Content-Length", f"{len(body)}")
-        connection.endheaders()
-        if body:
-            connection.send(body)
-        answer = connection.getresponse()
-        found = Answer(
-            answer.status,
-            {name.lower(): value for name, value in answer.getheaders()},
-            answer.read(),
-        )
-        connection.close()
-        return found
+        with contextlib.ExitStack() as opened:
+            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+            opened.callback(connection.close)
+            connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+            for name, value in given.items():
+                if value:
+                    connection.putheader(name, value)
+            if body is not None and "Transfer_Encoding" not in headers:
+                connection.putheader("Content-Length", f"{len(body)}")
+            connection.endheaders()
+            if body:
+                connection.send(body)
+            answer = opened.enter_context(connection.getresponse())
+            found = {name.lower(): value for name, value in answer.getheaders()}
+            return Answer(answer.status, found, answer.read())
 
     def open(self):
         """Follow the link, and keep the cookie."""

@@ -107,6 +107,7 @@ async def _served(
     say: Callable[[str], None],
 ) -> None:
     """Serve from the first to the last request; the file with the link lives no longer."""
+    _tell_no_message_of_errors(say)
     token = OneTimeToken(time.monotonic())
     server = _server(Guard(application, access, token, time.monotonic))
     with _redirect_file(access, token) as file, _ended_by_signals(server):
@@ -121,6 +122,16 @@ async def _served(
             raise RuntimeError("the application did not start") from None
         finally:
             watching.cancel()
+
+
+def _tell_no_message_of_errors(say: Callable[[str], None]) -> None:
+    """Say of errors that nobody waits for what type they are: the message may hold a value."""
+
+    def told(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        say(f"microveil: an error of our own ({type(context.get('exception')).__name__}).")
+
+    if not os.environ.get("MICROVEIL_DEBUG"):
+        asyncio.get_running_loop().set_exception_handler(told)
 
 
 def _server(guard: Guard) -> "uvicorn.Server":
