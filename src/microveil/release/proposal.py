@@ -1,5 +1,6 @@
 """The recipe that is proposed for a table: for a person to confirm and to fill in."""
 
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -27,7 +28,7 @@ from microveil.table import (
 )
 from microveil.text import one_line
 
-__all__ = ["propose_recipe"]
+__all__ = ["propose_recipe", "request_for"]
 
 # Of text with more different values than this none is shown: it is hardly one of categories.
 MOST_CATEGORIES = 1000
@@ -234,6 +235,25 @@ def propose_recipe(
         for name in opened.names
     ]
     return "\n".join(parts)
+
+
+def request_for(scope: Scope, *, misses_values: bool) -> dict[str, Any]:
+    """Return what a proposed recipe asks for at a scope.
+
+    Parameters
+    ----------
+    scope : Scope
+    misses_values : bool
+        Whether cells without a value were seen.
+
+    Examples
+    --------
+    >>> asked = request_for(Scope.CLUSTER, misses_values=False)
+    >>> asked["method"], asked["k"], asked["missing"]
+    ('idp-cbls', 10, 'error')
+    """
+    missing = MISSING_FOR_ROWS if scope is Scope.ROW else MISSING
+    return tomllib.loads(REQUESTS[scope].format(missing=missing[misses_values]))
 
 
 def _misses_values(table: Table) -> bool:

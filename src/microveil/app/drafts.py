@@ -1,0 +1,179 @@
+"""Drafts: recipes in the making, each change of which makes a new version."""
+
+import secrets
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from microveil.errors import RequestError
+
+__all__ = ["Draft", "Drafts", "Proposal", "StaleDraftError"]
+
+# So many drafts are kept; of more the one that was changed longest ago is forgotten.
+MOST_DRAFTS = 50
+# What is chosen by figures, if by any.
+CHOSEN = ("method", "k", "partition", "epsilon", "delta", "sensitivity", "composition")
+
+
+class StaleDraftError(RequestError):
+    """The draft was changed elsewhere, in another tab, since the page was shown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """What `microveil inspect` says of a table: for a person to confirm.
+
+    Attributes
+    ----------
+    kinds : dict of str
+        What each column holds, in words, in the order of the table.
+    entries : dict of str
+        An entry of a recipe for each column.
+    remarks : dict of str
+        Sentences about columns.
+    request : dict
+        What else it proposes to ask for.
+    n_records : int
+    unit : str or None
+        The column whose values repeat like the numbers of households, if there is one.
+    """
+
+    kinds: Mapping[str, str]
+    entries: Mapping[str, Mapping[str, Any]]
+    remarks: Mapping[str, tuple[str, ...]]
+    request: Mapping[str, Any]
+    n_records: int
+    unit: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A table, and the recipe that is being written for it.
+
+    Attributes
+    ----------
+    id : str
+        Its place in addresses.
+    version : int
+        Counts its changes.
+    path : str
+        The address of the table.
+    recipe : dict
+        As it is declared by now, in the form of a recipe's file. What is proposed is not in it.
+    proposal : Proposal or None
+        None until the table was looked at.
+    opened : (str, dict) or None
+        The recipe that was opened: its text, and what it said.
+    seen : frozenset of str
+        Choices that figures were shown for: "data" or "public".
+    works : dict of str
+        The work in the background of each kind that was started last.
+    """
+
+    id: str
+    version: int = 0
+    path: str
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    proposal: Proposal | None = None
+    opened: tuple[str, Mapping[str, Any]] | None = None
+    seen: frozenset[str] = frozenset()
+    works: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the table."""
+        return [] if self.proposal is None else list(self.proposal.kinds)
+
+    def declared(self, column: str) -> Mapping[str, Any] | None:
+        """Return the recipe's entry of a column; None where nobody has declared it."""
+        entries: Mapping[str, Mapping[str, Any]] = self.recipe.get("attributes", {})
+        return entries.get(column)
+
+    def asking(self, **entries: Any) -> "Draft":
+        """Return the draft with entries of its recipe set; those that are None are taken out."""
+        recipe = {**self.recipe, **entries}
+        kept = {name: value for name, value in recipe.items() if value is not None}
+        return replace(self, recipe=kept)
+
+    def choosing(self, **entries: Any) -> "Draft":
+        """Return the draft with entries set that figures may have been looked at for.
+
+        Where figures of the table were shown before, a method, k or budget that is now another was
+        taken after a look at the data, and the recipe says so; where they were public ones, that.
+        """
+        changed = self.asking(**entries)
+        if all(changed.recipe.get(name) == self.recipe.get(name) for name in CHOSEN):
+            return changed
+        looked_at = next((kind for kind in ("data", "public") if kind in self.seen), None)
+        if looked_at is None or self.recipe.get("looked_at") == "data":
+            return changed
+        return changed.asking(looked_at=looked_at)
+
+
+class Drafts:
+    """The drafts of one server, in its memory alone: they end with it.
+
+    Examples
+    --------
+    >>> drafts = Drafts()
+    >>> draft = drafts.new("people.csv")
+    >>> changed = drafts.change(draft.id, draft.version, lambda one: one.asking(k=5))
+    >>> changed.version, drafts.get(draft.id).recipe
+    (1, {'k': 5})
+    """
+
+    def __init__(self) -> None:
+        self._drafts: dict[str, Draft] = {}
+        self._lock = threading.Lock()
+
+    def new(self, path: str, opened: tuple[str, Mapping[str, Any]] | None = None) -> Draft:
+        """Begin a draft, empty or with a recipe that was opened."""
+        draft = Draft(
+            id=secrets.token_hex(4),
+            path=path,
+            recipe={} if opened is None else opened[1],
+            opened=opened,
+        )
+        with self._lock:
+            self._drafts[draft.id] = draft
+            while len(self._drafts) > MOST_DRAFTS:
+                del self._drafts[next(iter(self._drafts))]
+        return draft
+
+    def get(self, name: str) -> Draft | None:
+        """Return a draft; None where there is none of this id."""
+        return self._drafts.get(name)
+
+    def all(self) -> list[Draft]:
+        """Return them, the one that was changed last first."""
+        return list(reversed(self._drafts.values()))
+
+    def change(self, name: str, version: int | None, change: Callable[[Draft], Draft]) -> Draft:
+        """Put a new version in place of the one that was shown.
+
+        Raises
+        ------
+        StaleDraftError
+            If it is no longer that version: nothing is changed. None stands for any.
+        """
+        with self._lock:
+            draft = self._drafts.pop(name)
+            self._drafts[name] = draft  # the last of all now
+            if version not in (None, draft.version):
+                raise StaleDraftError(
+                    "page",
+                    "the recipe was changed since this page was shown, in another tab perhaps",
+                    "look at what it says now, and enter your change once more",
+                )
+            changed = replace(change(draft), id=name, version=draft.version + 1)
+            self._drafts[name] = changed
+            return changed
+
+    def note(self, name: str, change: Callable[[Draft], Draft]) -> Draft:
+        """Put down what a person does not enter, work that goes on for example: no new version."""
+        with self._lock:
+            draft = self._drafts[name]
+            noted = replace(change(draft), id=name, version=draft.version)
+            self._drafts[name] = noted
+            return noted

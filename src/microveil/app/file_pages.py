@@ -1,0 +1,106 @@
+"""The first step: which table, and which recipe if there is one."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from microveil.app.drafts import Draft
+from microveil.app.recipes import new_recipe, parsed_recipe
+from microveil.app.site import Site, site_of
+from microveil.app.work_pages import started
+from microveil.errors import FileError, MicroveilError
+from microveil.release.recipe import file_of_recipe
+
+__all__ = ["ROUTES"]
+
+# Of a recipe's file; the longest that was seen has a tenth of it.
+LARGEST_RECIPE = 10_000_000
+
+
+def _page(
+    site: Site,
+    inside: str,
+    *,
+    draft: Draft | None = None,
+    error: MicroveilError | None = None,
+    status: int = 200,
+) -> Response:
+    try:
+        listing = site.folder.listing(inside)
+    except MicroveilError as refused:
+        error, status, inside = error or refused, 422, ""
+        listing = site.folder.listing("")
+    return site.page(
+        "file.html",
+        status=status,
+        draft=draft,
+        step="file",
+        error=error,
+        inside=inside,
+        above=str(Path(inside).parent) if inside else None,
+        place=site.place,
+        listing=listing,
+        drafts=site.drafts.all(),
+    )
+
+
+def _table(site: Site, given: str) -> str:
+    """Return the address of a table: a file below the folder, or a database's."""
+    if not given:
+        raise FileError("table", "no table is chosen", "choose one of the files, or write a path")
+    if "://" in given:
+        return given
+    return str(site.folder.resolve(given))
+
+
+def _written(opened: tuple[str, Mapping[str, Any]] | None) -> Mapping[str, str]:
+    """Return how the file is written, as far as a recipe says."""
+    return {} if opened is None else file_of_recipe(opened[1])
+
+
+def _recipe(site: Site, given: str) -> tuple[str, Mapping[str, Any]]:
+    path = site.folder.resolve(given)
+    try:
+        with path.open("rb") as file:
+            text = file.read(LARGEST_RECIPE + 1)
+    except OSError:
+        raise FileError(given, "the recipe cannot be read", "check path and rights") from None
+    if len(text) > LARGEST_RECIPE:
+        raise FileError(given, "it is too large for a recipe", "choose another file")
+    return parsed_recipe(given, text)
+
+
+async def _show(request: Request) -> Response:
+    site = site_of(request)
+    return _page(site, request.query_params.get("in", ""))
+
+
+async def _again(request: Request) -> Response:
+    site = site_of(request)
+    return _page(site, request.query_params.get("in", ""), draft=site.draft(request))
+
+
+async def _choose(request: Request) -> Response:
+    site = site_of(request)
+    form = await site.form(request)
+    try:
+        path = _table(site, form["table"])
+        opened = _recipe(site, form["recipe"]) if form["recipe"] else None
+    except MicroveilError as error:
+        return _page(site, form["in"], error=error, status=422)
+    draft = site.drafts.new(path, opened)
+    if opened is None:
+        draft = site.drafts.note(draft.id, lambda one: one.asking(**new_recipe()))
+    draft = started(site, draft, {"task": "inspect", "path": path, "file": _written(opened)})
+    return site.to(draft, "columns")
+
+
+ROUTES = (
+    Route("/", _show),
+    Route("/", _choose, methods=["POST"]),
+    Route("/drafts/{draft}/file", _again),
+)

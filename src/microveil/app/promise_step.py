@@ -1,0 +1,138 @@
+"""The promise: who is protected, what may be looked at, and what the budget means."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from microveil.app.drafts import Draft
+from microveil.app.forms import Errors, Form
+from microveil.arguments.general import DELTA, EPSILON, MAX_ROWS, SCOPE
+from microveil.privacy import Scope
+from microveil.release.proposal import request_for
+
+__all__ = ["PromiseFields", "in_other_words", "promise", "promise_fields"]
+
+OF_RECORDS, OF_UNITS = "record", "unit"
+# What is asked for of a scope is that of `inspect`; of a unit, what protects units.
+REQUESTED = ("method", "k", "partition", "delta", "exact_cells", "outside", "missing")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromiseFields:
+    """The fields of the promise, as the page shows them.
+
+    Attributes
+    ----------
+    values : dict of str
+    units : list of str
+        The columns that may say which records are one unit's.
+    """
+
+    values: Mapping[str, str]
+    units: list[str]
+
+
+def promise_fields(draft: Draft, form: Form | None = None) -> PromiseFields:
+    """Return the fields: as sent, else as the recipe has them; nobody is chosen by default."""
+    recipe = draft.recipe
+    unit = recipe.get("unit")
+    is_declared = "scope" in recipe
+    values = {
+        "who": (OF_UNITS if unit else OF_RECORDS) if is_declared else "",
+        "unit": str(unit or ""),
+        "max_rows": str(recipe.get("max_rows", "")),
+        "scope": str(recipe.get("scope", "")),
+        "epsilon": str(recipe.get("epsilon", "")),
+        "delta": str(recipe.get("delta", "")),
+    }
+    if form is not None:
+        values = {name: form[name] for name in values}
+    return PromiseFields(values=values, units=draft.columns)
+
+
+def promise(draft: Draft, form: Form) -> tuple[Draft, Errors]:
+    """Take the promise into the recipe, with the method that `inspect` proposes for its scope.
+
+    A method that was chosen for the same scope and the same units stays.
+    """
+    errors = Errors()
+    asked = {**_who(draft, form, errors), **_budget(form, errors)}
+    if form["scope"] not in list(Scope):
+        errors.add("scope", "Say what may be looked at.")
+    if errors:
+        return draft, errors
+    scope = SCOPE.checked(form["scope"])
+    recipe = draft.recipe
+    if (scope, asked["unit"]) != (recipe.get("scope"), recipe.get("unit")):
+        # Of a new table the delta that inspect proposes, unless another is written.
+        asked = {**dict.fromkeys(REQUESTED), **_requested(draft, scope), **asked}
+    elif not form["delta"]:
+        asked["delta"] = None
+    return draft.choosing(**asked, scope=scope), errors
+
+
+def _who(draft: Draft, form: Form, errors: Errors) -> dict[str, Any]:
+    """Read who is protected: each record, or the records of a unit together."""
+    if form["who"] == OF_RECORDS:
+        return {"unit": None, "max_rows": None}
+    if form["who"] != OF_UNITS:
+        errors.add("who", "Say who is protected.")
+        return {"unit": None}
+    if form["unit"] not in draft.columns:
+        errors.add("unit", "Say which column tells whose a record is.")
+    if not form["max_rows"]:
+        errors.add("max_rows", "Say how many records one has at most, as publicly known.")
+        return {"unit": None}
+    with errors.beside("max_rows"):
+        return {"unit": form["unit"], "max_rows": MAX_ROWS.from_text(form["max_rows"])}
+    return {"unit": None}
+
+
+def _budget(form: Form, errors: Errors) -> dict[str, Any]:
+    """Read epsilon, and delta where there is one."""
+    found: dict[str, Any] = {}
+    if not form["epsilon"]:
+        errors.add("epsilon", "Write the budget, 1 for example.")
+        return found
+    with errors.beside("epsilon"):
+        found["epsilon"] = _plain(EPSILON.from_text(form["epsilon"]))
+    if form["delta"]:
+        with errors.beside("delta"):
+            found["delta"] = _plain(DELTA.from_text(form["delta"])) or None
+    return found
+
+
+def _requested(draft: Draft, scope: str) -> dict[str, Any]:
+    misses = draft.proposal is not None and draft.proposal.request.get("missing") == "keep"
+    asked = request_for(Scope(scope), misses_values=misses)
+    return {name: value for name, value in asked.items() if name in REQUESTED}
+
+
+def _plain(number: Fraction | int | None) -> int | float | None:
+    """Return a number as TOML holds it."""
+    if number is None:
+        return None
+    return int(number) if number == int(number) else float(number)
+
+
+def in_other_words(epsilon: float) -> dict[str, str]:
+    """Say what an epsilon means for one person, in odds.
+
+    Somebody who thought a thing about a person as likely as not thinks it by so much more likely
+    after the release, at most.
+
+    Examples
+    --------
+    >>> in_other_words(1.0)
+    {'factor': '2.7', 'percent': '73'}
+    """
+    factor = math.exp(min(epsilon, 700.0))
+    share = factor / (1 + factor)
+    percent = min(share * 100, 99.99)
+    digits = 0 if percent < 99 else 2
+    return {
+        "factor": f"{float(f'{factor:.2g}'):g}" if factor < 1e6 else f"10^{math.log10(factor):.0f}",
+        "percent": f"{percent:.{digits}f}",
+    }

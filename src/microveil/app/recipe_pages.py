@@ -1,0 +1,117 @@
+"""The steps that write the recipe: columns and promise; and the recipe itself."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from microveil.app.columns_step import column_fields, declare_columns, undeclared
+from microveil.app.drafts import Draft, StaleDraftError
+from microveil.app.forms import Errors, Form
+from microveil.app.promise_step import in_other_words, promise, promise_fields
+from microveil.app.recipes import recipe_text
+from microveil.app.site import Site, site_of
+from microveil.app.work_pages import looked_at_table, work_of
+from microveil.privacy import Scope
+from microveil.release.recipe import read_recipe
+from microveil.schema import COLUMN_KINDS, Role
+
+__all__ = ["ROUTES"]
+
+
+def _columns(
+    site: Site, draft: Draft, form: Form | None = None, errors: Errors | None = None
+) -> Response:
+    columns = list(column_fields(draft, form))
+    return site.page(
+        "columns.html",
+        status=422 if errors else 200,
+        names={column.field(field): column.name for column in columns for field in column.values},
+        draft=draft,
+        step="columns",
+        errors=errors or Errors(),
+        columns=columns,
+        left=undeclared(draft) if form is not None and not errors else [],
+        roles=list(Role),
+        kinds=list(COLUMN_KINDS),
+        work=work_of(site, draft, "inspect"),
+    )
+
+
+def _promise(
+    site: Site, draft: Draft, form: Form | None = None, errors: Errors | None = None
+) -> Response:
+    fields = promise_fields(draft, form)
+    return site.page(
+        "promise.html",
+        status=422 if errors else 200,
+        draft=draft,
+        step="promise",
+        errors=errors or Errors(),
+        left=undeclared(draft),
+        fields=fields,
+        scopes=[Scope.ROW, Scope.VECTOR, Scope.CLUSTER],
+        meanings=[(budget, in_other_words(budget)) for budget in (0.1, 0.5, 1.0, 2.0, 5.0)],
+    )
+
+
+async def _show_columns(request: Request) -> Response:
+    site = site_of(request)
+    draft = looked_at_table(site, site.draft(request))
+    return _columns(site, draft)
+
+
+async def _change_columns(request: Request) -> Response:
+    site = site_of(request)
+    draft, form = site.draft(request), await site.form(request)
+    if draft.proposal is None:
+        return site.to(draft, "columns")
+    _, errors = declare_columns(draft, form)
+    try:
+        draft = site.drafts.change(
+            draft.id, site.version(form), lambda one: declare_columns(one, form)[0]
+        )
+    except StaleDraftError as error:
+        return site.stale(draft, "columns", error)
+    if errors or undeclared(draft):
+        return _columns(site, draft, form, errors)
+    return site.to(draft, "promise")
+
+
+async def _show_promise(request: Request) -> Response:
+    site = site_of(request)
+    return _promise(site, site.draft(request))
+
+
+async def _change_promise(request: Request) -> Response:
+    site = site_of(request)
+    draft, form = site.draft(request), await site.form(request)
+    changed, errors = promise(draft, form)
+    if not errors:
+        with errors.beside("page"):
+            read_recipe(changed.recipe)
+    if errors:
+        return _promise(site, draft, form, errors)
+    try:
+        draft = site.drafts.change(draft.id, site.version(form), lambda one: promise(one, form)[0])
+    except StaleDraftError as error:
+        return site.stale(draft, "promise", error)
+    return site.to(draft, "trade-off")
+
+
+async def _recipe(request: Request) -> Response:
+    site = site_of(request)
+    draft = site.draft(request)
+    return Response(
+        recipe_text(draft.recipe, draft.opened),
+        media_type="application/toml",
+        headers={"Content-Disposition": 'attachment; filename="recipe.toml"'},
+    )
+
+
+ROUTES = (
+    Route("/drafts/{draft}/columns", _show_columns),
+    Route("/drafts/{draft}/columns", _change_columns, methods=["POST"]),
+    Route("/drafts/{draft}/promise", _show_promise),
+    Route("/drafts/{draft}/promise", _change_promise, methods=["POST"]),
+    Route("/drafts/{draft}/recipe.toml", _recipe),
+)

@@ -1,0 +1,120 @@
+"""What all pages of the site share: the folder, drafts and work, and how a page is made."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from microveil.app.drafts import Draft, Drafts, StaleDraftError
+from microveil.app.forms import Errors, Form, read_form
+from microveil.app.places import Folder
+from microveil.app.texts import texts
+from microveil.app.work import Works
+
+__all__ = ["STEPS", "Site", "site_of"]
+
+# In their order; each is a page with an address of its own.
+STEPS = ("file", "columns", "promise", "trade-off", "release", "result")
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("microveil.app"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals["t"] = texts()
+    return environment
+
+
+@dataclass(frozen=True, kw_only=True)
+class Site:
+    """One person's pages on one folder.
+
+    Attributes
+    ----------
+    folder : Folder
+        What may be opened.
+    works : Works
+    drafts : Drafts
+    """
+
+    folder: Folder
+    works: Works
+    drafts: Drafts = field(default_factory=Drafts)
+    environment: Environment = field(default_factory=_environment)
+
+    def page(self, template: str, *, status: int = 200, **context: Any) -> HTMLResponse:
+        """Fill in a template: all that it shows is escaped."""
+        shown = {"draft": None, "step": "", "errors": Errors(), "error": None, **context}
+        made = self.environment.get_template(template).render(steps=self.steps(shown), **shown)
+        return HTMLResponse(made, status_code=status)
+
+    def steps(self, shown: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return the steps with their addresses, as far as a draft has come."""
+        draft: Draft | None = shown["draft"]
+        return [
+            {
+                "id": step,
+                "number": number,
+                "here": step == shown["step"],
+                "address": None if draft is None else f"/drafts/{draft.id}/{step}",
+            }
+            for number, step in enumerate(STEPS, 1)
+        ]
+
+    def draft(self, request: Request) -> Draft:
+        """Return the draft that an address names.
+
+        Raises
+        ------
+        HTTPException
+            If there is none.
+        """
+        draft = self.drafts.get(request.path_params["draft"])
+        if draft is None:
+            raise HTTPException(404)
+        return draft
+
+    async def form(self, request: Request) -> Form:
+        """Read what a form sent.
+
+        Raises
+        ------
+        HTTPException
+            If it is none.
+        """
+        try:
+            return read_form(await request.body())
+        except ValueError:
+            raise HTTPException(400) from None
+
+    def version(self, form: Form) -> int:
+        """Return the version that a form was shown for: one that says none is out of date."""
+        return int(form["version"]) if form["version"].isdecimal() else -1
+
+    def to(self, draft: Draft, step: str) -> Response:
+        """Go to a step, by an address that a reload does not send a form to."""
+        return RedirectResponse(f"/drafts/{draft.id}/{step}", status_code=303)
+
+    def stale(self, draft: Draft, step: str, error: StaleDraftError) -> Response:
+        """Say that the draft was changed elsewhere."""
+        return self.page("error.html", status=409, draft=draft, step=step, error=error)
+
+    @property
+    def place(self) -> str:
+        """The folder, in words."""
+        return str(Path(self.folder.root))
+
+
+def site_of(request: Request) -> Site:
+    """Return the site that a request is for."""
+    site: Site = request.app.state.site
+    return site

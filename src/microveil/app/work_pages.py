@@ -1,0 +1,293 @@
+"""The steps with work in the background: trade-off, release and result."""
+
+import shlex
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from microveil.app.columns_step import undeclared
+from microveil.app.drafts import Draft, Proposal, StaleDraftError
+from microveil.app.forms import Errors, Form
+from microveil.app.recipes import recipe_text
+from microveil.app.site import Site, site_of
+from microveil.app.work import State, Work
+from microveil.errors import MicroveilError, RequestError
+
+__all__ = ["ROUTES", "looked_at_table", "started", "work_of"]
+
+# The page of each kind of work, to which a cancelled one goes back.
+PAGES = {"inspect": "columns", "advise": "trade-off", "compare": "trade-off", "protect": "release"}
+STEPS_OF_METHODS = ("partition", "sensitivity", "composition")
+# So many options are compared at most, each so many times.
+MOST_COMPARED, RUNS = 4, 3
+# Pages that a release has, by the folder they lie in, and what they may do: nothing but be seen.
+DOCUMENTS = {"public": ("folder", "report.html"), "custodian": ("custodian", "report.html")}
+ALONE = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
+
+
+def started(site: Site, draft: Draft, task: Mapping[str, Any]) -> Draft:
+    """Start work of a draft in the background."""
+    work = site.works.start(task)
+    kind = str(task["task"])
+    return site.drafts.note(draft.id, lambda one: replace(one, works={**one.works, kind: work.id}))
+
+
+def work_of(site: Site, draft: Draft, kind: str) -> Work | None:
+    """Return the work of a kind that was started last for a draft, while it is remembered."""
+    try:
+        return site.works[draft.works[kind]]
+    except KeyError:
+        return None
+
+
+def found_of(work: Work | None) -> Mapping[str, Any] | None:
+    """Return what work found, once it is done."""
+    return work.result if work is not None and work.state is State.DONE else None
+
+
+def looked_at_table(site: Site, draft: Draft) -> Draft:
+    """Take into a draft what was found out about its table, once it was."""
+    found = found_of(work_of(site, draft, "inspect"))
+    if draft.proposal is not None or found is None:
+        return draft
+    columns = found["columns"]
+    proposal = Proposal(
+        kinds={name: column["kind"] for name, column in columns.items()},
+        entries={name: column["entry"] for name, column in columns.items()},
+        remarks={name: tuple(column["notes"]) for name, column in columns.items()},
+        request=found["request"],
+        n_records=found["n_records"],
+        unit=found["unit"],
+    )
+    with_file = {} if "file" in draft.recipe else {"file": found.get("file") or None}
+    return site.drafts.note(
+        draft.id, lambda one: replace(one.asking(**with_file), proposal=proposal)
+    )
+
+
+def _command(draft: Draft, work: Work | None) -> str:
+    """Write the command that does with the recipe what was done here."""
+    found = found_of(work)
+    folder = "release" if found is None else str(found["folder"])
+    words = ["microveil", "protect", draft.path, "--recipe", "recipe.toml", "-o", folder]
+    return shlex.join(words)
+
+
+def _chosen(work: Work | None, form: Form) -> dict[str, Any]:
+    """Return what a person chose of the options: their own request, or one that was shown."""
+    found = found_of(work)
+    if form["option"] in ("", "own") or found is None:
+        return {}
+    options = found["advice"]["options"]
+    if not form["option"].isdecimal() or int(form["option"]) >= len(options):
+        raise RequestError("option", "there is no such option", "choose one of those shown")
+    option = options[int(form["option"])]
+    steps = {name: option.get(name) for name in STEPS_OF_METHODS}
+    delta = {} if option["method"] == "dp-synthetic" else {"delta": None}
+    return {"method": option["method"], "k": option["k"], **steps, **delta}
+
+
+def _trade_off(site: Site, draft: Draft, error: MicroveilError | None = None) -> Response:
+    work, comparing = (work_of(site, draft, kind) for kind in ("advise", "compare"))
+    found = found_of(work)
+    own = {} if found is None else found["advice"]["asked"]
+    others = [] if found is None else list(enumerate(found["advice"]["options"]))
+    options = [("own", own), *((str(n), option) for n, option in others if option != own)]
+    return site.page(
+        "trade-off.html",
+        status=422 if error else 200,
+        draft=draft,
+        step="trade-off",
+        error=error,
+        work=work,
+        found=found,
+        options=options if own else [],
+        # Beyond its double the mean itself is the better table: bars end there.
+        most=min(2.0, max((option.get("over_variance") or 0 for _, option in options)) or 1),
+        left=undeclared(draft),
+        comparing=comparing,
+        compared=found_of(comparing),
+    )
+
+
+def _release(
+    site: Site,
+    draft: Draft,
+    work: Work | None,
+    errors: Errors | None = None,
+    form: Form | None = None,
+) -> Response:
+    return site.page(
+        "release.html",
+        status=422 if errors else 200,
+        draft=draft,
+        step="release",
+        errors=errors or Errors(),
+        work=work,
+        left=undeclared(draft),
+        folder="release" if form is None else form["folder"],
+        place=site.place,
+    )
+
+
+async def _show_trade_off(request: Request) -> Response:
+    site = site_of(request)
+    draft = site.draft(request)
+    found = found_of(work_of(site, draft, "advise"))
+    shown = set[str]()
+    if found is not None:
+        shown.add("public" if found["is_public"] else "data")
+    if found_of(work_of(site, draft, "compare")) is not None:
+        shown.add("data")
+    draft = site.drafts.note(draft.id, lambda one: replace(one, seen=one.seen | shown))
+    return _trade_off(site, draft)
+
+
+async def _advise(request: Request) -> Response:
+    site = site_of(request)
+    draft = site.draft(request)
+    started(site, draft, {"task": "advise", "path": draft.path, "recipe": dict(draft.recipe)})
+    return site.to(draft, "trade-off")
+
+
+async def _choose(request: Request) -> Response:
+    site = site_of(request)
+    draft, form = site.draft(request), await site.form(request)
+    work = work_of(site, draft, "advise")
+    try:
+        chosen = _chosen(work, form)
+        draft = site.drafts.change(draft.id, site.version(form), lambda one: one.choosing(**chosen))
+    except StaleDraftError as error:
+        return site.stale(draft, "trade-off", error)
+    except MicroveilError as error:
+        return _trade_off(site, draft, error)
+    return site.to(draft, "release")
+
+
+async def _compare(request: Request) -> Response:
+    """Compare what is asked for and what is better on the table itself, by drawing."""
+    site = site_of(request)
+    draft = site.draft(request)
+    found = found_of(work_of(site, draft, "advise"))
+    if found is None:
+        return site.to(draft, "trade-off")
+    options = [found["advice"]["asked"], *found["advice"]["options"]][:MOST_COMPARED]
+    task = {
+        "task": "compare",
+        "path": draft.path,
+        "recipe": dict(draft.recipe),
+        "methods": list(dict.fromkeys(map(_in_words, options))),
+        "ks": sorted({option["k"] for option in options if option["k"] is not None}),
+        "epsilons": [draft.recipe["epsilon"]],
+        "runs": RUNS,
+    }
+    started(site, draft, task)
+    return site.to(draft, "trade-off")
+
+
+def _in_words(option: Mapping[str, Any]) -> str:
+    """Name a method with its steps as `compare` has them: behind its id."""
+    steps = [f"{name}={option[name]}" for name in STEPS_OF_METHODS if option.get(name)]
+    return ":".join([option["method"], *steps])
+
+
+async def _document(request: Request) -> Response:
+    """Show a page that a release or a comparison has, by itself: nothing in it can do anything."""
+    site = site_of(request)
+    draft, which = site.draft(request), request.path_params["which"]
+    text: str | None = None
+    if which in ("comparison", "picture"):
+        compared = found_of(work_of(site, draft, "compare"))
+        text = None if compared is None else compared["report" if which == "comparison" else which]
+    elif which in DOCUMENTS:
+        released = found_of(work_of(site, draft, "protect"))
+        folder, name = DOCUMENTS[which]
+        if released is not None and name in released["files"][folder]:
+            path = Path(released[folder], name)
+            with suppress(OSError):
+                text = await run_in_threadpool(path.read_text, "utf-8")
+    if text is None:
+        raise HTTPException(404)
+    kind = "image/svg+xml" if which == "picture" else "text/html"
+    return Response(text, media_type=kind, headers={"Content-Security-Policy": ALONE})
+
+
+async def _show_release(request: Request) -> Response:
+    site = site_of(request)
+    draft = site.draft(request)
+    work = work_of(site, draft, "protect")
+    return _release(site, draft, work)
+
+
+async def _draw(request: Request) -> Response:
+    site = site_of(request)
+    draft, form = site.draft(request), await site.form(request)
+    errors = Errors()
+    with errors.beside("folder"):
+        folder = site.folder.place_for(form["folder"])
+    if errors:
+        return _release(site, draft, None, errors, form)
+    options = {"public_report": bool(form["public_report"]), "linkage": not form["no_linkage"]}
+    task = {"task": "protect", "path": draft.path, "recipe": dict(draft.recipe),
+            "folder": str(folder), "options": options}  # fmt: skip
+    started(site, draft, task)
+    return site.to(draft, "release")
+
+
+async def _show_result(request: Request) -> Response:
+    site = site_of(request)
+    draft = site.draft(request)
+    work = work_of(site, draft, "protect")
+    return site.page(
+        "result.html",
+        draft=draft,
+        step="result",
+        result=found_of(work),
+        recipe=recipe_text(draft.recipe, draft.opened),
+        command=_command(draft, work),
+    )
+
+
+async def _progress(request: Request) -> Response:
+    site = site_of(request)
+    draft, kind = site.draft(request), request.path_params["kind"]
+    work = work_of(site, draft, kind)
+    if work is None:
+        raise HTTPException(404)
+    answer = site.page("progress.html", draft=draft, work=work, kind=kind)
+    if work.state.is_end:
+        answer.headers["HX-Refresh"] = "true"
+    return answer
+
+
+async def _cancel(request: Request) -> Response:
+    site = site_of(request)
+    draft, kind = site.draft(request), request.path_params["kind"]
+    work = work_of(site, draft, kind)
+    if work is None or kind not in PAGES:
+        raise HTTPException(404)
+    site.works.cancel(work.id)
+    await site.works.wait(work.id)
+    return RedirectResponse(f"/drafts/{draft.id}/{PAGES[kind]}", status_code=303)
+
+
+ROUTES = (
+    Route("/drafts/{draft}/trade-off", _show_trade_off),
+    Route("/drafts/{draft}/trade-off", _choose, methods=["POST"]),
+    Route("/drafts/{draft}/advice", _advise, methods=["POST"]),
+    Route("/drafts/{draft}/comparison", _compare, methods=["POST"]),
+    Route("/drafts/{draft}/documents/{which}", _document),
+    Route("/drafts/{draft}/release", _show_release),
+    Route("/drafts/{draft}/release", _draw, methods=["POST"]),
+    Route("/drafts/{draft}/result", _show_result),
+    Route("/drafts/{draft}/progress/{kind}", _progress),
+    Route("/drafts/{draft}/cancel/{kind}", _cancel, methods=["POST"]),
+)
