@@ -1,0 +1,79 @@
+"""The promise: nobody is protected by default, and each scope asks for what `inspect` asks."""
+
+import math
+import tomllib
+
+import numpy as np
+import pytest
+from drafted import drafted
+
+from microveil.app.forms import Form
+from microveil.app.promise_step import in_other_words, promise, promise_fields
+from microveil.release.proposal import propose_recipe
+
+FULL = {"who": "record", "scope": "vector", "epsilon": "1"}
+
+
+def test_nothing_is_chosen_before_a_person_chooses():
+    """Neither who is protected, nor what may be looked at, nor a budget."""
+    fields = promise_fields(drafted()[1])
+    assert set(fields.values.values()) == {""}
+
+
+@pytest.mark.parametrize("missing", ["who", "scope", "epsilon"])
+def test_a_blank_blocks_with_the_reason_beside_the_field(missing):
+    """And the recipe stays as it was."""
+    _, draft = drafted()
+    changed, errors = promise(draft, Form({**FULL, missing: ""}))
+    assert list(errors) == [missing]
+    assert changed is draft
+
+
+@pytest.mark.parametrize("scope", ["cluster", "vector", "row"])
+def test_a_scope_asks_for_the_method_that_inspect_proposes_for_it(scope):
+    """The page has no opinion of its own."""
+    proposed = tomllib.loads(propose_recipe({"AGE": np.arange(9)}, scope=scope))
+    draft, errors = promise(drafted()[1], Form({**FULL, "scope": scope}))
+    assert not errors
+    for name in ("method", "k", "partition", "delta", "exact_cells", "outside", "missing"):
+        assert draft.recipe.get(name) == proposed.get(name), name
+    assert draft.recipe["scope"] == scope
+
+
+def test_a_method_that_was_chosen_for_the_same_scope_stays():
+    """Only another scope, or another unit, asks for another method."""
+    draft, _ = promise(drafted()[1], Form(FULL))
+    chosen = draft.asking(method="dp-um", k=50)
+    again, _ = promise(chosen, Form({**FULL, "epsilon": "2"}))
+    assert (again.recipe["method"], again.recipe["k"], again.recipe["epsilon"]) == ("dp-um", 50, 2)
+    other, _ = promise(again, Form({**FULL, "scope": "cluster"}))
+    assert other.recipe["method"] == "idp-cbls"
+
+
+def test_a_unit_needs_its_column_and_the_most_records_it_has():
+    """Both are facts that a person states; none is read from the table."""
+    _, errors = promise(drafted()[1], Form({**FULL, "who": "unit"}))
+    assert set(errors) == {"unit", "max_rows"}
+    asked = {**FULL, "who": "unit", "unit": "ID", "max_rows": "8", "scope": "row"}
+    draft, errors = promise(drafted()[1], Form(asked))
+    assert not errors
+    assert (draft.recipe["unit"], draft.recipe["max_rows"]) == ("ID", 8)
+    back, _ = promise(draft, Form({**asked, "who": "record"}))
+    assert "unit" not in back.recipe
+    assert "max_rows" not in back.recipe
+
+
+@pytest.mark.parametrize("epsilon", ["0", "-1", "x", "nan", "1e999"])
+def test_a_bad_budget_gets_the_sentence_of_the_command_line(epsilon):
+    """Beside the field."""
+    _, errors = promise(drafted()[1], Form({**FULL, "epsilon": epsilon}))
+    assert "epsilon" in errors["epsilon"]
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
+def test_odds_are_those_of_the_budget(epsilon):
+    """From as likely as not to e^epsilon to one."""
+    found = in_other_words(epsilon)
+    assert math.isclose(float(found["factor"]), math.exp(epsilon), rel_tol=0.05)
+    share = math.exp(epsilon) / (1 + math.exp(epsilon))
+    assert abs(float(found["percent"]) - 100 * share) < 0.6

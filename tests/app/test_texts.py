@@ -1,0 +1,52 @@
+"""One catalogue holds every sentence of the page."""
+
+import re
+from importlib.resources import files
+
+import pytest
+
+from microveil.app.texts import texts
+from microveil.privacy import Scope
+from microveil.schema import COLUMN_KINDS, Role
+
+TEMPLATES = files("microveil.app") / "templates"
+
+
+def used():
+    """Yield the names of sentences that templates ask for."""
+    for template in TEMPLATES.iterdir():
+        if template.name.endswith((".html", ".svg")):
+            yield from re.findall(r"\bt\('([\w.-]+)'", template.read_text(encoding="utf-8"))
+
+
+def test_every_sentence_that_is_asked_for_is_there():
+    """No page fails for want of a sentence."""
+    assert set(used())
+    for name in set(used()) - {"steps.", "roles.", "kinds.", "promise.", "scopes.", "result."}:
+        assert texts()(name)
+
+
+def test_what_a_recipe_can_say_has_a_sentence():
+    """Each role, each kind of column and each scope."""
+    assert set(texts().section("roles")) == {role.value for role in Role}
+    assert set(texts().section("kinds")) == {kind.value for kind in COLUMN_KINDS}
+    for scope in Scope:
+        assert texts()(f"scopes.{scope.value}")
+        assert texts()(f"scopes.{scope.value}_hint")
+
+
+def test_a_sentence_that_is_missing_is_an_error():
+    """And never a blank place on the page."""
+    with pytest.raises(KeyError):
+        texts()("file.nothing_of_the_kind")
+
+
+def test_templates_hold_no_sentence_of_their_own():
+    """Another language is another file: between tags there is no word but of values."""
+    for template in TEMPLATES.iterdir():
+        if not template.name.endswith(".html"):
+            continue
+        text = template.read_text(encoding="utf-8")
+        text = re.sub(r"\{[{%#].*?[}%#]\}", "", text, flags=re.DOTALL)
+        between = re.sub(r"<[^>]*>|[a-z-]+=\"[^\"]*\"", " ", text, flags=re.DOTALL)
+        assert not re.search(r"[A-Za-z]{3}", between), (template.name, between.split())
