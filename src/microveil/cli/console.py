@@ -12,6 +12,7 @@ from typing import Any
 
 import typer
 
+from microveil.commands.time_left import time_left
 from microveil.text import readable
 
 __all__ = [
@@ -23,21 +24,6 @@ __all__ = [
     "step_progress",
 ]
 
-# What part of the time that a release takes is behind when a step begins, by its first word:
-# measured of dp-um, idp-vector and dp-synthetic on files of 10^7 records and 15 or 20 attributes.
-BEHIND = {
-    "partitioning": 0.15,
-    "auditing": 0.25,
-    "randomising": 0.4,
-    "counting": 0.3,
-    "choosing": 0.32,
-    "drawing": 0.35,
-    "comparing": 0.55,
-    "linking": 0.7,
-    "writing": 0.75,
-}
-# Seconds before which nobody wants to know.
-LONG = 5.0
 # Seconds over which speed is taken: methods and k differ in cost, and a run may take a minute.
 SPEED_OVER = 600.0
 
@@ -95,32 +81,6 @@ def step_progress() -> Iterator[Callable[[str], None]]:
             bar.update(task, description=step if left is None else f"{step}, {left}")
 
         yield show
-
-
-def time_left(step: str, elapsed: float) -> str | None:
-    """Estimate at the beginning of a step how long a release still takes, in words.
-
-    Parameters
-    ----------
-    step : str
-    elapsed : float
-        Seconds since the first one.
-
-    Returns
-    -------
-    str or None
-        None where it is too early to say, or soon done.
-
-    Examples
-    --------
-    >>> time_left("comparing distributions", 150.0), time_left("reading AGE", 150.0)
-    ('about 2 min left', None)
-    """
-    share = BEHIND.get(step.partition(" ")[0])
-    if share is None or elapsed < LONG:
-        return None
-    left = elapsed * (1 - share) / share
-    return f"about {left / 60:.0f} min left" if left >= 60 else f"about {left:.0f} s left"
 
 
 @contextmanager
