@@ -37,7 +37,7 @@ from microveil.release.selection import STEPS_CHOSEN, options
 from microveil.release.settling import Settled, SettledParts, plan_settled, settle_asked
 from microveil.text import aligned, one_line
 
-__all__ = ["Advice", "advise", "better_options", "kept_scope"]
+__all__ = ["Advice", "advice_and_plan", "advise", "better_options", "kept_scope"]
 
 # How many options a person is shown.
 SHOWN = 5
@@ -198,12 +198,29 @@ def advise(
     (('AGE',), 'vector')
     """
     asked = merged({} if recipe is None else read_recipe(recipe), arguments)
+    return advice_and_plan(table, asked)[0]
+
+
+def advice_and_plan(table: Any, asked: Mapping[str, Any]) -> tuple[Advice, Plan]:
+    """Return the advice on a request, and the plan that it was taken of.
+
+    Parameters
+    ----------
+    table : data frame or dict of numpy arrays
+    asked : dict
+        The arguments of `protect`, a recipe's among them.
+
+    Raises
+    ------
+    MicroveilError
+        As `advise`.
+    """
     engine = remembering(engine_of(asked))
     settled = settle_asked(table, asked, engine)
     planned = plan_settled(settled, engine)
     if isinstance(settled, SettledParts):
-        return _of_parts(settled, planned, engine)
-    return _advice(settled, planned, engine)
+        return _of_parts(settled, planned, engine), planned
+    return _advice(settled, planned, engine), planned
 
 
 def _advice(settled: Settled, planned: Plan, engine: Engine) -> Advice:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from microveil.audit.advice import Advice, advise
+from microveil.audit.advice import Advice, advice_and_plan
 from microveil.audit.empirical import EmpiricalAudit, empirical_audit
 from microveil.audit.exact import Audit, audit, audit_of
 from microveil.commands.asking import (
@@ -17,10 +17,11 @@ from microveil.commands.released_request import original_of, request_of
 from microveil.engines import engine_of
 from microveil.errors import stands_alone
 from microveil.files.text import TextFormat
+from microveil.release import Plan
 from microveil.release.request import Advised
 from microveil.release.settling import Settled, plan_settled, settle_asked
 
-__all__ = ["advise_file", "audit_file", "audit_release"]
+__all__ = ["advise_file", "audit_file", "audit_release", "foresee_file"]
 
 Progress = Callable[[str], None]
 
@@ -99,6 +100,34 @@ def advise_file(
     path: str | Path, *, progress: Progress = lambda _step: None, **arguments: Any
 ) -> Advice:
     """Say what to expect of `protect_file`: the same arguments without the folder."""
+    return foresee_file(path, progress=progress, **arguments)[0]
+
+
+@stands_alone
+def foresee_file(
+    path: str | Path, *, progress: Progress = lambda _step: None, **arguments: Any
+) -> tuple[Advice, Plan]:
+    """Say what to expect of `protect_file`, and plan it: its guarantee is that of the release.
+
+    Parameters
+    ----------
+    path : str or Path
+    progress : callable
+        Gets the name of each step.
+    **arguments
+        As for `protect_file`, without the folder.
+
+    Returns
+    -------
+    Advice
+    Plan
+        Both depend on the data, but for the plan's guarantee and notes.
+
+    Raises
+    ------
+    MicroveilError
+        If the request or the table breaks a rule.
+    """
     source, asked = asked_of(path, progress=progress, **apart(arguments))
     progress("weighing")
-    return advise(source.frame, **asked)
+    return advice_and_plan(source.frame, asked)
