@@ -1,0 +1,250 @@
+"""The tasks of the page, each as the command line carries it out: a mapping in, a mapping out.
+
+A recipe is a mapping in the form of a recipe file, paths are absolute. What is said of progress is
+``{"progress": ...}``, with ``done`` and ``total`` where it is counted.
+"""
+
+import tempfile
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from microveil.errors import RequestError
+
+if TYPE_CHECKING:
+    from microveil.privacy import Guarantee
+
+__all__ = ["OPTIONS", "TASKS", "Say", "Task", "advised", "compared", "inspected", "protected"]
+
+Say = Callable[[Mapping[str, Any]], None]
+Task = Mapping[str, Any]
+
+# What a task to protect may say beside the recipe: arguments of `protect_file`.
+OPTIONS = frozenset(
+    {
+        "bounds_alpha",
+        "decimals_from_data",
+        "escape_formulas",
+        "format",
+        "into",
+        "ledger",
+        "linkage",
+        "overwrite",
+        "public_report",
+        "with_measurements",
+    }
+)
+
+
+def inspected(task: Task, say: Say) -> dict[str, Any]:
+    """Look at a file and propose a recipe: what `microveil inspect` prints, as entries.
+
+    Parameters
+    ----------
+    task : dict
+        ``path``; ``scope``, and of ``file`` separator, decimal and encoding, where they are said.
+    say : callable
+        Gets the progress.
+
+    Returns
+    -------
+    dict
+        ``name`` of the source, ``n_records``, ``columns``: by name the ``kind``, the ``entry``
+        proposed and ``notes``, the comments beside it; ``request``, what is proposed of the
+        request; ``file``, how a file of text is written; ``unit``, a column whose values repeat
+        like the numbers of households, or None; and the ``recipe`` as text. No value of the table.
+    """
+    from microveil.commands.files import inspect_file
+    from microveil.files.text import text_format
+
+    say({"progress": "reading the table"})
+    written = {"separator": None, "decimal": ".", "encoding": "utf-8", **(task.get("file") or {})}
+    source, recipe = inspect_file(
+        task["path"], text_format(**written), None, scope=task.get("scope")
+    )
+    proposed = tomllib.loads(recipe)
+    entries, notes = proposed.pop("attributes", {}), _notes_of(recipe)
+    return {
+        "name": source.name,
+        "n_records": source.frame.height,
+        "columns": {
+            name: {"kind": entry["type"], "entry": entry, "notes": notes.get(name, [])}
+            for name, entry in entries.items()
+        },
+        "file": proposed.pop("file", None),
+        "request": proposed,
+        "unit": _likely_unit(recipe),
+        "recipe": recipe,
+    }
+
+
+def _notes_of(recipe: str) -> dict[str, list[str]]:
+    """Return the comments of a proposed recipe by the attribute whose entry they stand in."""
+    found: dict[str, list[str]] = {}
+    name = None
+    for line in recipe.splitlines():
+        if line.startswith("["):
+            table = tomllib.loads(line)
+            name = next(iter(table["attributes"]), None) if "attributes" in table else None
+        elif name is not None and (comment := _comment_of(line)):
+            found.setdefault(name, []).append(comment)
+    return found
+
+
+def _comment_of(line: str) -> str:
+    """Return the comment of a line of TOML: a sharp in a text begins none."""
+    for place in (place for place, letter in enumerate(line) if letter == "#"):
+        try:
+            tomllib.loads(line[:place])
+        except tomllib.TOMLDecodeError:
+            continue
+        return line[place + 1 :].strip()
+    return ""
+
+
+def _likely_unit(recipe: str) -> str | None:
+    """Return the column that a comment of a proposed recipe offers as the unit."""
+    said = (line[2:] for line in recipe.splitlines() if line.startswith("# unit = "))
+    return next((str(tomllib.loads(line)["unit"]) for line in said), None)
+
+
+def advised(task: Task, say: Say) -> dict[str, Any]:
+    """Say what to expect of a request, and what its release would guarantee.
+
+    Parameters
+    ----------
+    task : dict
+        ``path`` and ``recipe``.
+    say : callable
+        Gets the progress.
+
+    Returns
+    -------
+    dict
+        ``advice`` as `Advice.to_dict` has it, its ``text``, whether it is ``is_public``, why
+        `protect` would refuse the request in ``refused``; the ``guarantee``, its ``summary`` and
+        the ``notes`` on the plan. Figures of the advice depend on the data.
+    """
+    from microveil.commands.auditing import foresee_file
+
+    advice, planned = foresee_file(task["path"], recipe=task["recipe"], progress=_steps(say))
+    return {
+        "advice": advice.to_dict(),
+        "text": advice.to_text(),
+        "is_public": advice.is_public,
+        "refused": advice.refused,
+        **_promised(planned.guarantee),
+        "notes": list(planned.notes),
+    }
+
+
+def _promised(guarantee: "Guarantee") -> dict[str, Any]:
+    return {"guarantee": guarantee.to_dict(), "summary": guarantee.summary()}
+
+
+def compared(task: Task, say: Say) -> dict[str, Any]:
+    """Compare methods on a table, in a folder for the time of it.
+
+    Parameters
+    ----------
+    task : dict
+        ``path``, ``recipe``, ``methods``, ``ks``, ``epsilons`` and ``runs``; ``jobs`` and
+        ``linkage``, where they are said.
+    say : callable
+        Gets the runs done and the runs in all.
+
+    Returns
+    -------
+    dict
+        ``comparison`` as `Comparison.to_dict` has it, its ``answer``, the ``report``, a page of
+        HTML, and the ``picture``, an SVG, None where records are not linked. All of it depends on
+        the data.
+    """
+    from microveil.commands.files import compare_file
+
+    def counted(done: int, total: int, *_what: str) -> None:
+        say({"progress": "comparing", "done": done, "total": total})
+
+    say({"progress": "reading the table"})
+    asked = {"k": task.get("ks"), "epsilon": task.get("epsilons")}
+    with tempfile.TemporaryDirectory(prefix="microveil-") as folder:
+        found, report, drawn = compare_file(
+            task["path"],
+            Path(folder, "comparison"),
+            methods=task["methods"],
+            runs=task["runs"],
+            jobs=task.get("jobs"),
+            linkage=task.get("linkage", True),
+            progress=counted,
+            recipe=task["recipe"],
+            **{name: value for name, value in asked.items() if value is not None},
+        )
+        return {
+            "comparison": found.to_dict(),
+            "answer": found.answer,
+            "report": report.read_text("utf-8"),
+            "picture": None if drawn is None else drawn.read_text("utf-8"),
+        }
+
+
+def protected(task: Task, say: Say) -> dict[str, Any]:
+    """Protect the table of a file and write the release.
+
+    Parameters
+    ----------
+    task : dict
+        ``path``, ``recipe``, ``folder`` and ``options``, arguments of `protect_file`: see
+        `OPTIONS`.
+    say : callable
+        Gets the progress.
+
+    Returns
+    -------
+    dict
+        ``folder`` and ``custodian``, the names of the ``files`` in each, the ``guarantee``, its
+        ``summary``, the ``notes``, what the releases of the population come to in
+        ``counted``, and the ``custodian_lines``, which depend on the data.
+
+    Raises
+    ------
+    RequestError
+        If there is no such option.
+    """
+    from microveil.commands.files import counted_releases, protect_file
+    from microveil.protect import custodian_lines
+
+    options = dict(task.get("options") or {})
+    for name in sorted(options.keys() - OPTIONS):
+        rule = "a release has no such option"
+        raise RequestError(f"option '{name}'", rule, f"choose from {', '.join(sorted(OPTIONS))}")
+    folder = Path(task["folder"])
+    release = protect_file(
+        task["path"], folder, recipe=task["recipe"], progress=_steps(say), **options
+    )
+    custodian = folder.with_name(f"{folder.name}-custodian")
+    counted = counted_releases(release, folder, options.get("ledger"))
+    return {
+        "folder": f"{folder}",
+        "custodian": f"{custodian}",
+        "files": {
+            place: sorted(path.name for path in where.iterdir())
+            for place, where in (("folder", folder), ("custodian", custodian))
+        },
+        **_promised(release.guarantee),
+        "notes": list(release.notes),
+        "counted": [] if counted is None else list(counted.in_words()),
+        "custodian_lines": list(custodian_lines(release)),
+    }
+
+
+TASKS: Mapping[str, Callable[[Task, Say], dict[str, Any]]] = {
+    "inspect": inspected,
+    "advise": advised,
+    "compare": compared,
+    "protect": protected,
+}
+
+
+def _steps(say: Say) -> Callable[[str], None]:
+    return lambda step: say({"progress": step})

@@ -1,0 +1,386 @@
+"""Work in the background: each task in a process of its own, followed, cancelled and ended."""
+
+import asyncio
+import contextlib
+import os
+import secrets
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from microveil.app.worker import of_line, to_line
+from microveil.commands.time_left import time_left, time_left_of
+from microveil.errors import RequestError
+
+__all__ = ["State", "Step", "Work", "Works"]
+
+# How many tasks are carried out at a time, and how many are remembered.
+AT_ONCE, REMEMBERED = 2, 32
+# Seconds that a task which is cancelled has to clear up, and between one interrupt and the next:
+# the first may come before the process can take it.
+PATIENCE, PAUSE = 10.0, 0.5
+# Bytes that a worker may answer, pages and pictures among them; and that are read at a time.
+MOST, BLOCK = 1 << 28, 1 << 16
+STEPS = 200
+
+
+class AnswerTooLongError(ValueError):
+    """A worker said more than is kept of any."""
+
+
+class State(StrEnum):
+    """What has become of a task."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    REFUSED = "refused"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def is_end(self) -> bool:
+        """Whether nothing more will become of it."""
+        return self not in (State.WAITING, State.RUNNING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A step of a task.
+
+    Attributes
+    ----------
+    words : str
+    seconds : float
+        From the beginning of the task to that of the step.
+    done, total : int or None
+        Where the step is counted.
+    """
+
+    words: str
+    seconds: float
+    done: int | None = None
+    total: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """A task in the background, as it stands.
+
+    Attributes
+    ----------
+    id : str
+        Nobody guesses it.
+    kind : str
+        "inspect", "advise", "compare" or "protect".
+    state : State
+    is_stopping : bool
+        Whether it is being cancelled.
+    steps : tuple of Step
+        Up to the one it is at; of one that is counted the last count alone.
+    time_left : str or None
+        In words, where the step gives an estimate.
+    result : dict or None
+        See `microveil.app.tasks`. It may depend on the data.
+    error : dict or None
+        ``place``, ``rule`` and ``remedy`` of what was refused.
+    failure : str or None
+        The type of an error of another kind, or the signal that ended the process.
+    released : bool
+        Whether a release stands whole in its folder: it may, where a cancel came too late.
+    """
+
+    id: str
+    kind: str
+    state: State = State.WAITING
+    is_stopping: bool = False
+    steps: tuple[Step, ...] = ()
+    time_left: str | None = None
+    result: Mapping[str, Any] | None = field(default=None, repr=False)
+    error: Mapping[str, str] | None = None
+    failure: str | None = None
+    released: bool = False
+
+
+class Works:
+    """Tasks in the background, at most two at a time: others wait for their turn.
+
+    Use it as an asynchronous context manager, or `close` it: no process stays behind. One that is
+    left alone, because this process was killed, ends by itself.
+
+    Parameters
+    ----------
+    folder : str or Path
+        The working directory of the processes.
+    patience : float
+        Seconds that a task which is cancelled has to clear up before it is killed.
+    environment : mapping of str, optional
+        Of the processes; by default as it is now, so that what this process adds stays its own.
+
+    Examples
+    --------
+    >>> async def columns(path: str) -> list[str]:
+    ...     async with Works(".") as works:
+    ...         work = works.start({"task": "inspect", "path": path})
+    ...         return list((await works.wait(work.id)).result["columns"])
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        *,
+        patience: float = PATIENCE,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self._folder, self._patience = Path(folder), patience
+        self._environment = dict(os.environ if environment is None else environment)
+        self._turns = asyncio.Semaphore(AT_ONCE)
+        self._works: dict[str, Work] = {}
+        self._carried: dict[str, asyncio.Task[None]] = {}
+        self._stops: dict[str, asyncio.Event] = {}
+        self._is_closed = False
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    def __getitem__(self, name: str) -> Work:
+        return self._works[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._works
+
+    def start(self, task: Mapping[str, Any]) -> Work:
+        """Start a task, or put it behind those that wait.
+
+        Parameters
+        ----------
+        task : dict
+            See `microveil.app.tasks`.
+
+        Raises
+        ------
+        RequestError
+            If too many wait already, or all is being ended.
+        """
+        self._forget()
+        if self._is_closed or len(self._works) >= REMEMBERED:
+            rule = "the app is ending" if self._is_closed else "too much is under way"
+            raise RequestError("work", rule, "wait until something has ended, or cancel it")
+        line = to_line(task)  # what cannot be written is found out here
+        work = Work(id=secrets.token_urlsafe(9), kind=str(task.get("task")))
+        self._works[work.id], self._stops[work.id] = work, asyncio.Event()
+        running = asyncio.get_running_loop().create_task(self._carry_out(work.id, of_line(line)))
+        self._carried[work.id] = running
+        return work
+
+    def cancel(self, name: str) -> Work:
+        """Cancel a task: by an interrupt, and where that does not end it soon by killing it.
+
+        Returns at once; `wait` for the end. A task that has ended stays as it is.
+        """
+        if not self._works[name].state.is_end:
+            self._change(name, is_stopping=True)
+            self._stops[name].set()
+        return self._works[name]
+
+    async def wait(self, name: str) -> Work:
+        """Wait until a task has ended."""
+        if name in self._carried:
+            await asyncio.shield(self._carried[name])
+        return self._works[name]
+
+    async def close(self) -> None:
+        """Cancel all tasks, wait until their processes have ended, and forget what they found."""
+        self._is_closed = True
+        for name in self._works:
+            self.cancel(name)
+        await asyncio.gather(*self._carried.values())
+        self._works.clear()
+        self._carried.clear()
+        self._stops.clear()
+
+    def _forget(self) -> None:
+        """Forget the oldest of those that have ended, where there are too many."""
+        ended = [name for name, work in self._works.items() if work.state.is_end]
+        for name in ended[: max(0, len(self._works) - REMEMBERED + 1)]:
+            for held in (self._works, self._carried, self._stops):
+                held.pop(name)
+
+    def _change(self, name: str, **changes: Any) -> None:
+        self._works[name] = replace(self._works[name], **changes)
+
+    async def _carry_out(self, name: str, task: dict[str, Any]) -> None:
+        """Wait for a turn, and see a task through to its end."""
+        stop = self._stops[name]
+        turn, stopped = (
+            asyncio.ensure_future(waiting) for waiting in (self._turns.acquire(), stop.wait())
+        )
+        await asyncio.wait((turn, stopped), return_when=asyncio.FIRST_COMPLETED)
+        stopped.cancel()
+        if not turn.done():
+            turn.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await turn
+        if turn.cancelled():
+            self._change(name, state=State.CANCELLED)
+            return
+        try:
+            await self._run(name, task, stop)
+        except Exception as error:  # noqa: BLE001 -- nobody else sees it
+            self._change(name, state=State.FAILED, failure=type(error).__name__)
+        finally:
+            self._turns.release()
+
+    async def _run(self, name: str, task: dict[str, Any], stop: asyncio.Event) -> None:
+        """Carry a task out in a process of its own."""
+        if stop.is_set():
+            self._change(name, state=State.CANCELLED)
+            return
+        release = task.get("folder")
+        before = _seen(release)
+        # A process that is killed clears nothing up: what is temporary has a folder of its own.
+        temporary = tempfile.mkdtemp(prefix="microveil-app-")
+        try:
+            process = await asyncio.create_subprocess_exec(
+                # Not from the working directory, which holds the user's files, is anything loaded.
+                *(sys.executable, "-P", "-m", "microveil.app.worker"),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+                cwd=self._folder,
+                env=self._environment,
+                start_new_session=True,
+            )
+            said = await self._followed(name, process, {**task, "temporary": temporary}, stop)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+        self._end(name, said, process.returncode, released=_seen(release) not in (None, before))
+
+    async def _followed(
+        self,
+        name: str,
+        process: asyncio.subprocess.Process,
+        task: Mapping[str, Any],
+        stop: asyncio.Event,
+    ) -> dict[str, Any]:
+        """Give a process its task, and follow what it says until it ends."""
+        assert process.stdin is not None  # noqa: S101 -- it is a pipe
+        stopper = asyncio.ensure_future(self._stopped(process, stop))
+        try:
+            with contextlib.suppress(ConnectionError):  # it may have ended already
+                process.stdin.write(to_line(task))
+                await process.stdin.drain()
+            said = await self._said(name, process)
+            await process.wait()
+        finally:
+            stopper.cancel()
+            _kill(process)
+            await process.wait()
+            process.stdin.close()
+        return said
+
+    async def _stopped(self, process: asyncio.subprocess.Process, stop: asyncio.Event) -> None:
+        """Interrupt a process once it is to stop, and kill it where it does not."""
+        await stop.wait()
+        give_up = time.monotonic() + self._patience
+        while time.monotonic() < give_up:
+            with contextlib.suppress(ProcessLookupError):
+                process.send_signal(signal.SIGINT)
+            await asyncio.sleep(min(PAUSE, self._patience))
+        _kill(process)
+
+    async def _said(self, name: str, process: asyncio.subprocess.Process) -> dict[str, Any]:
+        """Read the lines of a process up to their end; return what they end in."""
+        assert process.stdout is not None  # noqa: S101 -- it is a pipe
+        began, size, said = time.monotonic(), 0, dict[str, Any]()
+        self._change(name, state=State.RUNNING)
+        rest = bytearray()
+        while block := await process.stdout.read(BLOCK):
+            size += len(block)
+            if size > MOST:
+                raise AnswerTooLongError
+            *lines, last = block.split(b"\n")
+            for line in lines:
+                found = _object(bytes(rest) + line)
+                rest.clear()
+                if "progress" in found:
+                    self._step(name, found, time.monotonic() - began)
+                else:
+                    said |= found
+            rest += last
+        return said
+
+    def _step(self, name: str, found: Mapping[str, Any], seconds: float) -> None:
+        """Take note of a step, or of how far the one at hand has come."""
+        words, done, total = str(found["progress"]), found.get("done"), found.get("total")
+        steps, begun = self._works[name].steps, seconds
+        if done is None or total is None:
+            left = time_left(words, seconds)
+        else:
+            if steps and steps[-1].words == words:
+                begun, steps = steps[-1].seconds, steps[:-1]
+            left = time_left_of(done, total, seconds - begun)
+        step = Step(words=words, seconds=begun, done=done, total=total)
+        self._change(name, steps=(*steps, step)[-STEPS:], time_left=left)
+
+    def _end(self, name: str, said: Mapping[str, Any], code: int | None, *, released: bool) -> None:
+        """Take note of what became of a task. What is done was not cancelled, whoever asked."""
+        kept = {key: said[key] for key in ("result", "error", "failure") if key in said}
+        if "result" in said:
+            state = State.DONE
+        elif self._works[name].is_stopping:
+            state, kept = State.CANCELLED, {}
+        elif "error" in said:
+            state = State.REFUSED
+        else:
+            state = State.FAILED
+            kept.setdefault("failure", _ending(code))
+        self._change(name, state=state, time_left=None, released=released, **kept)
+
+
+def _kill(process: asyncio.subprocess.Process) -> None:
+    """Kill a process that has not ended, with what it started."""
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    """Read a line; one that an interrupt cut short says nothing."""
+    try:
+        found = of_line(line)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _seen(folder: str | None) -> tuple[int, int] | None:
+    """Return which folder stands at a place, None where there is none."""
+    try:
+        found = os.stat(folder) if folder is not None else None  # noqa: PTH116 -- may be None
+    except OSError:
+        return None
+    return None if found is None else (found.st_ino, found.st_mtime_ns)
+
+
+def _ending(code: int | None) -> str:
+    """Say how a process ended that said nothing: by which signal, or with which exit code."""
+    if code is None or code >= 0:
+        return f"exit code {code}"
+    return signal.Signals(-code).name
