@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from drafted import drafted
 
+from drafted import drafted
 from microveil.app import drafts as module
 from microveil.app.drafts import Drafts, StaleDraftError
 

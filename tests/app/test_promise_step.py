@@ -5,8 +5,8 @@ import tomllib
 
 import numpy as np
 import pytest
-from drafted import drafted
 
+from drafted import drafted
 from microveil.app.forms import Form
 from microveil.app.promise_step import in_other_words, promise, promise_fields
 from microveil.release.proposal import propose_recipe

@@ -1,7 +1,7 @@
 """The first step: which table, and which recipe if there is one."""
 
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Iterable, Mapping
+from pathlib import PurePosixPath
 from typing import Any
 
 from starlette.requests import Request
@@ -34,6 +34,7 @@ def _page(
     except MicroveilError as refused:
         error, status, inside = error or refused, 422, ""
         listing = site.folder.listing("")
+    recipes = [name for name in listing.files if name.casefold().endswith(".toml")]
     return site.page(
         "file.html",
         status=status,
@@ -41,11 +42,19 @@ def _page(
         step="file",
         error=error,
         inside=inside,
-        above=str(Path(inside).parent) if inside else None,
+        above=str(PurePosixPath(inside).parent) if inside else None,
         place=site.place,
-        listing=listing,
+        folders=_places(inside, listing.folders),
+        recipes=_places(inside, recipes),
+        tables=_places(inside, [name for name in listing.files if name not in recipes]),
+        n_unshowable=listing.n_unshowable,
         drafts=site.drafts.all(),
     )
+
+
+def _places(inside: str, names: Iterable[str]) -> list[tuple[str, str]]:
+    """Return each name with its path below the folder that the page was started for."""
+    return [(name, str(PurePosixPath(inside, name))) for name in names]
 
 
 def _table(site: Site, given: str) -> str:

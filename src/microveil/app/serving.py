@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["serve"]
 
-_LIBRARIES = ("uvicorn", "starlette", "jinja2", "python_multipart", "tomli_w")
+_LIBRARIES = ("uvicorn", "starlette", "jinja2", "tomli_w")
 # Seconds that answers under way may still take when the program is ended.
 _LAST_SECONDS = 2
 # Nothing that the server says of a request is written anywhere: it may hold a column's name.
