@@ -13,6 +13,7 @@ from microveil.app.recipes import new_recipe, parsed_recipe
 from microveil.app.site import Site, site_of
 from microveil.app.work_pages import started
 from microveil.errors import FileError, MicroveilError
+from microveil.files.address import address_of, in_file
 from microveil.release.recipe import file_of_recipe
 
 __all__ = ["ROUTES"]
@@ -61,9 +62,13 @@ def _table(site: Site, given: str) -> str:
     """Return the address of a table: a file below the folder, or a database's."""
     if not given:
         raise FileError("table", "no table is chosen", "choose one of the files, or write a path")
-    if "://" in given:
+    address = address_of(given)
+    if address.is_web:
+        rule = "this page asks nothing of other machines"
+        raise FileError("table", rule, "download the table into the folder first")
+    if address.scheme != "file":
         return given
-    return str(site.folder.resolve(given))
+    return in_file(site.folder.resolve(f"{address.path}"), address.table, address.query)
 
 
 def _written(opened: tuple[str, Mapping[str, Any]] | None) -> Mapping[str, str]:

@@ -15,6 +15,7 @@ from microveil.app.forms import Errors, Form, read_form
 from microveil.app.places import Folder
 from microveil.app.texts import texts
 from microveil.app.work import Works
+from microveil.files.address import shown
 
 __all__ = ["STEPS", "Site", "site_of"]
 
@@ -31,6 +32,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.globals["t"] = texts()
+    environment.filters["shown"] = shown
     return environment
 
 

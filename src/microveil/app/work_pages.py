@@ -20,6 +20,7 @@ from microveil.app.recipes import recipe_text
 from microveil.app.site import Site, site_of
 from microveil.app.work import State, Work
 from microveil.errors import MicroveilError, RequestError
+from microveil.files.address import shown
 
 __all__ = ["ROUTES", "looked_at_table", "started", "work_of"]
 
@@ -67,7 +68,8 @@ def looked_at_table(site: Site, draft: Draft) -> Draft:
         n_records=found["n_records"],
         unit=found["unit"],
     )
-    with_file = {} if "file" in draft.recipe else {"file": found.get("file") or None}
+    # A recipe that was opened is its owner's: it says of the file what it said.
+    with_file = {} if draft.opened is not None else {"file": found["file"]}
     return site.drafts.note(
         draft.id, lambda one: replace(one.asking(**with_file), proposal=proposal)
     )
@@ -77,7 +79,7 @@ def _command(draft: Draft, work: Work | None) -> str:
     """Write the command that does with the recipe what was done here."""
     found = found_of(work)
     folder = "release" if found is None else str(found["folder"])
-    words = ["microveil", "protect", draft.path, "--recipe", "recipe.toml", "-o", folder]
+    words = ["microveil", "protect", shown(draft.path), "--recipe", "recipe.toml", "-o", folder]
     return shlex.join(words)
 
 
@@ -142,12 +144,12 @@ async def _show_trade_off(request: Request) -> Response:
     site = site_of(request)
     draft = site.draft(request)
     found = found_of(work_of(site, draft, "advise"))
-    shown = set[str]()
+    kinds = set[str]()
     if found is not None:
-        shown.add("public" if found["is_public"] else "data")
+        kinds.add("public" if found["is_public"] else "data")
     if found_of(work_of(site, draft, "compare")) is not None:
-        shown.add("data")
-    draft = site.drafts.note(draft.id, lambda one: replace(one, seen=one.seen | shown))
+        kinds.add("data")
+    draft = site.drafts.note(draft.id, lambda one: replace(one, seen=one.seen | kinds))
     return _trade_off(site, draft)
 
 

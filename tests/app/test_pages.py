@@ -1,0 +1,197 @@
+"""The pages together: from a file to a release, and what they say where something is wrong."""
+
+import asyncio
+import json
+import re
+
+import pytest
+
+from asgi import asked
+from microveil.app.pages import application
+from microveil.app.places import Folder
+from microveil.commands.files import protect_file
+
+HOSTILE = '<img src=x onerror=alert(1)>"{{7*7}}'
+PEOPLE = "ID,AGE,SEX\n" + "".join(f"{n},{20 + n % 50},{'fm'[n % 2]}\n" for n in range(200))
+DECLARED = {
+    "role-0": "identifier", "type-0": "whole number",
+    "role-1": "confidential", "type-1": "whole number", "lower-1": "0", "upper-1": "120",
+    "role-2": "identifier", "type-2": "text", "all": "yes",
+}  # fmt: skip
+PROMISED = {"who": "record", "scope": "vector", "epsilon": "1"}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "people.csv").write_text(PEOPLE)
+    return tmp_path
+
+
+def on(folder, visit):
+    """Let a visit to the pages on a folder take place, and end all work after it."""
+
+    async def visited():
+        site = application(Folder(folder))
+        async with site.router.lifespan_context(site):
+            return await visit(lambda *request: asked(site, *request))
+
+    return asyncio.run(visited())
+
+
+def version(answer):
+    """Return the version that a page's form is for."""
+    return re.search(r'name="version" value="(\d+)"', answer.text)[1]
+
+
+async def opened(ask, **form):
+    """Choose a table; return the address of its draft once it was looked at."""
+    answer = await ask("POST", "/", {"table": "people.csv", **form})
+    assert answer.status == 303, answer.text
+    draft = answer.location.rpartition("/")[0]
+    await ended(ask, draft, "inspect")
+    return draft
+
+
+async def ended(ask, draft, kind):
+    """Wait until work of a draft has ended."""
+    for _ in range(1200):
+        answer = await ask("GET", f"{draft}/progress/{kind}")
+        if answer.headers.get("hx-refresh"):
+            return
+        await asyncio.sleep(0.05)
+    raise AssertionError(kind)
+
+
+async def saved(ask, draft, step, form):
+    """Save a step."""
+    shown = await ask("GET", f"{draft}/{step}")
+    return await ask("POST", f"{draft}/{step}", {"version": version(shown), **form})
+
+
+def test_the_release_is_that_of_the_command_line_with_the_downloaded_recipe(folder):
+    """The guarantee of the page's release and that of the recipe it hands out are equal."""
+
+    async def visit(ask):
+        draft = await opened(ask)
+        assert (await saved(ask, draft, "columns", DECLARED)).location == f"{draft}/promise"
+        assert (await saved(ask, draft, "promise", PROMISED)).location == f"{draft}/trade-off"
+        await ask("POST", f"{draft}/advice", {})
+        await ended(ask, draft, "advise")
+        shown = await ask("GET", f"{draft}/trade-off")
+        assert "idp-vector" in shown.text
+        await ask("POST", f"{draft}/trade-off", {"version": version(shown), "option": "own"})
+        await ask("POST", f"{draft}/release", {"folder": "out", "public_report": "yes"})
+        await ended(ask, draft, "protect")
+        recipe = await ask("GET", f"{draft}/recipe.toml")
+        public = await ask("GET", f"{draft}/documents/public")
+        assert "sandbox" in public.headers["content-security-policy"]
+        assert "microveil protect" in (await ask("GET", f"{draft}/result")).text
+        return recipe
+
+    (folder / "recipe.toml").write_text(on(folder, visit).text)
+    protect_file(folder / "people.csv", folder / "again", recipe=folder / "recipe.toml")
+    ours, again = (
+        json.loads((folder / name / "guarantee.json").read_text()) for name in ("out", "again")
+    )
+    assert ours == again
+    assert {path.name for path in (folder / "out").iterdir()} >= {"data.csv", "report.html"}
+
+
+def test_the_name_of_a_column_is_text_and_nothing_else(tmp_path):
+    """Markup, script and a template's braces in a header are shown and never carried out."""
+    quoted = HOSTILE.replace('"', '""')
+    (tmp_path / "people.csv").write_text(f'"{quoted}"\n1\n2\n3\n')
+
+    async def visit(ask):
+        draft = await opened(ask)
+        form = {"role-0": "confidential", "type-0": "whole number", "all": "yes"}
+        return [
+            await ask("GET", f"{draft}/columns"),
+            await saved(ask, draft, "columns", form),
+            await ask("GET", f"{draft}/promise"),
+        ]
+
+    for answer in on(tmp_path, visit):
+        assert "<img src=x" not in answer.text
+        assert "49" not in answer.text.replace("49ers", "")
+        assert "&lt;img src=x onerror=alert(1)&gt;" in answer.text
+
+
+def test_of_two_tabs_the_second_is_told_and_changes_nothing(folder):
+    """What the first saved stays."""
+
+    async def visit(ask):
+        draft = await opened(ask)
+        first = version(await ask("GET", f"{draft}/columns"))
+        await ask("POST", f"{draft}/columns", {**DECLARED, "version": first})
+        changed = {**DECLARED, "upper-1": "99"}
+        second = await ask("POST", f"{draft}/columns", {**changed, "version": first})
+        return second, await ask("GET", f"{draft}/recipe.toml")
+
+    second, recipe = on(folder, visit)
+    assert second.status == 409
+    assert "another tab" in second.text
+    assert "120" in recipe.text
+    assert "99" not in recipe.text
+
+
+@pytest.mark.parametrize(
+    ("table", "sentence"),
+    [("../people.csv", "a path must lead downwards"), ("https://example.org/a.csv", "other mach"),
+     ("", "no table is chosen"), ("absent.csv", "absent.csv"), ("file:///etc/passwd", "path"),
+     ("../../people.db?table=a", "a path must lead downwards")],
+)  # fmt: skip
+def test_what_is_not_below_the_folder_is_not_opened(folder, table, sentence):
+    """Neither by a path, nor by an address, nor as a database in a file; nothing is downloaded."""
+    answer = on(folder, lambda ask: ask("POST", "/", {"table": table}))
+    assert answer.status == 422
+    assert sentence in answer.text
+
+
+def test_a_recipe_that_was_opened_is_downloaded_as_it_was(folder):
+    """Letter by letter, while nothing is changed."""
+    text = '# ours\nk = 5\nmethod = "dp-um"\n[attributes.ID]\nrole = "identifier"\ntype = "text"\n'
+    (folder / "ours.toml").write_text(text)
+
+    async def visit(ask):
+        draft = await opened(ask, recipe="ours.toml")
+        await ask("GET", f"{draft}/columns")
+        return await ask("GET", f"{draft}/recipe.toml")
+
+    assert on(folder, visit).text == text
+
+
+def test_a_release_that_is_there_is_not_written_over(folder):
+    """The sentence stands beside the field, and nothing is drawn."""
+    (folder / "out").mkdir()
+
+    async def visit(ask):
+        draft = await opened(ask)
+        return await ask("POST", f"{draft}/release", {"folder": "out"})
+
+    answer = on(folder, visit)
+    assert answer.status == 422
+    assert 'id="folder-wrong"' in answer.text
+
+
+@pytest.mark.parametrize("address", ["/drafts/00000000/columns", "/nothing", "/drafts"])
+def test_an_address_that_is_none_says_so(folder, address):
+    """With the way back, and nothing of the address."""
+    answer = on(folder, lambda ask: ask("GET", address))
+    assert answer.status == 404
+    assert "no such page" in answer.text
+
+
+def test_an_error_of_our_own_shows_its_kind_alone(folder, monkeypatch):
+    """The message of an unforeseen error may hold a value."""
+
+    def fails(*_):
+        raise ZeroDivisionError("secret 4711")
+
+    monkeypatch.setattr("microveil.app.file_pages._page", fails)
+
+    async def visit(ask):
+        with pytest.raises(ZeroDivisionError):  # the server's own log gets it, and keeps nothing
+            await ask("GET", "/")
+
+    on(folder, visit)
