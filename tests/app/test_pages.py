@@ -9,6 +9,8 @@ import pytest
 from asgi import asked
 from microveil.app.pages import application
 from microveil.app.places import Folder
+from microveil.app.tasks import TASKS
+from microveil.app.work import State, Work
 from microveil.commands.files import protect_file
 
 HOSTILE = '<img src=x onerror=alert(1)>"{{7*7}}'
@@ -25,6 +27,31 @@ PROMISED = {"who": "record", "scope": "vector", "epsilon": "1"}
 def folder(tmp_path):
     (tmp_path / "people.csv").write_text(PEOPLE)
     return tmp_path
+
+
+class Instantly:
+    """Work that is carried out at once and in this process: what a worker would answer."""
+
+    def __init__(self, _folder):
+        self._works = {}
+
+    def start(self, task):
+        result = TASKS[task["task"]](task, lambda _said: None)
+        work = Work(id=str(len(self._works)), kind=task["task"], state=State.DONE, result=result)
+        self._works[work.id] = work
+        return work
+
+    def __getitem__(self, name):
+        return self._works[name]
+
+    async def close(self):
+        """End nothing: all is done."""
+
+
+@pytest.fixture
+def instantly(monkeypatch):
+    """Do without processes where a test is about pages alone."""
+    monkeypatch.setattr("microveil.app.pages.Works", Instantly)
 
 
 def on(folder, visit):
@@ -97,6 +124,7 @@ def test_the_release_is_that_of_the_command_line_with_the_downloaded_recipe(fold
     assert {path.name for path in (folder / "out").iterdir()} >= {"data.csv", "report.html"}
 
 
+@pytest.mark.usefixtures("instantly")
 def test_the_name_of_a_column_is_text_and_nothing_else(tmp_path):
     """Markup, script and a template's braces in a header are shown and never carried out."""
     quoted = HOSTILE.replace('"', '""')
@@ -117,6 +145,7 @@ def test_the_name_of_a_column_is_text_and_nothing_else(tmp_path):
         assert "&lt;img src=x onerror=alert(1)&gt;" in answer.text
 
 
+@pytest.mark.usefixtures("instantly")
 def test_of_two_tabs_the_second_is_told_and_changes_nothing(folder):
     """What the first saved stays."""
 
@@ -148,6 +177,7 @@ def test_what_is_not_below_the_folder_is_not_opened(folder, table, sentence):
     assert sentence in answer.text
 
 
+@pytest.mark.usefixtures("instantly")
 def test_a_recipe_that_was_opened_is_downloaded_as_it_was(folder):
     """Letter by letter, while nothing is changed."""
     text = '# ours\nk = 5\nmethod = "dp-um"\n[attributes.ID]\nrole = "identifier"\ntype = "text"\n'
@@ -161,6 +191,7 @@ def test_a_recipe_that_was_opened_is_downloaded_as_it_was(folder):
     assert on(folder, visit).text == text
 
 
+@pytest.mark.usefixtures("instantly")
 def test_a_release_that_is_there_is_not_written_over(folder):
     """The sentence stands beside the field, and nothing is drawn."""
     (folder / "out").mkdir()
