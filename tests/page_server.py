@@ -37,7 +37,7 @@ def application(folder):
     """An application that shows what it was asked, and says in the folder when it is ended."""
 
     async def fails():
-        raise ValueError("-7 is no age")
+        raise ValueError("-4711 is no age")
 
     async def answer(scope, receive, send):
         if scope["type"] == "lifespan":
@@ -49,7 +49,7 @@ def application(folder):
         body = (await receive())["body"]
         headers = [(b"content-type", b"text/plain")]
         if scope["path"] == "/fails":
-            raise ValueError("-7 is no age")
+            raise ValueError("-4711 is no age")
         if scope["path"] == "/report":
             headers.append((b"Content-Security-Policy", SEALED))
         await send({"type": "http.response.start", "status": 200, "headers": headers})
@@ -61,7 +61,7 @@ def application(folder):
         text = f"the page, {len(body)} bytes".encode()
         await send({"type": "http.response.body", "body": text, "more_body": hangs})
         if scope["path"] == "/fails-late":
-            raise ValueError("-7 is no age")
+            raise ValueError("-4711 is no age")
         if hangs:
             await asyncio.sleep(600)
 

@@ -143,7 +143,7 @@ def test_the_token_is_shown_to_nobody(start):
     assert server.end() == 0
     secret = server.cookie.partition("=")[2]
     assert server.file.as_uri() in server.said
-    for hidden in (server.token, secret, server.cookie, "-7", "127.0.0.1", "GET"):
+    for hidden in (server.token, secret, server.cookie, "-4711", "127.0.0.1", "GET"):
         assert hidden not in server.said
 
 
