@@ -125,6 +125,8 @@ def test_a_path_leads_downwards(folder, path, monkeypatch):
         assert all((told.value.place, told.value.rule, told.value.remedy))
         assert "77" not in str(told.value)
         str(told.value).encode()
+        if ".." in (asked or "").split("/"):
+            assert "lead downwards" in told.value.rule
 
 
 def test_a_path_is_read_as_it_is(folder):
