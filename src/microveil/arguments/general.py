@@ -24,6 +24,7 @@ __all__ = [
     "ISOTONIC",
     "KEEP",
     "LAST",
+    "LOOKED_AT",
     "MAX_ROWS",
     "METHOD",
     "MISSING",
@@ -254,6 +255,14 @@ SHUFFLE: Argument[str | None] = Argument(
     ),
     entry=Entry(type=bool | Literal["rows", "columns"]),
 )
+LOOKED_AT: Argument[str] = Argument(
+    name="looked_at",
+    help="data or public: by what figures method, k or epsilon were chosen.",
+    choices=("data", "public"),
+    flags=(Flag(),),
+    entry=Entry(type=str),
+    of_table=True,
+)
 SEED: Argument[int] = Argument(
     name="seed",
     help="Experiments only: protects nobody.",
@@ -351,6 +360,7 @@ LAST: tuple[Argument[Any], ...] = (
     BUDGET,
     ISOTONIC,
     SHUFFLE,
+    LOOKED_AT,
     SEED,
     TYPES,
     POPULATION,

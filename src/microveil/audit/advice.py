@@ -48,7 +48,7 @@ ON_STAND_IN = (
 )
 OF_DATA = (
     "These figures depend on the data: they are the custodian's. Choosing by them is a use of the "
-    "data."
+    "data, which the request says by looked_at='data' (--looked-at data)."
 )
 OF_PUBLIC_FIGURES = "These figures hang on public ones alone: choosing by them is free."
 

@@ -223,8 +223,20 @@ def columns_chosen() -> Condition:
     )
 
 
-def parameters_chosen() -> Condition:
-    """Say that method, k or another parameter was chosen by figures that come from the data."""
+def parameters_chosen(*, looked_at: bool = False) -> Condition:
+    """Say that method, k or another parameter was chosen by figures that come from the data.
+
+    By advice, or after a look at them before anything was asked for.
+    """
+    if looked_at:
+        return Condition(
+            id="parameters-chosen",
+            short="the choice of parameters",
+            text="The method, k, epsilon or another parameter was chosen after a look at figures "
+            "that come from this table. They are published and can tell something about it; the "
+            "claims take them as given, the same for this table and its neighbours, and are then "
+            "individual differential privacy at most. Rows are not covered.",
+        )
     return Condition(
         id="parameters-chosen",
         short="the choice of parameters",

@@ -49,6 +49,8 @@ class Circumstances:
     spends_epsilon : bool
     advised_publicly : bool
         Whether k or the method was chosen by public figures alone.
+    looked_at : {"data", "public"} or None
+        What was looked at, as was declared, before method, k or epsilon were chosen.
     """
 
     seeded: bool
@@ -66,6 +68,7 @@ class Circumstances:
     randomness: tuple[str, ...]
     spends_epsilon: bool
     advised_publicly: bool
+    looked_at: str | None = None
     apart: bool = False
 
 
@@ -108,6 +111,10 @@ def remarks_of_method(method: str, given: Circumstances, caveats: Sequence[str])
 def remarks_of_release(given: Circumstances) -> tuple[str, ...]:
     """Return what is to be known of a release as a whole; see `remarks`."""
     notes = []
+    if given.looked_at == "data" and not given.spends_epsilon:
+        notes.append(_LOOKED_AT_DATA)
+    if given.looked_at == "public":
+        notes.append(_LOOKED_AT_PUBLIC)
     if given.spends_epsilon:
         notes += [
             _NEIGHBOURS if given.unit.column is None else _of_units(given.unit),
@@ -218,6 +225,14 @@ def _advised(given: Circumstances) -> str:
     return f"{found} The choice reveals nothing."
 
 
+_LOOKED_AT_DATA = (
+    "The method, k or another parameter was chosen after a look at figures that come from this "
+    "table: what is published of them can tell something about it."
+)
+_LOOKED_AT_PUBLIC = (
+    "Who made the release declares that method, k and epsilon were chosen by public figures, and "
+    "by none that come from this table. No program can see that."
+)
 _NEIGHBOURS = (
     "Neighbouring tables differ in one record, replaced by any other for which the request would "
     "not be refused; the number of records is public."

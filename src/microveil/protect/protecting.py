@@ -151,6 +151,12 @@ def protect(
         Release the rows in random order (True means "rows"), or each attribute in a random order
         of its own, drawn in secret: no row is then a person's, vector scope is row scope, and
         dependence between attributes is gone. Columns cannot be kept beside it.
+    looked_at : {"data", "public"}, optional
+        By what figures you chose method, k or epsilon before you ask. "data": by some that come
+        from this table, those of `advise` or a comparison; the guarantee takes the choice as given,
+        is individual differential privacy at most, and does not cover row scope, where such a
+        request is refused. "public": by none; the guarantee says that you declare so. By default
+        it says nothing of it.
     seed : int, optional
         For experiments only: the release then protects nobody.
     engine : {"memory", "disk", "spark"}, optional

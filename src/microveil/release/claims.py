@@ -154,10 +154,7 @@ def conditions_of(
         yield of(conditions.categories(names), names)
     if names := [a.name for a in attributes if a.resolution_from_data]:
         yield of(conditions.resolution(names), names)
-    if any(request.attributes is None for request in requests) and scopes:
-        yield conditions.columns_chosen()
-    if advised := [one for one in decided if one.request.advised is Advised.DATA]:
-        yield of(conditions.parameters_chosen(), _names(advised))
+    yield from _of_choices(decided, scopes)
     if keeping := [one for one in decided if one.request.missing == "keep"]:
         found = [part.attribute for one in keeping for part in one.attributes]
         with_reasons = [a.name for a in found if a.reasons]
@@ -167,6 +164,17 @@ def conditions_of(
         yield of(conditions.exact_cells(), _names(allowing))
     if kept:
         yield conditions.kept_columns(kept).at(scopes)
+
+
+def _of_choices(decided: Sequence[Decided], scopes: Sequence[Scope]) -> Iterator[Condition]:
+    """Yield that columns, methods, k or epsilons were chosen by the data."""
+    if any(one.request.attributes is None for one in decided) and scopes:
+        yield conditions.columns_chosen()
+    if scopes and decided[0].request.looked_at == Advised.DATA:  # said of the table: of all parts
+        yield conditions.parameters_chosen(looked_at=True).at(scopes)
+    elif advised := [one for one in decided if one.request.advised is Advised.DATA]:
+        chosen, names = conditions.parameters_chosen(), _names(advised)
+        yield _named(chosen, names, decided).at(scopes)
 
 
 def _names(decided: Iterable[Decided]) -> list[str]:
@@ -233,6 +241,7 @@ def circumstances(
     """Return what of a request bears on its guarantee, beside the method."""
     method = request.method
     bounded = any(part.attribute.bounds is not None for part in parts)
+    by_hand = request.looked_at == Advised.DATA
     return Circumstances(
         seeded=seeded,
         model=promise.model,
@@ -248,5 +257,7 @@ def circumstances(
         exact_cells=request.exact_cells if method.may_be_exact else None,
         randomness=() if method.randomness is None else (method.randomness,),
         spends_epsilon=promise.epsilon is not None,
-        advised_publicly=request.advised is Advised.PUBLIC,
+        advised_publicly=request.chosen_publicly,
+        # What advice chose by the table was not chosen by public figures, whoever declares so.
+        looked_at=None if request.advised is Advised.DATA and not by_hand else request.looked_at,
     )

@@ -182,8 +182,10 @@ def _remarks(
         handled.append((part.named, handling(given)))
         found.append(given)
     laws = dict.fromkeys(law for given in found for law in given.randomness)
+    looked_at = {given.looked_at for given in found}
     together = replace(
         found[0],
+        looked_at=looked_at.pop() if len(looked_at) == 1 else None,
         model=claim.model,
         shuffle=claim.shuffle,
         of_unit=tuple(name for given in found for name in given.of_unit),

@@ -14,6 +14,7 @@ from microveil.arguments import Argument, arguments
 from microveil.arguments.general import (
     ATTRIBUTES,
     KEEP,
+    LOOKED_AT,
     MAX_ROWS,
     OUTSIDE,
     SCOPE,
@@ -25,7 +26,7 @@ from microveil.arguments.general import (
 )
 from microveil.errors import MicroveilError, RequestError, stands_alone
 from microveil.methods import METHODS
-from microveil.privacy import Unit
+from microveil.privacy import Scope, Unit
 from microveil.table import MissingCodes
 from microveil.text import one_line
 
@@ -38,6 +39,7 @@ __all__ = [
     "named_attributes",
     "part",
     "read_parts",
+    "refuse_looked_at",
 ]
 
 Value = TypeVar("Value")
@@ -326,6 +328,7 @@ class Whole:
         }
 
     def _check_together(self) -> None:
+        refuse_looked_at(self.scope, self._said(LOOKED_AT))
         if both := sorted(set(self.keep) & set(self.attributes)):
             raise RequestError(
                 f"column '{both[0]}'", "it is both to be protected and to be kept", "name it once"
@@ -371,6 +374,24 @@ class Whole:
                 f"its values would stand beside other people's in {beside}",
                 "leave out shuffle, or keep no column and name no unit beside it",
             )
+
+
+def refuse_looked_at(scope: str | None, looked_at: str | None) -> None:
+    """Refuse at row scope what was chosen by the data.
+
+    Raises
+    ------
+    RequestError
+        Another table might have led to another choice, which is published.
+    """
+    if scope == Scope.ROW and looked_at == "data":
+        raise RequestError(
+            "looked_at",
+            "at row scope method, k and epsilon must not be chosen by figures that come from the "
+            "data: what was chosen would hang on them",
+            "choose them anew by public figures, by an earlier table or by invented people, or ask "
+            "for a weaker scope",
+        )
 
 
 def _refuse_of_parts(name: str, *, is_of_part: bool) -> None:

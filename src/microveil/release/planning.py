@@ -20,7 +20,7 @@ from microveil.release.claims import Decided, guarantee_of, in_force, shuffled
 from microveil.release.columns import Prepared
 from microveil.release.notes import plan_notes
 from microveil.release.release import Plan
-from microveil.release.request import Advised, Request
+from microveil.release.request import Request
 from microveil.schema import Attribute
 from microveil.table import Table
 
@@ -282,4 +282,4 @@ def _promise(
 
 
 def _chosen_by_a_look(request: Request) -> bool:
-    return request.attributes is None or request.advised is Advised.DATA
+    return request.attributes is None or request.chosen_by_data

@@ -13,7 +13,7 @@ from microveil.arguments.general import K
 from microveil.errors import RequestError
 from microveil.methods import METHODS, Method
 from microveil.privacy import Unit
-from microveil.release.parts import Part, PartArguments
+from microveil.release.parts import Part, PartArguments, refuse_looked_at
 from microveil.schema import GivenCode, Kind, Ordered
 from microveil.table import MissingCodes
 
@@ -50,6 +50,7 @@ class Arguments(PartArguments, total=False):
     missing_codes: Mapping[str, Any] | None
     missing_values: Iterable[str] | None
     missing_reasons: bool
+    looked_at: Literal["data", "public"] | None
     seed: int | None
     types: Mapping[str, str]
     scope: str | None
@@ -98,6 +99,7 @@ class Request:
     missing_values: tuple[str, ...]
     missing_reasons: bool
     shuffle: str | None
+    looked_at: str | None
     seed: int | None
     own: Mapping[str, Any]
     unused: tuple[str, ...]
@@ -160,6 +162,16 @@ class Request:
         return request
 
     @property
+    def chosen_by_data(self) -> bool:
+        """Whether method, k or epsilon were chosen by the data: by advice, or before asking."""
+        return Advised.DATA in (self.advised, self.looked_at)
+
+    @property
+    def chosen_publicly(self) -> bool:
+        """Whether advice chose by public figures, and nothing was chosen by the data."""
+        return self.advised is Advised.PUBLIC and not self.chosen_by_data
+
+    @property
     def codes(self) -> MissingCodes:
         """What stands for a missing value."""
         return MissingCodes(by_column=self.missing_codes, of_text=self.missing_values)
@@ -171,6 +183,7 @@ class Request:
                 f"{self.method.id} has no noisy clusters in ascending order to put in order",
                 "leave it out, or choose a method that clusters by rank and draws noise",
             )
+        refuse_looked_at(self.scope, self.looked_at)
         both = sorted(set(self.attributes or ()) & set(self.keep))
         if both:
             raise RequestError(

@@ -93,8 +93,8 @@ def settle(
         return Request.of({**asked, "k": None}), prepared
     if asked.get("scope") == Scope.ROW:
         refuse_unnamed(probe, prepared.names)
-    # Columns that were left to a look do not open the table to a method that needs no look.
-    named = replace(probe, attributes=tuple(prepared.names))
+    # What was left to a look before does not open the table to a method that needs no look.
+    named = replace(probe, attributes=tuple(prepared.names), looked_at=None)
     public = plan_prepared(prepared, named, engine).claim.model is Model.DIFFERENTIAL_PRIVACY
     grounds = stood_in(prepared) if public else prepared
     sizes = _sizes(grounds, probe.method.smallest_k)
