@@ -30,7 +30,7 @@ from microveil.engines.base import (
 )
 from microveil.engines.handles import GridHandle
 from microveil.engines.registry import is_of_spark
-from microveil.engines.spark_chunks import CHUNK, bucket_starts, packed, unpacked
+from microveil.engines.spark_chunks import CHUNK, bucket_starts, unpacked
 from microveil.engines.spark_records import DrawnCells, counted, summed
 from microveil.engines.spark_scratch import SparkScratch, spark_failures
 from microveil.engines.spark_table import SparkFiles, SparkTable, refused, restored
@@ -144,30 +144,16 @@ class SparkCells:
 
     def frame(self, numbers: Numbers, kind: pa.DataType) -> Any:
         """Bring the clusters' values to the buckets, and from there to the records."""
-        from pyspark.sql import functions as sql
-
         buckets = self.order.buckets
         cells = restored(numbers, self.values, kind)
-        of_buckets = pa.table(
+        place = self.scratch.handed_over(
             {
-                "bucket": [*buckets.starts],
-                tasks.CELL: [
-                    packed(pa.record_batch({tasks.CELL: cells[first:end]}))
-                    for first, end in buckets.clusters()
-                ],
+                bucket: pa.record_batch({tasks.CELL: cells[first:end]})
+                for bucket, (first, end) in zip(buckets.starts, buckets.clusters(), strict=True)
             }
         )
-        handed = self.scratch.handed_over(of_buckets, f"bucket bigint, {tasks.CELL} binary")
-        nothing = sql.lit(None).cast("binary")
-        both = self.order.frame.select("bucket", "rows", nothing.alias(tasks.CELL)).union(
-            handed.select("bucket", nothing, tasks.CELL)
-        )
-        return (
-            both.repartition(len(buckets.starts), "bucket")
-            .sortWithinPartitions("bucket")
-            .mapInArrow(
-                tasks.spread(buckets), f"{CHUNK} bigint, places binary, {tasks.CELL} binary"
-            )
+        return self.order.frame.select("bucket", "rows").mapInArrow(
+            tasks.spread(buckets, place), f"{CHUNK} bigint, places binary, {tasks.CELL} binary"
         )
 
 

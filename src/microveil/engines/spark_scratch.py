@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 
+from microveil.engines.spark_chunks import packed
 from microveil.engines.spark_keys import KeyFiles
 from microveil.errors import EngineError
 from microveil.files.parts import address_of
@@ -55,12 +56,11 @@ class SparkScratch:
                 "read by all",
                 "name a folder that they share with this process: scratch='/shared/folder'",
             )
-        self._work, self._released = (_made(folder) for _ in range(2))
-        # The release is read from its files for as long as the process lives.
-        for place in (self._work, self._released):
-            weakref.finalize(spark, shutil.rmtree, place, ignore_errors=True)
+        self._folder, self._work = folder, _made(folder)
         self._count = 0
         self.keys = KeyFiles(self._work)
+        # A plan looks at records for as long as it is there: it holds this, by its table.
+        self._end = weakref.finalize(self, _removed, self.keys, self._work)
 
     def placed(self, frame: Any) -> tuple[Any, Path]:
         """Write a frame to the folder, and return it as it is read from there, and where it is."""
@@ -69,15 +69,21 @@ class SparkScratch:
 
     def released(self, frame: Any) -> Any:
         """Write a frame where it stays until the process ends, and read it from there."""
-        return self._through(frame, self._released / "data", {})
+        place = _made(self._folder)
+        weakref.finalize(self.spark, shutil.rmtree, place, ignore_errors=True)
+        return self._through(frame, place / "data", {})
 
-    def handed_over(self, table: pa.Table, schema: str) -> Any:
-        """Give Spark a table of this process: through a file, so that no plan shows it."""
+    def handed_over(self, columns: Mapping[int, pa.RecordBatch]) -> Path:
+        """Give workers columns of this process, each in a file of its number in a folder.
+
+        No plan shows what is in a file.
+        """
         place = self._next()
-        place.mkdir(mode=0o700)
-        with spark_failures():
-            pyarrow.parquet.write_table(table, place / "part.parquet")
-            return self.spark.read.schema(schema).parquet(address_of(place))
+        with _writing():
+            place.mkdir(mode=0o700)
+            for number, column in columns.items():
+                (place / f"{number}").write_bytes(packed(column))
+        return place
 
     def fetched(self, frame: Any) -> pa.Table:
         """Take a frame of cluster summaries into this process: through files, none too large."""
@@ -89,9 +95,11 @@ class SparkScratch:
             return pyarrow.parquet.read_table(place, columns=[*columns])
 
     def end(self) -> None:
-        """Remove all but what was released; keys first, so that nothing is drawn again."""
-        self.keys.destroy()
-        shutil.rmtree(self._work, ignore_errors=True)
+        """Remove all but what was released; keys first, so that nothing is drawn again.
+
+        It comes by itself where nothing holds this any more, and as the process ends.
+        """
+        self._end()
 
     def _next(self) -> Path:
         self._count += 1
@@ -103,9 +111,20 @@ class SparkScratch:
             return self.spark.read.schema(frame.schema).parquet(address_of(place))
 
 
+def _removed(keys: KeyFiles, work: Path) -> None:
+    keys.destroy()
+    shutil.rmtree(work, ignore_errors=True)
+
+
 def _made(folder: str | Path | None) -> Path:
-    try:
+    with _writing():
         return Path(tempfile.mkdtemp(prefix="microveil-", dir=folder)).absolute()
+
+
+@contextmanager
+def _writing() -> Iterator[None]:
+    try:
+        yield
     except OSError:
         raise EngineError(
             "scratch", "the folder for scratch files cannot be written", "name another"

@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -460,21 +461,20 @@ def summaries(buckets: Buckets) -> Task:
     return task
 
 
-def spread(buckets: Buckets) -> Task:
+def spread(buckets: Buckets, cells: Path) -> Task:
     """Give the cells of a bucket's clusters to their records, by the runs that these are in.
 
-    Of a bucket come two rows: its records in order, and the cells, one for each cluster.
+    A worker takes those of a bucket, one for each cluster, from its file in a folder.
     """
 
     def task(batches: Batches) -> Batches:
-        for bucket, pair in together(batches, "bucket"):
-            by_name = {name: row[name] for row in pair for name in row if row[name].is_valid}
-            rows = whole_numbers(by_name["rows"])
+        for row in each_row(batches):
+            bucket, rows = row["bucket"].as_py(), whole_numbers(row["rows"])
             ranks = buckets.starts[bucket] + np.arange(len(rows))
             clusters = buckets.cuts.clusters(ranks)
-            cells = _cells(by_name[CELL])
+            of_clusters = unpacked((cells / f"{bucket}").read_bytes()).column(0)
             order, rows = rank_order(rows)
-            yield _by_chunk(rows, cells.take(pa.array(clusters[order] - clusters[0])))
+            yield _by_chunk(rows, of_clusters.take(pa.array(clusters[order] - clusters[0])))
 
     return task
 

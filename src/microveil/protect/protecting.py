@@ -264,9 +264,13 @@ def plan(
     """
     asked = with_engine(merged({} if recipe is None else read_recipe(recipe), arguments), table)
     engine = engine_of(asked)
-    settled = settle_asked(engine.table(table, asked), asked, engine)
-    planned = plan_settled(settled, engine)
-    refuse_exact_cells(planned, settled)
+    try:
+        settled = settle_asked(engine.table(table, asked), asked, engine)
+        planned = plan_settled(settled, engine)
+        refuse_exact_cells(planned, settled)
+    except BaseException:
+        engine.end()
+        raise
     return planned
 
 
