@@ -1,10 +1,10 @@
 """The engine of Spark: clusters, summaries, scales and guarantee are as in memory."""
 
+import gc
 import json
 import sys
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 import pytest
 
@@ -12,7 +12,7 @@ import microveil as mv
 from command import run
 from microveil.errors import EngineError
 from microveil.files.parts import digest_of_parts
-from spark_session import session, take_small_steps
+from spark_session import BOUNDS, SIZES, framed, people, rows, take_small_steps
 
 pyspark = pytest.importorskip("pyspark", reason="make test-spark installs PySpark")
 
@@ -26,51 +26,12 @@ pytestmark = [
 ]
 
 K = 3
-BOUNDS = {
-    "AGE": (0, 120),
-    "PAY": (0, 100_000),
-    "GAP": (0, 60),
-    "BORN": ("1900-01-01", "2020-12-31"),
-}
-SIZES = ("S", "M", "L")
-
-
-@pytest.fixture(scope="module")
-def spark():
-    """One session for all of them."""
-    made = session()
-    yield made
-    made.stop()
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """Tables of a few records take several runs and buckets, and clusters lie across them."""
     take_small_steps(monkeypatch)
-
-
-def people(n_records):
-    """A table with ties, missing values, text in an order, dates and yes/no, by its record id."""
-    random = np.random.default_rng(n_records)
-    ages = random.integers(18, 90, n_records)
-    pay = np.round(random.lognormal(8, 1, n_records), 2).clip(0, 90_000)
-    return pl.DataFrame(
-        {
-            "ID": [f"p{number:06}" for number in range(n_records)],
-            "AGE": pl.Series(ages).cast(pl.Int16),
-            "PAY": [None if number % 5 == 1 else value for number, value in enumerate(pay)],
-            "GAP": [None if number % 7 == 0 else number % 50 for number in range(n_records)],
-            "SIZE": random.choice(SIZES, n_records),
-            "BORN": pl.Series(random.integers(0, 9000, n_records)).cast(pl.Int32).cast(pl.Date),
-            "WED": random.integers(0, 2, n_records) > 0,
-        }
-    )
-
-
-def framed(spark, table, parts=3):
-    """The same table in Spark, its records in another order."""
-    shuffled = table.sample(fraction=1, shuffle=True, seed=1).to_arrow()
-    return spark.createDataFrame(shuffled).repartition(parts)
 
 
 def asked(method, **more):
@@ -96,11 +57,6 @@ def said(release):
     for name in ("engine", "scratch", "record_id"):
         del parameters[name]
     return {**contents, "parameters": parameters}
-
-
-def rows(release):
-    data = release.data
-    return (data if isinstance(data, pl.DataFrame) else pl.from_arrow(data.toArrow())).sort("ID")
 
 
 def same(one, other):
@@ -225,6 +181,22 @@ def test_nothing_but_the_release_is_left_in_the_scratch_folder(spark, tmp_path):
         )
     files = [path for path in tmp_path.rglob("*") if path.is_file() and left not in path.parents]
     assert files == []
+
+
+def test_scratch_files_of_a_plan_are_there_as_long_as_the_plan(spark, tmp_path):
+    """And no longer; where there is no plan, after an error, there are none."""
+    frame, request = framed(spark, people(12)), asked("dp-um", attributes=["AGE"])
+    planned = mv.plan(frame, record_id="ID", scratch=tmp_path, **request)
+    assert any(path.is_file() for path in tmp_path.rglob("*"))
+    figures = planned.attributes[0].sums.tolist()
+    own = planned.attributes[0]
+    del planned
+    gc.collect()
+    assert [*tmp_path.iterdir()] == []
+    assert own.sums.tolist() == figures
+    with pytest.raises(mv.DataError, match="outside the declared bounds"):
+        mv.plan(frame, record_id="ID", scratch=tmp_path, **{**request, "bounds": {"AGE": (0, 1)}})
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_what_a_frame_says_of_its_columns_is_not_released(spark):

@@ -15,8 +15,7 @@ from microveil.mechanism.noise import RandomSource
 
 pytest.importorskip("pyspark", reason="make test-spark installs PySpark")
 
-from contract.test_spark_engine import BOUNDS, SIZES, framed, people, rows
-from spark_session import session
+from spark_session import BOUNDS, SIZES, framed, people, rows
 
 pytestmark = [
     pytest.mark.spark,
@@ -39,14 +38,6 @@ INVARIANT = {
     "matrix": {"SIZE": "invariant"},
 }
 REQUESTS = {"laplace": NOISE, "pram": CATEGORIES, "missing drawn": HIDDEN, "invariant": INVARIANT}
-
-
-@pytest.fixture(scope="module")
-def spark():
-    """One session for all of them."""
-    made = session()
-    yield made
-    made.stop()
 
 
 def figures(part):

@@ -17,9 +17,8 @@ from microveil.mechanism.keyed import RecordStreams
 
 pytest.importorskip("pyspark", reason="make test-spark installs PySpark")
 
-from contract.test_spark_engine import BOUNDS, SIZES, framed, people
 from microveil.engines import spark_synthesis
-from spark_session import session
+from spark_session import BOUNDS, SIZES, cells, framed, people
 
 pytestmark = [
     pytest.mark.spark,
@@ -56,24 +55,11 @@ class KeyedEngine(LocalEngine):
         return LocalCodes(codes=codes, in_order=np.sort(codes))
 
 
-@pytest.fixture(scope="module")
-def spark():
-    """One session for all of them."""
-    made = session()
-    yield made
-    made.stop()
-
-
 @pytest.fixture
 def keyed(monkeypatch):
     """The engine in memory that draws jitter as Spark's does."""
     monkeypatch.setitem(ENGINES, "keyed", (__name__, "KeyedEngine"))
     return "keyed"
-
-
-def cells(release):
-    data = release.data
-    return data if isinstance(data, pl.DataFrame) else pl.from_arrow(data.toArrow())
 
 
 def in_any_order(release):

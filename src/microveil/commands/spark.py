@@ -54,6 +54,7 @@ def protect_in_spark(
     MicroveilError
         If anything breaks a rule; nothing is written then.
     """
+    from microveil.engines.spark_daemon import DAEMON
     from microveil.engines.spark_scratch import spark_failures
     from microveil.engines.spark_table import SparkFiles
 
@@ -69,7 +70,10 @@ def protect_in_spark(
     with spark_failures():
         from pyspark.sql import SparkSession
 
-        spark = SparkSession.builder.appName("microveil").getOrCreate()
+        builder = SparkSession.builder.appName("microveil")
+        for name, value in DAEMON.items():
+            builder = builder.config(name, value)
+        spark = builder.getOrCreate()
         frame = spark.read.parquet(*(address_of(file) for file in files))
     asked = merged(
         {} if recipe is None else read_recipe(recipe), with_named_values(arguments, frame.columns)
