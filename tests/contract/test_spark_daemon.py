@@ -9,6 +9,8 @@ import pytest
 
 pytest.importorskip("pyarrow", reason="the engine of Spark needs pyarrow")
 
+# Modules of tasks.
+TASKS = ["tasks", "runs", "buckets", "records", "synthesis"]
 THREADS = """
 import os
 from microveil.engines import spark_daemon
@@ -38,8 +40,8 @@ def test_workers_of_a_session_that_takes_it_import_nothing_anew(spark):
     def there(batches):
         yield from ()
         for _ in batches:
-            own = "microveil.engines.spark_tasks" in sys.modules
-            yield pa.RecordBatch.from_pydict({"own": [own], "frozen": [gc.get_freeze_count()]})
+            own = [f"microveil.engines.spark_{name}" in sys.modules for name in TASKS]
+            yield pa.RecordBatch.from_pydict({"own": [all(own)], "frozen": [gc.get_freeze_count()]})
 
     seen = spark.range(0, 4, 1, 4).mapInArrow(there, "own boolean, frozen bigint").collect()
     assert len(seen) == 4

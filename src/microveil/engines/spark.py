@@ -7,12 +7,10 @@ drawn for each record is a function of a key and of the record's number.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from microveil.engines import spark_chunks as chunks
@@ -21,19 +19,18 @@ from microveil.engines import spark_tasks as tasks
 from microveil.engines.base import (
     Binned,
     Clusters,
-    ClusterSummary,
     Column,
     GridRules,
     NewRecords,
     Ranked,
     RecordLaw,
 )
-from microveil.engines.handles import GridHandle
 from microveil.engines.registry import is_of_spark
-from microveil.engines.spark_chunks import CHUNK, bucket_starts, unpacked
+from microveil.engines.spark_columns import SparkColumn, SparkMissing, SparkValues
+from microveil.engines.spark_order import SparkCells, SparkOrder, ordered, summarised
 from microveil.engines.spark_records import DrawnCells, counted, summed
-from microveil.engines.spark_scratch import SparkScratch, spark_failures
-from microveil.engines.spark_table import SparkFiles, SparkTable, refused, restored
+from microveil.engines.spark_scratch import SparkScratch, lost_records, spark_failures
+from microveil.engines.spark_table import SparkFiles, SparkTable, refused
 from microveil.errors import DataError, EngineError, RequestError
 from microveil.mechanism.noise import RandomSource
 from microveil.partition import Partition
@@ -61,100 +58,6 @@ WITHOUT: Mapping[str, tuple[str, str]] = {
     "missing_codes": ("takes no codes for missing values", "make such cells null first"),
     "missing_values": ("takes no text for missing values", "make such cells null first"),
 }
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SparkValues:
-    """Stands for the array of a column's values: where they are, and how many.
-
-    Attributes
-    ----------
-    frame : pyspark.sql.DataFrame
-        Of (chunk, count, cell): the cells of each run of records, packed.
-    rounding : Rounding
-        How a worker makes values of cells.
-    count, least, greatest : int
-    some : int64 array (2, n)
-        Values and numbers of some records.
-    """
-
-    frame: Any
-    rounding: tasks.Rounding
-    count: int
-    least: int
-    greatest: int
-    some: Whole
-
-    def __len__(self) -> int:
-        return self.count
-
-    def bounds(self) -> tasks.Bounds:
-        """Return where buckets begin that hold like numbers of records, about."""
-        units, rows = self.some[:, np.lexsort(self.some[::-1])]
-        first = bucket_starts(self.count, len(units))
-        return tasks.Bounds(units=units[first], rows=rows[first])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SparkMissing:
-    """Stands for the mask of a column's missing values: how many there are."""
-
-    count: int
-
-    def sum(self) -> int:
-        """Count the records without a value."""
-        return self.count
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SparkColumn(GridHandle):
-    """The handle of a column in Spark."""
-
-    @property
-    def values(self) -> SparkValues:
-        """Where the values are."""
-        return cast("SparkValues", self.grid.values)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SparkOrder:
-    """Stands for the records of a partition, cluster by cluster.
-
-    Attributes
-    ----------
-    frame : pyspark.sql.DataFrame
-        Of (bucket, count, units, rows): values and numbers of records, in the order of rank.
-    buckets : Buckets
-    """
-
-    frame: Any
-    buckets: tasks.Buckets
-
-    def __len__(self) -> int:
-        return self.buckets.cuts.n_records
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SparkCells:
-    """Stands for the array of a released column: one value for each cluster's records."""
-
-    order: SparkOrder
-    values: Cells
-    scratch: SparkScratch
-
-    def frame(self, numbers: Numbers, kind: pa.DataType) -> Any:
-        """Bring the clusters' values to the buckets, and from there to the records."""
-        buckets = self.order.buckets
-        cells = restored(numbers, self.values, kind)
-        place = self.scratch.handed_over(
-            {
-                bucket: pa.record_batch({tasks.CELL: cells[first:end]})
-                for bucket, (first, end) in zip(buckets.starts, buckets.clusters(), strict=True)
-            }
-        )
-        return self.order.frame.select("bucket", "rows").mapInArrow(
-            tasks.spread(buckets, place), f"{CHUNK} bigint, places binary, {tasks.CELL} binary"
-        )
 
 
 class SparkEngine:
@@ -371,7 +274,7 @@ class SparkEngine:
             values.frame, synthesis.histogram(values.rounding, coding), candidates.count + 1
         )
         if counts.sum() != column.n_present:
-            raise _changed()
+            raise lost_records()
         return synthesis.HistogramOfCodes(coding=coding, ends=np.cumsum(counts))
 
     def binned(self, column: Column, axis: Axis, codes: Codes | None) -> Binned:
@@ -395,7 +298,7 @@ class SparkEngine:
             counts = self._counted(frame, synthesis.pair_tables(bins, group), int(ends[-1]))
             tables = np.split(counts, ends[:-1])
             if any(one.sum() != table.n_records for one in tables):
-                raise _changed()
+                raise lost_records()
             found += [one.reshape(shape) for one, shape in zip(tables, shapes, strict=True)]
         return found
 
@@ -434,55 +337,12 @@ class SparkEngine:
                 f"are {cuts.n_clusters}",
                 f"choose a k of {-(-cuts.n_records // MOST_CLUSTERS)} or more",
             )
-        order = self._in_order(_of(column).values, cuts)
-        clusters = self._summarised(order)
+        order = ordered(_of(column).values, cuts, self._files)
+        clusters = summarised(order, self._files)
         partition = Partition(
             order=cast("Whole", order), sizes=clusters.sizes, n_records=cuts.n_records
         )
         return Ranked(partition=partition, clusters=clusters)
-
-    def _in_order(self, values: SparkValues, cuts: RankingCuts) -> SparkOrder:
-        """Return the records in order, as a frame read from files, and where each bucket begins."""
-        bounds = values.bounds()
-        cut = values.frame.mapInArrow(
-            tasks.bucketed(values.rounding, bounds),
-            f"bucket bigint, {CHUNK} bigint, units binary, rows binary",
-        )
-        frame, place = self._files.placed(
-            cut.repartition(len(bounds.units) + 1, "bucket")
-            .sortWithinPartitions("bucket", CHUNK)
-            .mapInArrow(tasks.in_order, "bucket bigint, count bigint, units binary, rows binary")
-        )
-        counts = self._files.read(place, ["bucket", "count"]).sort_by("bucket").to_pydict()
-        ends = np.cumsum([0, *counts["count"]]).tolist()
-        if ends[-1] != cuts.n_records:
-            raise _changed()
-        starts = dict(zip(counts["bucket"], ends, strict=False))
-        return SparkOrder(frame=frame, buckets=tasks.Buckets(starts=starts, cuts=cuts))
-
-    def _summarised(self, order: SparkOrder) -> ClusterSummary:
-        """Take the summaries of all clusters to the driver, each made of the whole cluster."""
-        buckets = order.buckets
-        owned = order.frame.select("bucket", "units").mapInArrow(
-            tasks.pieces(buckets), "owner bigint, bucket bigint, units binary"
-        )
-        fetched = self._files.fetched(
-            owned.repartition(len(buckets.starts), "owner")
-            .sortWithinPartitions("owner", "bucket")
-            .mapInArrow(tasks.summaries(buckets), "owner bigint, summary binary")
-        )
-        by_owner = fetched.sort_by("owner").column("summary")
-        found = pa.Table.from_batches([unpacked(each.as_buffer()) for each in by_owner])
-        read = {name: found[name].to_numpy() for name in found.column_names}
-        if not np.array_equal(read["size"], buckets.cuts.sizes(0, buckets.cuts.n_clusters)):
-            raise _changed()
-        return ClusterSummary(
-            sizes=read["size"],
-            sums=read["sum"],
-            squares=read["squares"],
-            smallest=np.stack([read[f"smallest_{nth}"] for nth in range(3)]),
-            largest=np.stack([read[f"largest_{nth}"] for nth in range(3)]),
-        )
 
     def missing(self, column: Column) -> NDArray[np.bool_] | None:
         """Return what stands for the mask."""
@@ -526,12 +386,4 @@ def _other_methods() -> EngineError:
     return refused(
         "has the ranked methods, laplace, pram and dp-synthetic alone",
         "choose dp-um, idp-ls, idp-cbls, idp-vector, ranking, laplace, pram or dp-synthetic",
-    )
-
-
-def _changed() -> EngineError:
-    return EngineError(
-        "spark",
-        "records were lost or counted twice between two steps",
-        "see that nothing else writes to the scratch folder",
     )

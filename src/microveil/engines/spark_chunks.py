@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 __all__ = [
+    "CELL",
     "CHUNK",
     "IN_BUCKET",
     "LONGEST",
@@ -23,9 +24,11 @@ __all__ = [
     "each_row",
     "nth_chunk",
     "packed",
+    "packed_cells",
     "row_numbers",
     "together",
     "unpacked",
+    "unpacked_cells",
     "whole_numbers",
 ]
 
@@ -34,6 +37,8 @@ Whole = NDArray[np.int64]
 
 # The column of a run's number. Runs follow each other by number as their records do by record id.
 CHUNK = "chunk"
+# That of a run's cells, packed.
+CELL = "cell"
 # Records of a run: 2 MB for a column of whole numbers. So many bits of a record's number are its
 # place, so many of a run's number count the runs of one part of the table.
 PLACE_BITS, CHUNK_BITS = 18, 20
@@ -98,6 +103,20 @@ def packed(columns: pa.RecordBatch) -> bytes:
 def unpacked(cell: pa.Buffer | bytes) -> pa.RecordBatch:
     """Return the columns that were packed into a cell."""
     return pa.ipc.open_stream(cell).read_next_batch()
+
+
+def packed_cells(cells: pa.Array) -> bytes:
+    """Return cells of one column as the bytes of one.
+
+    >>> unpacked_cells(pa.scalar(packed_cells(pa.array(["a", None])))).to_pylist()
+    ['a', None]
+    """
+    return packed(pa.RecordBatch.from_arrays([cells], [CELL]))
+
+
+def unpacked_cells(cell: pa.Scalar) -> pa.Array:
+    """Return the cells of the one column that were packed."""
+    return unpacked(cell.as_buffer()).column(0)
 
 
 def whole_numbers(cell: pa.Scalar) -> Whole:

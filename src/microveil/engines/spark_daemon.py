@@ -9,7 +9,12 @@ import gc
 
 import numpy as np
 
-from microveil.engines import spark_records, spark_synthesis  # noqa: F401 -- what workers import
+from microveil.engines import (  # noqa: F401 -- what workers import
+    spark_buckets,
+    spark_records,
+    spark_runs,
+    spark_synthesis,
+)
 from microveil.engines.local import summarised
 from microveil.partition.ranking import rank_order
 

@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 
 from microveil.engines.base import RecordLaw
 from microveil.engines.spark_chunks import (
+    CELL,
     CHUNK,
-    Row,
     bytes_of,
     each_row,
     packed,
     row_numbers,
-    unpacked,
+    unpacked_cells,
 )
-from microveil.engines.spark_tasks import CELL, Batches, Rounding, Task, present
+from microveil.engines.spark_tasks import Batches, Rounding, Task, present
 from microveil.mechanism.keyed import RecordStreams
 from microveil.schema import Attribute
 from microveil.table import Numbers
@@ -72,7 +72,7 @@ def _drawn(rounding: Rounding, law: RecordLaw, name: str, key: Path, kind: pa.Da
     def task(batches: Batches) -> Batches:
         streams = RecordStreams.keyed(key.read_bytes(), PURPOSE, name)
         for row in each_row(batches):
-            column, _ = rounding.on_grid(_cells(row))
+            column, _ = rounding.on_grid(unpacked_cells(row[CELL]))
             chunk, places = row[CHUNK].as_py(), np.arange(row["count"].as_py())
             records = row_numbers(chunk, places) if law.draws_missing else present(row, column)
             cells = arrow_array(pa, law.drawn(column, streams.of(records)), kind)
@@ -118,10 +118,6 @@ def counted(rounding: Rounding, lower: int, upper: int) -> Task:
 
 def _present(batches: Batches, rounding: Rounding) -> Iterator[Whole]:
     for row in each_row(batches):
-        column, _ = rounding.on_grid(_cells(row))
+        column, _ = rounding.on_grid(unpacked_cells(row[CELL]))
         if column.n_present:
             yield np.asarray(column.values, dtype=np.int64)
-
-
-def _cells(row: Row) -> pa.Array:
-    return unpacked(row[CELL].as_buffer()).column(0)

@@ -20,7 +20,7 @@ from microveil.engines.spark_keys import KeyFiles
 from microveil.errors import EngineError
 from microveil.files.parts import address_of
 
-__all__ = ["SparkScratch", "spark_failures"]
+__all__ = ["SparkScratch", "lost_records", "spark_failures"]
 
 # Rows between two steps are few and large: none is compressed or looked up among others, and a
 # group of them is closed as soon as it is full, by default only after a hundred.
@@ -152,3 +152,12 @@ def spark_failures() -> Iterator[None]:
             "see Spark's own log, which may show values of the table; microveil must be installed "
             "wherever executors run",
         )
+
+
+def lost_records() -> EngineError:
+    """Word that a step saw other records than one before it."""
+    return EngineError(
+        "spark",
+        "records were lost or counted twice between two steps",
+        "see that nothing else writes to the scratch folder",
+    )

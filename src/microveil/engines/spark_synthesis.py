@@ -17,14 +17,15 @@ from microveil.engines.base import NewRecords
 from microveil.engines.handles import LocalCodes
 from microveil.engines.local import LocalEngine
 from microveil.engines.spark_chunks import (
+    CELL,
     Row,
     bytes_of,
     each_row,
     together,
-    unpacked,
+    unpacked_cells,
     whole_numbers,
 )
-from microveil.engines.spark_tasks import CELL, Batches, Rounding, Task, present
+from microveil.engines.spark_tasks import Batches, Rounding, Task, present
 from microveil.mechanism.keyed import RecordStreams
 from microveil.partition.quantiles import Candidates
 from microveil.synthesis.axes import Axis
@@ -142,7 +143,7 @@ def histogram(rounding: Rounding, coding: Coding) -> Callable[[], Counting]:
         streams = coding.streams()
 
         def count(row: Row, counts: Whole) -> None:
-            column, _ = rounding.on_grid(_cells(row[CELL]))
+            column, _ = rounding.on_grid(unpacked_cells(row[CELL]))
             if column.n_present:
                 codes = coding.codes(row, column, streams)
                 counts += np.bincount(codes, minlength=len(counts))
@@ -164,7 +165,7 @@ def pair_tables(
         def count(row: Row, counts: Whole) -> None:
             handles = []
             for nth, (bins, own) in enumerate(zip(binned, streams, strict=True)):
-                column, _ = bins.rounding.on_grid(_cells(row[f"{CELL}{nth}"]))
+                column, _ = bins.rounding.on_grid(unpacked_cells(row[f"{CELL}{nth}"]))
                 codes = None
                 if bins.coding is not None and own is not None:
                     found = bins.coding.codes(row, column, own)
@@ -261,7 +262,3 @@ def generated(cells: GeneratedCells, kinds: Mapping[str, pa.DataType]) -> Task:
             yield pa.RecordBatch.from_arrays(arrays, [*kinds])
 
     return task
-
-
-def _cells(cell: pa.Scalar) -> pa.Array:
-    return unpacked(cell.as_buffer()).column(0)

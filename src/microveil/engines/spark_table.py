@@ -10,11 +10,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from microveil.engines import spark_chunks as chunks
+from microveil.engines import spark_runs as runs
 from microveil.engines import spark_tasks as tasks
-from microveil.engines.spark_chunks import CHUNK, bucket_starts, unpacked
+from microveil.engines.spark_chunks import CELL, CHUNK, bucket_starts, unpacked
 from microveil.engines.spark_scratch import SparkScratch, spark_failures
 from microveil.engines.spark_synthesis import GeneratedCells, generated
-from microveil.engines.spark_tasks import CELL, ID
+from microveil.engines.spark_tasks import ID
 from microveil.errors import DataError, EngineError, RequestError
 from microveil.files.formulas import HARMLESS
 from microveil.schema import Kind
@@ -131,7 +132,7 @@ class SparkTable(Elsewhere):
         numbers = {path: nth for nth, path in enumerate(files)}
         as_they_come, place = self._scratch.placed(
             given.mapInArrow(
-                tasks.chunked(looked_at, numbers, chunks.LONGEST, chunks.STEP),
+                runs.chunked(looked_at, numbers, chunks.LONGEST, chunks.STEP),
                 f"count bigint, nameless bigint, some binary, {ID} binary, {of_columns}",
             )
         )
@@ -140,13 +141,11 @@ class SparkTable(Elsewhere):
         bounds = _bounds(n_records, read["some"])
         in_order, place = self._scratch.placed(
             as_they_come.select(ID, *looked_at)
-            .mapInArrow(
-                tasks.parted(looked_at, bounds), f"bucket bigint, {ID} binary, {of_columns}"
-            )
+            .mapInArrow(runs.parted(looked_at, bounds), f"bucket bigint, {ID} binary, {of_columns}")
             .repartition(len(bounds) + 1, "bucket")
             .sortWithinPartitions("bucket")
             .mapInArrow(
-                tasks.merged(looked_at, chunks.LONGEST),
+                runs.merged(looked_at, chunks.LONGEST),
                 f"{CHUNK} bigint, count bigint, doubled bigint, {of_columns}",
             )
         )

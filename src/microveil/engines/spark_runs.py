@@ -1,0 +1,125 @@
+"""Runs of a table's records in Spark: packed as they come, then in the order of record ids.
+
+Each function makes a task for `mapInArrow`; see `spark_tasks`.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from microveil.engines.spark_chunks import (
+    CHUNK,
+    each_row,
+    nth_chunk,
+    packed_cells,
+    together,
+    unpacked_cells,
+)
+from microveil.engines.spark_tasks import FILE, ID, PLACE, Batches, Task
+from microveil.files.parts import path_of
+
+__all__ = ["chunked", "merged", "parted"]
+
+# Bits of a place in a file.
+ROW_BITS = 40
+
+
+def chunked(names: Sequence[str], files: Mapping[str, int], longest: int, step: int) -> Task:
+    """Pack records into runs of so many as they come, each in the order of its record ids.
+
+    Of files, by their paths and numbers, a record's id is its file's number and its row there.
+    One id of so many goes along, so that buckets of like sizes can be made.
+    """
+
+    def task(batches: Batches) -> Batches:
+        for run in _in_runs(batches, longest):
+            ids = run.column(ID) if ID in run.schema.names else _places_in(run, files)
+            order = pc.sort_indices(ids)[: len(ids) - ids.null_count]
+            in_order = ids.take(order)
+            some = in_order[min(step, len(order)) // 2 :: step]
+            yield pa.RecordBatch.from_pylist(
+                [
+                    {
+                        "count": run.num_rows,
+                        "nameless": ids.null_count,
+                        "some": packed_cells(some),
+                        ID: packed_cells(in_order),
+                        **{name: packed_cells(run.column(name).take(order)) for name in names},
+                    }
+                ]
+            )
+
+    return task
+
+
+def _places_in(run: pa.RecordBatch, files: Mapping[str, int]) -> pa.Array:
+    """Return whole numbers for places in files, which stand in the order of these and of rows."""
+    paths = run.column(FILE).dictionary_encode()
+    numbers = [files[path_of(found)] for found in paths.dictionary.to_pylist()]
+    of_records = np.array(numbers, dtype=np.int64)[paths.indices.to_numpy()]
+    return pa.array((of_records << ROW_BITS) + run.column(PLACE).to_numpy())
+
+
+def parted(names: Sequence[str], bounds: Sequence[Any]) -> Task:
+    """Cut each run by bucket of record ids: those that the buckets but the first begin with."""
+
+    def task(batches: Batches) -> Batches:
+        for row in each_row(batches):
+            columns = {name: unpacked_cells(row[name]) for name in (ID, *names)}
+            ids = columns[ID]
+            cuts = (bisect_left(range(len(ids)), at, key=lambda n: ids[n].as_py()) for at in bounds)
+            edges = [0, *cuts, len(ids)]
+            for bucket, (start, end) in enumerate(pairwise(edges)):
+                if start < end:
+                    cells = {name: packed_cells(all_[start:end]) for name, all_ in columns.items()}
+                    yield pa.RecordBatch.from_pylist([{"bucket": bucket, **cells}])
+
+    return task
+
+
+def merged(names: Sequence[str], longest: int) -> Task:
+    """Put each bucket's records in the order of their ids, in runs; count ids that come again."""
+
+    def task(batches: Batches) -> Batches:
+        for bucket, parts in together(batches, "bucket"):
+            ids = pa.concat_arrays([unpacked_cells(part[ID]) for part in parts])
+            order = pc.sort_indices(ids)
+            ids = ids.take(order)
+            doubled = pc.sum(pc.equal(ids[1:], ids[:-1])).as_py() or 0
+            columns = {
+                name: pa.concat_arrays([unpacked_cells(part[name]) for part in parts]).take(order)
+                for name in names
+            }
+            for nth, start in enumerate(range(0, len(ids), longest)):
+                cells = {name: packed_cells(all_[start : start + longest]) for name, all_ in
+                         columns.items()}  # fmt: skip
+                count = min(longest, len(ids) - start)
+                doubled_here = doubled if start == 0 else 0
+                chunk = {CHUNK: nth_chunk(bucket, nth), "count": count, "doubled": doubled_here}
+                yield pa.RecordBatch.from_pylist([{**chunk, **cells}])
+
+    return task
+
+
+def _in_runs(batches: Batches, longest: int) -> Iterator[pa.RecordBatch]:
+    waiting: list[pa.RecordBatch] = []
+    for batch in batches:
+        start = 0
+        while start < batch.num_rows:
+            room = longest - sum(part.num_rows for part in waiting)
+            waiting.append(batch.slice(start, room))
+            start += room
+            if waiting[-1].num_rows == room:
+                yield _as_one(waiting)
+                waiting = []
+    if waiting:
+        yield _as_one(waiting)
+
+
+def _as_one(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    return pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
