@@ -267,28 +267,59 @@ def test_tasks_that_fail_release_every_cell_once_and_draw_once(spark, tmp_path, 
 READ = {"bucket", "count", "doubled", "nameless", "owner", "some", "summary"}
 
 
-def test_no_plan_collects_rows_or_shows_a_value(spark, monkeypatch):
-    """Into this process come counts, and through files the summaries of clusters alone."""
+def forms(value):
+    """How a value is printed in a plan: as text, as a number of units or as bytes."""
+    if isinstance(value, str):
+        return {value, value.encode().hex()}
+    return {f"{value}", f"{round(value * 100)}"}
+
+
+def shown(plans, values):
+    """Those of some values that a plan shows in any form; short numbers may be of anything."""
+    text = "".join(plans).casefold()
+    return {
+        value for value in values if any(len(form) > 4 and form in text for form in forms(value))
+    }
+
+
+@pytest.fixture
+def plans(monkeypatch):
+    """What is printed of each plan that is carried out, in all its stages."""
     from pyspark.sql.classic.dataframe import DataFrame
     from pyspark.sql.readwriter import DataFrameWriter
 
-    from microveil.engines.spark_scratch import SparkScratch
+    found = []
+    write, collect = DataFrameWriter.parquet, DataFrame.collect
 
-    plans, collected, read = [], [], []
-    write, collect, take = DataFrameWriter.parquet, DataFrame.collect, SparkScratch.read
-
-    def shown(frame):
+    def noted(frame):
         execution = frame._jdf.queryExecution()
         modes = frame._sc._jvm.org.apache.spark.sql.execution.ExplainMode
-        forms = [execution.explainString(modes.fromString(name)) for name in ("formatted", "cost")]
-        plans.append("".join([execution.toString(), *forms]))
+        told = [execution.explainString(modes.fromString(name)) for name in ("formatted", "cost")]
+        found.append("".join([execution.toString(), *told]))
 
     def written(self, *given, **more):
-        shown(self._df)
+        noted(self._df)
         return write(self, *given, **more)
 
     def gathered(self):
-        shown(self)
+        noted(self)
+        return collect(self)
+
+    monkeypatch.setattr(DataFrameWriter, "parquet", written)
+    monkeypatch.setattr(DataFrame, "collect", gathered)
+    return found
+
+
+def test_no_plan_collects_rows_or_shows_a_value(spark, plans, monkeypatch):
+    """Into this process come counts, and through files the summaries of clusters alone."""
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    from microveil.engines.spark_scratch import SparkScratch
+
+    collected, read = [], []
+    collect, take = DataFrame.collect, SparkScratch.read
+
+    def gathered(self):
         found = collect(self)
         collected.append(len(found))
         return found
@@ -303,7 +334,6 @@ def test_no_plan_collects_rows_or_shows_a_value(spark, monkeypatch):
 
     table = people(200)
     frame = framed(spark, table)
-    monkeypatch.setattr(DataFrameWriter, "parquet", written)
     monkeypatch.setattr(DataFrame, "collect", gathered)
     monkeypatch.setattr(SparkScratch, "read", taken)
     for name in ("toArrow", "toPandas", "toLocalIterator", "take", "head", "first", "tail"):
@@ -313,9 +343,25 @@ def test_no_plan_collects_rows_or_shows_a_value(spark, monkeypatch):
     assert set(collected) == {1}
     assert all(columns <= READ for columns, _ in read)
     assert max(n_rows for _, n_rows in read) <= 200 / 10  # runs and buckets
-    pays = table["PAY"].drop_nulls().to_list()
-    forms = [*table["ID"], *(f"{pay}" for pay in pays), *(f"{round(pay * 100)}" for pay in pays)]
-    assert [plan for plan in plans if any(form in plan for form in forms if len(form) > 4)] == []
+    assert shown(plans, [*table["ID"], *table["PAY"].drop_nulls()]) == set()
+
+
+def test_a_value_that_is_put_into_a_plan_is_seen(spark, plans, monkeypatch):
+    """In each form: the test that none is there would fail by what it says of values."""
+    from pyspark.sql import functions as sql
+
+    from microveil.engines.spark_table import SparkTable
+
+    table, cells = people(30), SparkTable.cells
+    some_ids, some_pay = table["ID"][:2].to_list(), table["PAY"].drop_nulls()[:2].to_list()
+    literals = [some_ids[0], some_ids[1].encode(), some_pay[0], round(some_pay[1] * 100)]
+
+    def with_literals(self, name):
+        return cells(self, name).where(sql.concat(*map(sql.lit, literals)).isNotNull())
+
+    monkeypatch.setattr(SparkTable, "cells", with_literals)
+    mv.protect(framed(spark, table), record_id="ID", **asked("dp-um", attributes=["PAY"]))
+    assert shown(plans, [*table["ID"], *table["PAY"].drop_nulls()]) == {*some_ids, *some_pay}
 
 
 @pytest.mark.usefixtures("spark")
