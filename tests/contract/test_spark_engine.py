@@ -2,6 +2,7 @@
 
 import gc
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -274,9 +275,13 @@ def forms(value):
     return {f"{value}", f"{round(value * 100)}"}
 
 
+# Numbers and places of Spark's own in a plan, any of which may be like a value.
+OWN = re.compile(r"#\d+|\b(plan_id|id|rowCount|sizeInBytes)=[\d.E+]+|file:[^\],\s]*")
+
+
 def shown(plans, values):
     """Those of some values that a plan shows in any form; short numbers may be of anything."""
-    text = "".join(plans).casefold()
+    text = OWN.sub("", "".join(plans)).casefold()
     return {
         value for value in values if any(len(form) > 4 and form in text for form in forms(value))
     }
