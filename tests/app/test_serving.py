@@ -285,6 +285,25 @@ def test_an_answer_without_an_end_does_not_keep_it(start):
     assert (server.folder / "shutdown").exists()
 
 
+def test_a_second_ctrl_c_does_not_wait(start):
+    """Asked twice, it breaks off what the first one still waits for, and leaves no file."""
+    server = start().open()
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as browser:
+        host = f"Host: 127.0.0.1:{server.port}\r\nCookie: {server.cookie}\r\n\r\n"
+        browser.sendall(f"GET /hangs HTTP/1.1\r\n{host}".encode())
+        assert browser.recv(20).startswith(b"HTTP/1.1 200")
+        server.process.send_signal(signal.SIGINT)
+        eventually(lambda: not is_listening(server))
+        assert server.end() != 0
+    assert not left(server)
+
+
+def is_listening(server):
+    """Whether new requests are still taken."""
+    with socket.socket() as browser:
+        return browser.connect_ex(("127.0.0.1", server.port)) == 0
+
+
 def test_it_ends_with_its_terminal(tmp_path):
     """Closing the window that it was started in ends it, and the application."""
     ours, terminal = os.openpty()

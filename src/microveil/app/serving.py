@@ -117,11 +117,12 @@ async def _served(
             # A browser of the terminal comes back only when it is left.
             threading.Thread(target=_browse, args=(file.as_uri(),), daemon=True).start()
         try:
-            await server.serve(sockets=[listener])
-        except SystemExit:
-            raise RuntimeError("the application did not start") from None
+            with contextlib.suppress(SystemExit):  # what some versions raise, and others do not
+                await server.serve(sockets=[listener])
         finally:
             watching.cancel()
+        if not server.started:
+            raise RuntimeError("the application did not start")
 
 
 def _tell_no_message_of_errors(say: Callable[[str], None]) -> None:
