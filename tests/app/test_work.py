@@ -560,9 +560,11 @@ def test_an_interrupt_that_was_ignored_before_is_heard(many, temporary):
     worker.stdin.flush()
     assert b"progress" in worker.stdout.readline()
     worker.send_signal(signal.SIGINT)
-    said = worker.stdout.read()
-    assert json.loads(said.splitlines()[-1]) == {"cancelled": True}
-    assert worker.wait() == 130
+    try:
+        assert worker.wait(timeout=120) == 130
+    finally:
+        worker.kill()
+    assert json.loads(worker.stdout.read().splitlines()[-1]) == {"cancelled": True}
     for pipe in (worker.stdin, worker.stdout, worker.stderr):
         pipe.close()
 
