@@ -606,6 +606,41 @@ def test_a_worker_whose_server_is_killed_ends_by_itself(many, tmp_path, kind):
     assert not list(folder.parent.iterdir())
 
 
+HELD = """
+import time
+from microveil.app import worker
+original = worker._reserved_output
+def reserved():
+    say = original()
+    def heard(contents):
+        say(contents)
+        if contents.get("progress") == "writing the table":
+            time.sleep(600)
+    return heard
+worker._reserved_output = reserved
+"""
+
+
+def test_a_worker_that_nobody_waits_for_clears_up(people, tmp_path):
+    """It interrupts itself: what it was about to write goes, the hidden folder with it."""
+    folder = tmp_path / "releases" / "release"
+    folder.parent.mkdir()
+    worker = started(HELD)
+    worker.stdin.write(to_line(protecting(people, folder)))
+    worker.stdin.flush()
+    while b"writing the table" not in worker.stdout.readline():
+        pass
+    assert list(folder.parent.iterdir())
+    worker.stdin.close()
+    try:
+        assert worker.wait(timeout=120) == 130
+    finally:
+        worker.kill()
+    assert not list(folder.parent.iterdir())
+    for pipe in (worker.stdout, worker.stderr):
+        pipe.close()
+
+
 def test_a_worker_that_cannot_be_interrupted_ends_all_the_same():
     """Nobody waits for it any more: it ends itself, whatever holds the interrupt up."""
     script = (
