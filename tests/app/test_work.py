@@ -388,6 +388,7 @@ MOMENTS = {
     "after the first rename": ("after", "_move"),
     "within the first rename": ("after", "rename_new"),
 }
+SLOW = pytest.mark.slow
 INTERRUPTED = """
 import os, signal
 from microveil.app import worker
@@ -430,8 +431,11 @@ OVER = ("the draw", "before the first rename", "after the first rename")
 @pytest.mark.parametrize(
     ("moment", "overwrite"),
     [
-        *(pytest.param(moment, False, id=name) for name, moment in MOMENTS.items()),
-        *(pytest.param(MOMENTS[name], True, id=f"{name}, over an earlier one") for name in OVER),
+        pytest.param(MOMENTS["writing"], False, id="writing"),
+        pytest.param(MOMENTS["after the first rename"], True, id="after a rename, over another"),
+        # The other moments, each with a process: by make test-slow.
+        *(pytest.param(moment, False, id=name, marks=SLOW) for name, moment in MOMENTS.items()),
+        *(pytest.param(MOMENTS[name], True, id=f"over {name}", marks=SLOW) for name in OVER),
     ],
 )
 def test_an_interrupt_at_any_moment_leaves_nothing_half_written(
