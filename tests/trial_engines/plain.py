@@ -77,7 +77,7 @@ class PlainEngine:
     remembers = False
     n_candidates = 1 << 40
 
-    def column_memory(self, n_records, n_clusters):
+    def column_memory(self, n_records, n_clusters, *, is_whole=True):
         return None
 
     def side_by_side(self, work, items, n_values, n_clusters=0):
@@ -85,6 +85,12 @@ class PlainEngine:
 
     def kept(self, value):
         return value
+
+    def joined(self, n_records, made):
+        return made(slice(0, n_records))
+
+    def sorted_values(self, n_records, made):
+        return np.array(sorted(made(slice(0, n_records)).tolist()), dtype=float)
 
     def empty(self, n_records, dtype):
         return np.empty(n_records, dtype)

@@ -44,7 +44,7 @@ class SealedEngine:
         self._inner = {}
         self.steps = set()
 
-    def column_memory(self, n_records, n_clusters):
+    def column_memory(self, n_records, n_clusters, *, is_whole=True):
         return None
 
     def side_by_side(self, work, items, n_values, n_clusters=0):
@@ -52,6 +52,9 @@ class SealedEngine:
 
     def kept(self, value):
         return value
+
+    def joined(self, n_records, made):
+        return made(slice(0, n_records))
 
     def empty(self, n_records, dtype):
         return np.empty(n_records, dtype)

@@ -167,7 +167,7 @@ def protect_file(
         )
     drawn = draw(planned, engine, progress)
     if not form.has_types:
-        drawn = replace(drawn, data=_written_whole(drawn.data, planned))
+        drawn = replace(drawn, data=_written_whole(drawn.data, planned, engine))
     original = _kept(source.frame, planned)
     compared = _compared(original, drawn.data, planned, asked, engine, linked, progress)
     is_reported = source.frame.height <= REPORTED_RECORDS
@@ -235,6 +235,7 @@ def _compared(
         codes=(codes, codes_in_release(codes, planned.guarantee)),
         progress=progress,
         side_by_side=engine.side_by_side,
+        sorted_values=engine.sorted_values,
     )
 
 
@@ -342,14 +343,19 @@ def _listed(planned: Plan) -> dict[str, tuple[str, ...] | None]:
     }
 
 
-def _written_whole(data: polars.DataFrame, planned: Plan) -> polars.DataFrame:
+def _written_whole(data: polars.DataFrame, planned: Plan, engine: Engine) -> polars.DataFrame:
     """Write columns of a whole declared resolution as whole numbers, where a file has no types."""
     whole = [
         part.attribute.name
         for part in planned.attributes
         if part.attribute.kind is Kind.DECIMAL and part.attribute.resolution.denominator == 1
     ]
-    return data.with_columns(polars.col(whole).cast(polars.Int64)) if whole else data
+
+    def written(name: str) -> polars.Series:
+        column = data[name]
+        return engine.joined(data.height, lambda records: column[records].cast(polars.Int64))
+
+    return data.with_columns([written(name) for name in whole]) if whole else data
 
 
 @stands_alone

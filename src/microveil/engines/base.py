@@ -240,8 +240,13 @@ class Engine(Protocol):
         """Put a column on its grid and hold it against its declared bounds."""
         ...
 
-    def column_memory(self, n_records: int, n_clusters: int) -> int | None:
-        """Forecast what the process takes with one column at hand; None where it holds them all."""
+    def column_memory(
+        self, n_records: int, n_clusters: int, *, is_whole: bool = True
+    ) -> int | None:
+        """Forecast what the process takes with one column at hand; None where it holds them all.
+
+        Of a column that need not be whole, in as few parts as its memory holds.
+        """
         ...
 
     def side_by_side(
@@ -259,6 +264,16 @@ class Engine(Protocol):
 
         A column, a plan or anything else that holds arrays.
         """
+        ...
+
+    def joined(self, n_records: int, made: Callable[[slice], Value]) -> Value:
+        """Make a column of so many records, of all at once or of some after others, and keep it."""
+        ...
+
+    def sorted_values(
+        self, n_records: int, made: Callable[[slice], NDArray[np.float64]]
+    ) -> NDArray[np.float64]:
+        """Make the values of so many records, at once or of some after others; return in order."""
         ...
 
     def empty(self, n_records: int, dtype: "np.dtype[Any] | type") -> NDArray[Any]:

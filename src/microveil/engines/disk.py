@@ -2,31 +2,50 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.engines.base import Column
-from microveil.engines.local import LocalEngine
+from microveil.engines.base import Clusters, Column, GridRules, Ranked
+from microveil.engines.handles import TableClusters, local_column
+from microveil.engines.local import LocalEngine, summarised
 from microveil.errors import EngineError
-from microveil.partition import Partition
+from microveil.partition import Partition, ranking_sizes
+from microveil.partition.distribution_sort import (
+    broadcast_in_parts,
+    rank_in_parts,
+    sort_in_parts,
+    table_positions,
+)
+from microveil.schema import Attribute, Cells
+from microveil.table import GridColumn, Table, keeping, numbers_of_attribute
+from microveil.table.gridding import on_grid_in_pieces
+from microveil.table.keeping import pieces
 from microveil.table.memory import TOGETHER, allowed_memory, to_protect
 from microveil.table.scratch import PART, Scratch
 from microveil.table.threads import in_threads
 
+if TYPE_CHECKING:
+    import polars
+
 __all__ = ["DiskEngine"]
 
-# Bytes for a value of a column that is read or compared (measured: 27 and 29); for one that is
-# planned, and for a cluster of its plan (20 to 22, 70 to 110); and what the process takes before it
-# holds any (190 MB).
+# Bytes for a value of a column that is compared (measured: 29); for one that is planned, and for
+# a cluster of its plan (20 to 22, 70 to 110); and what the process takes before it holds any (190
+# MB).
 LOOKED_AT, A_VALUE, A_CLUSTER, LIBRARIES = 30, 22, 110, 200_000_000
+# What a column takes, beside its clusters, that is gone through in parts.
+IN_PARTS = 100_000_000
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
 class DiskEngine(LocalEngine):
     """Works on few columns at a time, and keeps what is needed later on the disk.
+
+    A column that memory does not hold is ranked, compared and given its cells in parts; what needs
+    all of it is refused.
 
     What it computes, and by which code, is what the engine in memory computes: between two steps
     arrays are in files that have no name, mapped into memory where they are looked at.
@@ -43,10 +62,24 @@ class DiskEngine(LocalEngine):
         self.memory: int | None = allowed_memory(memory)
         self.scratch = Scratch(scratch, self.memory)
 
-    def column_memory(self, n_records: int, n_clusters: int) -> int | None:
+    def column_memory(
+        self, n_records: int, n_clusters: int, *, is_whole: bool = True
+    ) -> int | None:
         """Add up the column, its plan, the libraries, and pages that are not given back yet."""
-        pages = 0 if self.memory is None else self.memory // PART
-        return LIBRARIES + pages + _taken(n_records, n_clusters)
+        needed = _taken(n_records, n_clusters)
+        if not is_whole and n_records > keeping.PIECE:
+            needed = min(needed, _taken_in_parts(n_clusters))
+        return LIBRARIES + self._pages + needed
+
+    @property
+    def _pages(self) -> int:
+        return 0 if self.memory is None else self.memory // PART
+
+    def _goes_in_parts(self, n_values: int, n_clusters: int = 0) -> bool:
+        """Whether memory does not hold a column of so many values and clusters."""
+        if self.memory is None or n_values <= keeping.PIECE:
+            return False
+        return LIBRARIES + self._pages + _taken(n_values, n_clusters) > self.memory
 
     def side_by_side(
         self,
@@ -58,8 +91,10 @@ class DiskEngine(LocalEngine):
         """Work on one after another, or on as many at a time as the memory holds work on."""
         at_once = None
         if self.memory is not None and items:
-            room = self.memory - self.memory // PART - LIBRARIES
-            of_one = _taken(n_values, n_clusters) // len(items)
+            room = self.memory - self._pages - LIBRARIES
+            of_each = n_values // len(items), n_clusters // len(items)
+            in_parts = self._goes_in_parts(*of_each)
+            of_one = _taken_in_parts(of_each[1]) if in_parts else _taken(*of_each)
             at_once = max(1, room // max(1, of_one))
         return in_threads(work, items, n_values, n_clusters, at_once=at_once)
 
@@ -67,9 +102,73 @@ class DiskEngine(LocalEngine):
         """Write large arrays and columns to the disk, and map them."""
         return self.scratch.kept(value)
 
+    def joined(self, n_records: int, made: Callable[[slice], Result]) -> Result:
+        """Make a column of polars piece by piece, and write each to the disk."""
+        some = cast("Callable[[slice], polars.Series]", made)
+        return cast("Result", self.scratch.joined(n_records, map(some, pieces(n_records))))
+
+    def sorted_values(
+        self, n_records: int, made: Callable[[slice], NDArray[np.float64]]
+    ) -> NDArray[np.float64]:
+        """Make them piece by piece, and sort in parts, where memory does not hold them."""
+        if not self._goes_in_parts(n_records):
+            return super().sorted_values(n_records, made)
+        values, done = self.empty(n_records, np.float64), 0
+        for piece in pieces(n_records):
+            own = made(piece)
+            values[done : done + len(own)] = own
+            done += len(own)
+        return sort_in_parts(values[:done], self.empty)
+
     def empty(self, n_records: int, dtype: "np.dtype[Any] | type") -> NDArray[Any]:
         """Take it of the disk, where there is room for all of it."""
         return self.scratch.empty(n_records, dtype)
+
+    def gridded(self, table: Table, attribute: Attribute, rules: GridRules) -> GridColumn:
+        """Read, round and check piece by piece."""
+        return on_grid_in_pieces(
+            (
+                numbers_of_attribute(table.part(piece), attribute, shared=True)
+                for piece in pieces(table.n_records)
+            ),
+            table.n_records,
+            attribute,
+            keep_missing=rules.keep_missing,
+            clamp=rules.clamp,
+            may_be_empty=rules.may_be_empty,
+            may_be_hidden=rules.may_be_hidden,
+            empty=self.empty,
+        )
+
+    def cluster_by_rank(self, column: Column, k: int, *, widen: bool = False) -> Ranked:
+        """Rank in parts where memory does not hold the column; clusters are the same."""
+        grid = local_column(column).grid
+        if widen or not self._goes_in_parts(grid.n_present, grid.n_present // k):
+            return super().cluster_by_rank(column, k, widen=widen)
+        positions, n_records = None, grid.n_present
+        if grid.missing is not None:
+            positions = table_positions(grid.missing, grid.n_present, self.empty)
+            n_records = len(grid.missing)
+        order, in_order = rank_in_parts(grid.values, self.empty, positions)
+        sizes = ranking_sizes(grid.n_present, k)
+        return Ranked(
+            partition=TableClusters(
+                of_table=Partition(order=order, sizes=sizes, n_records=n_records)
+            ),
+            clusters=summarised(in_order, sizes),
+        )
+
+    def in_table(self, column: Column, clusters: Clusters) -> Partition:
+        """Renumber the records where some have no value, unless that was done."""
+        if isinstance(clusters, TableClusters):
+            return clusters.of_table
+        return super().in_table(column, clusters)
+
+    def broadcast(self, partition: Partition, values: Cells) -> Cells:
+        """Give cells to ranges of records first, where memory does not hold the column."""
+        if self._goes_in_parts(partition.n_records, partition.n_clusters):
+            return broadcast_in_parts(partition, values, self.empty)
+        return super().broadcast(partition, values)
 
     def cluster_jointly(
         self, name: str, columns: Sequence[Column], k: int, *, with_missing: bool = False
@@ -91,3 +190,8 @@ class DiskEngine(LocalEngine):
 def _taken(n_values: int, n_clusters: int) -> int:
     """Forecast what work on values and clusters takes."""
     return max(LOOKED_AT * n_values, A_VALUE * n_values + A_CLUSTER * n_clusters)
+
+
+def _taken_in_parts(n_clusters: int) -> int:
+    """Forecast what work on a column takes of which only parts are in memory."""
+    return IN_PARTS + A_CLUSTER * n_clusters

@@ -18,6 +18,7 @@ __all__ = [
     "LocalBins",
     "LocalCodes",
     "LocalColumn",
+    "TableClusters",
     "are_ranked",
     "domains_of",
     "listed",
@@ -58,6 +59,28 @@ class LocalColumn(GridHandle):
     def extremes(self) -> tuple[int, int]:
         """The least and the greatest value."""
         return int(self.grid.values.min()), int(self.grid.values.max())
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TableClusters:
+    """Clusters of a column's values whose records are known by their positions in the table.
+
+    Attributes
+    ----------
+    of_table : Partition
+    """
+
+    of_table: Partition
+
+    @property
+    def sizes(self) -> Whole:
+        """How many records each cluster takes."""
+        return self.of_table.sizes
+
+    @property
+    def n_clusters(self) -> int:
+        """The number of clusters."""
+        return self.of_table.n_clusters
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

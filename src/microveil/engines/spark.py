@@ -39,7 +39,7 @@ from microveil.partition.ranking import RankingCuts
 from microveil.schema import Attribute, Cells
 from microveil.synthesis.axes import Axis
 from microveil.table import GridColumn, Numbers, Table
-from microveil.table.columns import missing_error, outside_error
+from microveil.table.gridding import missing_error, outside_error
 
 __all__ = ["MOST_CLUSTERS", "SparkEngine"]
 
@@ -144,6 +144,10 @@ class SparkEngine:
     def kept(self, value: Value) -> Value:
         """Leave it where it is."""
         return value
+
+    def joined(self, n_records: int, made: Callable[[slice], Value]) -> Value:
+        """Make all of it at once: what is made here stands for what Spark has."""
+        return made(slice(0, n_records))
 
     def gridded(self, table: Table, attribute: Attribute, rules: GridRules) -> GridColumn:
         """Check a column in one pass; it is rounded anew, and alike, where it is needed."""

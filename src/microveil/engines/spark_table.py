@@ -22,6 +22,7 @@ from microveil.schema import Kind
 from microveil.table import Labels, Numbers, Table
 from microveil.table.decimals import MOST_DIGITS
 from microveil.table.frames import Elsewhere, check_names
+from microveil.table.keeping import IN_MEMORY, Keeper
 from microveil.table.restore import NOTHING, arrow_array
 
 __all__ = ["ReleasedCells", "SparkFiles", "SparkTable", "refused", "restored"]
@@ -272,13 +273,22 @@ class SparkTable(Elsewhere):
         del rows
         raise refused("does not take records by position")
 
+    def is_plain(self, name: str) -> bool:
+        """Whether a column's type alone says that it holds numbers, yes and no, or dates."""
+        return self.kind(name).is_numeric
+
+    def part(self, records: slice) -> Table:
+        """Refuse: records have no positions."""
+        del records
+        raise refused("does not take records by position")
+
     def rebuild(
         self,
         columns: Mapping[str, Numbers],
         kept: Iterable[str],
         order: NDArray[np.int64] | None,
         numbered: Mapping[str, NDArray[np.int64]] = NOTHING,
-        store: Callable[[Any], Any] = lambda column: column,
+        keeper: Keeper = IN_MEMORY,
     ) -> Any:
         """Join new cells to their records, write them out, and see that none was lost."""
         if order is not None or numbered:
@@ -286,7 +296,7 @@ class SparkTable(Elsewhere):
         names = [name for name in self.names if name in columns or name in {*kept}]
         new = next(iter(columns.values())).values
         if isinstance(new, GeneratedCells):
-            return store(self._generated(new, names))
+            return keeper.kept(self._generated(new, names))
         pieces = self._pieces(names, columns).repartition(self.n_chunks, CHUNK)
         released = self._scratch.released(
             pieces.sortWithinPartitions(CHUNK, "nth").mapInArrow(
@@ -294,7 +304,7 @@ class SparkTable(Elsewhere):
                 self._schema(names),
             )
         )
-        return store(_holding(released, self.n_records))
+        return keeper.kept(_holding(released, self.n_records))
 
     def _generated(self, cells: GeneratedCells, names: Sequence[str]) -> Any:
         """Draw a new table by blocks, and write it out once."""

@@ -179,7 +179,8 @@ class _Opened:
                 pieces[column.name].append(scratch.column(column))
         joined = {}
         for name in schema:
-            joined[name] = scratch.column(pl.concat(pieces.pop(name), rechunk=True))
+            own = pieces.pop(name)
+            joined[name] = scratch.joined(sum(map(len, own)), own)
         return pl.DataFrame(joined)
 
     def _parse_records(
@@ -210,7 +211,7 @@ class _Opened:
         columns: list[pl.Series | Misfit]
         typed = list(zip(frame, dtypes.values(), strict=True))
         if self._scratch is not None:
-            columns = [self._scratch.kept(self._convert_one(*column)) for column in typed]
+            columns = [self._converted_on_disk(*column, self._scratch) for column in typed]
         else:
             n_values = frame.height * frame.width
             columns = in_threads(lambda both: self._convert_one(*both), typed, n_values)
@@ -222,6 +223,12 @@ class _Opened:
         if misfits:
             self._refuse(misfits)
         return pl.DataFrame([column for column in columns if isinstance(column, pl.Series)])
+
+    def _converted_on_disk(
+        self, column: pl.Series, dtype: pl.DataType | None, scratch: Scratch
+    ) -> pl.Series | Misfit:
+        found = self._convert_one(column, dtype)
+        return found if found is column else scratch.kept(found)
 
     def _convert_one(self, column: pl.Series, dtype: pl.DataType | None) -> pl.Series | Misfit:
         if dtype is None:

@@ -9,6 +9,7 @@ from microveil.errors import FileError, MicroveilError
 from microveil.files.mapped import MappedFile, check_unchanged, state_of
 from microveil.files.text import quoted
 from microveil.files.typed import POLARS_ERRORS, TypedTable, broken, without_metadata
+from microveil.table.keeping import pieces
 from microveil.table.memory import check_reading
 from microveil.table.scratch import Scratch
 
@@ -45,10 +46,13 @@ def opened(files: list[Path], scratch: Scratch | None = None) -> TypedTable:
         size = sum(path.stat().st_size for path in files)
         n_records = sum(outline.select(pl.len()).collect().item() for outline in outlines)
         check_reading(files[0].parent, size, n_records * len(schema))
+    parts = list(zip(files, outlines, strict=True))
     columns = []
     for name in schema.names():
-        column = pl.concat([_column(*one, name) for one in zip(files, outlines, strict=True)])
-        columns.append(column if scratch is None else scratch.column(column))
+        if scratch is None:
+            columns.append(pl.concat([_column(*part, name) for part in parts]))
+        else:
+            columns.append(_on_disk(parts, name, scratch))
     for path, state in zip(files, states, strict=True):
         check_unchanged(path, state)
     return TypedTable(without_metadata(files[0].parent, pl.DataFrame(columns)))
@@ -95,6 +99,26 @@ def _column(path: Path, outline: pl.LazyFrame, name: str) -> pl.Series:
         return outline.select(name).collect().to_series()
     except MicroveilError:
         raise
+    except POLARS_ERRORS:
+        raise broken(path, "Parquet") from None
+
+
+def _on_disk(parts: list[tuple[Path, pl.LazyFrame]], name: str, scratch: Scratch) -> pl.Series:
+    """Read a column of all files, some records after others, onto the disk."""
+    lengths = [_n_records(*part) for part in parts]
+    return scratch.joined(
+        sum(lengths),
+        (
+            _column(path, outline.slice(piece.start, piece.stop - piece.start), name)
+            for (path, outline), length in zip(parts, lengths, strict=True)
+            for piece in pieces(length)
+        ),
+    )
+
+
+def _n_records(path: Path, outline: pl.LazyFrame) -> int:
+    try:
+        return int(outline.select(pl.len()).collect().item())
     except POLARS_ERRORS:
         raise broken(path, "Parquet") from None
 

@@ -21,9 +21,10 @@ from microveil.files.typed import (
     without_metadata,
 )
 from microveil.table import Labels
+from microveil.table.keeping import pieces
 from microveil.table.scratch import Scratch
 
-__all__ = ["batches", "opened", "opened_on_disk"]
+__all__ = ["batches", "opened", "opened_on_disk", "read_column"]
 
 # A larger table is written piece by piece, by about so many bytes.
 _LARGE = 1 << 28
@@ -39,8 +40,7 @@ def opened_on_disk(path: Path, text: TextFormat | None, scratch: Scratch) -> Typ
     state = state_of(path)
     try:
         outline = pl.scan_parquet(path, glob=False)
-        names = outline.collect_schema().names()
-        columns = [scratch.column(outline.select(name).collect().to_series()) for name in names]
+        columns = [read_column(outline, name, scratch) for name in outline.collect_schema()]
     except MicroveilError:
         raise
     except POLARS_ERRORS:
@@ -48,6 +48,19 @@ def opened_on_disk(path: Path, text: TextFormat | None, scratch: Scratch) -> Typ
         raise broken(path, "Parquet") from None
     check_unchanged(path, state)
     return TypedTable(without_metadata(path, pl.DataFrame(columns)))
+
+
+def read_column(outline: pl.LazyFrame, name: str, scratch: Scratch) -> pl.Series:
+    """Read a column, some records after others, onto the disk."""
+    n_records = outline.select(pl.len()).collect().item()
+    own = outline.select(name)
+    return scratch.joined(
+        n_records,
+        (
+            own.slice(piece.start, piece.stop - piece.start).collect().to_series()
+            for piece in pieces(n_records)
+        ),
+    )
 
 
 def batches(

@@ -228,6 +228,8 @@ class Method:
     smallest_k : int
     orders_clusters : bool
         Whether isotonic regression applies.
+    ranks_each : bool
+        Whether clusters are runs of ranks of one attribute, unless another partition is chosen.
     may_be_exact : bool
         Whether its rule can call for no noise at all.
     takes_categories : bool
@@ -266,6 +268,7 @@ class Method:
     needs_bounds: bool = True
     smallest_k: int = 1
     orders_clusters: bool = False
+    ranks_each: bool = False
     may_be_exact: bool = False
     takes_categories: bool = False
     takes_delta: bool = False

@@ -221,6 +221,7 @@ METHODS = (
         "least {k}, and each value was replaced by its cluster's mean.",
         randomness=None,
         plan=each(ranking),
+        ranks_each=True,
         promise=_promise_univariate,
         needs_epsilon=False,
         needs_bounds=False,

@@ -132,6 +132,7 @@ METHODS = (
         "replaced by its cluster's mean plus noise.",
         plan=record_dp,
         error_floor=_error_floor,
+        ranks_each=True,
         promise=_promise,
         memory=TOGETHER,
         arguments=(

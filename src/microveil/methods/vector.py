@@ -125,6 +125,7 @@ METHODS = (
         "smallest and the largest value of a cluster set to their neighbours before.",
         plan=each(idp_vector, takes_long=lambda choices: choices[PARTITION] == "noise-aware"),
         error_floor=_error_floor,
+        ranks_each=True,
         promise=_promise,
         smallest_k=3,
         needs_bounds=False,

@@ -401,7 +401,7 @@ def draw(
         )
     if planned.synthetic is not None:
         measurements, new = planned.synthetic.draw(source, engine, progress)
-        data = planned.table.rebuild(new, (), None, store=engine.kept)
+        data = planned.table.rebuild(new, (), None, keeper=engine)
         return Drawn(data=data, measurements=measurements)
     columns = _columns(planned, source, engine, progress)
     n_records, order = planned.table.n_records, None
@@ -413,9 +413,7 @@ def draw(
     if planned.units is not None and planned.guarantee.has_new_numbers:
         numbered[str(planned.units.unit.column)] = planned.units.renumbered(source)
     return Drawn(
-        data=planned.table.rebuild(
-            columns, planned.guarantee.kept, order, numbered, store=engine.kept
-        ),
+        data=planned.table.rebuild(columns, planned.guarantee.kept, order, numbered, keeper=engine),
     )
 
 

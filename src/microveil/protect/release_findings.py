@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil._kernels import distributions
+from microveil.engines.local import LocalEngine
 from microveil.protect.findings import (
     COMMON,
     MovedValue,
@@ -48,8 +49,10 @@ KOLMOGOROV_SMIRNOV, TOTAL_VARIATION = "Kolmogorov-Smirnov", "total variation"
 Categories = Mapping[str, Sequence[str] | None]
 NO_CATEGORIES: Categories = MappingProxyType({})
 Progress = Callable[[str], None]
+IN_MEMORY = LocalEngine()
 NONE_MISSING = np.zeros(0, dtype=np.bool_)
 OVER_ALL = "over all attributes"
+SortedValues = Callable[[int, Callable[[slice], NDArray[np.float64]]], NDArray[np.float64]]
 # The name of an attribute, and its values before and after.
 _Sides = tuple[str, Column, Column]
 
@@ -66,6 +69,7 @@ def release_findings(
     codes: tuple[MissingCodes, MissingCodes] = (MissingCodes(), MissingCodes()),
     progress: Progress = lambda _step: None,
     side_by_side: SideBySide = in_threads,
+    sorted_values: SortedValues = IN_MEMORY.sorted_values,
 ) -> ReleaseFindings:
     """Find out about a release what information loss does not show.
 
@@ -91,6 +95,8 @@ def release_findings(
         Gets the name of each step.
     side_by_side : callable
         Works on columns, as many at a time as there is room for.
+    sorted_values : callable
+        Makes the values of so many records, at once or of some after others; returns them in order.
 
     Returns
     -------
@@ -128,7 +134,7 @@ def release_findings(
         return name, before, after
 
     def moved(name: str) -> tuple[WorstAttribute | None, MovedValue | None]:
-        before, after = (_in_order(table, name) for table in tables)
+        before, after = (_in_order(table, name, sorted_values) for table in tables)
         return _compared(name, before, after)
 
     n_values = tables[0].n_records * len(names)
@@ -184,18 +190,23 @@ def _compared(
     )
 
 
-def _in_order(table: Table, name: str) -> Column:
+def _in_order(table: Table, name: str, sorted_values: SortedValues) -> Column:
     """Return the values that there are, in order: of a large column no more than is sorted."""
     if table.kind(name).is_numeric:
-        numbers = table.numbers(name, shared=True)
-        missing = NONE_MISSING if numbers.missing is None else numbers.missing
-        found = np.empty(len(numbers.values))
-        found = found[: distributions.usable(numbers.values, missing, LARGEST_VALUE, found)]
-    else:
-        words = table.words(name)
-        found = np.asarray(words[words != ""])
+        return sorted_values(table.n_records, lambda records: _present(table, name, records))
+    words = table.words(name)
+    found = np.asarray(words[words != ""])
     sort(found)
     return found
+
+
+def _present(table: Table, name: str, records: slice) -> NDArray[np.float64]:
+    """Return the values that there are of some records."""
+    is_all = records.stop - records.start == table.n_records
+    numbers = (table if is_all else table.part(records)).numbers(name, shared=True)
+    missing = NONE_MISSING if numbers.missing is None else numbers.missing
+    found = np.empty(len(numbers.values))
+    return found[: distributions.usable(numbers.values, missing, LARGEST_VALUE, found)]
 
 
 def _shares(values: Column, column: Column) -> NDArray[np.float64]:

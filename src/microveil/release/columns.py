@@ -14,6 +14,7 @@ from microveil.privacy import Unit
 from microveil.release.domains import read_bounds, read_categories, read_resolution
 from microveil.release.request import Request
 from microveil.release.units import Units, limited
+from microveil.release.whole_columns import needs_whole_columns
 from microveil.schema import Attribute, Bounds, Categories, Kind, Ordered, Source
 from microveil.table import (
     GridColumn,
@@ -203,11 +204,12 @@ def check_fits(
     method, wanted = request.method, request[N_RECORDS] or 0
     follow = not method.is_synthetic and request.shuffle is None
     n_records = max(table.n_records, wanted if method.is_synthetic else 0)
+    whole = needs_whole_columns(table, request)
     # What is planned for each record takes two fifths of what a cluster does (measured).
-    n_clusters = n_records // request.k if method.orders_clusters else n_records * 2 // 5
-    of_column = engine.column_memory(n_records, n_clusters)
+    n_clusters = n_records // request.k if method.ranks_each else n_records * 2 // 5
+    of_column = engine.column_memory(n_records, n_clusters, is_whole=whole is not None)
     if of_column is not None:
-        check_column(n_records, of_column, engine.memory)
+        check_column(n_records, of_column, engine.memory, whole)
         return
     check_protecting(
         n_records,

@@ -4,7 +4,6 @@ from microveil.table.arrays import Column, column_of, numbers_of
 from microveil.table.columns import (
     BoundsFromData,
     CategoriesFromData,
-    GridColumn,
     ResolutionFromData,
     bounds_from_data,
     categories_from_data,
@@ -13,11 +12,10 @@ from microveil.table.columns import (
     likely_identifier,
     likely_units,
     likely_weights,
-    numbers_of_attribute,
-    on_grid,
     resolution_from_data,
 )
 from microveil.table.frames import Numbers, Table, check_columns, open_table, spread, unknown_column
+from microveil.table.gridding import GridColumn, numbers_of_attribute, on_grid
 from microveil.table.labelled import ColumnSchema, LabelledTable, Labels
 from microveil.table.likely_codes import MissingSeen, missing_seen
 from microveil.table.missing import MissingCodes, code_for

@@ -1,25 +1,20 @@
-"""Columns as whole numbers on a public grid, and what can be read off a column."""
+"""What can be read off a column."""
 
 import datetime
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from microveil._kernels import grid as kernel
 from microveil.errors import DataError, RequestError, stands_alone
-from microveil.schema import EPOCH, Attribute, Cells, Kind
+from microveil.schema import EPOCH, Cells, Kind
 from microveil.table.frames import Numbers, Table, open_table
 from microveil.table.missing import MissingCodes
-from microveil.table.restore import Reasons
 
 __all__ = [
     "BoundsFromData",
     "CategoriesFromData",
-    "GridColumn",
     "ResolutionFromData",
     "bounds_from_data",
     "categories_from_data",
@@ -28,10 +23,6 @@ __all__ = [
     "likely_identifier",
     "likely_units",
     "likely_weights",
-    "missing_error",
-    "numbers_of_attribute",
-    "on_grid",
-    "outside_error",
     "resolution_from_data",
 ]
 
@@ -47,12 +38,6 @@ REPEATED, LARGEST_UNIT = 0.2, 30
 # Words in the name of a survey's weights (WEIGHT, fnlwgt, PWGTP1, W_POND), and in that of a mass.
 OF_WEIGHTS = re.compile("[a-z]*(weights?|wgts?|wght|wgtp)|wts?|pond[a-z]*|poids")
 OF_MASS = re.compile("(over|under|birth|body)(weight)?|kgs?|g|grams?|lbs?")
-# What can be done about missing cells.
-KEEP = 'complete it, or pass missing="keep" (--missing keep) to release such cells as missing'
-HIDE = (
-    'complete it, or pass missing="protect" (--missing protect): being without a value is then a '
-    "value like another"
-)
 
 
 class BoundsFromData(tuple[Any, Any]):
@@ -71,240 +56,6 @@ class ResolutionFromData(float):
     """A resolution that was read from the data: a guarantee says so."""
 
     __slots__ = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GridColumn:
-    """An attribute's values in whole grid units.
-
-    Attributes
-    ----------
-    attribute : Attribute
-    values : int64 array (n_present,)
-        Without the missing ones. Of an attribute of a new table, which is only ever counted, any
-        signed whole numbers, and the table's own where they can be.
-    missing : bool array (n_records,) or None
-        None where no value is missing.
-    reasons : Reasons or None
-        Of missing cells, where the attribute keeps them apart and some cell has a code.
-    """
-
-    attribute: Attribute
-    values: NDArray[np.signedinteger[Any]]
-    missing: NDArray[np.bool_] | None
-    reasons: Reasons | None = None
-
-    @property
-    def n_present(self) -> int:
-        """How many records have a value."""
-        return len(self.values)
-
-    @property
-    def n_missing(self) -> int:
-        """How many records have no value."""
-        return 0 if self.missing is None else int(self.missing.sum())
-
-    def in_order(self, order: NDArray[np.int64]) -> "GridColumn":
-        """Return the column with other records in the place of each: (n_records,).
-
-        >>> from fractions import Fraction
-        >>> from microveil.schema import Source
-        >>> age = Attribute(
-        ...     name="AGE",
-        ...     kind=Kind.WHOLE,
-        ...     resolution=Fraction(1),
-        ...     resolution_source=Source.TYPE,
-        ... )
-        >>> column = GridColumn(
-        ...     attribute=age, values=np.array([30, 40]), missing=np.array([False, True, False])
-        ... )
-        >>> column.in_order(np.array([2, 1, 2])).values
-        array([40, 40])
-        """
-        if self.missing is None:
-            return replace(self, values=self.values[order])
-        missing = self.missing[order]
-        # The place of each present record among the values that there are.
-        place = np.cumsum(~self.missing) - 1
-        values = self.values[place[order[~missing]]]
-        reasons = self.reasons
-        if reasons is not None:
-            reasons = replace(reasons, which=reasons.which[order])
-        return replace(
-            self, values=values, missing=missing if missing.any() else None, reasons=reasons
-        )
-
-    def narrowed(self) -> "GridColumn":
-        """Keep the values in as few bytes as their domain, which is public, needs.
-
-        Those that are the table's own stay: they take no memory beside it.
-        """
-        if not self.values.flags.owndata:
-            return self
-        kind = self.attribute.grid_type
-        return replace(self, values=self.values.astype(kind, copy=False))
-
-
-def numbers_of_attribute(table: Table, attribute: Attribute, *, shared: bool = False) -> Numbers:
-    """Read a column as an attribute has it: numbers, or the positions of its categories.
-
-    Shared numbers may be the table's own, see `Table.numbers`.
-
-    >>> from fractions import Fraction
-    >>> from microveil.schema import Categories, Source
-    >>> size = Attribute(
-    ...     name="SIZE",
-    ...     kind=Kind.ORDINAL,
-    ...     resolution=Fraction(1),
-    ...     resolution_source=Source.TYPE,
-    ...     domain=Categories(values=("S", "M"), ordered=True, source=Source.DECLARED),
-    ... )
-    >>> numbers_of_attribute(open_table({"SIZE": np.array(["M", "S", "XL"])}), size).values
-    array([ 1,  0, -1])
-    """
-    categories = attribute.categories
-    if categories is None:
-        return table.numbers(attribute.name, shared=shared)
-    if categories.words is not None:
-        return table.codes(attribute.name, categories.words)
-    numbers = table.numbers(attribute.name, shared=shared)
-    return replace(numbers, values=categories.positions(numbers.values))
-
-
-def on_grid(
-    numbers: Numbers,
-    attribute: Attribute,
-    *,
-    keep_missing: bool,
-    clamp: bool,
-    may_be_empty: bool = False,
-    may_be_hidden: bool = False,
-) -> GridColumn:
-    """Round a column to its grid and hold it against its declared bounds.
-
-    Parameters
-    ----------
-    numbers : Numbers
-    attribute : Attribute
-    keep_missing : bool
-        Leave missing and infinite values out instead of refusing them.
-    clamp : bool
-        Move values outside the bounds to the nearer bound instead of refusing them.
-    may_be_empty : bool
-        Take a column without any value instead of refusing it.
-    may_be_hidden : bool
-        Whether which cells are missing could be hidden: then that is what a refusal proposes.
-
-    Raises
-    ------
-    DataError
-        On missing or infinite values, values outside the bounds, or values too large.
-
-    Notes
-    -----
-    Each record is rounded by itself, to the nearest grid point, so that a neighbouring table
-    changes one grid value only.
-    """
-    values, missing, infinite = _rounded(numbers, attribute, clamp=clamp)
-    if not keep_missing:
-        for where, is_infinite in ((missing, False), (infinite, True)):
-            if where is not None:
-                raise missing_error(
-                    attribute, _counted(where), infinite=is_infinite, may_be_hidden=may_be_hidden
-                )
-    absent = _either(missing, infinite)
-    if absent is not None:
-        values = values[~absent]
-    if not len(values) and not may_be_empty:
-        raise DataError(attribute.place, "every value is missing", "leave the attribute out")
-    bounds = attribute.grid_bounds
-    if bounds is not None and len(values):
-        lower, upper = bounds
-        if int(values.min()) < lower or int(values.max()) > upper:
-            if not clamp or attribute.categories is not None:
-                _refuse_outside(values, absent, attribute, bounds)
-            values = np.clip(values, lower, upper)
-    reasons = None
-    if attribute.reasons and numbers.reasons is not None:
-        reasons = numbers.reasons.of_first(len(attribute.reasons))
-    return GridColumn(attribute=attribute, values=values, missing=absent, reasons=reasons)
-
-
-def _rounded(
-    numbers: Numbers, attribute: Attribute, *, clamp: bool
-) -> tuple[NDArray[np.int64], NDArray[np.bool_] | None, NDArray[np.bool_] | None]:
-    """Round to grid units; also which records are missing and which infinite."""
-    values, resolution = numbers.values, attribute.resolution
-    if values.dtype == np.int64:
-        if resolution == 1:
-            return values.astype(np.int64, copy=False), numbers.missing, None
-        values = values.astype(np.float64)
-    grid = np.empty(len(values), dtype=np.int64)
-    step = float(resolution.numerator), float(resolution.denominator)
-    n_missing, n_infinite, n_huge = kernel.to_grid(values, *step, grid)
-    if n_huge and clamp and attribute.bounds is not None:
-        # What no 64 bits hold is moved to the bound like any other: to refuse would show it.
-        inside = np.clip(values, float(attribute.bounds.lower), float(attribute.bounds.upper))
-        n_missing, n_infinite, n_huge = kernel.to_grid(
-            np.where(np.isinf(values), values, inside), *step, grid
-        )
-    if n_huge:
-        raise DataError(
-            attribute.place,
-            "values would not fit 64 bits at this resolution",
-            f"declare a coarser resolution (--resolution {attribute.name}=...)",
-        )
-    missing = _either(numbers.missing, np.isnan(values) if n_missing else None)
-    return grid, missing, np.isinf(values) if n_infinite else None
-
-
-def _either(
-    one: NDArray[np.bool_] | None, other: NDArray[np.bool_] | None
-) -> NDArray[np.bool_] | None:
-    if one is None or other is None:
-        return other if one is None else one
-    return one | other
-
-
-def missing_error(
-    attribute: Attribute, counted: str, *, infinite: bool, may_be_hidden: bool
-) -> DataError:
-    """Return the error about missing or infinite values of an attribute, in so many records."""
-    what = "a value is infinite" if infinite else "a value is missing"
-    return DataError(f"{attribute.place}, {counted}", what, HIDE if may_be_hidden else KEEP)
-
-
-def outside_error(attribute: Attribute, counted: str) -> DataError:
-    """Return the error about values outside an attribute's domain, in so many records."""
-    if attribute.categories is None:
-        what = "values lie outside the declared bounds"
-        remedy = (
-            'widen the bounds, or pass outside="clamp" (--outside clamp) to move them to the bound'
-        )
-    else:
-        what = "values are none of the declared categories"
-        remedy = "add what is missing to the list of categories"
-    return DataError(f"{attribute.place}, {counted}", what, remedy)
-
-
-def _refuse_outside(
-    values: NDArray[np.int64],
-    absent: NDArray[np.bool_] | None,
-    attribute: Attribute,
-    bounds: tuple[int, int],
-) -> None:
-    outside = (values < bounds[0]) | (values > bounds[1])
-    if absent is not None:
-        everywhere = np.zeros(len(absent), dtype=np.bool_)
-        everywhere[~absent] = outside
-        outside = everywhere
-    raise outside_error(attribute, _counted(outside))
-
-
-def _counted(where: NDArray[np.bool_]) -> str:
-    count = int(where.sum())
-    first = int(np.argmax(where)) + 1
-    return f"record {first}" if count == 1 else f"{count} records, the first record {first}"
 
 
 @stands_alone

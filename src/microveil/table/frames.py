@@ -7,7 +7,8 @@ of a frame, a schema or a file) does not come back.
 
 import decimal
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol, cast
 
 import narwhals as nw
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from microveil.errors import DataError, RequestError
 from microveil.schema import Cells, Kind
 from microveil.table.decimals import MOST_DIGITS, decimals_of_objects, decimals_of_series
+from microveil.table.keeping import IN_MEMORY, Keeper, pieces
 from microveil.table.labelled import LabelledTable, Labels
 from microveil.table.missing import MissingCodes, without_codes
 from microveil.table.numeric_text import numeric_look_of
@@ -91,8 +93,16 @@ class Table(Protocol):
         """
         ...
 
+    def is_plain(self, name: str) -> bool:
+        """Whether a column's type alone says that it holds numbers, yes and no, or dates."""
+        ...
+
     def taken(self, rows: NDArray[np.int64]) -> "Table":
         """Return the table of some of the records, by position."""
+        ...
+
+    def part(self, records: slice) -> "Table":
+        """Return the table of records that follow each other: nothing is copied."""
         ...
 
     def rebuild(
@@ -101,12 +111,12 @@ class Table(Protocol):
         kept: Iterable[str],
         order: NDArray[np.int64] | None,
         numbered: Mapping[str, NDArray[np.int64]] = NOTHING,
-        store: Callable[[Any], Any] = lambda column: column,
+        keeper: Keeper = IN_MEMORY,
     ) -> Any:
         """Make a frame of the same kind from new numbers and columns kept as they are.
 
         Columns come in the table's order, rows in ``order`` (positions) where one is given.
-        ``numbered`` columns become whole numbers, whatever they were. ``store`` keeps each column
+        ``numbered`` columns become whole numbers, whatever they were. ``keeper`` keeps each column
         as it is made.
         """
         ...
@@ -349,6 +359,9 @@ class _Arrays:
     def has_single_precision(self, name: str) -> bool:
         return self._arrays[name].dtype == np.float32
 
+    def is_plain(self, name: str) -> bool:
+        return self._arrays[name].dtype.kind in "biuf"
+
     def numbers(self, name: str, *, shared: bool = False) -> Numbers:
         array = self._arrays[name]
         kind = self.kind(name)
@@ -398,22 +411,25 @@ class _Arrays:
     def taken(self, rows: NDArray[np.int64]) -> "Table":
         return _Arrays({name: array[rows] for name, array in self._arrays.items()})
 
+    def part(self, records: slice) -> "Table":
+        return _Arrays({name: array[records] for name, array in self._arrays.items()})
+
     def rebuild(
         self,
         columns: Mapping[str, Numbers],
         kept: Iterable[str],
         order: NDArray[np.int64] | None,
         numbered: Mapping[str, NDArray[np.int64]] = NOTHING,
-        store: Callable[[Any], Any] = lambda column: column,
+        keeper: Keeper = IN_MEMORY,
     ) -> dict[str, NDArray[Any]]:
         made: dict[str, NDArray[Any]] = {}
         for name in self.names:
             if name in numbered:
-                made[name] = store(numbered[name])
+                made[name] = keeper.kept(numbered[name])
             elif name in columns:
-                made[name] = store(restored_array(columns[name], self._arrays[name].dtype))
+                made[name] = keeper.kept(restored_array(columns[name], self._arrays[name].dtype))
             elif name in kept:
-                made[name] = store(self._arrays[name].copy())
+                made[name] = keeper.kept(self._arrays[name].copy())
         return made if order is None else {name: array[order] for name, array in made.items()}
 
 
@@ -451,6 +467,10 @@ class _Frame:
 
     def has_single_precision(self, name: str) -> bool:
         return self._frame.get_column(name).dtype == nw.Float32
+
+    def is_plain(self, name: str) -> bool:
+        dtype = self._frame.get_column(name).dtype
+        return dtype.is_integer() or dtype.is_float() or dtype in (nw.Boolean, nw.Date)
 
     def numbers(self, name: str, *, shared: bool = False) -> Numbers:
         kind = self.kind(name)
@@ -524,8 +544,11 @@ class _Frame:
             return _beginning(column.to_list(), signs)
         if column.dtype not in (nw.String, nw.Categorical, nw.Enum):
             return set()
-        column = column.cast(nw.String).drop_nulls()
-        return set(column.filter(column.str.head(1).is_in(signs)).to_list())
+        found: set[str] = set()
+        for piece in pieces(len(column)):
+            texts = column[piece].cast(nw.String).drop_nulls()
+            found.update(texts.filter(texts.str.head(1).is_in(signs)).to_list())
+        return found
 
     def alike(self, name: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         column = self._frame.get_column(name)
@@ -552,32 +575,59 @@ class _Frame:
         fewer.has_index = self.has_index
         return fewer
 
+    def part(self, records: slice) -> "Table":
+        return _Frame(self._frame[records])
+
     def rebuild(
         self,
         columns: Mapping[str, Numbers],
         kept: Iterable[str],
         order: NDArray[np.int64] | None,
         numbered: Mapping[str, NDArray[np.int64]] = NOTHING,
-        store: Callable[[Any], Any] = lambda column: column,
+        keeper: Keeper = IN_MEMORY,
     ) -> Any:
         implementation = self._frame.implementation
         namespace = implementation.to_native_namespace()
+        joined = keeper.joined if implementation.is_polars() else IN_MEMORY.joined
         made: dict[str, Any] = {}
         for name in self.names:
             native = self._frame.get_column(name).to_native()
             if name in numbered:
                 whole = numbered[name] if order is None else numbered[name][order]
                 fresh = nw.new_series(name, whole, nw.Int64, backend=implementation)
-                made[name] = store(fresh.to_native())
+                made[name] = keeper.kept(fresh.to_native())
             elif name in columns:
                 numbers = _in_order(columns[name], order)
-                made[name] = store(RESTORE[implementation](namespace, native, numbers))
-            elif name in kept:
+                made[name] = joined(
+                    len(numbers.values), partial(_restored, implementation, native, numbers)
+                )
+            elif name in kept and (order is not None or _has_list(native)):
                 taken = np.arange(self.n_records) if order is None else order
-                made[name] = store(KEEP[implementation](namespace, native, taken))
+                made[name] = keeper.kept(KEEP[implementation](namespace, native, taken))
+            elif name in kept:
+                made[name] = joined(self.n_records, partial(_kept, implementation, native))
         if implementation is nw.Implementation.PYARROW:
             return namespace.table(made)
         return namespace.DataFrame(made)
+
+
+def _restored(
+    implementation: nw.Implementation, native: Any, numbers: Numbers, records: slice
+) -> Any:
+    """Make cells of some records of a column to be released."""
+    namespace = implementation.to_native_namespace()
+    return RESTORE[implementation](namespace, native, numbers.part(records))
+
+
+def _kept(implementation: nw.Implementation, native: Any, records: slice) -> Any:
+    """Keep some records of a column as it is."""
+    taken = np.arange(records.start, records.stop)
+    return KEEP[implementation](implementation.to_native_namespace(), native, taken)
+
+
+def _has_list(native: Any) -> bool:
+    """Whether the type of a column of polars lists the categories that the column may hold."""
+    return str(getattr(native, "dtype", "")).startswith(("Enum", "Categorical"))
 
 
 def _exact_decimals(column: "nw.Series[Any]") -> NDArray[np.float64] | None:

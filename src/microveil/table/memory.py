@@ -164,7 +164,9 @@ def check_protecting(
     raise DataError("table", _rule(what, needed, free), ", or ".join(remedies))
 
 
-def check_column(n_records: int, needed: int, allowed: int | None) -> None:
+def check_column(
+    n_records: int, needed: int, allowed: int | None, whole: tuple[str, str] | None = None
+) -> None:
     """Refuse to work on a column that does not fit into the memory that is allowed.
 
     Parameters
@@ -174,19 +176,25 @@ def check_column(n_records: int, needed: int, allowed: int | None) -> None:
         Bytes that the process takes with it at hand.
     allowed : int or None
         Bytes; None where nobody says.
+    whole : (str, str), optional
+        What has to have all of it in memory, and what would do without.
 
     Raises
     ------
     DataError
         With what is needed and what is allowed.
     """
-    if allowed is not None and needed > allowed:
-        raise DataError(
-            "table",
-            f"work on one column of {n_records} records takes about {_in_words(needed)} of memory, "
-            f"and {_in_words(allowed)} are allowed",
-            "allow more (--memory), choose a larger k, or use a machine that has more",
-        )
+    if allowed is None or needed <= allowed:
+        return
+    because, instead = "", "choose a larger k"
+    if whole is not None:
+        because, instead = f": {whole[0]} has to have all of it at hand", whole[1]
+    raise DataError(
+        "table",
+        f"work on one column of {n_records} records takes about {_in_words(needed)} of memory, "
+        f"and {_in_words(allowed)} are allowed{because}",
+        f"allow more (--memory), {instead}, or use a machine that has more",
+    )
 
 
 def bytes_of(given: Any) -> int:

@@ -4,7 +4,7 @@ import copy
 import datetime
 import math
 import numbers
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Protocol
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from microveil.errors import RequestError
 from microveil.schema import EPOCH, Cells, Code, GivenCode, Kind
+from microveil.table.keeping import IN_MEMORY, Keeper
 from microveil.table.labelled import Labels
 from microveil.table.restore import NOTHING, Numbers, Reasons
 
@@ -219,14 +220,16 @@ class _Coded(Protocol):
     def words(self, name: str, *, first: int | None = None) -> NDArray[np.str_]: ...
     def texts_beginning(self, name: str, signs: tuple[str, ...]) -> set[str]: ...
     def alike(self, name: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]: ...
+    def is_plain(self, name: str) -> bool: ...
     def taken(self, rows: NDArray[np.int64]) -> "_Coded": ...
+    def part(self, records: slice) -> "_Coded": ...
     def rebuild(
         self,
         columns: Mapping[str, Numbers],
         kept: Iterable[str],
         order: NDArray[np.int64] | None,
         numbered: Mapping[str, NDArray[np.int64]] = NOTHING,
-        store: Callable[[Any], Any] = ...,
+        keeper: Keeper = ...,
     ) -> Any: ...
 
 
@@ -317,10 +320,19 @@ class _WithoutCodes:
         reasons = self.numbers(name).reasons if numeric else self._of_text(name)
         return alike, absent if reasons is None else absent | (reasons.which >= 0)
 
+    def is_plain(self, name: str) -> bool:
+        return self._table.is_plain(name)
+
     def taken(self, rows: NDArray[np.int64]) -> "_WithoutCodes":
         fewer = copy.copy(self)
         fewer._table = self._table.taken(rows)  # noqa: SLF001 -- a copy of this very table
         fewer.n_records = len(rows)
+        return fewer
+
+    def part(self, records: slice) -> "_WithoutCodes":
+        fewer = copy.copy(self)
+        fewer._table = self._table.part(records)  # noqa: SLF001 -- a copy of this very table
+        fewer.n_records = fewer._table.n_records  # noqa: SLF001
         return fewer
 
     def rebuild(
@@ -329,9 +341,9 @@ class _WithoutCodes:
         kept: Iterable[str],
         order: NDArray[np.int64] | None,
         numbered: Mapping[str, NDArray[np.int64]] = NOTHING,
-        store: Callable[[Any], Any] = lambda column: column,
+        keeper: Keeper = IN_MEMORY,
     ) -> Any:
-        return self._table.rebuild(columns, kept, order, numbered, store)
+        return self._table.rebuild(columns, kept, order, numbered, keeper)
 
 
 def _marked(numbers: Numbers, reasons: Reasons) -> Numbers:

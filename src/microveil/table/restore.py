@@ -90,6 +90,18 @@ class Numbers:
             reasons = replace(reasons, which=reasons.which[order])
         return replace(self, values=self.values[order], missing=missing, reasons=reasons)
 
+    def part(self, records: slice) -> "Numbers":
+        """Return records that follow each other: nothing is copied.
+
+        >>> Numbers(values=np.array([3, 5, 7]), missing=None).part(slice(1, 3)).values
+        array([5, 7])
+        """
+        reasons = self.reasons
+        if reasons is not None:
+            reasons = replace(reasons, which=reasons.which[records])
+        missing = None if self.missing is None else self.missing[records]
+        return replace(self, values=self.values[records], missing=missing, reasons=reasons)
+
     def with_codes_written(self, dtype: "np.dtype[Any] | None" = None) -> "Numbers":
         """Return the column with its codes as values, where whole numbers of a type hold them.
 

@@ -8,13 +8,14 @@ ends the process, nothing of it can be found.
 
 import ctypes
 import errno
+import itertools
 import mmap
 import os
 import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
@@ -124,13 +125,92 @@ class Scratch:
             return column
         if self._has_column(column):
             return column
-        arrow = _arrow()
+        _arrow()
         with self._opened() as file:
             frame = column.rechunk().to_frame()
             self._written(lambda: frame.write_ipc(file, compression="uncompressed"), int(size))
             pages = self._mapped(file)
+        return self._read(pages)
+
+    def _read(self, pages: mmap.mmap) -> "polars.Series":
+        import polars
+
+        arrow = _arrow()
         table = arrow.ipc.open_file(arrow.BufferReader(arrow.py_buffer(pages))).read_all()
-        return cast("polars.DataFrame", polars.from_arrow(table)).to_series()
+        frame = cast("polars.DataFrame", polars.from_arrow(table, rechunk=False))
+        return frame.to_series()
+
+    def joined(self, n_records: int, pieces: "Iterable[polars.Series]") -> "polars.Series":
+        """Return a column on disk of so many records, made of pieces that follow each other.
+
+        Numbers, yes/no, dates and moments are one chunk, whatever the pieces are; text is as many
+        chunks as there are pieces. Categories are joined in memory.
+        """
+        import polars
+
+        first, *others = itertools.islice(iterator := iter(pieces), 2)
+        if not others:
+            return self.column(first)
+        iterator = itertools.chain((first, *others), iterator)
+        if first.dtype.is_temporal() or first.dtype == polars.Boolean or _is_plain(first):
+            return self._side_by_side(n_records, first, iterator)
+        if first.dtype == polars.String:
+            return self._in_chunks(first, iterator)
+        return self.column(polars.concat(iterator, rechunk=True))
+
+    def _side_by_side(
+        self, n_records: int, first: "polars.Series", pieces: "Iterable[polars.Series]"
+    ) -> "polars.Series":
+        """Write values of one width one after another, and which of them there are, if not all."""
+        import polars
+
+        arrow, dtype = _arrow(), first.head(0).to_physical().to_numpy().dtype
+        values, present, done = self.empty(n_records, dtype), None, 0
+        for piece in pieces:
+            own, plain = slice(done, done + len(piece)), piece.to_physical()
+            if piece.null_count():
+                if present is None:
+                    present = self.empty(n_records, np.bool_)
+                    present[:done] = True
+                present[own] = piece.is_not_null().to_numpy()
+                plain = plain.fill_null(False if plain.dtype == polars.Boolean else 0)
+            elif present is not None:
+                present[own] = True
+            values[own] = plain.to_numpy()
+            done = own.stop
+        if done != n_records:
+            raise ValueError("the pieces must hold as many records as the column")
+        cells = self._bits(values) if dtype == np.bool_ else values
+        there = None if present is None else arrow.py_buffer(self._bits(present))
+        kind = first.head(0).to_arrow().type
+        array = arrow.Array.from_buffers(kind, n_records, [there, arrow.py_buffer(cells)])
+        return polars.Series(first.name, array, dtype=first.dtype)
+
+    def _bits(self, truths: NDArray[np.bool_]) -> NDArray[np.uint8]:
+        """Pack truth values, eight to a byte, as columns of Arrow have them."""
+        bits = self.empty(-(-len(truths) // 8), np.uint8)
+        for start in range(0, len(bits), ZEROS):
+            some = truths[8 * start : 8 * (start + ZEROS)]
+            bits[start : start + ZEROS] = np.packbits(some, bitorder="little")
+        return bits
+
+    def _in_chunks(
+        self, first: "polars.Series", pieces: "Iterable[polars.Series]"
+    ) -> "polars.Series":
+        """Write text of any length, a batch for each piece."""
+        import polars
+
+        arrow = _arrow()
+        newest = polars.CompatLevel.newest()
+        with self._opened() as file:
+            schema = first.head(0).to_frame().to_arrow(compat_level=newest).schema
+            with arrow.ipc.new_file(file, schema) as writer:
+                for piece in pieces:
+                    batches = piece.rechunk().to_frame().to_arrow(compat_level=newest).to_batches()
+                    size = int(piece.estimated_size())
+                    self._written(lambda: [writer.write_batch(one) for one in batches], size)  # noqa: B023
+            pages = self._mapped(file)
+        return self._read(pages)
 
     def has(self, array: NDArray[Any]) -> bool:
         """Whether an array is on disk, as a whole or as a part of one."""
@@ -138,8 +218,7 @@ class Scratch:
         return any(first <= start <= last for first, last in list(self._maps.values()))
 
     def _has_column(self, column: "polars.Series") -> bool:
-        is_plain = column.dtype.is_integer() or column.dtype.is_float()
-        if not is_plain or column.null_count() or column.n_chunks() > 1 or not len(column):
+        if not _is_plain(column) or column.null_count() or column.n_chunks() > 1 or not len(column):
             return False
         return self.has(column.to_numpy(allow_copy=False))
 
@@ -187,6 +266,12 @@ class Scratch:
             f"files must be writable in {self.folder}, and the system says: {reason}",
             "name another folder (--scratch)",
         )
+
+
+def _is_plain(column: "polars.Series") -> bool:
+    """Whether these are numbers that numpy and Arrow hold alike."""
+    wide = str(column.dtype) in ("Int128", "UInt128", "Float16")
+    return (column.dtype.is_integer() or column.dtype.is_float()) and not wide
 
 
 def _reserve(file: IO[bytes], size: int) -> None:
