@@ -1,8 +1,6 @@
 """One pass of a distribution sort: values to ranges of values, cells to ranges of records.
 
-Each range is filled from its start on, so that what goes there keeps its order, and all writing
-is to as many places as there are ranges, each of them moving on: pages of a disk are written
-whole, one after another.
+Of some records at a time: those of each range come to stand together, in the order they had.
 """
 
 import numba
@@ -52,50 +50,55 @@ def count_values(values, starts, firsts, least, scale, counts):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def distribute_values(values, starts, firsts, least, scale, places, out):
-    """Write each value to the next place of its range."""
+def places_of(values, starts, firsts, least, scale, ends, places):
+    """Write where each value goes, range by range, and where each range ends."""
+    ends[:] = 0
     for i in range(values.shape[0]):
         own = _range_of(values[i], starts, firsts, least, scale)
-        out[places[own]] = values[i]
-        places[own] += 1
+        places[i] = own
+        ends[own] += 1
+    _placed(ends, places)
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def distribute_records(values, positions, starts, firsts, least, scale, places, out, out_positions):
-    """Write each value, and its record's position, to the next place of its range.
-
-    Without positions, an empty array, records are numbered as they come.
-    """
-    are_given = positions.shape[0] > 0
-    for i in range(values.shape[0]):
-        own = _range_of(values[i], starts, firsts, least, scale)
-        place = places[own]
-        out[place] = values[i]
-        out_positions[place] = positions[i] if are_given else i
-        places[own] = place + 1
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def count_positions(positions, width, counts):
-    """Add to ``counts`` how many positions lie in each range of so many."""
+def places_of_records(positions, width, ends, places):
+    """Write where each position goes, by ranges of so many records, and where each range ends."""
+    ends[:] = 0
     for i in range(positions.shape[0]):
-        counts[positions[i] // width] += 1
+        own = positions[i] // width
+        places[i] = own
+        ends[own] += 1
+    _placed(ends, places)
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def distribute_cells(order, sizes, cells, width, places, positions, out):
-    """Write each record's position, and its cluster's cell, to the next place of its range."""
-    rank = 0
-    for cluster in range(sizes.shape[0]):
-        cell = cells[cluster]
-        for _ in range(sizes[cluster]):
-            position = order[rank]
-            own = position // width
-            place = places[own]
-            positions[place] = position
-            out[place] = cell
-            places[own] = place + 1
-            rank += 1
+def _placed(ends, places):
+    """Turn ranges into places, those of a range behind each other, and counts into ends."""
+    start = 0
+    for own in range(ends.shape[0]):
+        count = ends[own]
+        ends[own] = start
+        start += count
+    for i in range(places.shape[0]):
+        own = places[i]
+        places[i] = ends[own]
+        ends[own] += 1
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def put(values, places, out):
+    """Write each value to its place."""
+    for i in range(values.shape[0]):
+        out[places[i]] = values[i]
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def cells_of_ranks(ends, cells, first_rank, cluster, out):
+    """Write the cells of ranks from one on, which is in the given cluster."""
+    for i in range(out.shape[0]):
+        while ends[cluster] <= first_rank + i:
+            cluster += 1
+        out[i] = cells[cluster]
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -103,13 +106,3 @@ def scatter(positions, cells, first, out):
     """Give each position's place behind the first its cell."""
     for i in range(positions.shape[0]):
         out[positions[i] - first] = cells[i]
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def positions_of(missing, positions):
-    """Write the positions of records that have a value, in ascending order."""
-    count = 0
-    for record in range(missing.shape[0]):
-        if not missing[record]:
-            positions[count] = record
-            count += 1

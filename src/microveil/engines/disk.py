@@ -1,5 +1,6 @@
 """The engine of one machine whose memory is smaller than the table: the local one, on the disk."""
 
+import itertools
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -7,16 +8,15 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.engines.base import Clusters, Column, GridRules, Ranked
+from microveil.engines.base import Clusters, ClusterSummary, Column, GridRules, Ranked
 from microveil.engines.handles import TableClusters, local_column
-from microveil.engines.local import LocalEngine, summarised
+from microveil.engines.local import LocalEngine, summarised, unsummarised
 from microveil.errors import EngineError
 from microveil.partition import Partition, ranking_sizes
 from microveil.partition.distribution_sort import (
     broadcast_in_parts,
     rank_in_parts,
     sort_in_parts,
-    table_positions,
 )
 from microveil.schema import Attribute, Cells
 from microveil.table import GridColumn, Table, keeping, numbers_of_attribute
@@ -37,6 +37,7 @@ __all__ = ["DiskEngine"]
 LOOKED_AT, A_VALUE, A_CLUSTER, LIBRARIES = 30, 22, 110, 200_000_000
 # What a column takes, beside its clusters, that is gone through in parts.
 IN_PARTS = 100_000_000
+Whole = NDArray[np.int64]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -113,12 +114,13 @@ class DiskEngine(LocalEngine):
         """Make them piece by piece, and sort in parts, where memory does not hold them."""
         if not self._goes_in_parts(n_records):
             return super().sorted_values(n_records, made)
-        values, done = self.empty(n_records, np.float64), 0
+        values, done = self.scratch.filling(n_records, np.float64), 0
         for piece in pieces(n_records):
             own = made(piece)
-            values[done : done + len(own)] = own
+            values.write(done, own)
             done += len(own)
-        return sort_in_parts(values[:done], self.empty)
+            self.scratch.relieve()
+        return sort_in_parts(values, done, self.scratch)
 
     def empty(self, n_records: int, dtype: "np.dtype[Any] | type") -> NDArray[Any]:
         """Take it of the disk, where there is room for all of it."""
@@ -137,7 +139,7 @@ class DiskEngine(LocalEngine):
             clamp=rules.clamp,
             may_be_empty=rules.may_be_empty,
             may_be_hidden=rules.may_be_hidden,
-            empty=self.empty,
+            room=self.scratch,
         )
 
     def cluster_by_rank(self, column: Column, k: int, *, widen: bool = False) -> Ranked:
@@ -145,18 +147,37 @@ class DiskEngine(LocalEngine):
         grid = local_column(column).grid
         if widen or not self._goes_in_parts(grid.n_present, grid.n_present // k):
             return super().cluster_by_rank(column, k, widen=widen)
-        positions, n_records = None, grid.n_present
-        if grid.missing is not None:
-            positions = table_positions(grid.missing, grid.n_present, self.empty)
-            n_records = len(grid.missing)
-        order, in_order = rank_in_parts(grid.values, self.empty, positions)
+        order, in_order = rank_in_parts(grid.values, self.scratch, grid.missing)
         sizes = ranking_sizes(grid.n_present, k)
+        n_records = grid.n_present if grid.missing is None else len(grid.missing)
         return Ranked(
             partition=TableClusters(
                 of_table=Partition(order=order, sizes=sizes, n_records=n_records)
             ),
-            clusters=summarised(in_order, sizes),
+            clusters=self._summarised(in_order, sizes),
         )
+
+    def _summarised(self, in_order: Whole, sizes: Whole) -> ClusterSummary:
+        """Summarise clusters of some ranks after others."""
+        found = unsummarised(sizes)
+        ends = np.cumsum(sizes)
+        firsts = np.searchsorted(ends, np.arange(0, len(in_order), keeping.PIECE), side="right")
+        bounds = np.unique([*firsts.tolist(), len(sizes)]).tolist()
+        for first, end in itertools.pairwise(bounds):
+            own = slice(int(ends[first] - sizes[first]), int(ends[end - 1]))
+            part = summarised(in_order[own], sizes[first:end])
+            for name in ("sums", "squares", "smallest", "largest"):
+                getattr(found, name)[..., first:end] = getattr(part, name)
+            self.scratch.relieve()
+        return found
+
+    def extremes(self, column: Column) -> tuple[int, int]:
+        """Look once through the column, some records after others."""
+        values, found = local_column(column).grid.values, []
+        for piece in pieces(len(values)):
+            found += [int(values[piece].min()), int(values[piece].max())]
+            self.scratch.relieve()
+        return min(found), max(found)
 
     def in_table(self, column: Column, clusters: Clusters) -> Partition:
         """Renumber the records where some have no value, unless that was done."""
@@ -167,7 +188,7 @@ class DiskEngine(LocalEngine):
     def broadcast(self, partition: Partition, values: Cells) -> Cells:
         """Give cells to ranges of records first, where memory does not hold the column."""
         if self._goes_in_parts(partition.n_records, partition.n_clusters):
-            return broadcast_in_parts(partition, values, self.empty)
+            return broadcast_in_parts(partition, values, self.scratch)
         return super().broadcast(partition, values)
 
     def cluster_jointly(

@@ -56,7 +56,7 @@ from microveil.table.sorting import sort, sorted_values
 from microveil.table.threads import in_threads
 from microveil.utility.error_floor import SensitivityRule
 
-__all__ = ["LocalEngine", "summarised"]
+__all__ = ["LocalEngine", "summarised", "unsummarised"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -410,14 +410,19 @@ def summarised(in_order: Whole, sizes: Whole) -> ClusterSummary:
     >>> summarised(np.array([1, 2, 6]), np.array([2, 1])).sums
     array([3, 6])
     """
-    clusters = ClusterSummary(
+    clusters = unsummarised(sizes)
+    kernel.summarise(
+        in_order, sizes, clusters.sums, clusters.squares, clusters.smallest, clusters.largest
+    )
+    return clusters
+
+
+def unsummarised(sizes: Whole) -> ClusterSummary:
+    """Make the summaries of clusters of so many values, to be filled."""
+    return ClusterSummary(
         sizes=sizes,
         sums=np.empty_like(sizes),
         squares=np.empty(len(sizes)),
         smallest=np.empty((3, len(sizes)), dtype=np.int64),
         largest=np.empty((3, len(sizes)), dtype=np.int64),
     )
-    kernel.summarise(
-        in_order, sizes, clusters.sums, clusters.squares, clusters.smallest, clusters.largest
-    )
-    return clusters

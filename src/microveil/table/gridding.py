@@ -4,7 +4,7 @@ An error names the records that break a rule by how many they are and by the fir
 whole column, however it was read.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from microveil._kernels import grid as kernel
 from microveil.errors import DataError
 from microveil.schema import Attribute
 from microveil.table.frames import Numbers, Table
+from microveil.table.keeping import IN_MEMORY, Room
 from microveil.table.restore import Reasons
 
 __all__ = [
@@ -191,7 +192,7 @@ def on_grid_in_pieces(
     clamp: bool,
     may_be_empty: bool = False,
     may_be_hidden: bool = False,
-    empty: Callable[[int, "np.dtype[Any] | type"], NDArray[Any]] = np.empty,
+    room: Room = IN_MEMORY,
 ) -> GridColumn:
     """Return what `on_grid` does, of a column that is read some records after others.
 
@@ -203,32 +204,29 @@ def on_grid_in_pieces(
         In all of them.
     attribute, keep_missing, clamp, may_be_empty, may_be_hidden
         See `on_grid`.
-    empty : callable
-        Makes the arrays of the column, of a length and a type.
+    room : Room
+        For the arrays of the column.
 
     Raises
     ------
     DataError
         As `on_grid`.
     """
-    values, missing, which = empty(n_records, np.int64), None, None
+    values, missing, which = room.filling(n_records, np.int64), None, None
     found, start, n_present = Found(), 0, 0
     for piece in pieces:
         own = _checked(piece, attribute, clamp=clamp)
         found = found.and_then(own.found, start)
-        records = slice(start, start + len(piece.values))
-        values[n_present : n_present + len(own.values)] = own.values
+        values.write(n_present, own.values)
         if own.missing is not None:
-            if missing is None:
-                missing = empty(n_records, np.bool_)
-                missing[:] = False
-            missing[records] = own.missing
+            missing = missing or room.filling(n_records, np.bool_)
+            missing.write(start, own.missing)
         if attribute.reasons and piece.reasons is not None:
-            if which is None:
-                which = empty(n_records, np.int16)
-                which[:] = -1
-            which[records] = piece.reasons.of_first(len(attribute.reasons)).which
-        start, n_present = records.stop, n_present + len(own.values)
+            which = which or room.filling(n_records, np.int16)
+            # From 1 on: what is not written is 0, which stands for no reason.
+            which.write(start, piece.reasons.of_first(len(attribute.reasons)).which + 1)
+        start, n_present = start + len(piece.values), n_present + len(own.values)
+        room.relieve()
     _refuse(
         attribute,
         found,
@@ -238,9 +236,11 @@ def on_grid_in_pieces(
     )
     return GridColumn(
         attribute=attribute,
-        values=values[:n_present],
-        missing=missing,
-        reasons=None if which is None else Reasons(codes=attribute.reasons, which=which),
+        values=values.array()[:n_present],
+        missing=None if missing is None else missing.array(),
+        reasons=None
+        if which is None
+        else Reasons(codes=attribute.reasons, which=which.array() - np.int16(1)),
     )
 
 

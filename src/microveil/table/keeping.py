@@ -1,9 +1,21 @@
 """Who keeps what is made of a table, and makes a column at once or piece by piece."""
 
 from collections.abc import Callable, Iterator
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
-__all__ = ["IN_MEMORY", "PIECE", "InMemory", "Keeper", "pieces"]
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "IN_MEMORY",
+    "PIECE",
+    "Filling",
+    "FillingInMemory",
+    "InMemory",
+    "Keeper",
+    "Room",
+    "pieces",
+]
 
 Value = TypeVar("Value")
 # Records that are read, rounded, restored or put in order at a time where a column is not held.
@@ -19,6 +31,34 @@ class Keeper(Protocol):
 
     def joined(self, n_records: int, made: Callable[[slice], Value]) -> Value:
         """Return a column of so many records, made of some of them after others, as it is kept."""
+        ...
+
+
+class Filling(Protocol):
+    """An array that is being filled, some places after others; what is not filled is 0."""
+
+    def write(self, start: int, values: NDArray[Any]) -> None:
+        """Write values from a place on."""
+        ...
+
+    def read(self, places: slice) -> NDArray[Any]:
+        """Return a copy of what is at places that follow each other."""
+        ...
+
+    def array(self) -> NDArray[Any]:
+        """Return all of it: nothing is written any more."""
+        ...
+
+
+class Room(Protocol):
+    """Makes arrays as long as a column."""
+
+    def filling(self, n_values: int, dtype: "np.dtype[Any] | type") -> Filling:
+        """Make an array to be filled."""
+        ...
+
+    def relieve(self) -> None:
+        """Give memory back that is not needed, where there is such: called after each piece."""
         ...
 
 
@@ -38,6 +78,40 @@ class InMemory:
     def joined(self, n_records: int, made: Callable[[slice], Value]) -> Value:
         """Make all of it at once."""
         return made(slice(0, n_records))
+
+    def filling(self, n_values: int, dtype: "np.dtype[Any] | type") -> "FillingInMemory":
+        """Make an array in memory."""
+        return FillingInMemory(n_values, dtype)
+
+    def relieve(self) -> None:
+        """Do nothing: what is held is needed."""
+
+
+class FillingInMemory:
+    """An array in memory that is being filled.
+
+    Examples
+    --------
+    >>> filling = FillingInMemory(3, np.int64)
+    >>> filling.write(1, np.array([5, 7]))
+    >>> filling.array()
+    array([0, 5, 7])
+    """
+
+    def __init__(self, n_values: int, dtype: "np.dtype[Any] | type") -> None:
+        self._array: NDArray[Any] = np.zeros(n_values, dtype)
+
+    def write(self, start: int, values: NDArray[Any]) -> None:
+        """Write values from a place on."""
+        self._array[start : start + len(values)] = values
+
+    def read(self, places: slice) -> NDArray[Any]:
+        """Return a copy."""
+        return self._array[places].copy()
+
+    def array(self) -> NDArray[Any]:
+        """Return the array."""
+        return self._array
 
 
 IN_MEMORY = InMemory()

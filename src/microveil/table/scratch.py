@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import FileError, RequestError
+from microveil.table.keeping import Filling, FillingInMemory
 
 if TYPE_CHECKING:
     import polars
@@ -73,9 +74,11 @@ class Scratch:
                 self.folder.mkdir(mode=0o700, exist_ok=True)
             except OSError as error:
                 raise self._refused(error) from None
+        self._most: int | None = None
         if memory is not None and _SIZE.exists():
             _give_back_at_once()
-            arguments = (weakref.ref(self), self._maps, _of_files() + memory // PART)
+            self._most = _of_files() + memory // PART
+            arguments = (weakref.ref(self), self._maps, self._most)
             threading.Thread(target=_keep, args=arguments, name="scratch", daemon=True).start()
 
     def kept(self, value: Value) -> Value:
@@ -113,6 +116,17 @@ class Scratch:
             self._written(lambda: _reserve(file, size), size)
             pages = self._mapped(file)
         return np.frombuffer(pages, dtype=dtype)
+
+    def filling(self, n_values: int, dtype: "np.dtype[Any] | type") -> Filling:
+        """Return an array on disk that is filled by writing to its file: no page of it is held."""
+        if n_values * np.dtype(dtype).itemsize < SMALL:
+            return FillingInMemory(n_values, dtype)
+        return _ScratchFilling(self, n_values, np.dtype(dtype))
+
+    def relieve(self) -> None:
+        """Give pages of files back to the system, now, where they take too much memory."""
+        if self._most is not None and _of_files() > self._most:
+            _give_back(self._maps)
 
     def column(self, column: "polars.Series") -> "polars.Series":
         """Return a column as it is on disk, of the same type."""
@@ -165,34 +179,35 @@ class Scratch:
         import polars
 
         arrow, dtype = _arrow(), first.head(0).to_physical().to_numpy().dtype
-        values, present, done = self.empty(n_records, dtype), None, 0
+        values, absent, done = self.filling(n_records, dtype), None, 0
         for piece in pieces:
-            own, plain = slice(done, done + len(piece)), piece.to_physical()
+            plain = piece.to_physical()
             if piece.null_count():
-                if present is None:
-                    present = self.empty(n_records, np.bool_)
-                    present[:done] = True
-                present[own] = piece.is_not_null().to_numpy()
+                if absent is None:
+                    absent = self.filling(n_records, np.bool_)
+                absent.write(done, piece.is_null().to_numpy())
                 plain = plain.fill_null(False if plain.dtype == polars.Boolean else 0)
-            elif present is not None:
-                present[own] = True
-            values[own] = plain.to_numpy()
-            done = own.stop
+            values.write(done, plain.to_numpy())
+            done += len(piece)
         if done != n_records:
             raise ValueError("the pieces must hold as many records as the column")
-        cells = self._bits(values) if dtype == np.bool_ else values
-        there = None if present is None else arrow.py_buffer(self._bits(present))
+        cells, there = values.array(), None
+        if dtype == np.bool_:
+            cells = self._bits(cells, np.False_)
+        if absent is not None:
+            there = arrow.py_buffer(self._bits(absent.array(), np.True_))
         kind = first.head(0).to_arrow().type
         array = arrow.Array.from_buffers(kind, n_records, [there, arrow.py_buffer(cells)])
         return polars.Series(first.name, array, dtype=first.dtype)
 
-    def _bits(self, truths: NDArray[np.bool_]) -> NDArray[np.uint8]:
-        """Pack truth values, eight to a byte, as columns of Arrow have them."""
-        bits = self.empty(-(-len(truths) // 8), np.uint8)
-        for start in range(0, len(bits), ZEROS):
-            some = truths[8 * start : 8 * (start + ZEROS)]
-            bits[start : start + ZEROS] = np.packbits(some, bitorder="little")
-        return bits
+    def _bits(self, truths: NDArray[np.bool_], flipped: np.bool_) -> NDArray[np.uint8]:
+        """Pack truth values, or their opposites, eight to a byte, as columns of Arrow have them."""
+        bits = self.filling(-(-len(truths) // 8), np.uint8)
+        for start in range(0, len(truths), ZEROS):
+            some = truths[start : start + ZEROS] ^ flipped
+            bits.write(start // 8, np.packbits(some, bitorder="little"))
+            self.relieve()
+        return bits.array()
 
     def _in_chunks(
         self, first: "polars.Series", pieces: "Iterable[polars.Series]"
@@ -268,6 +283,36 @@ class Scratch:
         )
 
 
+class _ScratchFilling:
+    """An array in a file without a name that is being filled, and read, without a map."""
+
+    def __init__(self, scratch: Scratch, n_values: int, dtype: "np.dtype[Any]") -> None:
+        self._scratch, self._n_values, self._dtype = scratch, n_values, dtype
+        self._file = scratch._opened()  # noqa: SLF001 -- of one module
+        self._file.truncate(n_values * dtype.itemsize)
+
+    def write(self, start: int, values: NDArray[Any]) -> None:
+        data = np.ascontiguousarray(values, dtype=self._dtype).view(np.uint8).data
+
+        def write() -> None:
+            self._file.seek(start * self._dtype.itemsize)
+            self._file.write(data)
+            self._file.flush()
+
+        self._scratch._written(write, len(data))  # noqa: SLF001
+
+    def read(self, places: slice) -> NDArray[Any]:
+        values = np.empty(places.stop - places.start, dtype=self._dtype)
+        self._file.seek(places.start * self._dtype.itemsize)
+        self._file.readinto(values.view(np.uint8).data)  # type: ignore[attr-defined]
+        return values
+
+    def array(self) -> NDArray[Any]:
+        pages = self._scratch._mapped(self._file)  # noqa: SLF001
+        self._file.close()
+        return np.frombuffer(pages, dtype=self._dtype)
+
+
 def _is_plain(column: "polars.Series") -> bool:
     """Whether these are numbers that numpy and Arrow hold alike."""
     wide = str(column.dtype) in ("Int128", "UInt128", "Float16")
@@ -303,8 +348,12 @@ def _keep(owner: "weakref.ref[Scratch]", maps: Pages, most: int) -> None:
     while owner() is not None or len(maps):
         _WAKE.wait(INTERVAL)
         if _of_files() > most:
-            for pages in list(maps):
-                pages.madvise(mmap.MADV_DONTNEED)
+            _give_back(maps)
+
+
+def _give_back(maps: Pages) -> None:
+    for pages in list(maps):
+        pages.madvise(mmap.MADV_DONTNEED)
 
 
 _WAKE = threading.Event()  # never set: a pause that a process which ends does not wait for
