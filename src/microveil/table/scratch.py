@@ -290,6 +290,8 @@ class _ScratchFilling:
         self._scratch, self._n_values, self._dtype = scratch, n_values, dtype
         self._file = scratch._opened()  # noqa: SLF001 -- of one module
         self._file.truncate(n_values * dtype.itemsize)
+        # One that is given up, or that an error ends, leaves nothing open.
+        weakref.finalize(self, self._file.close)
 
     def write(self, start: int, values: NDArray[Any]) -> None:
         data = np.ascontiguousarray(values, dtype=self._dtype).view(np.uint8).data
