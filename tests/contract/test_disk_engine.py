@@ -25,6 +25,7 @@ from microveil.engines.local import LocalEngine
 from microveil.files import csv_format, parquet_format, structure
 from microveil.files.reading import open_file
 from microveil.release.settling import plan_settled, settle_asked
+from microveil.table import keeping
 from microveil.table import scratch as module
 from microveil.table.scratch import Scratch
 
@@ -551,3 +552,156 @@ def test_a_folder_of_other_files_is_no_table(parts, tmp_path):
     (parts / "guarantee.json").touch()
     with pytest.raises(mv.FileError, match="must be a file, and it is a folder"):
         protect_file(parts, tmp_path / "r", **asked("dp-um"))
+
+
+# Columns that memory does not hold.
+
+
+@pytest.fixture
+def in_parts(monkeypatch):
+    """Memory holds no column of more than three records."""
+    monkeypatch.setattr(keeping, "PIECE", 3)
+    monkeypatch.setattr(disk, "LOOKED_AT", 1 << 50)
+    monkeypatch.setattr(disk, "IN_PARTS", 0)
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+@pytest.mark.usefixtures("in_parts")
+def test_files_of_large_columns_are_read_and_written_alike(suffix, tmp_path):
+    """Cells, kept text and dates, the manifest's figures and what is found of the release."""
+    path = tmp_path / f"people{suffix}"
+    table = people(80)
+    table.write_parquet(path) if suffix == ".parquet" else table.write_csv(path)
+    request = asked("idp-vector", keep=["ID", "SEX", "BORN", "WED"], linkage=False,
+                    missing_codes={"AGE": [40, 41]}, outside="clamp",
+                    bounds={**BOUNDS, "PAY": (0, 3000)})  # fmt: skip
+    whole = protect_file(path, tmp_path / "whole", **request)
+    parts = protect_file(path, tmp_path / "parts", engine="disk", **request)
+    same(whole, parts)
+    read = [pl.read_parquet if suffix == ".parquet" else pl.read_csv][0]
+    assert read(tmp_path / f"parts/data{suffix}").equals(read(tmp_path / f"whole/data{suffix}"))
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"missing_reasons": True, "missing_codes": {"PAY": [-9, -8], "GAP": [-1]}},
+        {"parts": [mv.part("AGE", method="dp-um", k=5, epsilon=2),
+                   mv.part(["PAY", "GAP"], method="idp-ls", k=3, epsilon=2)]},
+        {"resolution": {"PAY": 1}},
+    ],
+)  # fmt: skip
+@pytest.mark.usefixtures("in_parts")
+def test_large_columns_are_released_alike(more):
+    """With reasons for missing values, in parts of a release, and rounded."""
+    table = people(90).with_columns(
+        PAY=pl.when(pl.int_range(90) % 11 == 4).then(-9.0).otherwise("PAY"),
+        GAP=pl.when(pl.int_range(90) % 13 == 4).then(-1).otherwise("GAP"),
+    )
+    request = asked("dp-um", outside="clamp", **more)
+    if "parts" in more:
+        request = {name: given for name, given in request.items()
+                   if name not in ("method", "k", "epsilon", "attributes", "missing",
+                                   "exact_cells")}  # fmt: skip
+        table = table.with_columns(GAP=pl.col("GAP").fill_null(0))
+    same(*both(table, **request))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "more"),
+    [
+        ({"AGE": 300}, {}),
+        ({"AGE": 300}, {"attributes": ["GAP", "AGE"]}),
+        ({"PAY": float("inf")}, {"missing": "error", "attributes": ["AGE", "PAY"]}),
+        ({"PAY": float("nan")}, {"missing": "error", "attributes": ["AGE", "PAY"]}),
+        ({"PAY": 1e30}, {"outside": "refuse"}),
+        ({"AGE": None}, {"missing": "error"}),
+    ],
+)
+@pytest.mark.parametrize("records", [{71}, {4, 5, 88}, {*range(90)}])
+@pytest.mark.usefixtures("in_parts")
+def test_large_columns_are_refused_in_the_same_words(spoil, more, records):
+    """How many records break a rule, and which is the first of them, of the whole column."""
+    places = pl.int_range(90).is_in([*records])
+    cells = {name: pl.when(places).then(value).otherwise(name) for name, value in spoil.items()}
+    table, request = people(90).with_columns(**cells), asked("dp-um", **more)
+    bounds = {name: BOUNDS[name] for name in request["attributes"]}
+    resolution = {"PAY": 0.01} if "PAY" in bounds else {}
+    found = []
+    for engine in ("memory", "disk"):
+        with pytest.raises(mv.MicroveilError) as refused:
+            mv.protect(table, **{**request, "bounds": bounds, "resolution": resolution},
+                       engine=engine)  # fmt: skip
+        found.append(str(refused.value))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    ("method", "more", "because", "instead"),
+    [
+        ("laplace", {}, "laplace has to have", "choose a method that ranks each attribute"),
+        ("k-pram", {}, "k-pram has to have", "choose a method that ranks each attribute"),
+        ("record-dp", {"partition": "optimal"}, "the partition optimal", "--partition ranking"),
+        ("idp-vector", {"partition": "noise-aware"}, "partition noise-aware", "choose the part"),
+        ("idp-cbls", {"exact_cells": "widen"}, "merging clusters", "choose a larger k, or dp-um"),
+        ("dp-um", {"isotonic": True}, "isotonic regression", "leave it out"),
+        ("dp-um", {"shuffle": True, "keep": ()}, "a secret order", "leave the shuffle out"),
+        ("ranking", {"attributes": None, "bounds": None}, "the choice of attributes", "name them"),
+        ("dp-um", {"attributes": ["SEX"], "bounds": None, "resolution": None,
+                   "categories": {"SEX": mv.ordered("f", "m")}}, "column 'SEX'", "whole numbers"),
+    ],
+)  # fmt: skip
+@pytest.mark.usefixtures("in_parts")
+def test_what_needs_a_whole_column_is_refused(method, more, because, instead):
+    """By name, with the figures, and with what would do."""
+    with pytest.raises(mv.DataError, match=r"work on one column of 90 records takes") as refused:
+        mv.protect(people(90), **asked(method, **more), engine="disk")
+    assert because in refused.value.rule
+    assert instead in refused.value.remedy
+
+
+@pytest.mark.usefixtures("in_parts")
+def test_clusters_have_to_fit(monkeypatch):
+    """Of a column in parts it is they that are refused, with the figure."""
+    monkeypatch.setattr(disk, "A_CLUSTER", 110 * 10**6)
+    monkeypatch.setattr(disk, "IN_PARTS", 10**8)
+    request = asked("dp-um", attributes=["AGE"], bounds={"AGE": (0, 120)}, resolution=None, k=2)
+    rule = "column of 10 records takes about 912 MB of memory, and 500 MB are allowed"
+    with pytest.raises(mv.DataError, match=rule) as refused:
+        mv.protect(people(10), **request, memory="500MB")
+    assert "choose a larger k" in refused.value.remedy
+    assert mv.protect(people(10), **request, memory="1GB").data.height == 10
+
+
+PEAK = """
+import sys
+from pathlib import Path
+from microveil.commands.files import protect_file
+protect_file(
+    sys.argv[1], sys.argv[2], method="dp-um", k=200, epsilon=2, attributes=["A", "B"],
+    bounds={"A": (0, 10**6), "B": (0, 1000)}, resolution={"B": 0.01}, missing="keep",
+    outside="clamp", engine="disk", memory="400MB", keep=["NAME"],
+)
+lines = Path("/proc/self/status").read_text().splitlines()
+print(1024 * int(next(line for line in lines if line.startswith("VmHWM")).split()[1]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak of memory is read as Linux counts it")
+def test_the_memory_that_is_allowed_is_kept(tmp_path):
+    """400 MB of columns that take 680 MB at hand, missing values and kept text among them."""
+    n_records = 12_000_000
+    random = np.random.default_rng(1)
+    pl.DataFrame(
+        {
+            "A": random.integers(0, 10**6, n_records),
+            "B": np.where(random.random(n_records) < 0.1, np.nan, random.gamma(2, 50, n_records)),
+            "NAME": np.array(["east", "a longer name than twelve", "west"])[
+                random.integers(0, 3, n_records)
+            ],
+        }
+    ).write_parquet(tmp_path / "people.parquet")
+    command = [sys.executable, "-c", PEAK, tmp_path / "people.parquet", tmp_path / "release"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 400_000_000

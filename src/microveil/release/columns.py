@@ -152,6 +152,7 @@ def prepare(
     """
     for_all = _opened(table, request)
     opened, units = for_all.table, for_all.units
+    _fits_by_columns(opened, request, engine)
     attributes, left_out = _outline(opened, request)
     for name in request.keep:
         opened.check_kept(name)
@@ -204,12 +205,7 @@ def check_fits(
     method, wanted = request.method, request[N_RECORDS] or 0
     follow = not method.is_synthetic and request.shuffle is None
     n_records = max(table.n_records, wanted if method.is_synthetic else 0)
-    whole = needs_whole_columns(table, request)
-    # What is planned for each record takes two fifths of what a cluster does (measured).
-    n_clusters = n_records // request.k if method.ranks_each else n_records * 2 // 5
-    of_column = engine.column_memory(n_records, n_clusters, is_whole=whole is not None)
-    if of_column is not None:
-        check_column(n_records, of_column, engine.memory, whole)
+    if _fits_by_columns(table, request, engine):
         return
     check_protecting(
         n_records,
@@ -218,6 +214,21 @@ def check_fits(
         written=linked is not None,
         linked=bool(linked) and follow,
     )
+
+
+def _fits_by_columns(table: Table, request: Request, engine: Engine) -> bool:
+    """Refuse a column that does not fit; say whether an engine holds no more than columns."""
+    if not engine.in_process:
+        return False
+    method, wanted = request.method, request[N_RECORDS] or 0
+    n_records = max(table.n_records, wanted if method.is_synthetic else 0)
+    whole = needs_whole_columns(table, request)
+    # What is planned for each record takes two fifths of what a cluster does (measured).
+    n_clusters = n_records // request.k if method.ranks_each else n_records * 2 // 5
+    needed = engine.column_memory(n_records, n_clusters, is_whole=whole is not None)
+    if needed is not None:
+        check_column(n_records, needed, engine.memory, whole)
+    return needed is not None
 
 
 def chosen_names(table: Any, request: Request) -> list[str]:
