@@ -13,6 +13,7 @@ import microveil as mv
 from microveil.engines import ENGINES, disk
 from microveil.errors import DataError, EngineError, MicroveilError
 from microveil.methods import METHODS
+from microveil.partition import distribution_sort
 from microveil.table import keeping, scratch
 from spark_session import take_small_steps
 from trial_engines.plain import PlainEngine
@@ -98,6 +99,7 @@ def asked(method, **more):
 def take_parts(monkeypatch, n_records):
     """Memory holds no column, but so many of its records and all of its clusters."""
     monkeypatch.setattr(keeping, "PIECE", n_records)
+    monkeypatch.setattr(distribution_sort, "AT_ONCE", n_records)
     monkeypatch.setattr(disk, "LOOKED_AT", 1 << 50)
     monkeypatch.setattr(disk, "IN_PARTS", 0)
 

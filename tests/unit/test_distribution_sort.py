@@ -31,6 +31,7 @@ VALUES = {
 def small(monkeypatch):
     """So few records are sorted at once that every table has ranges, and ranges of ranges."""
     monkeypatch.setattr(keeping, "PIECE", PIECE)
+    monkeypatch.setattr(distribution_sort, "AT_ONCE", PIECE)
 
 
 @pytest.fixture(params=["memory", "disk"])

@@ -22,12 +22,14 @@ from microveil.files.typed import (
 )
 from microveil.table import Labels
 from microveil.table.keeping import pieces
-from microveil.table.scratch import Scratch
+from microveil.table.scratch import Scratch, relieve
 
 __all__ = ["batches", "opened", "opened_on_disk", "read_column"]
 
 # A larger table is written piece by piece, by about so many bytes.
-_LARGE = 1 << 28
+_LARGE = 1 << 26
+# Parts of a file that wait to be taken, some 1 MB each.
+_WAITING = 8
 
 
 def opened(path: Path, raw: bytes, text: TextFormat | None) -> TypedTable:  # noqa: ARG001
@@ -72,19 +74,30 @@ def batches(
 ) -> Iterator[bytes | memoryview]:
     """Write a table, names, types and values alone: in one part, or a large one in many."""
     published = to_publish(frame)
-    if frame.estimated_size() > _LARGE:
-        yield from _as_written(lambda file: published.lazy().sink_parquet(file))
+    if _size_of(frame) > _LARGE:
+        slices = (published[records].lazy() for records in pieces(published.height))
+        yield from _as_written(lambda file: pl.concat(slices).sink_parquet(file))
         return
     buffer = io.BytesIO()
     published.write_parquet(buffer)
     yield buffer.getbuffer()
 
 
+def _size_of(frame: pl.DataFrame) -> int:
+    """Add up what a table takes: of text every cell is looked at."""
+    size = 0
+    for column in frame:
+        for chunk in column.get_chunks():
+            size += int(chunk.estimated_size())
+            relieve()
+    return size
+
+
 class _Pipe(io.RawIOBase):
     """A file whose parts are passed on as they are written."""
 
     def __init__(self) -> None:
-        self.parts: queue.Queue[bytes | BaseException | None] = queue.Queue(maxsize=64)
+        self.parts: queue.Queue[bytes | BaseException | None] = queue.Queue(maxsize=_WAITING)
         self.is_wanted = True
 
     def writable(self) -> bool:
@@ -94,6 +107,7 @@ class _Pipe(io.RawIOBase):
         if not self.is_wanted:
             raise OSError("nobody takes it any more")
         self.parts.put(bytes(part))
+        relieve()
         return len(part)
 
 

@@ -26,6 +26,8 @@ Whole = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 # Gives records from first to last, some at a time, as often as it is called.
 Chunks = Callable[[], Iterator["_Chunk"]]
+# Records that are sorted at once.
+AT_ONCE = 1 << 20
 # Ranges that values are distributed to at once, and values of the sample that says where they end.
 RANGES, SAMPLE = 64, 1 << 13
 # Equal parts of all values, by which a value's range is looked up.
@@ -55,7 +57,7 @@ def rank_in_parts(
 
     Notes
     -----
-    O(n log n) time; in memory 40 bytes for each of `keeping.PIECE` records.
+    O(n log n) time; in memory 40 bytes for each of `AT_ONCE` records.
 
     Examples
     --------
@@ -99,7 +101,7 @@ def sort_in_parts(filling: Filling, n_values: int, room: Room) -> NDArray[np.flo
 
     Notes
     -----
-    O(n) time; in memory 40 bytes for each of `keeping.PIECE` values.
+    O(n) time; in memory 16 bytes for each of `AT_ONCE` values.
 
     Examples
     --------
@@ -227,7 +229,7 @@ def _put(values: NDArray[Any], places: Whole) -> NDArray[Any]:
 def _order(chunks: Chunks, target: _Records, own: slice, room: Room) -> None:
     """Write records to places of the target, in order of value: equal ones as they come."""
     n_values = own.stop - own.start
-    if n_values <= keeping.PIECE:
+    if n_values <= AT_ONCE:
         target.write(own.start, _in_order(list(chunks())))
         return
     ranges = _Ranges.of(chunks, n_values)
@@ -239,7 +241,7 @@ def _order(chunks: Chunks, target: _Records, own: slice, room: Room) -> None:
         return  # all values are equal
     for part in _slices(counts):
         within = slice(own.start + part.start, own.start + part.stop)
-        if part.stop - part.start <= keeping.PIECE:
+        if part.stop - part.start <= AT_ONCE:
             target.write(within.start, _in_order([target.read(within)]))
         else:
             _order_within(target, within, room)
@@ -298,7 +300,7 @@ class _Ranges(NamedTuple):
         Of unequal values there are two ranges or more, of equal ones there is one.
         """
         least, greatest, sample = _sampled(chunks, n_values)
-        n_ranges = min(RANGES // 2, 1 + 2 * n_values // keeping.PIECE)
+        n_ranges = min(RANGES // 2, 1 + 2 * n_values // AT_ONCE)
         borders = sample[np.arange(1, n_ranges) * len(sample) // n_ranges]
         borders, times = np.unique(borders, return_counts=True)
         often = borders[(times > 1) & (borders < greatest)]

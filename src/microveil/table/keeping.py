@@ -19,7 +19,7 @@ __all__ = [
 
 Value = TypeVar("Value")
 # Records that are read, rounded, restored or put in order at a time where a column is not held.
-PIECE = 1 << 20
+PIECE = 1 << 19
 
 
 class Keeper(Protocol):
@@ -121,7 +121,7 @@ def pieces(n_records: int) -> Iterator[slice]:
     """Cut records into runs of `PIECE`; of none there is one, which is empty.
 
     >>> [(piece.start, piece.stop) for piece in pieces(PIECE + 2)]
-    [(0, 1048576), (1048576, 1048578)]
+    [(0, 524288), (524288, 524290)]
     """
     for start in range(0, max(n_records, 1), PIECE):
         yield slice(start, min(start + PIECE, n_records))

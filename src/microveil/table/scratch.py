@@ -29,7 +29,7 @@ from microveil.table.keeping import Filling, FillingInMemory
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["Scratch"]
+__all__ = ["Scratch", "relieve"]
 
 Value = TypeVar("Value")
 # Of each map the first and the last address.
@@ -46,6 +46,12 @@ LARGE, _MMAP_THRESHOLD = 1 << 20, -3
 ZEROS = 1 << 22
 # Where Linux says what a process has in memory; elsewhere the system alone takes pages back.
 _SIZE = Path("/proc/self/statm")
+
+
+def relieve() -> None:
+    """Give pages of scratch files back, where they take too much: for who reads maps by itself."""
+    for scratch in list(_ALL):
+        scratch.relieve()
 
 
 class Scratch:
@@ -69,6 +75,7 @@ class Scratch:
     def __init__(self, folder: str | Path | None = None, memory: int | None = None) -> None:
         self.folder = Path(tempfile.gettempdir() if folder is None else folder)
         self._maps: Pages = weakref.WeakKeyDictionary()
+        _ALL.add(self)
         if folder is not None:
             try:
                 self.folder.mkdir(mode=0o700, exist_ok=True)
@@ -358,6 +365,7 @@ def _give_back(maps: Pages) -> None:
         pages.madvise(mmap.MADV_DONTNEED)
 
 
+_ALL: "weakref.WeakSet[Scratch]" = weakref.WeakSet()
 _WAKE = threading.Event()  # never set: a pause that a process which ends does not wait for
 
 
