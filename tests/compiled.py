@@ -76,6 +76,7 @@ def call_kernels() -> None:
             whole["B"], delta=2.0, k=3, protected=released["B"], law=law, generator=random, runs=2
         )
     kolmogorov_smirnov_distance(whole["B"], released["B"])
+    _in_parts(whole["A"])
     optimal(whole["B"], 3)
     # What comes of a data frame cannot be written to.
     mv.protect(pl.DataFrame(whole), **BOTH, method="mdav")
@@ -86,6 +87,26 @@ def call_kernels() -> None:
         path = Path(folder, "people.csv")
         pl.DataFrame(whole).write_csv(path)
         read_file(path)
+
+
+def _in_parts(values) -> None:
+    """Put a column in order, and back, as one that memory does not hold."""
+    import numpy as np
+
+    from microveil.partition import Partition, distribution_sort
+    from microveil.table.keeping import IN_MEMORY
+
+    at_once, distribution_sort.AT_ONCE = distribution_sort.AT_ONCE, 8
+    try:
+        order, in_order = distribution_sort.rank_in_parts(values, IN_MEMORY)
+        filling = IN_MEMORY.filling(N, np.float64)
+        filling.write(0, in_order)
+        distribution_sort.sort_in_parts(filling, N, IN_MEMORY)
+    finally:
+        distribution_sort.AT_ONCE = at_once
+    halves = Partition(order=order, sizes=np.array([N // 2, N - N // 2]), n_records=N)
+    for dtype in (np.int64, np.float64):
+        distribution_sort.broadcast_in_parts(halves, np.array([1, 2], dtype=dtype), IN_MEMORY)
 
 
 def compile_kernels() -> None:

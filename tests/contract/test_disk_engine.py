@@ -558,6 +558,41 @@ def test_a_folder_of_other_files_is_no_table(parts, tmp_path):
 # Columns that memory does not hold.
 
 
+def columns_of_every_type(n_records):
+    """Columns of each type that a file may have, and of each with missing values."""
+    whole = np.random.default_rng(1).integers(0, 100, n_records)
+    plain = pl.DataFrame({"WHOLE": whole, "FLOAT": whole / 7}).select(
+        pl.all(),
+        SMALL=pl.col("WHOLE").cast(pl.Int8),
+        POSITIVE=pl.col("WHOLE").cast(pl.UInt64),
+        WIDE=pl.col("WHOLE").cast(pl.Int128),
+        SINGLE=pl.col("FLOAT").cast(pl.Float32),
+        YES=pl.col("WHOLE") % 2 == 0,
+        TEXT=pl.concat_str("WHOLE", pl.lit(", a text longer than twelve bytes")),
+        DAY=pl.date(2020, 1, 1) + pl.duration(days="WHOLE"),
+        MOMENT=pl.datetime(2020, 1, 1, time_zone="UTC") + pl.duration(seconds="WHOLE"),
+        LASTS=pl.duration(hours="WHOLE"),
+        EXACT=pl.col("WHOLE").cast(pl.Decimal(10, 2)),
+        LISTED=(pl.col("WHOLE") % 2).cast(pl.String).cast(pl.Enum(["0", "1"])),
+        CATEGORY=(pl.col("WHOLE") % 3).cast(pl.String).cast(pl.Categorical),
+        SEVERAL=pl.concat_list("WHOLE", "WHOLE"),
+    )
+    gone = pl.int_range(n_records) % 6 == 4
+    return [*plain, *plain.select(pl.when(~gone).then(pl.all()))]
+
+
+@pytest.mark.parametrize("length", [1, 7, 8, 50, 51])
+def test_columns_come_together_as_they_were(length, tmp_path):
+    """Of every type, with missing values that begin in any piece: values, type and name."""
+    scratch = Scratch(tmp_path)
+    for column in columns_of_every_type(50):
+        pieces = [column[start : start + length] for start in range(0, 50, length)]
+        joined = scratch.joined(50, pieces)
+        assert joined.dtype == column.dtype
+        assert joined.name == column.name
+        assert joined.equals(column, null_equal=True)
+
+
 @pytest.fixture
 def in_parts(monkeypatch):
     """Memory holds no column of more than three records."""

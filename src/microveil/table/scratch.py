@@ -42,6 +42,8 @@ PART = 8
 INTERVAL = 0.01
 # Arrays from this size on are given back to the system at once, by this option of the C library.
 LARGE, _MMAP_THRESHOLD = 1 << 20, -3
+# Types of polars that Arrow has not, or not everywhere.
+_WIDE = ("Int128", "UInt128", "Float16")
 # Written at a time where the system reserves no place.
 ZEROS = 1 << 22
 # Where Linux says what a process has in memory; elsewhere the system alone takes pages back.
@@ -164,8 +166,8 @@ class Scratch:
     def joined(self, n_records: int, pieces: "Iterable[polars.Series]") -> "polars.Series":
         """Return a column on disk of so many records, made of pieces that follow each other.
 
-        Numbers, yes/no, dates and moments are one chunk, whatever the pieces are; text is as many
-        chunks as there are pieces. Categories are joined in memory.
+        Numbers, yes/no, dates and moments are one chunk, whatever the pieces are; text and others
+        are as many chunks as there are pieces. Categories of a type are joined in memory.
         """
         import polars
 
@@ -175,9 +177,10 @@ class Scratch:
         iterator = itertools.chain((first, *others), iterator)
         if first.dtype.is_temporal() or first.dtype == polars.Boolean or _is_plain(first):
             return self._side_by_side(n_records, first, iterator)
-        if first.dtype == polars.String:
-            return self._in_chunks(first, iterator)
-        return self.column(polars.concat(iterator, rechunk=True))
+        listed = first.dtype in (polars.Enum, polars.Categorical, polars.Object)
+        if listed or str(first.dtype) in _WIDE:
+            return self.column(polars.concat(iterator, rechunk=True))
+        return self._in_chunks(first, iterator)
 
     def _side_by_side(
         self, n_records: int, first: "polars.Series", pieces: "Iterable[polars.Series]"
@@ -219,7 +222,7 @@ class Scratch:
     def _in_chunks(
         self, first: "polars.Series", pieces: "Iterable[polars.Series]"
     ) -> "polars.Series":
-        """Write text of any length, a batch for each piece."""
+        """Write cells of any length, a batch for each piece."""
         import polars
 
         arrow = _arrow()
@@ -324,8 +327,8 @@ class _ScratchFilling:
 
 def _is_plain(column: "polars.Series") -> bool:
     """Whether these are numbers that numpy and Arrow hold alike."""
-    wide = str(column.dtype) in ("Int128", "UInt128", "Float16")
-    return (column.dtype.is_integer() or column.dtype.is_float()) and not wide
+    is_number = column.dtype.is_integer() or column.dtype.is_float()
+    return is_number and str(column.dtype) not in _WIDE
 
 
 def _reserve(file: IO[bytes], size: int) -> None:
