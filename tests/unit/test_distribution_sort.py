@@ -116,14 +116,21 @@ class _Watched(FillingInMemory):
 @pytest.mark.parametrize("kind", VALUES)
 def test_no_more_than_a_part_is_in_memory(kind, monkeypatch):
     """Whatever the values: not a whole range of them, where they are all in one."""
-    room = keeping.InMemory()
+    room, sorted_at_once = keeping.InMemory(), []
+
+    def watched(values):
+        sorted_at_once.append(len(values))
+        return rank_order(values)
+
     monkeypatch.setattr(room, "filling", _Watched, raising=False)
     monkeypatch.setattr(_Watched, "most", 0)
+    monkeypatch.setattr(distribution_sort, "rank_order", watched)
     values = VALUES[kind](np.random.default_rng(1), 997).astype(np.int64)
     order, _ = rank_in_parts(values, room)
     partition = Partition(order=order, sizes=np.array([997]), n_records=997)
     broadcast_in_parts(partition, np.array([4]), room)
     assert 0 < _Watched.most <= PIECE
+    assert max(sorted_at_once, default=0) <= PIECE
 
 
 def test_there_are_no_more_than_64_ranges():
