@@ -70,7 +70,7 @@ class GridColumn:
         """Return the column with other records in the place of each: (n_records,).
 
         >>> from fractions import Fraction
-        >>> from microveil.schema import Source
+        >>> from microveil.schema import Kind, Source
         >>> age = Attribute(
         ...     name="AGE",
         ...     kind=Kind.WHOLE,
@@ -113,7 +113,8 @@ def numbers_of_attribute(table: Table, attribute: Attribute, *, shared: bool = F
     Shared numbers may be the table's own, see `Table.numbers`.
 
     >>> from fractions import Fraction
-    >>> from microveil.schema import Categories, Source
+    >>> from microveil.schema import Categories, Kind, Source
+    >>> from microveil.table import open_table
     >>> size = Attribute(
     ...     name="SIZE",
     ...     kind=Kind.ORDINAL,
