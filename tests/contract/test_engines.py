@@ -337,7 +337,7 @@ def test_verbs_alone_make_an_engine():
         ("protect/protecting", "plan"),
         ("commands/engines", "engine_for"),
         ("commands/auditing", "audit_release"),
-        ("audit/advice", "advise"),
+        ("audit/advice", "advice_and_plan"),
         ("audit/exact", "audit"),
         ("audit/empirical/audit", "empirical_audit"),
         ("evaluation/assess", "assess"),
