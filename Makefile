@@ -9,12 +9,15 @@ REPRODUCE := $(BIN)/microveil reproduce $(FLAGS) -o build/reproduce
 PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1 \
   $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal
 
+# Of a wheelhouse: all that a steward's installation may use; Spark is its cluster's.
+EXTRAS ?= app,disk,evaluate,excel,sql,stat,zstd
+
 KERNEL_TESTS := $(addprefix tests/unit/test_,files.py noise.py record_linkage.py intervals.py \
   neighbourhoods.py attacks_against_oracle.py goodness_of_fit.py distributions.py columns.py)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo reproduce test test-papers coverage test-slow test-spark test-record record record-papers \
-	check docs bench format clean named-data
+	check docs dist test-dist wheelhouse bench format clean named-data
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -52,14 +55,14 @@ reproduce: named-data $(VENV)/.installed-papers ## Reproduce the papers with the
 	  --data wine="$$MICROVEIL_DATA/winequality-white.csv"
 
 test: $(VENV)/.installed-test ## Run the tests, but for the long statistical ones
-	$(PYTEST) -m "not slow and not record and not spark"
+	$(PYTEST) -m "not slow and not record and not spark and not dist"
 
 test-papers: $(VENV)/.installed-papers ## Run the tests of the papers, but for the long ones
 	$(PYTEST) -m "not slow" papers
 
 # First all tests, then those of kernels as plain Python: compiled lines are seen by nobody.
 coverage: $(VENV)/.installed-coverage ## Say which lines the tests run, kernels included
-	$(PYTEST) -m "not slow and not record" --cov=microveil --cov-report=
+	$(PYTEST) -m "not slow and not record and not dist" --cov=microveil --cov-report=
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -m "not slow" --cov=microveil --cov-append --cov-report=term \
 	  tests/properties $(KERNEL_TESTS)
 
@@ -96,6 +99,23 @@ check: $(VENV)/.installed-check ## Lint, types, layers, spelling
 
 docs: $(VENV)/.installed ## Write the parts of the docs that are made of the code
 	$(BIN)/python docs/made.py
+
+dist: $(VENV)/.installed-dist ## Build the wheel and the source distribution, in build/dist
+	rm -rf build/dist
+	$(BIN)/python -m build --no-isolation -o build/dist .
+
+# PLATFORM, tags of wheels, and PYTHON_VERSION are for another machine: see docs/install.md.
+wheelhouse: dist ## Gather all wheels that an installation without a network needs
+	rm -rf build/wheelhouse
+	$(BIN)/python distribution/wheelhouse.py build/dist/microveil-*.whl build/wheelhouse \
+	  --extras '$(EXTRAS)' --platform '$(PLATFORM)' --python '$(PYTHON_VERSION)'
+
+test-dist: $(VENV)/.installed-dist-test ## Build wheel and wheelhouse, and install them: needs an index
+	$(BIN)/python -m pytest -q -m dist tests/distribution
+
+$(VENV)/.installed-dist-test: pyproject.toml | $(BIN)/python
+	$(PIP) install -e '.[test,dist]'
+	@touch $@
 
 bench: $(VENV)/.installed-bench ## Print speed and memory as ratios to peers, in one table
 	$(BIN)/python -m benchmarks
