@@ -17,7 +17,7 @@ KERNEL_TESTS := $(addprefix tests/unit/test_,files.py noise.py record_linkage.py
 
 .DEFAULT_GOAL := help
 .PHONY: help demo reproduce test test-papers coverage test-slow test-spark test-record record record-papers \
-	check docs dist test-dist wheelhouse bench format clean named-data
+	check docs site dist test-dist wheelhouse bench format clean named-data
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -116,6 +116,9 @@ test-dist: $(VENV)/.installed-dist-test ## Build wheel and wheelhouse, and insta
 $(VENV)/.installed-dist-test: pyproject.toml | $(BIN)/python
 	$(PIP) install -e '.[test,dist]'
 	@touch $@
+
+site: $(VENV)/.installed-site ## Build the docs as a site, in build/site; any warning is an error
+	$(BIN)/mkdocs build --strict --config-file site/mkdocs.yml
 
 bench: $(VENV)/.installed-bench ## Print speed and memory as ratios to peers, in one table
 	$(BIN)/python -m benchmarks

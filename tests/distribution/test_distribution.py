@@ -93,7 +93,7 @@ def test_the_wheel_holds_all_files_of_the_package_and_no_others(wheel):
     assert {"microveil/py.typed", "microveil/report/style.css"} <= packed
 
 
-def test_no_file_of_the_package_is_left_out_as_a_product(wheel):
+def test_no_file_of_the_package_is_left_out_as_a_product():
     """A folder such as `build` below the package, which git ignores, would be missed silently."""
     beside = ("git", "ls-files", "--others", "--ignored", "--exclude-standard", "src/microveil")
     missed = [n for n in run(*beside, folder=ROOT).splitlines() if "__pycache__" not in n]
