@@ -110,11 +110,11 @@ wheelhouse: dist ## Gather all wheels that an installation without a network nee
 	$(BIN)/python distribution/wheelhouse.py build/dist/microveil-*.whl build/wheelhouse \
 	  --extras '$(EXTRAS)' --platform '$(PLATFORM)' --python '$(PYTHON_VERSION)'
 
-test-dist: $(VENV)/.installed-dist-test ## Build wheel and wheelhouse, and install them: needs an index
+test-dist: $(VENV)/.installed-dist-test ## Build wheel, wheelhouse and site, and try them: needs an index
 	$(BIN)/python -m pytest -q -m dist tests/distribution
 
 $(VENV)/.installed-dist-test: pyproject.toml | $(BIN)/python
-	$(PIP) install -e '.[test,dist]'
+	$(PIP) install -e '.[test,dist,site]'
 	@touch $@
 
 site: $(VENV)/.installed-site ## Build the docs as a site, in build/site; any warning is an error

@@ -23,6 +23,11 @@ import microveil
 
 ROOT = Path(__file__).parent.parent
 SEARCH = ("sections.js", "search.js")  # in the order that pages load them
+# What browsers fetch by themselves, of other hosts: in tags, in styles and in scripts.
+FETCHED = re.compile(
+    r"""<(?!a\b)[^>]*\b(?:src|srcset|href|data|action)=["']?\s*(?:https?:)?//"""
+    r"""|@import|url\(\s*["']?(?:https?:)?//|\b(?:fetch|import|XMLHttpRequest|Worker)\b\s*\("""
+)
 LOG = logging.getLogger("mkdocs.hooks")
 
 # Every public name has its place; one that has none, or is none, fails the build.
@@ -144,12 +149,24 @@ def on_post_build(config: MkDocsConfig) -> None:
     sections = [
         {"place": said["location"], "title": said["title"], "text": _one_line(said["text"])}
         for said in json.loads(place.read_text("utf-8"))["docs"]
+        if "#" in said["location"]  # the others are whole pages, which the sections make up
     ]
     shutil.rmtree(place.parent)
     text = json.dumps(sections, ensure_ascii=False, separators=(",", ":"))
     (Path(config.site_dir) / SEARCH[0]).write_text(f"const SECTIONS = {text};\n", "utf-8")
+    _ask_nobody_else(Path(config.site_dir))
     for unused in ("sitemap.xml", "sitemap.xml.gz", "objects.inv"):
         (Path(config.site_dir) / unused).unlink()  # they name an address that the site has not
+
+
+def _ask_nobody_else(site: Path) -> None:
+    """Warn of what a browser would fetch from another host; a link that is followed is none."""
+    for place in sorted(site.rglob("*")):
+        if place.suffix not in {".html", ".css", ".js"} or place.name == SEARCH[0]:
+            continue
+        text = place.read_text("utf-8")
+        if FETCHED.search(re.sub(r"<a .*?>", "", text) if place.suffix == ".html" else text):
+            LOG.warning("%s: asks another host for something", place.relative_to(site))
 
 
 def _one_line(text: str) -> str:

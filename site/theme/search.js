@@ -1,4 +1,4 @@
-// Search over SECTIONS (search/sections.js): what holds every word typed, titles first.
+// Search over SECTIONS (search/sections.js): what holds every word typed, titles and whole phrases first.
 "use strict";
 
 const form = document.querySelector(".search");
@@ -15,7 +15,7 @@ function score(section, words) {
     if (inTitle < 0 && inText === 0) return 0;
     sum += (inTitle < 0 ? 0 : 50) + Math.min(inText, 10);
   }
-  return sum + (section.place.includes("#") ? 0 : 1);
+  return sum + (section.text.toLowerCase().includes(words.join(" ")) ? 30 : 0);
 }
 
 // The text around the first of the words.
