@@ -1,98 +1,13 @@
 """The pages together: from a file to a release, and what they say where something is wrong."""
 
-import asyncio
 import json
-import re
 
 import pytest
 
-from asgi import asked
-from microveil.app.pages import application
-from microveil.app.places import Folder
-from microveil.app.tasks import TASKS
-from microveil.app.work import State, Work
 from microveil.commands.files import protect_file
+from visited import DECLARED, PROMISED, ended, on, opened, saved, version
 
 HOSTILE = '<img src=x onerror=alert(1)>"{{7*7}}'
-PEOPLE = "ID,AGE,SEX\n" + "".join(f"{n},{20 + n % 50},{'fm'[n % 2]}\n" for n in range(200))
-DECLARED = {
-    "role-0": "identifier", "type-0": "whole number",
-    "role-1": "confidential", "type-1": "whole number", "lower-1": "0", "upper-1": "120",
-    "role-2": "identifier", "type-2": "text", "all": "yes",
-}  # fmt: skip
-PROMISED = {"who": "record", "scope": "vector", "epsilon": "1"}
-
-
-@pytest.fixture
-def folder(tmp_path):
-    (tmp_path / "people.csv").write_text(PEOPLE)
-    return tmp_path
-
-
-class Instantly:
-    """Work that is carried out at once and in this process: what a worker would answer."""
-
-    def __init__(self, _folder):
-        self._works = {}
-
-    def start(self, task):
-        result = TASKS[task["task"]](task, lambda _said: None)
-        work = Work(id=str(len(self._works)), kind=task["task"], state=State.DONE, result=result)
-        self._works[work.id] = work
-        return work
-
-    def __getitem__(self, name):
-        return self._works[name]
-
-    async def close(self):
-        """End nothing: all is done."""
-
-
-@pytest.fixture
-def instantly(monkeypatch):
-    """Do without processes where a test is about pages alone."""
-    monkeypatch.setattr("microveil.app.pages.Works", Instantly)
-
-
-def on(folder, visit):
-    """Let a visit to the pages on a folder take place, and end all work after it."""
-
-    async def visited():
-        site = application(Folder(folder))
-        async with site.router.lifespan_context(site):
-            return await visit(lambda *request: asked(site, *request))
-
-    return asyncio.run(visited())
-
-
-def version(answer):
-    """Return the version that a page's form is for."""
-    return re.search(r'name="version" value="(\d+)"', answer.text)[1]
-
-
-async def opened(ask, **form):
-    """Choose a table; return the address of its draft once it was looked at."""
-    answer = await ask("POST", "/", {"table": "people.csv", **form})
-    assert answer.status == 303, answer.text
-    draft = answer.location.rpartition("/")[0]
-    await ended(ask, draft, "inspect")
-    return draft
-
-
-async def ended(ask, draft, kind):
-    """Wait until work of a draft has ended."""
-    for _ in range(1200):
-        answer = await ask("GET", f"{draft}/progress/{kind}")
-        if answer.headers.get("hx-refresh"):
-            return
-        await asyncio.sleep(0.05)
-    raise AssertionError(kind)
-
-
-async def saved(ask, draft, step, form):
-    """Save a step."""
-    shown = await ask("GET", f"{draft}/{step}")
-    return await ask("POST", f"{draft}/{step}", {"version": version(shown), **form})
 
 
 def test_the_release_is_that_of_the_command_line_with_the_downloaded_recipe(folder):
