@@ -22,6 +22,12 @@ __all__ = ["ColumnFields", "column_fields", "declare_columns", "undeclared"]
 PROTECTED = (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL)
 # Entries of a recipe that the form has fields for.
 OWN = ("role", "type", "resolution", "bounds", "categories", "ordered", "missing_codes")
+# The fields that stand for entries.
+FIELDS_OF = {
+    ("resolution",): ("resolution",),
+    ("bounds", "categories", "ordered"): ("lower", "upper", "categories", "ordered"),
+    ("missing_codes",): ("codes",),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +45,8 @@ class ColumnFields:
     is_declared, is_proposed : bool
         Whether its entry is in the recipe; whether what is shown is a proposal.
     remarks : tuple of str
+    stood : dict
+        Its entry as declared, else as proposed.
     """
 
     number: int
@@ -48,6 +56,7 @@ class ColumnFields:
     is_declared: bool
     is_proposed: bool
     remarks: tuple[str, ...]
+    stood: Mapping[str, Any]
 
     @property
     def said(self) -> Iterator[str]:
@@ -86,6 +95,7 @@ def column_fields(draft: Draft, form: Form | None = None) -> Iterator[ColumnFiel
             is_declared=declared is not None,
             is_proposed=declared is None,
             remarks=proposal.remarks.get(name, ()),
+            stood=entry,
         )
 
 
@@ -107,9 +117,34 @@ def declare_columns(draft: Draft, form: Form) -> tuple[Draft, Errors]:
             continue
         entry = _entry(column, errors)
         if entry is not None:
-            kept = {n: v for n, v in entries.get(column.name, {}).items() if n not in OWN}
-            entries[column.name] = {**entry, **kept}
-    return draft.asking(attributes=entries), errors
+            before = entries.get(column.name, {})
+            kept = {n: v for n, v in before.items() if n not in OWN}
+            entries[column.name] = {**_as_it_stood(column, entry), **kept}
+    # A recipe that was opened and says nothing of attributes stays as it was.
+    if entries == draft.recipe.get("attributes", None if draft.opened is None else {}):
+        return draft, errors
+    return draft.choosing(attributes=entries), errors
+
+
+def _as_it_stood(column: ColumnFields, entry: dict[str, Any]) -> dict[str, Any]:
+    """Leave as they stood the parts of an entry whose fields were not changed.
+
+    A field shows less than a recipe can say: no space around a category, nor that it is empty.
+    """
+    shown = _written(column.stood)
+    same = {name for name in shown if _text(column.values[name]) == _text(shown[name])}
+    found = dict(entry)
+    for names, fields in FIELDS_OF.items():
+        if {"type", *fields} <= same:
+            for name in names:
+                found.pop(name, None)
+            found.update({name: column.stood[name] for name in names if name in column.stood})
+    return found
+
+
+def _text(sent: str) -> list[str]:
+    """Return the lines of a field, as browsers send them in their own way."""
+    return [line.strip() for line in sent.strip().splitlines()]
 
 
 def _written(entry: Mapping[str, Any]) -> dict[str, str]:
@@ -145,7 +180,7 @@ def _entry(column: ColumnFields, errors: Errors) -> dict[str, Any] | None:
     if values["resolution"]:
         with errors.beside(column.field("resolution")):
             read_resolution(column.name, kind, values["resolution"])
-            entry["resolution"] = _number(values["resolution"], kind)
+            entry["resolution"] = _number(values["resolution"])
     elif kind is Kind.DECIMAL and column.wants_domain:
         errors.add(
             column.field("resolution"),
@@ -180,7 +215,8 @@ def _domain(column: ColumnFields, kind: Kind, errors: Errors) -> dict[str, Any]:
             if kind is Kind.OTHER:
                 read_categories(column.name, kind, ends[0], "bounds")
             read_bounds(column.name, kind, ends)
-            return {"bounds": [_number(end, kind) for end in ends]}
+            as_held = datetime.date.fromisoformat if kind is Kind.DATE else _number
+            return {"bounds": [as_held(end) for end in ends]}
     elif column.wants_domain and kind is not Kind.BOOLEAN:
         of_text = kind is Kind.OTHER
         errors.add(
@@ -193,10 +229,8 @@ def _domain(column: ColumnFields, kind: Kind, errors: Errors) -> dict[str, Any]:
     return {}
 
 
-def _number(text: str, kind: Kind) -> Any:
+def _number(text: str) -> int | float:
     """Read what was held against its rules, as TOML holds it."""
-    if kind is Kind.DATE and "-" in text.lstrip("-"):
-        return datetime.date.fromisoformat(text)
     try:
         return int(text)
     except ValueError:
@@ -208,7 +242,9 @@ def _code(text: str, kind: Kind) -> Any:
     if not kind.is_numeric:
         return text
     try:
-        return _number(text, kind)
+        if kind is Kind.DATE and "-" in text.lstrip("-"):
+            return datetime.date.fromisoformat(text)
+        return _number(text)
     except ValueError:
         return text
 

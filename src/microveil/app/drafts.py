@@ -7,13 +7,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from microveil.errors import RequestError
+from microveil.files.address import address_of
 
 __all__ = ["Draft", "Drafts", "Proposal", "StaleDraftError"]
 
 # So many drafts are kept; of more the one that was changed longest ago is forgotten.
 MOST_DRAFTS = 50
-# What is chosen by figures, if by any.
-CHOSEN = ("method", "k", "partition", "epsilon", "delta", "sensitivity", "composition")
+# What no figures bear on: how the recipe and its file are written, and who the people are. All
+# else that a recipe says is published with the release, and may be chosen by figures.
+BY_NO_FIGURES = ("microveil", "file", "population", "looked_at")
 
 
 class StaleDraftError(RequestError):
@@ -66,9 +68,11 @@ class Draft:
     opened : (str, dict) or None
         The recipe that was opened: its text, and what it said.
     seen : frozenset of str
-        Choices that figures were shown for: "data" or "public".
+        Which figures were shown of its table, in this draft or another: "data" or "public".
     works : dict of str
         The work in the background of each kind that was started last.
+    worked_on : dict of str
+        The recipe that each of them was started with.
     """
 
     id: str
@@ -79,6 +83,7 @@ class Draft:
     opened: tuple[str, Mapping[str, Any]] | None = None
     seen: frozenset[str] = frozenset()
     works: Mapping[str, str] = field(default_factory=dict)
+    worked_on: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def columns(self) -> list[str]:
@@ -99,16 +104,35 @@ class Draft:
     def choosing(self, **entries: Any) -> "Draft":
         """Return the draft with entries set that figures may have been looked at for.
 
-        Where figures of the table were shown before, a method, k or budget that is now another was
-        taken after a look at the data, and the recipe says so; where they were public ones, that.
+        Where figures of the table were shown before, whatever is now another was taken after a
+        look at the data, and the recipe says so; where they were public ones, that. It is so of
+        attributes and their bounds as of a method, k or budget: figures are shown of each.
         """
         changed = self.asking(**entries)
-        if all(changed.recipe.get(name) == self.recipe.get(name) for name in CHOSEN):
+        if _chosen(changed.recipe) == _chosen(self.recipe):
             return changed
         looked_at = next((kind for kind in ("data", "public") if kind in self.seen), None)
         if looked_at is None or self.recipe.get("looked_at") == "data":
             return changed
         return changed.asking(looked_at=looked_at)
+
+
+def _chosen(recipe: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a recipe says that figures may bear on."""
+    return {name: said for name, said in recipe.items() if said and name not in BY_NO_FIGURES}
+
+
+def _is_same_table(path: str, other: str) -> bool:
+    """Whether two addresses may be of one table: what a query gives may be of any in its place.
+
+    >>> _is_same_table("a.db?table=people", "a.db?query=SELECT 1")
+    True
+    >>> _is_same_table("a.db?table=people", "a.db?table=houses")
+    False
+    """
+    one, two = address_of(path), address_of(other)
+    named = {address.table for address in (one, two)} - {None}
+    return one.location == two.location and len(named) < 2
 
 
 class Drafts:
@@ -125,10 +149,14 @@ class Drafts:
 
     def __init__(self) -> None:
         self._drafts: dict[str, Draft] = {}
+        self._seen: dict[str, frozenset[str]] = {}
         self._lock = threading.Lock()
 
     def new(self, path: str, opened: tuple[str, Mapping[str, Any]] | None = None) -> Draft:
-        """Begin a draft, empty or with a recipe that was opened."""
+        """Begin a draft, empty or with a recipe that was opened.
+
+        What was shown of its table in another draft was shown to whoever writes this one.
+        """
         draft = Draft(
             id=secrets.token_hex(4),
             path=path,
@@ -136,6 +164,8 @@ class Drafts:
             opened=opened,
         )
         with self._lock:
+            seen = (kinds for other, kinds in self._seen.items() if _is_same_table(path, other))
+            draft = replace(draft, seen=frozenset[str]().union(*seen))
             self._drafts[draft.id] = draft
             while len(self._drafts) > MOST_DRAFTS:
                 del self._drafts[next(iter(self._drafts))]
@@ -177,3 +207,19 @@ class Drafts:
             noted = replace(change(draft), id=name, version=draft.version)
             self._drafts[name] = noted
             return noted
+
+    def show(self, name: str, *kinds: str) -> Draft:
+        """Put down that figures are shown: in all drafts of the table, and in those to come.
+
+        Parameters
+        ----------
+        name : str
+        *kinds : {"data", "public"}
+        """
+        with self._lock:
+            path = self._drafts[name].path
+            self._seen[path] = self._seen.get(path, frozenset()) | frozenset(kinds)
+            for other in self._drafts.values():
+                if _is_same_table(path, other.path):
+                    self._drafts[other.id] = replace(other, seen=other.seen | frozenset(kinds))
+            return self._drafts[name]

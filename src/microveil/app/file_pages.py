@@ -11,10 +11,9 @@ from starlette.routing import Route
 from microveil.app.drafts import Draft
 from microveil.app.recipes import new_recipe, parsed_recipe
 from microveil.app.site import Site, site_of
-from microveil.app.work_pages import started
+from microveil.app.work_pages import inspected
 from microveil.errors import FileError, MicroveilError
 from microveil.files.address import address_of, in_file
-from microveil.release.recipe import file_of_recipe
 
 __all__ = ["ROUTES"]
 
@@ -71,11 +70,6 @@ def _table(site: Site, given: str) -> str:
     return in_file(site.folder.resolve(f"{address.path}"), address.table, address.query)
 
 
-def _written(opened: tuple[str, Mapping[str, Any]] | None) -> Mapping[str, str]:
-    """Return how the file is written, as far as a recipe says."""
-    return {} if opened is None else file_of_recipe(opened[1])
-
-
 def _recipe(site: Site, given: str) -> tuple[str, Mapping[str, Any]]:
     path = site.folder.resolve(given)
     try:
@@ -109,8 +103,7 @@ async def _choose(request: Request) -> Response:
     draft = site.drafts.new(path, opened)
     if opened is None:
         draft = site.drafts.note(draft.id, lambda one: one.asking(**new_recipe()))
-    draft = started(site, draft, {"task": "inspect", "path": path, "file": _written(opened)})
-    return site.to(draft, "columns")
+    return site.to(inspected(site, draft), "columns")
 
 
 ROUTES = (

@@ -10,6 +10,7 @@ from microveil.app.drafts import Draft
 from microveil.app.forms import Errors, Form
 from microveil.arguments.general import DELTA, EPSILON, MAX_ROWS, SCOPE
 from microveil.privacy import Scope
+from microveil.release.parts import refuse_looked_at
 from microveil.release.proposal import request_for
 
 __all__ = ["PromiseFields", "in_other_words", "promise", "promise_fields"]
@@ -17,6 +18,8 @@ __all__ = ["PromiseFields", "in_other_words", "promise", "promise_fields"]
 OF_RECORDS, OF_UNITS = "record", "unit"
 # What is asked for of a scope is that of `inspect`; of a unit, what protects units.
 REQUESTED = ("method", "k", "partition", "delta", "exact_cells", "outside", "missing")
+# Steps of the method before, which another may not have.
+STEPS = ("sensitivity", "composition", "isotonic")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,22 +58,27 @@ def promise_fields(draft: Draft, form: Form | None = None) -> PromiseFields:
 def promise(draft: Draft, form: Form) -> tuple[Draft, Errors]:
     """Take the promise into the recipe, with the method that `inspect` proposes for its scope.
 
-    A method that was chosen for the same scope and the same units stays.
+    A method that was chosen for the same scope and the same units stays, and one that a recipe
+    names which says no scope. Parts have methods and budgets of their own.
     """
     errors = Errors()
-    asked = {**_who(draft, form, errors), **_budget(form, errors)}
+    asked = {**_who(draft, form, errors), **_budget(draft, form, errors)}
     if form["scope"] not in list(Scope):
         errors.add("scope", "Say what may be looked at.")
     if errors:
         return draft, errors
     scope = SCOPE.checked(form["scope"])
     recipe = draft.recipe
-    if (scope, asked["unit"]) != (recipe.get("scope"), recipe.get("unit")):
+    before = recipe.get("scope", scope if "method" in recipe else None), recipe.get("unit")
+    if (scope, asked["unit"]) != before and "parts" not in recipe:
         # Of a new table the delta that inspect proposes, unless another is written.
-        asked = {**dict.fromkeys(REQUESTED), **_requested(draft, scope), **asked}
+        asked = {**dict.fromkeys((*REQUESTED, *STEPS)), **_requested(draft, scope), **asked}
     elif not form["delta"]:
         asked["delta"] = None
-    return draft.choosing(**asked, scope=scope), errors
+    changed = draft.choosing(**asked, scope=scope)
+    with errors.beside("scope"):
+        refuse_looked_at(scope, changed.recipe.get("looked_at"))
+    return (draft if errors else changed), errors
 
 
 def _who(draft: Draft, form: Form, errors: Errors) -> dict[str, Any]:
@@ -90,9 +98,11 @@ def _who(draft: Draft, form: Form, errors: Errors) -> dict[str, Any]:
     return {"unit": None}
 
 
-def _budget(form: Form, errors: Errors) -> dict[str, Any]:
+def _budget(draft: Draft, form: Form, errors: Errors) -> dict[str, Any]:
     """Read epsilon, and delta where there is one."""
     found: dict[str, Any] = {}
+    if not form["epsilon"] and "parts" in draft.recipe:
+        return found
     if not form["epsilon"]:
         errors.add("epsilon", "Write the budget, 1 for example.")
         return found
@@ -100,7 +110,8 @@ def _budget(form: Form, errors: Errors) -> dict[str, Any]:
         found["epsilon"] = _plain(EPSILON.from_text(form["epsilon"]))
     if form["delta"]:
         with errors.beside("delta"):
-            found["delta"] = _plain(DELTA.from_text(form["delta"])) or None
+            delta, stood = _plain(DELTA.from_text(form["delta"])), draft.recipe.get("delta")
+            found["delta"] = stood if delta == stood else delta or None
     return found
 
 

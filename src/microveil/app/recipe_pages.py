@@ -9,7 +9,7 @@ from microveil.app.drafts import Draft, StaleDraftError
 from microveil.app.forms import Errors, Form
 from microveil.app.promise_step import in_other_words, promise, promise_fields
 from microveil.app.recipes import recipe_text
-from microveil.app.site import Site, site_of
+from microveil.app.site import Site, recipe_file, site_of
 from microveil.app.work_pages import looked_at_table, work_of
 from microveil.privacy import Scope
 from microveil.release.recipe import read_recipe
@@ -62,7 +62,7 @@ async def _show_columns(request: Request) -> Response:
 
 async def _change_columns(request: Request) -> Response:
     site = site_of(request)
-    draft, form = site.draft(request), await site.form(request)
+    form, draft = await site.form(request), site.draft(request)
     if draft.proposal is None:
         return site.to(draft, "columns")
     _, errors = declare_columns(draft, form)
@@ -84,7 +84,7 @@ async def _show_promise(request: Request) -> Response:
 
 async def _change_promise(request: Request) -> Response:
     site = site_of(request)
-    draft, form = site.draft(request), await site.form(request)
+    form, draft = await site.form(request), site.draft(request)
     changed, errors = promise(draft, form)
     if not errors:
         with errors.beside("page"):
@@ -101,11 +101,7 @@ async def _change_promise(request: Request) -> Response:
 async def _recipe(request: Request) -> Response:
     site = site_of(request)
     draft = site.draft(request)
-    return Response(
-        recipe_text(draft.recipe, draft.opened),
-        media_type="application/toml",
-        headers={"Content-Disposition": 'attachment; filename="recipe.toml"'},
-    )
+    return recipe_file(recipe_text(draft.recipe, draft.opened))
 
 
 ROUTES = (

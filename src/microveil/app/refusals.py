@@ -93,7 +93,8 @@ TOO_LARGE = Refusal(
     413,
     "Too much",
     "A form of this page has at most 1 MB.",
-    "Shorten what was entered; a table is named and never sent",
+    "Shorten what was entered; of a table of thousands of columns write a recipe with microveil "
+    "inspect, and open that",
 )
 
 

@@ -17,7 +17,7 @@ from microveil.app.texts import texts
 from microveil.app.work import Works
 from microveil.files.address import shown
 
-__all__ = ["STEPS", "Site", "site_of"]
+__all__ = ["STEPS", "Site", "recipe_file", "site_of"]
 
 # In their order; each is a page with an address of its own.
 STEPS = ("file", "columns", "promise", "trade-off", "release", "result")
@@ -100,7 +100,8 @@ class Site:
 
     def version(self, form: Form) -> int:
         """Return the version that a form was shown for: one that says none is out of date."""
-        return int(form["version"]) if form["version"].isdecimal() else -1
+        written = form["version"]
+        return int(written) if written.isdecimal() and len(written) < 20 else -1
 
     def to(self, draft: Draft, step: str) -> Response:
         """Go to a step, by an address that a reload does not send a form to."""
@@ -120,3 +121,12 @@ def site_of(request: Request) -> Site:
     """Return the site that a request is for."""
     site: Site = request.app.state.site
     return site
+
+
+def recipe_file(text: str) -> Response:
+    """Hand out a recipe as a file to save."""
+    return Response(
+        text,
+        media_type="application/toml",
+        headers={"Content-Disposition": 'attachment; filename="recipe.toml"'},
+    )

@@ -202,7 +202,8 @@ def protected(task: Task, say: Say) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``folder`` and ``custodian``, the names of the ``files`` in each, the ``guarantee``, its
+        ``folder`` and ``custodian``, the names of the ``files`` in each, whether records were to
+        be linked in ``linkage``, the ``guarantee``, its
         ``summary``, the ``notes``, what the releases of the population come to in
         ``counted``, and the ``custodian_lines``, which depend on the data.
 
@@ -231,6 +232,7 @@ def protected(task: Task, say: Say) -> dict[str, Any]:
             place: sorted(path.name for path in where.iterdir())
             for place, where in (("folder", folder), ("custodian", custodian))
         },
+        "linkage": options.get("linkage", True),
         **_promised(release.guarantee),
         "notes": list(release.notes),
         "counted": [] if counted is None else list(counted.in_words()),

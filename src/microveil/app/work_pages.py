@@ -1,9 +1,11 @@
 """The steps with work in the background: trade-off, release and result."""
 
+import os
 import shlex
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +19,19 @@ from microveil.app.columns_step import undeclared
 from microveil.app.drafts import Draft, Proposal, StaleDraftError
 from microveil.app.forms import Errors, Form
 from microveil.app.recipes import recipe_text
-from microveil.app.site import Site, site_of
+from microveil.app.site import Site, recipe_file, site_of
 from microveil.app.work import State, Work
 from microveil.errors import MicroveilError, RequestError
 from microveil.files.address import shown
+from microveil.release.recipe import file_of_recipe
 
-__all__ = ["ROUTES", "looked_at_table", "started", "work_of"]
+__all__ = ["ROUTES", "inspected", "looked_at_table", "work_of"]
 
 # The page of each kind of work, to which a cancelled one goes back.
 PAGES = {"inspect": "columns", "advise": "trade-off", "compare": "trade-off", "protect": "release"}
 STEPS_OF_METHODS = ("partition", "sensitivity", "composition")
+# What an option says in place of what was asked for.
+CHOICES = ("method", "k", *STEPS_OF_METHODS, "delta")
 # So many options are compared at most, each so many times.
 MOST_COMPARED, RUNS = 4, 3
 # Pages that a release has, by the folder they lie in, and what they may do: nothing but be seen.
@@ -35,10 +40,24 @@ ALONE = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 
 
 def started(site: Site, draft: Draft, task: Mapping[str, Any]) -> Draft:
-    """Start work of a draft in the background."""
-    work = site.works.start(task)
+    """Start work of a draft in the background; the same that is under way already goes on.
+
+    A form that was sent twice, by a double click, starts one task: of two releases into one folder
+    the second would be refused, and hide the first.
+    """
     kind = str(task["task"])
-    return site.drafts.note(draft.id, lambda one: replace(one, works={**one.works, kind: work.id}))
+    under_way = work_of(site, draft, kind)
+    if under_way is not None and not under_way.state.is_end and not under_way.is_stopping:
+        if kind == "protect" or draft.worked_on.get(kind) == task.get("recipe", {}):
+            return draft
+        site.works.cancel(under_way.id)
+    work = site.works.start(task)
+
+    def noted(one: Draft) -> Draft:
+        worked_on = {**one.worked_on, kind: task.get("recipe", {})}
+        return replace(one, works={**one.works, kind: work.id}, worked_on=worked_on)
+
+    return site.drafts.note(draft.id, noted)
 
 
 def work_of(site: Site, draft: Draft, kind: str) -> Work | None:
@@ -55,9 +74,17 @@ def found_of(work: Work | None) -> Mapping[str, Any] | None:
 
 
 def looked_at_table(site: Site, draft: Draft) -> Draft:
-    """Take into a draft what was found out about its table, once it was."""
-    found = found_of(work_of(site, draft, "inspect"))
-    if draft.proposal is not None or found is None:
+    """Take into a draft what was found out about its table, once it was.
+
+    Where that was forgotten, among much else, the table is looked at once more.
+    """
+    if draft.proposal is not None:
+        return draft
+    work = work_of(site, draft, "inspect")
+    if work is None:
+        return inspected(site, draft)
+    found = found_of(work)
+    if found is None:
         return draft
     columns = found["columns"]
     proposal = Proposal(
@@ -75,23 +102,56 @@ def looked_at_table(site: Site, draft: Draft) -> Draft:
     )
 
 
-def _command(draft: Draft, work: Work | None) -> str:
-    """Write the command that does with the recipe what was done here."""
-    found = found_of(work)
-    folder = "release" if found is None else str(found["folder"])
-    words = ["microveil", "protect", shown(draft.path), "--recipe", "recipe.toml", "-o", folder]
-    return shlex.join(words)
+def inspected(site: Site, draft: Draft) -> Draft:
+    """Start to find out about the table of a draft."""
+    written = {} if draft.opened is None else file_of_recipe(draft.opened[1])
+    return started(site, draft, {"task": "inspect", "path": draft.path, "file": written})
 
 
-def _chosen(work: Work | None, form: Form) -> dict[str, Any]:
+def _command(draft: Draft, found: Mapping[str, Any]) -> str:
+    """Write the command that does with the recipe what was done here, into a folder beside."""
+    has_report = "report.html" in found["files"]["folder"]
+    flags = [
+        *(["--public-report"] if has_report else []),
+        *([] if found["linkage"] else ["--no-linkage"]),
+    ]
+    words = ["microveil", "protect", shown(draft.path), "--recipe", "recipe.toml", *flags]
+    return shlex.join([*words, "-o", _beside(Path(found["folder"]))])
+
+
+def _beside(folder: Path) -> str:
+    """Name a folder for the next release: nothing is written over."""
+    numbered = (folder.with_name(f"{folder.name}-{number}") for number in count(2))
+    return str(next(place for place in numbered if not os.path.lexists(place)))
+
+
+def _advice(site: Site, draft: Draft) -> Mapping[str, Any] | None:
+    """Return the advice on a draft, unless it was on another promise or other columns."""
+
+    def given(recipe: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: said for name, said in recipe.items() if name not in (*CHOICES, "looked_at")}
+
+    found = found_of(work_of(site, draft, "advise"))
+    is_of_draft = given(draft.worked_on.get("advise", {})) == given(draft.recipe)
+    return found if is_of_draft else None
+
+
+def _chosen(draft: Draft, found: Mapping[str, Any] | None, form: Form) -> dict[str, Any]:
     """Return what a person chose of the options: their own request, or one that was shown."""
-    found = found_of(work)
-    if form["option"] in ("", "own") or found is None:
+    if form["option"] == "" or found is None:
         return {}
+    if form["option"] == "own":  # as it was shown: another may have been chosen since
+        return {name: draft.worked_on["advise"].get(name) for name in CHOICES}
+    if "parts" in draft.recipe:
+        raise RequestError(
+            "option",
+            "each part has a method of its own, and an option is one for the whole table",
+            "change the part in the recipe's file, and open it anew",
+        )
     options = found["advice"]["options"]
-    if not form["option"].isdecimal() or int(form["option"]) >= len(options):
+    option = next((one for n, one in enumerate(options) if f"{n}" == form["option"]), None)
+    if option is None:
         raise RequestError("option", "there is no such option", "choose one of those shown")
-    option = options[int(form["option"])]
     steps = {name: option.get(name) for name in STEPS_OF_METHODS}
     delta = {} if option["method"] == "dp-synthetic" else {"delta": None}
     return {"method": option["method"], "k": option["k"], **steps, **delta}
@@ -99,7 +159,10 @@ def _chosen(work: Work | None, form: Form) -> dict[str, Any]:
 
 def _trade_off(site: Site, draft: Draft, error: MicroveilError | None = None) -> Response:
     work, comparing = (work_of(site, draft, kind) for kind in ("advise", "compare"))
-    found = found_of(work)
+    found = _advice(site, draft)
+    if found is not None:  # put down before it is shown, whichever request it is that shows it
+        is_public = found["is_public"] and found_of(comparing) is None
+        draft = site.drafts.show(draft.id, "public" if is_public else "data")
     own = {} if found is None else found["advice"]["asked"]
     others = [] if found is None else list(enumerate(found["advice"]["options"]))
     options = [("own", own), *((str(n), option) for n, option in others if option != own)]
@@ -142,30 +205,23 @@ def _release(
 
 async def _show_trade_off(request: Request) -> Response:
     site = site_of(request)
-    draft = site.draft(request)
-    found = found_of(work_of(site, draft, "advise"))
-    kinds = set[str]()
-    if found is not None:
-        kinds.add("public" if found["is_public"] else "data")
-    if found_of(work_of(site, draft, "compare")) is not None:
-        kinds.add("data")
-    draft = site.drafts.note(draft.id, lambda one: replace(one, seen=one.seen | kinds))
-    return _trade_off(site, draft)
+    return _trade_off(site, site.draft(request))
 
 
 async def _advise(request: Request) -> Response:
     site = site_of(request)
     draft = site.draft(request)
+    if "scope" not in draft.recipe:  # nobody has said what may be looked at
+        return site.to(draft, "promise")
     started(site, draft, {"task": "advise", "path": draft.path, "recipe": dict(draft.recipe)})
     return site.to(draft, "trade-off")
 
 
 async def _choose(request: Request) -> Response:
     site = site_of(request)
-    draft, form = site.draft(request), await site.form(request)
-    work = work_of(site, draft, "advise")
+    form, draft = await site.form(request), site.draft(request)
     try:
-        chosen = _chosen(work, form)
+        chosen = _chosen(draft, _advice(site, draft), form)
         draft = site.drafts.change(draft.id, site.version(form), lambda one: one.choosing(**chosen))
     except StaleDraftError as error:
         return site.stale(draft, "trade-off", error)
@@ -178,9 +234,14 @@ async def _compare(request: Request) -> Response:
     """Compare what is asked for and what is better on the table itself, by drawing."""
     site = site_of(request)
     draft = site.draft(request)
-    found = found_of(work_of(site, draft, "advise"))
+    found = _advice(site, draft)
     if found is None:
         return site.to(draft, "trade-off")
+    if "parts" in draft.recipe:
+        rule = "methods are compared on the whole table, and each part has one of its own"
+        remedy = "leave parts out of the recipe, or choose by the advice on each"
+        return _trade_off(site, draft, RequestError("comparison", rule, remedy))
+    epsilon = draft.recipe.get("epsilon")
     options = [found["advice"]["asked"], *found["advice"]["options"]][:MOST_COMPARED]
     task = {
         "task": "compare",
@@ -188,7 +249,7 @@ async def _compare(request: Request) -> Response:
         "recipe": dict(draft.recipe),
         "methods": list(dict.fromkeys(map(_in_words, options))),
         "ks": sorted({option["k"] for option in options if option["k"] is not None}),
-        "epsilons": [draft.recipe["epsilon"]],
+        "epsilons": None if epsilon is None else [epsilon],
         "runs": RUNS,
     }
     started(site, draft, task)
@@ -208,11 +269,13 @@ async def _document(request: Request) -> Response:
     text: str | None = None
     if which in ("comparison", "picture"):
         compared = found_of(work_of(site, draft, "compare"))
+        site.drafts.show(draft.id, *(["data"] if compared is not None else []))
         text = None if compared is None else compared["report" if which == "comparison" else which]
     elif which in DOCUMENTS:
         released = found_of(work_of(site, draft, "protect"))
         folder, name = DOCUMENTS[which]
         if released is not None and name in released["files"][folder]:
+            site.drafts.show(draft.id, *(["data"] if which == "custodian" else []))
             path = Path(released[folder], name)
             with suppress(OSError):
                 text = await run_in_threadpool(path.read_text, "utf-8")
@@ -220,6 +283,15 @@ async def _document(request: Request) -> Response:
         raise HTTPException(404)
     kind = "image/svg+xml" if which == "picture" else "text/html"
     return Response(text, media_type=kind, headers={"Content-Security-Policy": ALONE})
+
+
+async def _recipe_of_release(request: Request) -> Response:
+    """Hand out the recipe that the release was drawn with, whatever the draft says by now."""
+    site = site_of(request)
+    draft = site.draft(request)
+    if found_of(work_of(site, draft, "protect")) is None:
+        raise HTTPException(404)
+    return recipe_file(recipe_text(draft.worked_on["protect"], draft.opened))
 
 
 async def _show_release(request: Request) -> Response:
@@ -231,7 +303,7 @@ async def _show_release(request: Request) -> Response:
 
 async def _draw(request: Request) -> Response:
     site = site_of(request)
-    draft, form = site.draft(request), await site.form(request)
+    form, draft = await site.form(request), site.draft(request)
     errors = Errors()
     with errors.beside("folder"):
         folder = site.folder.place_for(form["folder"])
@@ -247,14 +319,17 @@ async def _draw(request: Request) -> Response:
 async def _show_result(request: Request) -> Response:
     site = site_of(request)
     draft = site.draft(request)
-    work = work_of(site, draft, "protect")
+    found = found_of(work_of(site, draft, "protect"))
+    if found is not None:  # the custodian's figures are shown
+        draft = site.drafts.show(draft.id, "data")
     return site.page(
         "result.html",
         draft=draft,
         step="result",
-        result=found_of(work),
-        recipe=recipe_text(draft.recipe, draft.opened),
-        command=_command(draft, work),
+        result=found,
+        # The one that it was drawn with: the draft may say something else by now.
+        recipe=recipe_text(draft.worked_on.get("protect", draft.recipe), draft.opened),
+        command="" if found is None else _command(draft, found),
     )
 
 
@@ -286,6 +361,7 @@ ROUTES = (
     Route("/drafts/{draft}/trade-off", _choose, methods=["POST"]),
     Route("/drafts/{draft}/advice", _advise, methods=["POST"]),
     Route("/drafts/{draft}/comparison", _compare, methods=["POST"]),
+    Route("/drafts/{draft}/documents/recipe.toml", _recipe_of_release),
     Route("/drafts/{draft}/documents/{which}", _document),
     Route("/drafts/{draft}/release", _show_release),
     Route("/drafts/{draft}/release", _draw, methods=["POST"]),

@@ -1,0 +1,193 @@
+"""Recipes that were opened: the page loses nothing that they say, changed or not."""
+
+import tomllib
+
+import pytest
+
+from drafted import drafted, sent
+from microveil.app.columns_step import column_fields, declare_columns
+from microveil.app.drafts import Drafts
+from microveil.app.forms import Form
+from microveil.app.promise_step import promise, promise_fields
+from microveil.app.recipes import parsed_recipe, recipe_text
+from visited import PROMISED, ended, on, opened, saved
+
+COLUMNS = """
+[attributes.AGE]
+role = "confidential"
+type = "whole number"
+bounds = [0.0, 1.2e2]
+missing_codes = []
+
+[attributes.SEX]
+role = "confidential"
+type = "text"
+categories = [" f", "m", "", "two\\nlines", "\\u2028"]
+ordered = false
+
+[attributes.ID]
+role = "identifier"
+type = "whole number"
+
+[attributes.NOT_HERE]
+role = "identifier"
+type = "text"
+"""
+RECIPES = {
+    "whole": 'method = "dp-um"\nk = 5\nscope = "vector"\nepsilon = 1.0\ndelta = 0.0\n',
+    "parts": 'scope = "vector"\n[[parts]]\nattributes = ["AGE"]\nmethod = "idp-vector"\nk = 5\n'
+    'epsilon = 0.5\n[[parts]]\nattributes = ["SEX"]\nmethod = "pram"\nepsilon = 1.0\n',
+    "unit": 'method = "pram"\nscope = "row"\nepsilon = 1e-1\nunit = "ID"\nmax_rows = 3\n'
+    'unit_attributes = ["SEX"]\npopulation = "all"\n',
+}
+
+
+def walked(text, columns=None, promised=None):
+    """Open a recipe, and save both steps as they are shown but for some fields."""
+    written, contents = parsed_recipe("ours.toml", text.encode())
+    entries = {name: contents["attributes"][name] for name in ("AGE", "SEX", "ID")}
+    proposal = drafted(entries)[1].proposal
+    draft = Drafts().new("people.csv", (written, contents))
+    object.__setattr__(draft, "proposal", proposal)
+    shown = {
+        column.field(name): value.replace("\n", "\r\n")  # as browsers send lines
+        for column in column_fields(draft)
+        for name, value in column.values.items()
+    }
+    draft, errors = declare_columns(draft, Form(shown | (columns or {})))
+    assert not errors
+    draft, errors = promise(draft, Form({**promise_fields(draft).values, **(promised or {})}))
+    assert not list(errors)
+    return draft
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_a_recipe_that_is_saved_unchanged_is_equal_letter_by_letter(name):
+    """Parts, units, codes and columns that the table has not: all stay as they were written."""
+    text = "# ours\n" + RECIPES[name] + COLUMNS
+    draft = walked(text)
+    assert recipe_text(draft.recipe, draft.opened) == text
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_one_change_changes_one_thing(name):
+    """What a field cannot show, a space around a category for example, stays."""
+    text = RECIPES[name] + COLUMNS
+    draft = walked(text, columns={"upper-0": "99"})
+    expected = tomllib.loads(text)
+    expected["attributes"]["AGE"]["bounds"] = [0, 99]
+    assert tomllib.loads(recipe_text(draft.recipe, draft.opened)) == expected
+
+
+def test_a_scope_that_is_said_first_leaves_the_method_of_a_recipe():
+    """A recipe may say no scope; its method is its owner's."""
+    text = 'method = "dp-um"\nk = 7\nepsilon = 1\nexact_cells = "refuse"\n' + COLUMNS
+    draft = walked(text, promised={"who": "record", "scope": "cluster"})
+    assert draft.recipe == {**tomllib.loads(text), "scope": "cluster"}
+
+
+def test_parts_stay_where_another_scope_is_asked_for():
+    """Methods and budgets are each part's own."""
+    text = RECIPES["parts"] + COLUMNS
+    draft = walked(text, promised={"scope": "cluster"})
+    assert draft.recipe == {**tomllib.loads(text), "scope": "cluster"}
+
+
+def test_another_scope_leaves_no_step_of_the_method_before():
+    """A step that the new method has not would be refused."""
+    text = 'method = "idp-cbls"\nk = 5\nscope = "cluster"\nepsilon = 1\nisotonic = true\n'
+    draft = walked(text + COLUMNS, promised={"scope": "row"})
+    assert draft.recipe["method"] == "dp-synthetic"
+    assert "isotonic" not in draft.recipe
+
+
+@pytest.mark.parametrize("lower", ["19000101", "1900-W01-1"])
+def test_a_date_is_a_date_in_each_form_that_is_taken(lower):
+    """What is accepted beside the field is in order in the recipe."""
+    fields = {"lower_2": lower, "upper_2": "20301231", "right_2": "yes"}
+    draft, errors = declare_columns(drafted()[1], Form(sent(**fields)))
+    assert not errors
+    bounds = draft.recipe["attributes"]["BORN"]["bounds"]
+    assert [type(end).__name__ for end in bounds] == ["date", "date"]
+
+
+@pytest.mark.usefixtures("instantly")
+def test_what_parts_cannot_be_asked_is_said(folder):
+    """Neither an option for the whole table nor a comparison is for parts: a sentence says so."""
+    attributes = tomllib.loads(COLUMNS)["attributes"]
+    del attributes["AGE"]["missing_codes"], attributes["NOT_HERE"]
+    attributes["SEX"]["categories"] = ["f", "m"]
+    parts = {**tomllib.loads(RECIPES["parts"]), "attributes": attributes}
+    (folder / "ours.toml").write_text(recipe_text(parts))
+
+    async def visit(ask):
+        draft = await opened(ask, recipe="ours.toml")
+        await ask("POST", f"{draft}/advice", {})
+        shown = await ask("GET", f"{draft}/trade-off")
+        assert 'id="option-own"' in shown.text
+        chosen = await saved(ask, draft, "trade-off", {"option": "own"})
+        option = await saved(ask, draft, "trade-off", {"option": "0"})
+        return chosen.status, option, await ask("POST", f"{draft}/comparison", {})
+
+    status, option, compared = on(folder, visit)
+    assert status == 303
+    assert (option.status, compared.status) == (422, 422)
+    assert "each part has a method of its own" in option.text
+    assert "each part has one of its own" in compared.text
+
+
+@pytest.mark.usefixtures("instantly")
+def test_advice_waits_until_a_scope_is_said(folder):
+    """A recipe that says none leads to the promise, and to no advice by default."""
+    recipe = 'method = "dp-um"\nk = 5\nepsilon = 1\n[attributes.AGE]\nrole = "confidential"\n'
+    (folder / "ours.toml").write_text(recipe + 'type = "whole number"\nbounds = [0, 120]\n')
+
+    async def visit(ask):
+        draft = await opened(ask, recipe="ours.toml")
+        first = await ask("POST", f"{draft}/advice", {})
+        await saved(ask, draft, "promise", PROMISED)
+        await ask("POST", f"{draft}/advice", {})
+        return first.location, await ask("GET", f"{draft}/trade-off")
+
+    location, advice = on(folder, visit)
+    assert location.endswith("/promise")
+    assert "dp-um" in advice.text
+
+
+def test_a_form_that_is_sent_twice_draws_once(folder):
+    """A double click neither draws a second table nor hides the release that the first made."""
+
+    async def visit(ask):
+        draft = await opened(ask)
+        form = {
+            "role-0": "identifier", "type-0": "whole number", "role-1": "confidential",
+            "type-1": "whole number", "lower-1": "0", "upper-1": "120", "role-2": "identifier",
+            "type-2": "text", "all": "yes",
+        }  # fmt: skip
+        await saved(ask, draft, "columns", form)
+        await saved(ask, draft, "promise", PROMISED)
+        for _ in range(2):
+            await ask("POST", f"{draft}/release", {"folder": "out"})
+        await ended(ask, draft, "protect")
+        return await ask("GET", f"{draft}/result")
+
+    assert str(folder / "out-custodian") in on(folder, visit).text
+
+
+@pytest.mark.usefixtures("instantly")
+def test_a_table_whose_look_was_forgotten_is_looked_at_again(folder, monkeypatch):
+    """Of many tasks the oldest are forgotten: no page is left without a way on."""
+
+    async def visit(ask):
+        draft = await opened(ask)
+        with monkeypatch.context() as patched:
+            patched.setattr("visited.Instantly.__getitem__", forgotten)
+            first = await ask("GET", f"{draft}/columns")
+        return first, await ask("GET", f"{draft}/columns")
+
+    def forgotten(_works, name):
+        raise KeyError(name)
+
+    first, again = on(folder, visit)
+    assert first.status == 200
+    assert 'name="role-0"' in again.text
