@@ -2,6 +2,9 @@
 
 import datetime
 import random
+import time
+
+from steward import SECONDS
 
 __all__ = ["COLUMNS", "begin", "choose_option", "declare", "draw", "people", "promise", "way"]
 
@@ -28,7 +31,7 @@ COLUMNS = {
 }
 
 
-def people(path, n_records=240, seed=5):
+def people(path, n_records=3000, seed=5):
     """Write a table of invented people of households, with a weight, dates, text and a code."""
     draw = random.Random(seed)
     lines = [",".join(COLUMNS)]
@@ -70,7 +73,7 @@ def declare(hands, columns=COLUMNS):
     arrive(hands, "promise")
 
 
-def promise(hands, unit="HOUSEHOLD", max_rows=MOST_IN_HOUSEHOLD, scope="row", epsilon="1"):
+def promise(hands, unit="HOUSEHOLD", max_rows=3, scope="row", epsilon="1", missing=""):
     """Say who is protected, what may be looked at and how much one may change."""
     if unit is None:
         hands.tick("#who-record")
@@ -78,6 +81,8 @@ def promise(hands, unit="HOUSEHOLD", max_rows=MOST_IN_HOUSEHOLD, scope="row", ep
         hands.tick("#who-unit")
         hands.choose("#unit", unit)
         hands.write("#max_rows", f"{max_rows}")
+    if missing:
+        hands.choose("#missing", missing)
     hands.tick(f"#scope-{scope}")
     hands.write("#epsilon", epsilon)
     hands.press("text=Save and go on")
@@ -118,23 +123,25 @@ def arrive(hands, step):
 
 def wait(hands, what):
     """Wait for the end of work; without scripts by looking again, as the page says."""
-    ended = hands.page.locator(f"{what}, main .errors").first
+    ended = hands.page.locator(what).or_(hands.page.locator("main .errors"))
     again = hands.page.locator("noscript a")  # there only where scripts are not run
+    ends = time.monotonic() + SECONDS
     while not ended.count():
+        assert time.monotonic() < ends, hands.page.inner_text("main")
         if again.count():
             again.click()
         hands.page.wait_for_timeout(200)
     assert hands.page.locator(what).count(), hands.page.inner_text("main")
 
 
-def way(hands, table="people.csv", columns=COLUMNS, folder="release", **promised):
+def way(hands, table="people.csv", columns=COLUMNS, folder="release"):
     """Go the whole way; yields the name of each state once it is shown."""
     yield "1-file"
     begin(hands, table)
     yield "2-columns"
     declare(hands, columns)
     yield "3-promise"
-    promise(hands, **promised)
+    promise(hands, missing="protect")
     yield "4-trade-off"
     advise(hands)
     yield "4-trade-off-figures"

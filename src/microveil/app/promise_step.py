@@ -8,7 +8,7 @@ from typing import Any
 
 from microveil.app.drafts import Draft
 from microveil.app.forms import Errors, Form
-from microveil.arguments.general import DELTA, EPSILON, MAX_ROWS, SCOPE
+from microveil.arguments.general import DELTA, EPSILON, MAX_ROWS, MISSING, SCOPE
 from microveil.privacy import Scope
 from microveil.release.parts import refuse_looked_at
 from microveil.release.proposal import request_for
@@ -49,6 +49,7 @@ def promise_fields(draft: Draft, form: Form | None = None) -> PromiseFields:
         "scope": str(recipe.get("scope", "")),
         "epsilon": str(recipe.get("epsilon", "")),
         "delta": str(recipe.get("delta", "")),
+        "missing": str(recipe.get("missing", "")) if is_declared else "",
     }
     if form is not None:
         values = {name: form[name] for name in values}
@@ -63,6 +64,9 @@ def promise(draft: Draft, form: Form) -> tuple[Draft, Errors]:
     """
     errors = Errors()
     asked = {**_who(draft, form, errors), **_budget(draft, form, errors)}
+    if form["missing"]:
+        with errors.beside("missing"):
+            asked["missing"] = MISSING.checked(form["missing"])
     if form["scope"] not in list(Scope):
         errors.add("scope", "Say what may be looked at.")
     if errors:
@@ -71,7 +75,8 @@ def promise(draft: Draft, form: Form) -> tuple[Draft, Errors]:
     recipe = draft.recipe
     before = recipe.get("scope", scope if "method" in recipe else None), recipe.get("unit")
     if (scope, asked["unit"]) != before and "parts" not in recipe:
-        # Of a new table the delta that inspect proposes, unless another is written.
+        # Of a new table the delta that inspect proposes, unless another is written; and what it
+        # proposes for cells without a value, unless a person says.
         asked = {**dict.fromkeys((*REQUESTED, *STEPS)), **_requested(draft, scope), **asked}
     elif not form["delta"]:
         asked["delta"] = None

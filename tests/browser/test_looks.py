@@ -1,0 +1,113 @@
+"""What the pages look like: accessible, within the window and in peace with their own policy."""
+
+from pathlib import Path
+
+import pytest
+
+from steward import Mouse
+from steward_way import begin, people, wait, way
+
+pytestmark = pytest.mark.browser
+
+PICTURES = Path(__file__).parents[2] / "build" / "pictures"
+# 640 pixels are a window of 1280 at twice the size of letters.
+WIDTHS = (1280, 640, 390)
+
+
+def violations(page):
+    """Return what axe finds, one line each."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page).response["violations"]
+    return [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found]
+
+
+def look(shown, name):
+    """Take pictures of a page, wide and narrow, light and dark; say what is wrong with it."""
+    page, wrong = shown.page, []
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    for colours in ("light", "dark"):
+        page.emulate_media(color_scheme=colours, reduced_motion="reduce")
+        wrong += [f"{name}, {colours}: {found}" for found in violations(page)]
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            wrong += [f"{name}: {wide} pixels wide in {width}"] if wide > width else []
+            if width != 640:
+                picture = PICTURES / f"{name}-{width}-{colours}.png"
+                page.screenshot(path=picture, full_page=True)
+        page.set_viewport_size({"width": 1280, "height": 900})
+    page.emulate_media(color_scheme="light")
+    return wrong
+
+
+def test_every_page_can_be_read_by_everybody(tmp_path, opened):
+    """By axe, at 390 pixels, at twice the size, light and dark; nothing is asked elsewhere."""
+    people(tmp_path / "people.csv")
+    shown = opened(tmp_path)
+    page, wrong = shown.page, []
+    steward = Mouse(page)
+    for step in way(steward):
+        wrong += look(shown, step)
+        if step in {"2-columns", "3-promise", "5-release"}:
+            address = page.url
+            if step == "5-release":
+                page.fill("#folder", "a/b")
+            page.click(".actions button >> nth=-1")
+            page.wait_for_selector("main .errors")
+            wrong += look(shown, f"{step}-errors")
+            page.goto(address)
+        if step == "4-trade-off-figures":
+            page.click("button:text-is('Compare')")
+            page.wait_for_selector(".work")
+            wrong += look(shown, "4-trade-off-working")
+            wait(steward, "text=The whole comparison")
+            wrong += look(shown, "4-trade-off-compared")
+    draft = page.url.rpartition("/")[0]
+    for which in ("public", "custodian"):
+        page.goto(f"{draft}/documents/{which}")
+        PICTURES.mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=PICTURES / f"7-{which}.png")
+    page.goto(f"{draft}/nothing")
+    wrong += look(shown, "8-no-such-page")
+    page.goto(f"{draft.partition('/drafts')[0]}/")
+    wrong += look(shown, "1-file-again")
+    assert not wrong, "\n".join(wrong)
+    assert not shown.troubles
+    assert not shown.elsewhere
+
+
+def test_a_page_says_where_it_is_and_what_is_wrong(tmp_path, opened):
+    """Titles name the step, the step is marked as current, and errors lead to their fields."""
+    people(tmp_path / "people.csv", n_records=50)
+    page = opened(tmp_path).page
+    steward = Mouse(page)
+    begin(steward)
+    assert page.get_attribute("header nav [aria-current]", "aria-current") == "step"
+    assert page.title().startswith(page.inner_text("h1"))
+    steward.press("button[name=all]")
+    page.wait_for_selector("main .errors a")
+    for link in page.locator("main .errors li a").all():
+        field = page.locator(f"[id='{link.get_attribute('href')[1:]}']")
+        assert field.count() == 1
+        assert field.get_attribute("aria-invalid") == "true"
+        described = field.get_attribute("aria-describedby").split()
+        said = [page.inner_text(f"[id='{one}']") for one in described]
+        assert any(words and words in link.inner_text() for words in said)
+        link.click()
+        assert field.evaluate("one => one === document.activeElement")
+
+
+def test_letters_of_twice_the_size_fit(tmp_path, opened):
+    """Text that a person made larger in the browser does not leave the window."""
+    people(tmp_path / "people.csv")
+    page = opened(tmp_path).page
+    steward = Mouse(page)
+    wide = {}
+    for step in way(steward):
+        page.evaluate("document.documentElement.style.fontSize = '200%'")
+        wide[step] = page.evaluate("document.documentElement.scrollWidth")
+        page.evaluate("document.documentElement.style.fontSize = ''")
+    assert max(wide.values()) <= 1280, wide
+
+
