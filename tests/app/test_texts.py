@@ -22,7 +22,8 @@ def used():
 def test_every_sentence_that_is_asked_for_is_there():
     """No page fails for want of a sentence."""
     assert set(used())
-    for name in set(used()) - {"steps.", "roles.", "kinds.", "promise.", "scopes.", "result."}:
+    for name in set(used()) - {"steps.", "roles.", "kinds.", "promise.", "scopes.", "result.",
+                              "missing_cells."}:
         assert texts()(name)
 
 

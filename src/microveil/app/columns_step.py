@@ -63,7 +63,8 @@ class ColumnFields:
         """What was seen in the table, without the entries that a recipe has it beside."""
         for remark in self.remarks:
             entry, _, comment = remark.partition("#")
-            if not remark.startswith("bounds"):
+            # Of text a recipe says what to write without categories; the page has a field for them.
+            if not remark.startswith(("bounds", "no number")):
                 yield (comment if re.match(r"[a-z_]+ = ", entry) else remark).strip()
 
     @property

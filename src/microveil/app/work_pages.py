@@ -175,6 +175,11 @@ def _trade_off(site: Site, draft: Draft, error: MicroveilError | None = None) ->
         work=work,
         found=found,
         options=options if own else [],
+        conditions={
+            condition["id"]: condition["text"]
+            for _, option in (options if own else [])
+            for condition in option["conditions"]
+        },
         # Beyond its double the mean itself is the better table: bars end there.
         most=min(2.0, max((option.get("over_variance") or 0 for _, option in options)) or 1),
         left=undeclared(draft),
