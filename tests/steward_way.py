@@ -114,10 +114,10 @@ def draw(hands, folder="release"):
 def arrive(hands, step):
     """Wait for the page of a step."""
     page = hands.page
-    page.wait_for_function(
-        "step => location.pathname.endsWith('/' + step) || document.querySelector('main .errors')",
-        arg=step,
-    )
+    ends = time.monotonic() + SECONDS
+    while not (page.url.endswith(f"/{step}") or page.locator("main .errors").count()):
+        assert time.monotonic() < ends, page.url
+        page.wait_for_timeout(50)
     assert page.url.endswith(f"/{step}"), page.inner_text("main")
 
 
