@@ -16,7 +16,7 @@ KERNEL_TESTS := $(addprefix tests/unit/test_,files.py noise.py record_linkage.py
   neighbourhoods.py attacks_against_oracle.py goodness_of_fit.py distributions.py columns.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-papers coverage test-slow test-spark test-record record record-papers \
+.PHONY: help demo reproduce test test-papers coverage test-slow test-spark test-browser test-record record record-papers \
 	check docs site dist test-dist wheelhouse bench format clean named-data
 
 help: ## List the targets
@@ -55,14 +55,14 @@ reproduce: named-data $(VENV)/.installed-papers ## Reproduce the papers with the
 	  --data wine="$$MICROVEIL_DATA/winequality-white.csv"
 
 test: $(VENV)/.installed-test ## Run the tests, but for the long statistical ones
-	$(PYTEST) -m "not slow and not record and not spark and not dist"
+	$(PYTEST) -m "not slow and not record and not spark and not dist and not browser"
 
 test-papers: $(VENV)/.installed-papers ## Run the tests of the papers, but for the long ones
 	$(PYTEST) -m "not slow" papers
 
 # First all tests, then those of kernels as plain Python: compiled lines are seen by nobody.
 coverage: $(VENV)/.installed-coverage ## Say which lines the tests run, kernels included
-	$(PYTEST) -m "not slow and not record and not dist" --cov=microveil --cov-report=
+	$(PYTEST) -m "not slow and not record and not dist and not browser" --cov=microveil --cov-report=
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -m "not slow" --cov=microveil --cov-append --cov-report=term \
 	  tests/properties $(KERNEL_TESTS)
 
@@ -77,6 +77,14 @@ test-spark: $(VENV)/.installed-spark-test ## Run the tests of the Spark engine: 
 
 $(VENV)/.installed-spark-test: pyproject.toml | $(BIN)/python
 	$(PIP) install -e '.[test,spark]'
+	@touch $@
+
+test-browser: $(VENV)/.installed-browser-test ## Drive the page in a browser: Chromium
+	PYTHONPATH=tests $(BIN)/python -m steward
+	$(BIN)/python -m pytest -q -m browser tests/browser
+
+$(VENV)/.installed-browser-test: pyproject.toml | $(BIN)/python
+	$(PIP) install -e '.[test,browser]'
 	@touch $@
 
 test-record: $(VENV)/.installed-test ## Hold releases, help and messages to their record

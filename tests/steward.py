@@ -30,6 +30,14 @@ def chromium():
     return found
 
 
+def main():
+    """Say what to install where there is no Chromium."""
+    try:
+        chromium()
+    except FileNotFoundError as error:
+        sys.exit(f"{error}")
+
+
 @dataclass
 class Program:
     """A process of `microveil app` for a folder, as a user starts it."""
@@ -214,3 +222,7 @@ class Keyboard(Mouse):
                 return
             self.page.keyboard.press("ArrowDown")
         raise AssertionError(f"{what} has no {value}")
+
+
+if __name__ == "__main__":
+    main()

@@ -118,6 +118,7 @@ def arrive(hands, step):
     while not (page.url.endswith(f"/{step}") or page.locator("main .errors").count()):
         assert time.monotonic() < ends, page.url
         page.wait_for_timeout(50)
+    page.wait_for_load_state()
     assert page.url.endswith(f"/{step}"), page.inner_text("main")
 
 

@@ -97,9 +97,7 @@ def test_what_flags_would_read_otherwise_is_refused_as_in_python(field, fields, 
     if "max_rows" in fields:
         _, errors = promise(drafted()[1], Form({**PROMISED, "who": "unit", "unit": "ID", **fields}))
     else:
-        _, errors = declare_columns(
-            drafted()[1], Form(sent(**{**DOMAINS, "all": "yes", **fields}))
-        )
+        _, errors = declare_columns(drafted()[1], Form(sent(**{**DOMAINS, "all": "yes", **fields})))
     assert errors[field] == str(refusal.value)
 
 

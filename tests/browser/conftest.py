@@ -42,7 +42,9 @@ def opened(browser, start):
         return shown
 
     def _context(_folder, given):
-        contexts.append(browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **given}))
+        contexts.append(
+            browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **given})
+        )
         return contexts[-1]
 
     yield one

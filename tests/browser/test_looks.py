@@ -109,5 +109,3 @@ def test_letters_of_twice_the_size_fit(tmp_path, opened):
         wide[step] = page.evaluate("document.documentElement.scrollWidth")
         page.evaluate("document.documentElement.style.fontSize = ''")
     assert max(wide.values()) <= 1280, wide
-
-

@@ -12,7 +12,6 @@ from steward_way import (
     advise,
     begin,
     choose_option,
-    declare,
     draw,
     people,
     promise,
@@ -122,8 +121,8 @@ def test_back_forward_and_reload_lose_nothing(folder, opened):
     values = {name: (value, checked) for name, _, value, checked in after[2]}
     for number, fields in enumerate(COLUMNS.values()):
         for name, value in fields.items():
-            value, checked = (value, False) if value is not True else ("yes", True)
-            assert values[f"{name}-{number}"] == (value, checked), name
+            is_box = value is True
+            assert values[f"{name}-{number}"] == ("yes" if is_box else value, is_box), name
 
 
 def test_what_is_declared_by_part_stays(folder, opened):

@@ -164,8 +164,13 @@ def _trade_off(site: Site, draft: Draft, error: MicroveilError | None = None) ->
         is_public = found["is_public"] and found_of(comparing) is None
         draft = site.drafts.show(draft.id, "public" if is_public else "data")
     own = {} if found is None else found["advice"]["asked"]
-    others = [] if found is None else list(enumerate(found["advice"]["options"]))
-    options = [("own", own), *((str(n), option) for n, option in others if option != own)]
+    all_others = [] if found is None else found["advice"]["options"]
+    others = [
+        (str(n), option)
+        for n, option in enumerate(all_others)
+        if _asked_for(option) != _asked_for(own)
+    ]
+    options = [("own", own), *others]
     return site.page(
         "trade-off.html",
         status=422 if error else 200,
@@ -186,6 +191,11 @@ def _trade_off(site: Site, draft: Draft, error: MicroveilError | None = None) ->
         comparing=comparing,
         compared=found_of(comparing),
     )
+
+
+def _asked_for(option: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return what choosing an option would write into the recipe."""
+    return tuple(option.get(name) for name in ("method", "k", *STEPS_OF_METHODS))
 
 
 def _release(
