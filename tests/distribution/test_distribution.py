@@ -4,6 +4,7 @@ import hashlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
@@ -11,6 +12,8 @@ import tomllib
 import venv
 from email.parser import Parser
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
+from urllib.request import HTTPCookieProcessor, ProxyHandler, build_opener
 from zipfile import ZipFile
 
 import pytest
@@ -66,6 +69,22 @@ def check_program(programs, folder, *before):
     assert {"original.csv", "report.html"} <= {path.name for path in (folder / "demo").iterdir()}
 
 
+def check_page(programs, folder):
+    """Start the page, open it by its file as a browser would, and end it as a terminal would."""
+    command = (programs / "microveil", "app", folder, "--no-browser")
+    with subprocess.Popen([*map(str, command)], stdout=subprocess.PIPE, text=True) as started:
+        said = next(line for line in started.stdout if "file://" in line)
+        file = Path(unquote(urlsplit(re.search(r"file://\S+", said)[0]).path))
+        address = re.search(r"http://127[^\"']*", file.read_text("utf-8"))[0]
+        browser = build_opener(ProxyHandler({}), HTTPCookieProcessor())
+        browser.open(address).read()
+        home = "http://" + urlsplit(address).netloc
+        assert "original.csv" in browser.open(f"{home}/?in=demo").read().decode()
+        assert browser.open(f"{home}/static/htmx.min.js").status == 200
+        started.send_signal(signal.SIGINT)
+        assert started.wait(20) == 0
+
+
 @pytest.fixture(scope="module")
 def distributions(tmp_path_factory):
     """The wheel and the source distribution, each built of the working tree."""
@@ -107,7 +126,10 @@ def test_metadata_say_what_pyproject_says_and_invent_nothing(wheel):
         said = Parser().parsestr(opened.read(f"{place}/METADATA").decode())
         licence = opened.read(f"{place}/licenses/LICENSE").decode()
     assert (said["Name"], said["Version"]) == ("microveil", DECLARED["version"])
-    assert (said["Requires-Python"], said["License-Expression"]) == (">=3.11", "Apache-2.0")
+    assert (said["Requires-Python"], said["License-Expression"]) == (
+        ">=3.11",
+        "Apache-2.0 AND 0BSD",
+    )
     assert {*said.get_all("Provides-Extra")} == {*DECLARED["optional-dependencies"]}
     assert said.get_all("Classifier") == DECLARED["classifiers"]
     assert said.get_payload().strip() == (ROOT / "README.md").read_text("utf-8").strip()
@@ -138,8 +160,9 @@ def test_the_source_distribution_builds_the_same_wheel(archive, wheel, tmp_path)
 def test_the_wheel_installs_into_a_fresh_environment_and_works(wheel, tmp_path):
     """With what pip finds by itself, and nothing of the tests' environment."""
     programs = fresh(tmp_path / "environment")
-    run(programs / "pip", "install", "--quiet", wheel, folder=tmp_path)
+    run(programs / "pip", "install", "--quiet", f"{wheel}[app]", folder=tmp_path)
     check_program(programs, tmp_path)
+    check_page(programs, tmp_path)
 
 
 @pytest.fixture(scope="module")
@@ -179,6 +202,7 @@ def test_the_wheelhouse_installs_without_a_network(gathered, tmp_path):
     run(*shut_off(), *install, folder=tmp_path, **NO_INDEX)
     run(programs / "pip", "check", folder=tmp_path)
     check_program(programs, tmp_path, *shut_off())
+    check_page(programs, tmp_path)
 
 
 def test_pip_holds_the_wheelhouse_to_its_hashes(gathered, tmp_path):
