@@ -166,28 +166,31 @@ def test_a_form_that_is_sent_twice_draws_once(folder):
         }  # fmt: skip
         await saved(ask, draft, "columns", form)
         await saved(ask, draft, "promise", PROMISED)
-        for _ in range(2):
-            await ask("POST", f"{draft}/release", {"folder": "out"})
+        await ask("POST", f"{draft}/release", {"folder": "out"})
+        await saved(ask, draft, "promise", {**PROMISED, "epsilon": "2"})
+        await ask("POST", f"{draft}/release", {"folder": "out"})
         await ended(ask, draft, "protect")
-        return await ask("GET", f"{draft}/result")
+        recipe = await ask("GET", f"{draft}/documents/recipe.toml")
+        return await ask("GET", f"{draft}/result"), tomllib.loads(recipe.text)
 
-    assert str(folder / "out-custodian") in on(folder, visit).text
+    result, recipe = on(folder, visit)
+    assert str(folder / "out-custodian") in result.text
+    assert recipe["epsilon"] == 1
 
 
 @pytest.mark.usefixtures("instantly")
 def test_a_table_whose_look_was_forgotten_is_looked_at_again(folder, monkeypatch):
     """Of many tasks the oldest are forgotten: no page is left without a way on."""
 
+    def remembered(works, name):
+        if name == "0":
+            raise KeyError(name)
+        return works._works[name]
+
     async def visit(ask):
         draft = await opened(ask)
-        with monkeypatch.context() as patched:
-            patched.setattr("visited.Instantly.__getitem__", forgotten)
-            first = await ask("GET", f"{draft}/columns")
-        return first, await ask("GET", f"{draft}/columns")
+        monkeypatch.setattr("visited.Instantly.__getitem__", remembered)
+        await ask("GET", f"{draft}/columns")
+        return await ask("GET", f"{draft}/columns")
 
-    def forgotten(_works, name):
-        raise KeyError(name)
-
-    first, again = on(folder, visit)
-    assert first.status == 200
-    assert 'name="role-0"' in again.text
+    assert 'name="role-0"' in on(folder, visit).text
