@@ -16,7 +16,7 @@ KERNEL_TESTS := $(addprefix tests/unit/test_,files.py noise.py record_linkage.py
   neighbourhoods.py attacks_against_oracle.py goodness_of_fit.py distributions.py columns.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-papers coverage test-slow test-spark test-browser test-record record record-papers \
+.PHONY: help demo reproduce test test-papers coverage test-slow test-spark test-browser pictures test-record record record-papers \
 	check docs site dist test-dist wheelhouse bench format clean named-data
 
 help: ## List the targets
@@ -82,6 +82,12 @@ $(VENV)/.installed-spark-test: pyproject.toml | $(BIN)/python
 test-browser: $(VENV)/.installed-browser-test ## Drive the page in a browser: Chromium
 	PYTHONPATH=tests $(BIN)/python -m steward
 	$(BIN)/python -m pytest -q -m browser tests/browser
+
+# Those of the docs, as the tests made them last.
+pictures: test-browser ## Take the pictures of the docs anew
+	mkdir -p docs/pictures
+	cp build/pictures/3-promise-1280-light.png docs/pictures/promise.png
+	cp build/pictures/4-trade-off-figures-1280-light.png docs/pictures/trade-off.png
 
 $(VENV)/.installed-browser-test: pyproject.toml | $(BIN)/python
 	$(PIP) install -e '.[test,browser]'
