@@ -77,3 +77,15 @@ def test_odds_are_those_of_the_budget(epsilon):
     assert math.isclose(float(found["factor"]), math.exp(epsilon), rel_tol=0.05)
     share = math.exp(epsilon) / (1 + math.exp(epsilon))
     assert abs(float(found["percent"]) - 100 * share) < 0.6
+
+
+@pytest.mark.parametrize("said", ["error", "keep", "protect"])
+def test_cells_without_a_value_are_treated_as_a_person_says(said):
+    """What `inspect` proposes for a scope is taken where nobody says anything, and else that."""
+    asked = {**FULL, "scope": "row", "missing": said}
+    draft, errors = promise(drafted()[1], Form(asked))
+    assert not errors
+    assert draft.recipe["missing"] == said
+    assert promise_fields(draft).values["missing"] == said
+    again, _ = promise(draft, Form({**asked, "missing": "", "epsilon": "2"}))
+    assert again.recipe["missing"] == said
