@@ -75,7 +75,7 @@ def test_a_choice_after_the_figures_of_a_release_says_so(folder, shown):
 
     async def visit(ask):
         draft = await promised(ask)
-        await ask("POST", f"{draft}/release", {"folder": "out"})
+        await saved(ask, draft, "release", {"folder": "out"})
         assert (await ask("GET", f"{draft}/{shown}")).status == 200
         await saved(ask, draft, "promise", {**PROMISED, "epsilon": "2"})
         return await looked_at(ask, draft)
@@ -189,7 +189,7 @@ def test_the_recipe_beside_a_release_is_the_one_it_was_drawn_with(folder):
 
     async def visit(ask):
         draft = await promised(ask)
-        await ask("POST", f"{draft}/release", {"folder": "out"})
+        await saved(ask, draft, "release", {"folder": "out"})
         drawn = await ask("GET", f"{draft}/documents/recipe.toml")
         await saved(ask, draft, "promise", {**PROMISED, "epsilon": "77"})
         later = await ask("GET", f"{draft}/documents/recipe.toml")
@@ -208,7 +208,7 @@ def test_the_command_does_what_was_done_and_can_be_run_at_once(folder, no_linkag
     async def visit(ask):
         draft = await promised(ask)
         chosen = {"public_report": "yes", **({"no_linkage": "yes"} if no_linkage else {})}
-        await ask("POST", f"{draft}/release", {"folder": "of May", **chosen})
+        await saved(ask, draft, "release", {"folder": "of May", **chosen})
         (folder / "recipe.toml").write_text((await ask("GET", f"{draft}/recipe.toml")).text)
         return (await ask("GET", f"{draft}/result")).text
 

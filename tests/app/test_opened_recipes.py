@@ -10,7 +10,7 @@ from microveil.app.drafts import Drafts
 from microveil.app.forms import Form
 from microveil.app.promise_step import promise, promise_fields
 from microveil.app.recipes import parsed_recipe, recipe_text
-from visited import PROMISED, ended, on, opened, saved
+from visited import PROMISED, ended, on, opened, saved, version
 
 COLUMNS = """
 [attributes.AGE]
@@ -166,9 +166,10 @@ def test_a_form_that_is_sent_twice_draws_once(folder):
         }  # fmt: skip
         await saved(ask, draft, "columns", form)
         await saved(ask, draft, "promise", PROMISED)
-        await ask("POST", f"{draft}/release", {"folder": "out"})
+        await saved(ask, draft, "release", {"folder": "out"})
         await saved(ask, draft, "promise", {**PROMISED, "epsilon": "2"})
-        await ask("POST", f"{draft}/release", {"folder": "out"})
+        shown = version(await ask("GET", f"{draft}/promise"))
+        await ask("POST", f"{draft}/release", {"folder": "out", "version": shown})
         await ended(ask, draft, "protect")
         recipe = await ask("GET", f"{draft}/documents/recipe.toml")
         return await ask("GET", f"{draft}/result"), tomllib.loads(recipe.text)

@@ -22,7 +22,7 @@ def test_the_release_is_that_of_the_command_line_with_the_downloaded_recipe(fold
         shown = await ask("GET", f"{draft}/trade-off")
         assert "idp-vector" in shown.text
         await ask("POST", f"{draft}/trade-off", {"version": version(shown), "option": "own"})
-        await ask("POST", f"{draft}/release", {"folder": "out", "public_report": "yes"})
+        await saved(ask, draft, "release", {"folder": "out", "public_report": "yes"})
         await ended(ask, draft, "protect")
         recipe = await ask("GET", f"{draft}/recipe.toml")
         public = await ask("GET", f"{draft}/documents/public")
@@ -113,7 +113,7 @@ def test_a_release_that_is_there_is_not_written_over(folder):
 
     async def visit(ask):
         draft = await opened(ask)
-        return await ask("POST", f"{draft}/release", {"folder": "out"})
+        return await saved(ask, draft, "release", {"folder": "out"})
 
     answer = on(folder, visit)
     assert answer.status == 422
@@ -141,3 +141,18 @@ def test_an_error_of_our_own_shows_its_kind_alone(folder, monkeypatch):
             await ask("GET", "/")
 
     on(folder, visit)
+
+
+@pytest.mark.usefixtures("instantly")
+def test_what_is_drawn_is_what_was_shown(folder):
+    """A release asked for on a page of an earlier version is refused, and nothing is drawn."""
+
+    async def visit(ask):
+        draft = await opened(ask)
+        shown = version(await ask("GET", f"{draft}/release"))
+        await saved(ask, draft, "columns", DECLARED)
+        return await ask("POST", f"{draft}/release", {"folder": "out", "version": shown})
+
+    answer = on(folder, visit)
+    assert answer.status == 409
+    assert not (folder / "out").exists()

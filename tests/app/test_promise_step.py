@@ -2,6 +2,7 @@
 
 import math
 import tomllib
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -81,7 +82,7 @@ def test_odds_are_those_of_the_budget(epsilon):
 
 @pytest.mark.parametrize("said", ["error", "keep", "protect"])
 def test_cells_without_a_value_are_treated_as_a_person_says(said):
-    """What `inspect` proposes for a scope is taken where nobody says anything, and else that."""
+    """Where nobody says anything a table that lacks some is refused, whatever was seen in it."""
     asked = {**FULL, "scope": "row", "missing": said}
     draft, errors = promise(drafted()[1], Form(asked))
     assert not errors
@@ -89,3 +90,13 @@ def test_cells_without_a_value_are_treated_as_a_person_says(said):
     assert promise_fields(draft).values["missing"] == said
     again, _ = promise(draft, Form({**asked, "missing": "", "epsilon": "2"}))
     assert again.recipe["missing"] == said
+
+
+@pytest.mark.parametrize("scope", ["cluster", "vector", "row"])
+def test_that_cells_are_missing_declares_nothing(scope):
+    """What was seen in the table keeps no cell empty: a person says so, or they are refused."""
+    _, draft = drafted()
+    seen = replace(draft, proposal=replace(draft.proposal, request={"missing": "keep"}))
+    asked, errors = promise(seen, Form({**FULL, "scope": scope}))
+    assert not errors
+    assert asked.recipe["missing"] == "error"

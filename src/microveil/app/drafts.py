@@ -190,15 +190,14 @@ class Drafts:
         with self._lock:
             draft = self._drafts.pop(name)
             self._drafts[name] = draft  # the last of all now
-            if version not in (None, draft.version):
-                raise StaleDraftError(
-                    "page",
-                    "the recipe was changed since this page was shown, in another tab perhaps",
-                    "look at what it says now, and enter your change once more",
-                )
+            _refuse_stale(draft, version)
             changed = replace(change(draft), id=name, version=draft.version + 1)
             self._drafts[name] = changed
             return changed
+
+    def check(self, name: str, version: int) -> None:
+        """Refuse to go on from a page that was shown for another version, as `change` does."""
+        _refuse_stale(self._drafts[name], version)
 
     def note(self, name: str, change: Callable[[Draft], Draft]) -> Draft:
         """Put down what a person does not enter, work that goes on for example: no new version."""
@@ -223,3 +222,12 @@ class Drafts:
                 if _is_same_table(path, other.path):
                     self._drafts[other.id] = replace(other, seen=other.seen | frozenset(kinds))
             return self._drafts[name]
+
+
+def _refuse_stale(draft: Draft, version: int | None) -> None:
+    if version not in (None, draft.version):
+        raise StaleDraftError(
+            "page",
+            "the recipe was changed since this page was shown, in another tab perhaps",
+            "look at what it says now, and enter your change once more",
+        )

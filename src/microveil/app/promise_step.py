@@ -77,7 +77,7 @@ def promise(draft: Draft, form: Form) -> tuple[Draft, Errors]:
     if (scope, asked["unit"]) != before and "parts" not in recipe:
         # Of a new table the delta that inspect proposes, unless another is written; and what it
         # proposes for cells without a value, unless a person says.
-        asked = {**dict.fromkeys((*REQUESTED, *STEPS)), **_requested(draft, scope), **asked}
+        asked = {**dict.fromkeys((*REQUESTED, *STEPS)), **_requested(scope), **asked}
     elif not form["delta"]:
         asked["delta"] = None
     changed = draft.choosing(**asked, scope=scope)
@@ -120,9 +120,9 @@ def _budget(draft: Draft, form: Form, errors: Errors) -> dict[str, Any]:
     return found
 
 
-def _requested(draft: Draft, scope: str) -> dict[str, Any]:
-    misses = draft.proposal is not None and draft.proposal.request.get("missing") == "keep"
-    asked = request_for(Scope(scope), misses_values=misses)
+def _requested(scope: str) -> dict[str, Any]:
+    # That cells are missing was seen in the table: whether they are kept so is for a person to say.
+    asked = request_for(Scope(scope), misses_values=False)
     return {name: value for name, value in asked.items() if name in REQUESTED}
 
 

@@ -319,6 +319,10 @@ async def _show_release(request: Request) -> Response:
 async def _draw(request: Request) -> Response:
     site = site_of(request)
     form, draft = await site.form(request), site.draft(request)
+    try:  # what is drawn is what was shown
+        site.drafts.check(draft.id, site.version(form))
+    except StaleDraftError as error:
+        return site.stale(draft, "release", error)
     errors = Errors()
     with errors.beside("folder"):
         folder = site.folder.place_for(form["folder"])
