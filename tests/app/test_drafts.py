@@ -67,3 +67,11 @@ def test_the_draft_that_was_changed_longest_ago_is_forgotten_first(monkeypatch):
     third = drafts.new("c.csv")
     assert [draft.id for draft in drafts.all()] == [third.id, first.id]
     assert drafts.get(second.id) is None
+
+
+def test_a_form_that_is_sent_once_more_is_no_conflict():
+    """A reload sends it again: it changes nothing, and nothing is refused."""
+    drafts, draft = drafted()
+    once = drafts.change(draft.id, draft.version, lambda one: one.asking(k=5))
+    again = drafts.change(draft.id, draft.version, lambda one: one.asking(k=5))
+    assert again == once

@@ -185,13 +185,17 @@ class Drafts:
         Raises
         ------
         StaleDraftError
-            If it is no longer that version: nothing is changed. None stands for any.
+            If it is no longer that version and the recipe would be another: nothing is changed.
+            None stands for any version.
         """
         with self._lock:
             draft = self._drafts.pop(name)
             self._drafts[name] = draft  # the last of all now
+            made = change(draft)
+            if version != draft.version and made.recipe == draft.recipe:
+                return draft  # a form that is sent once more, by a reload, says nothing new
             _refuse_stale(draft, version)
-            changed = replace(change(draft), id=name, version=draft.version + 1)
+            changed = replace(made, id=name, version=draft.version + 1)
             self._drafts[name] = changed
             return changed
 
