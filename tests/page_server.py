@@ -105,6 +105,11 @@ def eventually(is_so):
         time.sleep(0.02)
 
 
+def _hears_its_terminal():
+    """Be as started in a terminal, also where the tests themselves are to outlive theirs."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 @dataclass
 class Server:
     """A process that serves `application` for a folder."""
@@ -122,6 +127,7 @@ class Server:
         (folder / "tmp").mkdir(exist_ok=True)
         environment = {**os.environ, "TMPDIR": f"{folder / 'tmp'}", **given.pop("environment", {})}
         given = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, **given}
+        given.setdefault("preexec_fn", _hears_its_terminal)
         command = [*before, sys.executable, __file__, f"{folder}", *words]
         return cls(folder, subprocess.Popen(command, env=environment, text=True, **given)).settled()
 
