@@ -51,6 +51,10 @@ def as_toml(recipe):
     return "\n".join(lines) + "\n"
 
 
+# Each with a process or more: by make test-slow.
+SLOW = pytest.mark.slow
+
+
 @pytest.fixture
 def people(tmp_path):
     """A table of people in a folder of its own."""
@@ -303,6 +307,7 @@ def test_a_look_at_a_file_shows_names_and_kinds_and_no_value(tmp_path):
     assert found["recipe"] == printed
 
 
+@SLOW
 def test_how_a_file_is_written_can_be_said(tmp_path):
     """A separator, a decimal mark and an encoding are taken as the command line takes them."""
     path = tmp_path / "people.csv"
@@ -313,6 +318,7 @@ def test_how_a_file_is_written_can_be_said(tmp_path):
     assert found["file"] == file
 
 
+@SLOW
 @pytest.mark.parametrize(
     "change",
     [
@@ -336,6 +342,7 @@ def test_what_is_refused_is_refused_as_by_the_command_line(people, tmp_path, cha
     assert not found.released
 
 
+@SLOW
 def test_a_place_that_is_taken_or_missing_is_refused(people, tmp_path):
     """So are a table that is not there, an option that is none, and an unknown task."""
     taken = tmp_path / "taken"
@@ -357,6 +364,7 @@ def test_a_place_that_is_taken_or_missing_is_refused(people, tmp_path):
     assert os.listdir(taken) == ["mine"]
 
 
+@SLOW
 def test_dates_and_other_values_of_a_recipe_arrive_as_they_are(tmp_path):
     """Bounds of dates, which JSON has no word for, are those of the recipe."""
     path = tmp_path / "births.csv"
@@ -388,7 +396,6 @@ MOMENTS = {
     "after the first rename": ("after", "_move"),
     "within the first rename": ("after", "rename_new"),
 }
-SLOW = pytest.mark.slow
 INTERRUPTED = """
 import os, signal
 from microveil.app import worker
@@ -486,6 +493,7 @@ def test_a_cancel_ends_a_task_and_leaves_nothing(many, tmp_path, step):
     assert not list(folder.parent.iterdir())
 
 
+@SLOW
 def test_what_was_done_when_a_cancel_came_is_done(people, tmp_path):
     """A release that stands is not called cancelled; one that stands all the same is named."""
 
@@ -525,6 +533,7 @@ def test_what_was_done_when_a_cancel_came_is_done(people, tmp_path):
     assert is_whole(tmp_path / "second")
 
 
+@SLOW
 def test_a_worker_that_takes_no_interrupt_is_killed(many, tmp_path):
     """After its patience a task is killed with what it started, and its temporary files go."""
     hook = tmp_path / "hook"
@@ -554,6 +563,7 @@ def test_a_worker_that_takes_no_interrupt_is_killed(many, tmp_path):
     assert until(lambda: not runs(pid) and not runs(grandchild))
 
 
+@SLOW
 def test_an_interrupt_that_was_ignored_before_is_heard(many, temporary):
     """As of a server that a shell started in the background, which has its interrupts ignored."""
     ignoring = lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)  # noqa: E731
@@ -592,7 +602,7 @@ asyncio.run(serve())
 
 @pytest.mark.parametrize("kind", ["compare", "protect"])
 def test_a_worker_whose_server_is_killed_ends_by_itself(many, tmp_path, kind):
-    """Nothing goes on that nobody watches, and neither a release nor a temporary file is left."""
+    """Nothing goes on that nobody watches; a release is whole, if it was done, or absent."""
     folder = tmp_path / "releases" / "release"
     folder.parent.mkdir()
     task = comparing(many, runs=500) if kind == "compare" else protecting(many, folder)
@@ -607,7 +617,8 @@ def test_a_worker_whose_server_is_killed_ends_by_itself(many, tmp_path, kind):
         (worker,) = children(server.pid)
         server.kill()
     assert until(lambda: not runs(worker), seconds=120)
-    assert not list(folder.parent.iterdir())
+    left = {path.name for path in folder.parent.iterdir()}
+    assert left in (set(), {"release", "release-custodian"})
 
 
 HELD = """
@@ -625,6 +636,7 @@ worker._reserved_output = reserved
 """
 
 
+@SLOW
 def test_a_worker_that_nobody_waits_for_clears_up(people, tmp_path):
     """It interrupts itself: what it was about to write goes, the hidden folder with it."""
     folder = tmp_path / "releases" / "release"
@@ -645,6 +657,7 @@ def test_a_worker_that_nobody_waits_for_clears_up(people, tmp_path):
         pipe.close()
 
 
+@SLOW
 def test_a_worker_that_cannot_be_interrupted_ends_all_the_same():
     """Nobody waits for it any more: it ends itself, whatever holds the interrupt up."""
     script = (
@@ -684,6 +697,7 @@ def test_of_an_error_of_another_kind_only_its_type_is_said():
     assert not error
 
 
+@SLOW
 def test_a_worker_that_dies_is_a_failure(many, tmp_path):
     """The signal that ended it is named, and the next task runs."""
 
@@ -733,6 +747,7 @@ def test_a_worker_has_nothing_of_the_server(many, tmp_path, monkeypatch):
     assert len(temporaries) == 1
 
 
+@SLOW
 def test_temporary_files_are_for_their_owner_alone(many, tmp_path, temporary):
     """The folder of a comparison under way can be opened by nobody else."""
 
@@ -746,6 +761,7 @@ def test_temporary_files_are_for_their_owner_alone(many, tmp_path, temporary):
     assert asyncio.run(modes()) == 0o700
 
 
+@SLOW
 def test_nothing_is_loaded_from_the_users_folder(people):
     """A file that is called as a library stays what it is: a file."""
     for name in ("json", "polars", "numpy", "sitecustomize"):
@@ -755,6 +771,7 @@ def test_nothing_is_loaded_from_the_users_folder(people):
     assert not (people.parent / "loaded").exists()
 
 
+@SLOW
 def test_two_tasks_run_at_a_time_and_others_wait_their_turn(people, many, tmp_path):
     """A third runs when one has ended; one that waits can be cancelled before it has begun."""
 
@@ -800,6 +817,7 @@ def test_the_end_ends_every_process(many, tmp_path):
     assert not any(known)
 
 
+@SLOW
 def test_results_are_kept_up_to_a_number(tmp_path, monkeypatch):
     """The oldest that has ended is forgotten; where all are under way, no more are taken."""
     monkeypatch.setattr(work, "REMEMBERED", 2)
@@ -816,6 +834,7 @@ def test_results_are_kept_up_to_a_number(tmp_path, monkeypatch):
     assert asyncio.run(several()) == [False, True, True]
 
 
+@SLOW
 def test_an_answer_without_end_is_cut_off(people, tmp_path, monkeypatch):
     """What is kept of a worker is bounded; it is ended then."""
     monkeypatch.setattr(work, "MOST", 1000)
@@ -823,6 +842,7 @@ def test_an_answer_without_end_is_cut_off(people, tmp_path, monkeypatch):
     assert (found.state, found.failure) == (State.FAILED, "AnswerTooLongError")
 
 
+@SLOW
 def test_results_are_in_no_text_of_the_work(people, tmp_path):
     """What stands in a log by accident holds no figure of the table."""
     found = ended({"task": "inspect", "path": f"{people}"}, folder=tmp_path)
