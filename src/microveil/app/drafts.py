@@ -179,14 +179,13 @@ class Drafts:
         """Return them, the one that was changed last first."""
         return list(reversed(self._drafts.values()))
 
-    def change(self, name: str, version: int | None, change: Callable[[Draft], Draft]) -> Draft:
+    def change(self, name: str, version: int, change: Callable[[Draft], Draft]) -> Draft:
         """Put a new version in place of the one that was shown.
 
         Raises
         ------
         StaleDraftError
             If it is no longer that version and the recipe would be another: nothing is changed.
-            None stands for any version.
         """
         with self._lock:
             draft = self._drafts.pop(name)
@@ -228,8 +227,8 @@ class Drafts:
             return self._drafts[name]
 
 
-def _refuse_stale(draft: Draft, version: int | None) -> None:
-    if version not in (None, draft.version):
+def _refuse_stale(draft: Draft, version: int) -> None:
+    if version != draft.version:
         raise StaleDraftError(
             "page",
             "the recipe was changed since this page was shown, in another tab perhaps",
