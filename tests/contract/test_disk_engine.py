@@ -26,7 +26,7 @@ from microveil.files import csv_format, parquet_format, structure
 from microveil.files.reading import open_file
 from microveil.partition import distribution_sort
 from microveil.release.settling import plan_settled, settle_asked
-from microveil.table import keeping
+from microveil.table import keeping, pages
 from microveil.table import scratch as module
 from microveil.table.scratch import Scratch
 
@@ -352,14 +352,41 @@ def test_pages_are_given_back_when_they_take_much(tmp_path):
         pytest.skip("the system does not say what a process has in memory")
     scratch = Scratch(tmp_path, memory=80_000_000)
     kept = [scratch.array(np.arange(5_000_000)) for _ in range(4)]
-    before = module._of_files()
+    before = pages.of_files()
     for _ in range(100):
         assert sum(int(array.sum()) for array in kept) == 4 * 12_499_997_500_000
         time.sleep(0.02)
-        if module._of_files() < before + 100_000_000:
+        if pages.of_files() < before + 100_000_000:
             break
     else:
         pytest.fail("160 MB of maps stay in memory where 10 MB may")
+
+
+def test_one_thread_gives_the_pages_of_a_process_back(tmp_path):
+    """However many scratches are there; it ends with the last, and comes back with the next."""
+    if not pages.can_be_watched():
+        pytest.skip("the system does not say what a process has in memory")
+    code = (
+        "import gc, sys, threading, time\n"
+        "from microveil.table.scratch import Scratch\n"
+        "def watching(n):\n"
+        "    for _ in range(500):\n"
+        "        names = [thread.name for thread in threading.enumerate()]\n"
+        "        if names.count('pages') == n:\n"
+        "            return True\n"
+        "        time.sleep(0.01)\n"
+        "for _ in range(2):\n"
+        "    scratches = [Scratch(sys.argv[1], 1 << 30) for _ in range(5)]\n"
+        "    time.sleep(0.05)\n"
+        "    assert watching(1)\n"
+        "    del scratches[1:]\n"
+        "    time.sleep(0.05)\n"
+        "    assert watching(1)\n"
+        "    del scratches\n"
+        "    gc.collect()\n"
+        "    assert watching(0)\n"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
 
 
 # The disk.

@@ -24,7 +24,8 @@ from microveil.table import GridColumn, Table, keeping, numbers_of_attribute
 from microveil.table.gridding import on_grid_in_pieces
 from microveil.table.keeping import pieces
 from microveil.table.memory import TOGETHER, allowed_memory, to_protect
-from microveil.table.scratch import PART, Scratch
+from microveil.table.pages import PART
+from microveil.table.scratch import Scratch
 from microveil.table.threads import in_threads
 
 if TYPE_CHECKING:

@@ -22,7 +22,8 @@ from microveil.files.typed import (
 )
 from microveil.table import Labels
 from microveil.table.keeping import pieces
-from microveil.table.scratch import Scratch, relieve
+from microveil.table.pages import relieve
+from microveil.table.scratch import Scratch
 
 __all__ = ["batches", "opened", "opened_on_disk", "read_column"]
 

@@ -6,14 +6,12 @@ little more memory than the column at hand. A file has no name from the moment i
 ends the process, nothing of it can be found.
 """
 
-import ctypes
 import errno
 import itertools
 import mmap
 import os
 import shutil
 import tempfile
-import threading
 import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass, replace
@@ -25,35 +23,20 @@ from numpy.typing import NDArray
 
 from microveil.errors import FileError, RequestError
 from microveil.table.keeping import Filling, FillingInMemory
+from microveil.table.pages import PART, Pages, can_be_watched, of_files, watch
 
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["Scratch", "relieve"]
+__all__ = ["Scratch"]
 
 Value = TypeVar("Value")
-# Of each map the first and the last address.
-Pages = weakref.WeakKeyDictionary[mmap.mmap, tuple[int, int]]
 # Smaller arrays stay in memory.
 SMALL = 1 << 16
-# Pages of files are given back where they take more than this part of the memory that is allowed,
-PART = 8
-# and how often is looked whether they do, in seconds: until then a disk reads some 20 MB.
-INTERVAL = 0.01
-# Arrays from this size on are given back to the system at once, by this option of the C library.
-LARGE, _MMAP_THRESHOLD = 1 << 20, -3
 # Types of polars that Arrow has not, or not everywhere.
 _WIDE = ("Int128", "UInt128", "Float16")
 # Written at a time where the system reserves no place.
 ZEROS = 1 << 22
-# Where Linux says what a process has in memory; elsewhere the system alone takes pages back.
-_SIZE = Path("/proc/self/statm")
-
-
-def relieve() -> None:
-    """Give pages of scratch files back, where they take too much: for who reads maps by itself."""
-    for scratch in list(_ALL):
-        scratch.relieve()
 
 
 class Scratch:
@@ -76,19 +59,15 @@ class Scratch:
 
     def __init__(self, folder: str | Path | None = None, memory: int | None = None) -> None:
         self.folder = Path(tempfile.gettempdir() if folder is None else folder)
-        self._maps: Pages = weakref.WeakKeyDictionary()
-        _ALL.add(self)
         if folder is not None:
             try:
                 self.folder.mkdir(mode=0o700, exist_ok=True)
             except OSError as error:
                 raise self._refused(error) from None
-        self._most: int | None = None
-        if memory is not None and _SIZE.exists():
-            _give_back_at_once()
-            self._most = _of_files() + memory // PART
-            arguments = (weakref.ref(self), self._maps, self._most)
-            threading.Thread(target=_keep, args=arguments, name="scratch", daemon=True).start()
+        most = of_files() + memory // PART if memory is not None and can_be_watched() else None
+        self._pages = Pages(most)
+        if most is not None:
+            watch(self, self._pages)
 
     def kept(self, value: Value) -> Value:
         """Return a value as it is on disk: an array, a column, or a dataclass that holds some."""
@@ -134,8 +113,8 @@ class Scratch:
 
     def relieve(self) -> None:
         """Give pages of files back to the system, now, where they take too much memory."""
-        if self._most is not None and _of_files() > self._most:
-            _give_back(self._maps)
+        if self._pages.most is not None:
+            self._pages.relieve(of_files())
 
     def column(self, column: "polars.Series") -> "polars.Series":
         """Return a column as it is on disk, of the same type."""
@@ -240,7 +219,7 @@ class Scratch:
     def has(self, array: NDArray[Any]) -> bool:
         """Whether an array is on disk, as a whole or as a part of one."""
         start = _address(array)
-        return any(first <= start <= last for first, last in list(self._maps.values()))
+        return any(first <= start <= last for first, last in list(self._pages.places.values()))
 
     def _has_column(self, column: "polars.Series") -> bool:
         if not _is_plain(column) or column.null_count() or column.n_chunks() > 1 or not len(column):
@@ -250,7 +229,7 @@ class Scratch:
     def watch(self, pages: mmap.mmap) -> None:
         """Give the pages of a map back as those of scratch files are: of a file that is read."""
         start = _address(np.frombuffer(pages, dtype=np.uint8))
-        self._maps[pages] = start, start + len(pages) - 1
+        self._pages.places[pages] = start, start + len(pages) - 1
 
     def _opened(self) -> IO[bytes]:
         """Open a new file, which has no name from then on, for nobody but this process."""
@@ -355,38 +334,6 @@ def _arrow() -> Any:
     return arrow
 
 
-def _keep(owner: "weakref.ref[Scratch]", maps: Pages, most: int) -> None:
-    """Give pages back to the system, which reads them again, whenever they take too much memory."""
-    while owner() is not None or len(maps):
-        _WAKE.wait(INTERVAL)
-        if _of_files() > most:
-            _give_back(maps)
-
-
-def _give_back(maps: Pages) -> None:
-    for pages in list(maps):
-        pages.madvise(mmap.MADV_DONTNEED)
-
-
-_ALL: "weakref.WeakSet[Scratch]" = weakref.WeakSet()
-_WAKE = threading.Event()  # never set: a pause that a process which ends does not wait for
-
-
 def _address(array: NDArray[Any]) -> int:
     address: int = array.__array_interface__["data"][0]
     return address
-
-
-def _give_back_at_once() -> None:
-    """Have large arrays given back to the system as they are freed: the C library keeps some.
-
-    It does so from a size on that grows with what it has seen, until it is set.
-    """
-    library = ctypes.CDLL(None)
-    if hasattr(library, "mallopt"):
-        library.mallopt(_MMAP_THRESHOLD, LARGE)
-
-
-def _of_files() -> int:
-    """Return how many bytes of files this process has in memory."""
-    return int(_SIZE.read_text("ascii").split()[2]) * mmap.PAGESIZE
