@@ -55,11 +55,12 @@ def call_kernels() -> None:
     import polars as pl
 
     import microveil as mv
+    from microveil.engines.local import LocalEngine
     from microveil.files.reading import read_file
     from microveil.mechanism.keyed import RecordStreams
     from microveil.partition.optimal import optimal
     from microveil.risk.neighbourhoods import neighbourhoods
-    from microveil.utility.goodness_of_fit import kolmogorov_smirnov_distance
+    from microveil.utility import distribution_shift
 
     random = np.random.Generator(np.random.PCG64(1))
     whole = {name: random.integers(0, 99, N) for name in ("A", "B")} | {"WORD": ["east"] * N}
@@ -75,7 +76,14 @@ def call_kernels() -> None:
         neighbourhoods(
             whole["B"], delta=2.0, k=3, protected=released["B"], law=law, generator=random, runs=2
         )
-    kolmogorov_smirnov_distance(whole["B"], released["B"])
+    values = distribution_shift.Values(N, whole["B"].astype(np.float64).__getitem__)
+    few, distribution_shift.FEW = distribution_shift.FEW, 0
+    try:
+        distribution_shift.distribution_shift(
+            values, values, common=0.05, sorted_values=LocalEngine().sorted_values
+        )
+    finally:
+        distribution_shift.FEW = few
     _in_parts(whole["A"])
     optimal(whole["B"], 3)
     # What comes of a data frame cannot be written to.

@@ -16,9 +16,7 @@ from microveil.utility import goodness_of_fit as module
 from microveil.utility.goodness_of_fit import (
     decile_bins,
     goodness_of_fit,
-    kolmogorov_smirnov_distance,
 )
-from reference import distributions as oracle
 
 tied = st.lists(st.integers(0, 6).map(float), max_size=60)
 columns = st.one_of(
@@ -279,16 +277,6 @@ def test_a_million_equal_values_agree_to_the_last():
     fit = goodness_of_fit(values, values)
     assert fit.cramer_von_mises.statistic == fit.chi_squared.statistic == 0.0
     assert fit.cramer_von_mises.p_value == 1.0
-
-
-@given(st.lists(st.integers(0, 9), min_size=1), st.lists(st.integers(0, 9), min_size=1))
-def test_the_distance_without_a_test_is_the_statistic_of_the_test(original, protected):
-    """Ties and different lengths included, it is what the test and counting give."""
-    sides = [np.sort(np.array(side, dtype=np.float64)) for side in (original, protected)]
-    counted = oracle.kolmogorov_smirnov_distance(original, protected)
-    assert kolmogorov_smirnov_distance(*sides) == pytest.approx(float(counted))
-    tested = goodness_of_fit(*sides).kolmogorov_smirnov.statistic
-    assert kolmogorov_smirnov_distance(*sides) == pytest.approx(tested)
 
 
 @pytest.mark.parametrize(

@@ -4,24 +4,6 @@ import numba
 
 
 @numba.njit(cache=True, nogil=True)
-def largest_distance(one, other):
-    """Return the largest |i m - j n| after i values of one and j of the other, ties together.
-
-    Both ascend, of n and m values, none missing; over n m it is Kolmogorov and Smirnov's statistic.
-    """
-    n, m = len(one), len(other)
-    i = j = largest = 0
-    while i < n and j < m:
-        value = min(one[i], other[j])
-        while i < n and one[i] == value:
-            i += 1
-        while j < m and other[j] == value:
-            j += 1
-        largest = max(largest, abs(i * m - j * n))
-    return largest
-
-
-@numba.njit(cache=True, nogil=True)
 def usable(values, missing, largest, found):
     """Write the values that are there, and of no more than ``largest`` either way, to ``found``.
 
@@ -47,8 +29,8 @@ def count_pairs(one, other, counts):
 def merged_sums(one, other):
     """Go once through two ascending arrays of n and m values, ties together, none missing.
 
-    Returns the largest |i m - j n| as `largest_distance`; the sums of squares of ranks among all,
-    ties sharing the average, less ranks among their own, of the one and of the other; and of both
+    Returns the largest |i m - j n| after i values of one and j of the other; the sums of squares
+    of ranks among all, ties sharing the average, less ranks among their own, of both; and of both
     the sums of Scholz and Stephens (1987), Equation 7, that Anderson and Darling's statistic is
     made of.
     """

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -30,7 +31,7 @@ from microveil.table import Column, MissingCodes, Table, check_columns, column_o
 from microveil.table.sorting import sort
 from microveil.table.threads import SideBySide, in_threads
 from microveil.text import one_line
-from microveil.utility.goodness_of_fit import kolmogorov_smirnov_distance
+from microveil.utility.distribution_shift import Values, distribution_shift
 
 __all__ = ["release_findings"]
 
@@ -134,8 +135,10 @@ def release_findings(
         return name, before, after
 
     def moved(name: str) -> tuple[WorstAttribute | None, MovedValue | None]:
-        before, after = (_in_order(table, name, sorted_values) for table in tables)
-        return _compared(name, before, after)
+        before, after = tables
+        if before.kind(name).is_numeric and after.kind(name).is_numeric:
+            return _moved_numbers(name, before, after, sorted_values)
+        return _moved_words(name, *(_words(table, name) for table in tables))
 
     n_values = tables[0].n_records * len(names)
     compared = side_by_side(moved, names, n_values)
@@ -162,38 +165,51 @@ def _usable(column: Column) -> Column:
     return column
 
 
-def _compared(
-    name: str, before: Column, after: Column
+def _moved_numbers(
+    name: str, before: Table, after: Table, sorted_values: SortedValues
 ) -> tuple[WorstAttribute | None, MovedValue | None]:
     """Say how far a distribution moved, and which of its common values moved most."""
+    sides = (Values(table.n_records, partial(_present, table, name)) for table in (before, after))
+    shift = distribution_shift(*sides, common=COMMON, sorted_values=sorted_values)
+    if shift is None:
+        return None, None
+    worst = WorstAttribute(attribute=name, distance=shift.distance, measure=KOLMOGOROV_SMIRNOV)
+    return worst, _moved_most(name, shift.shares, shift.shares_after)
+
+
+def _moved_words(
+    name: str, before: Column, after: Column
+) -> tuple[WorstAttribute | None, MovedValue | None]:
+    """Say the same of text."""
     if not len(before) or not len(after):
         return None, None
-    if before.dtype.kind == "f":
-        distance, measure = kolmogorov_smirnov_distance(before, after), KOLMOGOROV_SMIRNOV
-    else:
-        values = np.unique(before)
-        # Half the sum of all changes: words that only the release has take what others lose.
-        lost = np.maximum(_shares(values, before) - _shares(values, after), 0)
-        distance, measure = float(lost.sum()), TOTAL_VARIATION
-    worst = WorstAttribute(attribute=name, distance=distance, measure=measure)
-    # In order, a value of more than a share fills some place at each such step.
-    candidates = np.unique(before[:: max(1, int(COMMON * len(before)))])
-    shares, shares_after = (_shares(candidates, column) for column in (before, after))
-    changes = np.where(shares > COMMON, np.abs(shares_after - shares), 0)
+    values, counts = np.unique(before, return_counts=True)
+    first, last = (np.searchsorted(after, values, side=side) for side in ("left", "right"))
+    shares, shares_after = counts / len(before), (last - first) / len(after)
+    # Half the sum of all changes: words that only the release has take what others lose.
+    distance = float(np.maximum(shares - shares_after, 0).sum())
+    worst = WorstAttribute(attribute=name, distance=distance, measure=TOTAL_VARIATION)
+    is_common = shares > COMMON
+    return worst, _moved_most(name, shares[is_common], shares_after[is_common])
+
+
+def _moved_most(
+    name: str, shares: NDArray[np.float64], shares_after: NDArray[np.float64]
+) -> MovedValue | None:
+    """Return the common value whose share changed most, where one did; the first of several."""
+    changes = np.abs(shares_after - shares)
+    if not len(changes) or changes.max() <= MOVED + ROUNDING:
+        return None
     most = int(np.argmax(changes))
-    if changes[most] <= MOVED + ROUNDING:
-        return worst, None
-    return worst, MovedValue(
+    return MovedValue(
         attribute=name,
         share=float(shares[most]),
         share_in_release=float(shares_after[most]),
     )
 
 
-def _in_order(table: Table, name: str, sorted_values: SortedValues) -> Column:
-    """Return the values that there are, in order: of a large column no more than is sorted."""
-    if table.kind(name).is_numeric:
-        return sorted_values(table.n_records, lambda records: _present(table, name, records))
+def _words(table: Table, name: str) -> Column:
+    """Return the words that there are, in order."""
     words = table.words(name)
     found = np.asarray(words[words != ""])
     sort(found)
@@ -207,12 +223,6 @@ def _present(table: Table, name: str, records: slice) -> NDArray[np.float64]:
     missing = NONE_MISSING if numbers.missing is None else numbers.missing
     found = np.empty(len(numbers.values))
     return found[: distributions.usable(numbers.values, missing, LARGEST_VALUE, found)]
-
-
-def _shares(values: Column, column: Column) -> NDArray[np.float64]:
-    """Return which share of a column, in order, each value has."""
-    first, last = (np.searchsorted(column, values, side=side) for side in ("left", "right"))
-    return np.asarray((last - first) / len(column), dtype=np.float64)
 
 
 def _refusal(names: list[str], *, linkage: bool | str) -> str | None:

@@ -23,7 +23,6 @@ import numpy as np
 import scipy  # which loads its parts when they are used: stats takes the better part of a second
 from numpy.typing import ArrayLike, NDArray
 
-from microveil._kernels import distributions
 from microveil.errors import DataError
 from microveil.table.sorting import sorted_values
 from microveil.table.threads import in_threads
@@ -37,7 +36,6 @@ __all__ = [
     "decile_bins",
     "decile_ends",
     "goodness_of_fit",
-    "kolmogorov_smirnov_distance",
 ]
 
 # Of more values than this the tests are taken in one pass over both in order.
@@ -208,36 +206,6 @@ def _of_many(before: NDArray[np.float64], after: NDArray[np.float64]) -> Goodnes
         anderson_darling=_in_range(*found.anderson_darling),
         chi_squared=_chi_squared(before, after),
     )
-
-
-def kolmogorov_smirnov_distance(
-    original: NDArray[np.float64], protected: NDArray[np.float64]
-) -> float:
-    """Return the largest distance between two empirical distribution functions.
-
-    The statistic that `goodness_of_fit` tests with, without a p-value, which takes far longer.
-
-    Parameters
-    ----------
-    original, protected : ndarray of float64, shape (n_values,)
-        In ascending order, at least one on either side, none missing.
-
-    Returns
-    -------
-    float
-        Between 0, alike, and 1, apart.
-
-    Notes
-    -----
-    O(n) time.
-
-    Examples
-    --------
-    >>> kolmogorov_smirnov_distance(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.5, 1.5, 3.5, 3.5]))
-    0.25
-    """
-    largest = int(distributions.largest_distance(original, protected))
-    return largest / (len(original) * len(protected))
 
 
 def decile_bins(original: ArrayLike, n_protected: int) -> DecileBins:

@@ -1,0 +1,237 @@
+"""How far the distribution of an attribute moved: its values are counted, and few are sorted.
+
+The two empirical distribution functions are known where buckets of values end. Within a bucket
+their distance can be no larger than what it is where the bucket begins and the shares of both that
+fall into it allow: only buckets of several values where that could be the largest are looked into.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil._kernels import counted_values as kernel
+from microveil.table.keeping import pieces
+
+__all__ = ["DistributionShift", "Values", "distribution_shift"]
+
+Made = Callable[[slice], NDArray[np.float64]]
+SortedValues = Callable[[int, Made], NDArray[np.float64]]
+Whole = NDArray[np.int64]
+
+# Of up to so many records all are sorted: to count takes longer.
+FEW = 1 << 15
+# Coarse buckets are divided into up to 2^15 fine ones in all.
+FINE = 15
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Values:
+    """The values of an attribute, made of some records after others.
+
+    Attributes
+    ----------
+    n_records : int
+    of : callable
+        Makes those that there are of some records, finite float64; several times.
+    """
+
+    n_records: int
+    of: Made
+
+    def pieces(self) -> Iterator[NDArray[np.float64]]:
+        """Make all of them, in pieces."""
+        return map(self.of, pieces(self.n_records))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DistributionShift:
+    """What became of a distribution.
+
+    Attributes
+    ----------
+    distance : float
+        Kolmogorov and Smirnov's statistic: the largest distance between the two empirical
+        distribution functions.
+    shares, shares_after : float64 array (n_common,)
+        Of each common value, ascending: its share before, and after.
+    """
+
+    distance: float
+    shares: NDArray[np.float64]
+    shares_after: NDArray[np.float64]
+
+
+def distribution_shift(
+    before: Values,
+    after: Values,
+    *,
+    common: float,
+    sorted_values: SortedValues,
+) -> DistributionShift | None:
+    """Compare the values of an attribute before and after.
+
+    Parameters
+    ----------
+    before, after : Values
+    common : float
+        A value of a larger share is a common one.
+    sorted_values : callable
+        Makes the values of so many records, at once or of some after others; returns them in order.
+
+    Returns
+    -------
+    DistributionShift or None
+        None where there is no value on one side. Exact: no value is left out of a count.
+
+    Notes
+    -----
+    O(n) time, and what it takes to sort the values of a few buckets. Buckets are runs of
+    the words that ascend as floats do, so that they are narrow where values are small.
+
+    Examples
+    --------
+    >>> before, after = np.array([0.0, 0.0, 0.0, 4.0]), np.array([0.0, 1.0, 2.0])
+    >>> shift = distribution_shift(
+    ...     Values(4, before.__getitem__),
+    ...     Values(3, after.__getitem__),
+    ...     common=0.5,
+    ...     sorted_values=lambda n_records, made: np.sort(made(slice(0, n_records))),
+    ... )
+    >>> shift.distance, shift.shares, shift.shares_after
+    (0.416..., array([0.75]), array([0.33333333]))
+    """
+    sides = before, after
+    is_small = max(side.n_records for side in sides) <= FEW
+    buckets = _all_in_one() if is_small else _fine(sides, common)
+    if buckets is None:
+        return None
+    taken = [sorted_values(side.n_records, _taking(side, buckets)) for side in sides]
+    n, m = buckets.totals or map(len, taken)
+    if not n or not m:
+        return None
+    x, y = taken
+    inside = kernel.largest_distance(x, y, buckets.places, buckets.finer, buckets.left, n, m)
+    # A value of more than a share fills some place at each such step.
+    candidates = np.unique(x[:: max(1, int(common * n))])
+    values = np.concatenate([buckets.alone, candidates])
+    shares, shares_after = (
+        np.concatenate([own, _counts(candidates, side)]) / total
+        for own, side, total in zip(buckets.counts_alone, (x, y), (n, m), strict=True)
+    )
+    is_common = np.argsort(values)
+    is_common = is_common[shares[is_common] > common]
+    return DistributionShift(
+        distance=max(buckets.largest, int(inside)) / (n * m),
+        shares=shares[is_common],
+        shares_after=shares_after[is_common],
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Buckets:
+    """Which values are looked into, and what is known of the others.
+
+    A distance is |i m - j n| where i of n values before, and j of m after, are at or below.
+    """
+
+    places: Whole  # of a coarse bucket the first fine one, or -1
+    finer: int  # bits that divide a coarse bucket
+    wanted: NDArray[np.bool_]  # (n_buckets,)
+    left: Whole  # (2, n_buckets): how many values in lower buckets are not looked into
+    largest: int  # of the distances where buckets end
+    alone: NDArray[np.float64]  # values that have a bucket for themselves
+    counts_alone: Whole  # (2, n_alone)
+    totals: tuple[int, int] | None
+
+
+def _all_in_one() -> _Buckets:
+    return _Buckets(
+        places=np.zeros(1 << kernel.UPPER, dtype=np.int64),
+        finer=0,
+        wanted=np.ones(1, dtype=np.bool_),
+        left=np.zeros((2, 1), dtype=np.int64),
+        largest=0,
+        alone=np.empty(0),
+        counts_alone=np.zeros((2, 0), dtype=np.int64),
+        totals=None,
+    )
+
+
+def _fine(sides: tuple[Values, Values], common: float) -> _Buckets | None:
+    """Count in coarse buckets, and in fine ones of those that matter; say which matter still."""
+    coarse = np.zeros((2, 1 << kernel.UPPER), dtype=np.int64)
+    for side, own in zip(sides, coarse, strict=True):
+        for values in side.pieces():
+            kernel.count_coarsely(_bits(values), own)
+    n, m = (int(total) for total in coarse.sum(axis=1))
+    if not n or not m:
+        return None
+    lower = np.cumsum(coarse, axis=1) - coarse
+    largest, most = _distances(lower, coarse, n, m)
+    divided = np.flatnonzero((most > largest) | (coarse[0] > common * n))
+    finer = max(0, FINE - len(divided).bit_length())
+    places = np.full(1 << kernel.UPPER, -1, dtype=np.int64)
+    places[divided] = np.arange(len(divided)) << finer
+    fine = np.zeros((2, len(divided), 1 << finer), dtype=np.int64)
+    words = np.zeros(len(divided) << finer, dtype=np.uint64)
+    differ = np.zeros(len(words), dtype=np.bool_)
+    for side, own in zip(sides, fine.reshape(2, -1), strict=True):
+        for values in side.pieces():
+            kernel.count_finely(_bits(values), places, finer, own, words, differ)
+    lower = (lower[:, divided, np.newaxis] + np.cumsum(fine, axis=2) - fine).reshape(2, -1)
+    counts = fine.reshape(2, -1)
+    inner, most = _distances(lower, counts, n, m)
+    largest = max(largest, inner)
+    matters = (most > largest) | (counts[0] > common * n)
+    wanted, alone = matters & differ, matters & ~differ
+    looked_into = counts * wanted
+    return _Buckets(
+        places=places,
+        finer=finer,
+        wanted=wanted,
+        left=lower - (np.cumsum(looked_into, axis=1) - looked_into),
+        largest=largest,
+        alone=_floats(words[alone]),
+        counts_alone=counts[:, alone],
+        totals=(n, m),
+    )
+
+
+def _distances(lower: Whole, counts: Whole, n: int, m: int) -> tuple[int, Whole]:
+    """Return the largest distance where a bucket ends, and the most there could be within each."""
+    start = lower[0] * m - lower[1] * n
+    up, down = counts[0] * m, counts[1] * n
+    most = np.where(counts.any(axis=0), np.maximum(np.abs(start + up), np.abs(start - down)), 0)
+    return int(np.abs(start + up - down).max(initial=0)), most
+
+
+def _bits(values: NDArray[np.float64]) -> NDArray[np.uint64]:
+    return np.ascontiguousarray(values).view(np.uint64)
+
+
+def _floats(words: NDArray[np.uint64]) -> NDArray[np.float64]:
+    """Turn words back that ascend as floats do."""
+    sign = np.uint64(1 << 63)
+    return np.where(words & sign, words ^ sign, ~words).view(np.float64)
+
+
+def _taking(side: Values, buckets: _Buckets) -> Made:
+    """Make those of the values that are looked into."""
+
+    def made(records: slice) -> NDArray[np.float64]:
+        values = side.of(records)
+        found = np.empty_like(values)
+        count = kernel.take(
+            _bits(values), buckets.places, buckets.finer, buckets.wanted, found.view(np.uint64)
+        )
+        return found[:count]
+
+    return made
+
+
+def _counts(values: NDArray[np.float64], in_order: NDArray[np.float64]) -> Whole:
+    """Count each value among those that were taken."""
+    first, last = (np.searchsorted(in_order, values, side=side) for side in ("left", "right"))
+    return np.asarray(last - first, dtype=np.int64)
