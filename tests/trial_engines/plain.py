@@ -144,6 +144,9 @@ class PlainEngine:
     def error_floor(self, column, k, rule, share, limit, *, together=None):
         return 0.0
 
+    def error_floor_of_any_runs(self, column, k, share):
+        return 0.0
+
     def cluster_jointly(self, name, columns, k, *, with_missing=False):
         if with_missing:
             return PlainClusters(members=_members(self._with_missing(name, columns, k)))

@@ -1,10 +1,11 @@
 """Lower bounds of the expected error, against the error that a plan would have."""
 
 import math
+import sys
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from microveil._kernels import error_floor as kernel
@@ -15,8 +16,13 @@ from microveil.mechanism.sensitivity import (
     winsorised_sum,
 )
 from microveil.mechanism.shifts import least_vector_scales, winsorised_shifts
+from microveil.partition.optimal import noise_aware_sizes
 from microveil.partition.ranking import ranking_sizes
-from microveil.utility.error_floor import SensitivityRule, error_floor
+from microveil.utility.error_floor import (
+    SensitivityRule,
+    error_floor,
+    error_floor_of_any_runs,
+)
 from microveil.utility.expected_error import expected_centroid_error
 
 ENDS_COUNT = (SensitivityRule.CLUSTER_LOCAL, SensitivityRule.VECTOR)
@@ -111,3 +117,64 @@ def test_no_run_more_is_looked_at_beyond_the_limit():
     case = values, 3, SensitivityRule.NONE, (0, 1000), 1.0
     whole = error_floor(*case, math.inf)
     assert math.isclose(error_floor(*case, whole / 4), 0.3 * whole)
+
+
+def error_of_runs(values, sizes, domain, share):
+    """Squared error to expect of noisy means of runs, by the function that plans call."""
+    clusters, n_runs = summarised(values, sizes), len(sizes)
+    scales = np.full(n_runs, (domain[1] - domain[0]) / share)
+    means = clusters.sums / sizes
+    return float(
+        expected_centroid_error(
+            clusters.squares, np.zeros(n_runs), sizes, means, scales / sizes, *domain
+        ).sum()
+    )
+
+
+@st.composite
+def partitions(draw):
+    """Values of some domain in order, sizes of runs, and a share."""
+    lower = draw(st.integers(-(10**6), 10**6))
+    width = draw(st.sampled_from([1, 4, 120, 10**4, 10**8]))
+    values = draw(st.lists(st.integers(lower, lower + width), min_size=1, max_size=60))
+    cuts = draw(st.sets(st.integers(1, len(values)), max_size=12)) | {len(values)}
+    sizes = np.diff([0, *sorted(cuts)])
+    return np.array(sorted(values)), sizes, (lower, lower + width), 10.0 ** draw(st.integers(-6, 3))
+
+
+@pytest.mark.parametrize("groups", [2, 6, 16, 256])
+def test_no_partition_into_runs_has_less_than_the_bound_of_any(groups, monkeypatch):
+    """Whatever it was chosen by, wherever values lie in the domain, however much noise is cut."""
+    monkeypatch.setattr(sys.modules[error_floor.__module__], "GROUPS", groups)
+
+    @given(partitions())
+    @example((np.arange(40), np.full(4, 10), (0, 39), 100.0))
+    @example((np.arange(40), np.full(4, 10), (0, 39), 0.01))
+    @example((np.zeros(40, dtype=int), np.full(2, 20), (0, 10**4), 1e-3))
+    @example((np.full(40, 10**4), np.full(2, 20), (0, 10**4), 1e-3))
+    @example((np.repeat([0, 10**4], 20), np.full(2, 20), (0, 10**4), 1.0))
+    def holds(case):
+        values, sizes, domain, share = case
+        for k in {1, int(sizes.min())}:
+            bound = error_floor_of_any_runs(values, k, domain, share)
+            assert bound <= error_of_runs(values, sizes, domain, share) * (1 + 1e-9) + 1e-9
+
+    holds()
+
+
+@pytest.mark.parametrize(("share", "part"), [(0.01, 0.7), (0.25, 0.6), (2.0, 0.35)])
+def test_the_bound_of_any_runs_is_near_where_runs_are_long(share, part):
+    """A part of the error of the partition with the least."""
+    values = np.sort(np.random.Generator(np.random.PCG64(3)).integers(0, 10**6, 20_000))
+    domain = 0, 10**6
+    penalty = 2 * (10**6 / share) ** 2
+    least = error_of_runs(values, noise_aware_sizes(values, 1, penalty), domain, share)
+    assert part * least < error_floor_of_any_runs(values, 1, domain, share) <= least
+
+
+def test_no_run_is_shorter_than_its_k():
+    """The longer runs must be the more they lose."""
+    values = np.arange(1000)
+    short, long = (error_floor_of_any_runs(values, k, (0, 999), 1e6) for k in (1, 500))
+    assert short < 1
+    assert long > 0.9 * 1000**3 / 12 / 4

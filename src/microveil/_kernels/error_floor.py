@@ -5,6 +5,8 @@ order of their clusters, one run after another, and as soon as the sum is beyond
 more is looked at: an error is never below 0, so that what was summed up is a lower bound.
 """
 
+import math
+
 import numba
 import numpy as np
 
@@ -111,3 +113,69 @@ def _upwards(run):
 def _downwards(run):
     last = run.shape[0] - 1
     return float((run[last - 1] - run[0]) + (run[last - 1] - run[last - 2]) + (run[1] - run[0]))
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _cut_off(distance, scale):
+    """Bound E min(X, distance)^2 of Laplace noise's upper half from below.
+
+    That is scale^2 (1 - (1 + u) exp(-u)) for u = distance/scale, and exp(u) is above the first
+    four terms of its series.
+    """
+    u = distance / scale
+    terms = u * u * (0.5 + u / 6)
+    return scale * scale * terms / (1 + u + terms)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def any_runs(firsts, lasts, counts, sums, squares, k, lower, upper, rate):
+    """Bound the expected squared error of noisy centroids of any runs of k or more from below.
+
+    A cut between two runs lies in one group, or where it begins. A run between cuts in groups h
+    and g holds the groups between them whole, and nothing beyond these two: so much is its sum of
+    squares at least, and so little its noise. Of all chains of such pairs the cheapest is found.
+
+    Parameters
+    ----------
+    firsts, lasts : float64 array (n_groups,), the least and the greatest value of each group
+    counts : int64 array (n_groups,)
+    sums, squares : float64 array (n_groups,), of the distances to any one point
+    k : int, the least size of a run
+    lower, upper : float, the domain
+    rate : float, scale of the noise on a sum over the width of the domain
+    """
+    n_groups = counts.shape[0]
+    below = np.zeros(n_groups + 1, np.int64)
+    sums_below, squares_below = np.zeros(n_groups + 1), np.zeros(n_groups + 1)
+    for g in range(n_groups):
+        below[g + 1] = below[g] + counts[g]
+        sums_below[g + 1] = sums_below[g] + sums[g]
+        squares_below[g + 1] = squares_below[g] + squares[g]
+    spread = rate * (upper - lower)
+    # Up to a cut in group g; last the end, and the first run begins where the first group does.
+    least = np.full(n_groups + 1, np.inf)
+    for g in range(n_groups + 1):
+        end = min(g, n_groups - 1)
+        room_above = upper - lasts[end]
+        for h in range(-1, g):
+            cost = least[h] if h >= 0 else 0.0
+            if cost >= least[g]:
+                continue
+            most = below[end + 1] - below[max(h, 0)]
+            whole = below[g] - below[h + 1]
+            if whole > 1:
+                total = sums_below[g] - sums_below[h + 1]
+                inner = squares_below[g] - squares_below[h + 1] - total * total / whole
+                cost += max(inner, 0.0)
+            if most < k or cost >= least[g]:
+                continue
+            room_below = firsts[max(h, 0)] - lower
+            # In the size a side's error first grows and then falls: it is least at either end.
+            fewest = max(whole, k)
+            of_most, of_fewest = spread / most, spread / fewest
+            noise = min(
+                most * _cut_off(room_above, of_most), fewest * _cut_off(room_above, of_fewest)
+            ) + min(most * _cut_off(room_below, of_most), fewest * _cut_off(room_below, of_fewest))
+            # Rounding takes half a unit off a distance at most.
+            least[g] = min(least[g], cost + noise * math.exp(-0.5 / of_most))
+    return least[n_groups]

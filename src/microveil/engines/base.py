@@ -394,6 +394,10 @@ class Engine(Protocol):
         """
         ...
 
+    def error_floor_of_any_runs(self, column: Column, k: int, share: float) -> float:
+        """Bound the same for clusters that are any runs, of k or more, with global noise."""
+        ...
+
     def coded(self, column: Column, candidates: Candidates, source: RandomSource) -> Codes:
         """Put each present value, with a secret jitter, on the candidates for cuts."""
         ...

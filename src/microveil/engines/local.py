@@ -301,6 +301,11 @@ class LocalEngine:
         del column, k, rule, share, limit, together
         return 0.0
 
+    def error_floor_of_any_runs(self, column: Column, k: int, share: float) -> float:
+        """Return 0 as above."""
+        del column, k, share
+        return 0.0
+
     def coded(self, column: Column, candidates: Candidates, source: RandomSource) -> "LocalCodes":
         """Sort the codes: O(n log n), two columns of memory."""
         grid = local_column(column).grid

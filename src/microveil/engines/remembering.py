@@ -13,7 +13,7 @@ from microveil.engines.base import Column, Engine, Ranked
 from microveil.engines.handles import LocalColumn, are_ranked
 from microveil.engines.local import LocalEngine, summarised
 from microveil.partition import Partition, ranking_sizes
-from microveil.utility.error_floor import SensitivityRule, error_floor
+from microveil.utility.error_floor import SensitivityRule, error_floor, error_floor_of_any_runs
 
 __all__ = ["RememberingEngine", "remembering"]
 
@@ -79,6 +79,7 @@ class RememberingEngine(LocalEngine):
         self._complete: Found = {}
         self._runs: Found = {}
         self._chosen: Found = {}
+        self._floors: Found = {}
         self._lock = threading.Lock()
 
     def rank(self, column: Column) -> tuple[NDArray[np.integer], Whole]:
@@ -133,6 +134,19 @@ class RememberingEngine(LocalEngine):
             return 0.0
         bound = error_floor(runs.values, k, rule, runs.domain, share, limit * runs.squares)
         return bound / runs.squares
+
+    def error_floor_of_any_runs(self, column: Column, k: int, share: float) -> float:
+        """Group the values and find the cheapest chain of groups, once for each k and share."""
+        runs = self._in_runs(column, None)
+        if runs.squares <= 0 or k > len(runs.values) or runs.domain is None:
+            return 0.0
+        domain = runs.domain
+        return self._once(
+            self._floors,
+            (id(runs.values), k, share),
+            [runs.values],
+            lambda: error_floor_of_any_runs(runs.values, k, domain, share) / runs.squares,
+        )
 
     def cluster_noise_aware(self, column: Column, k: int, penalty: float) -> Ranked:
         """Search once for each k and penalty."""

@@ -377,28 +377,28 @@ def floor_by_rank(rule: SensitivityRule) -> ErrorFloor:
             share = float(choices.shares[column.attribute.name])
             return engine.error_floor(column, choices.k, own, share, limit * len(columns))
 
-        if columns[0].n_present >= MANY_RECORDS:
-            n_values = len(columns) * choices.n_records
-            found = engine.side_by_side(bounded, columns, n_values)
-            return math.fsum(found) / len(columns)
-        total = 0.0
-        for column in columns:
-            total += bounded(column)
+        first, *others = columns
+        total = bounded(first)
+        if first.n_present >= MANY_RECORDS and total <= limit * len(columns):
+            n_values = len(others) * choices.n_records
+            found = engine.side_by_side(bounded, others, n_values)
+            return math.fsum([total, *found]) / len(columns)
+        for column in others:
             if total > limit * len(columns):
                 break
+            total += bounded(column)
         return total / len(columns)
 
     return floor
 
 
 def floor_by_plans(
-    plan_one: Callable[[Column, Choices, Engine], CentroidPlan], certain: float = 1.0
+    plan_one: Callable[[Column, Choices, Engine], CentroidPlan], certain: float
 ) -> ErrorFloor:
     """Make a floor of plans of one attribute after another, until they are beyond the limit.
 
-    It is for partitions that take a search, of which no bound that is proved comes near: either
-    these themselves, which the engine remembers, or what is found coarsely, of whose error a part
-    is ``certain``: none that a close search found was below it.
+    It is for partitions that take a search, of which no bound that is proved comes near: of what
+    is found coarsely a part is ``certain``: the error of none that a close search found was below.
     """
 
     def floor(columns: Sequence[Column], choices: Choices, engine: Engine, limit: float) -> float:

@@ -22,7 +22,6 @@ from microveil.methods.base import (
     Setting,
     each,
     epsilon_scopes,
-    floor_by_plans,
 )
 from microveil.methods.blocks import plan_blocks
 from microveil.methods.centroids import domain, joint_means, noisy_centroids
@@ -59,10 +58,16 @@ def _optimal(column: Column, choices: Choices, engine: Engine) -> CentroidPlan:
 def _error_floor(
     columns: Sequence[Column], choices: Choices, engine: Engine, limit: float
 ) -> float:
-    """Sum the errors of clusters that are searched for with the noise, as far as need be."""
-    if choices[PARTITION] != "noise-aware":
+    """Bound the errors of clusters that are runs, however they are searched for."""
+    if choices[PARTITION] == "mdav":
         return 0.0
-    return floor_by_plans(_optimal)(columns, choices, engine, limit)
+    found = 0.0
+    for column in columns:
+        share = float(choices.shares[column.attribute.name])
+        found += engine.error_floor_of_any_runs(column, choices.k, share)
+        if found > limit * len(columns):
+            break
+    return found / len(columns)
 
 
 def _noisy(

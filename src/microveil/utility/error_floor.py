@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from microveil._kernels import error_floor as kernel
 
-__all__ = ["SensitivityRule", "error_floor"]
+__all__ = ["SensitivityRule", "error_floor", "error_floor_of_any_runs"]
 
 # Rounding of sums in float64, many times over.
 ROUNDING = 1e-8
@@ -21,6 +21,8 @@ ROUNDING = 1e-8
 # bits are kept for these; and times the share of that by which an error may fall: see
 # `error_floor`.
 FINE, SUMS, FALL = 2.0**-20, 2.0**-59, 16.0
+# Groups of values that a run holds whole or not: half of them alike many, half alike wide.
+GROUPS = 256
 
 
 class SensitivityRule(IntEnum):
@@ -91,3 +93,58 @@ def error_floor(
         values, k, int(rule), *domain, 1 / share if share > 0 else 0.0, limit / margin
     )
     return margin * found if math.isfinite(found) else 0.0
+
+
+def error_floor_of_any_runs(
+    values: NDArray[np.int64], k: int, domain: tuple[int, int], share: float
+) -> float:
+    """Return a lower bound of the expected squared error of noisy centroids of any runs.
+
+    Parameters
+    ----------
+    values : int64 array (n_records,)
+        Ascending.
+    k : int
+        Runs have so many values or more, from 1 to n_records.
+    domain : (int, int)
+        In grid units; the noise is scaled by the global sensitivity.
+    share : float
+        Above 0.
+
+    Returns
+    -------
+    float
+        In squared grid units: never above the expected error of a partition into runs, whatever
+        it is chosen by.
+
+    Notes
+    -----
+    Where the best runs hold many groups of values it is 0.7 of their error, and next to nothing
+    where they hold less than one. O(n_records), and some milliseconds for the groups.
+
+    Examples
+    --------
+    >>> values = np.arange(2000)
+    >>> 0.5 < error_floor_of_any_runs(values, 2000, (0, 1999), 1.0) / (2000**3 / 12) < 1.0001
+    True
+    """
+    n = len(values)
+    by_rank = np.arange(0, n, max(1, 2 * n // GROUPS))
+    by_value = np.searchsorted(values, np.linspace(values[0], values[-1], GROUPS // 2))
+    starts = np.unique(np.concatenate([by_rank, by_value[by_value < n]]))
+    counts = np.diff(starts, append=n)
+    distances = (values - domain[0]).astype(np.float64)
+    ends = distances[starts], distances[starts + counts - 1]
+    distances -= distances.mean()
+    squares = np.add.reduceat(distances**2, starts)
+    found: float = kernel.any_runs(
+        *ends,
+        counts,
+        np.add.reduceat(distances, starts),
+        squares,
+        k,
+        0.0,
+        float(domain[1] - domain[0]),
+        1 / share,
+    )
+    return max(0.0, (1 - ROUNDING) * found - ROUNDING * float(squares.sum()))
