@@ -4,9 +4,9 @@ Of hundreds of configurations, methods by k, the one is sought whose plan has th
 error. A lower bound of that error costs far less than the plan: so all are bounded, closer and
 closer where they are still in question, and in the order of their bounds they are planned, until
 none that is left can be better. What is found is what planning all of them would find, equal
-errors included, of which the first in order is taken: but for those of `idp-vector` that are searched for
-together with the noise, where half the error that a coarse search finds stands for a bound (see
-`methods.base.floor_by_plans`).
+errors included, of which the first in order is taken: but for partitions of `idp-vector` that are
+searched for together with the noise, where half the error that a coarse search finds stands for a
+bound (see `methods.base.floor_by_plans`).
 """
 
 import heapq
