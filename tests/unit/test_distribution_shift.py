@@ -25,8 +25,9 @@ columns = st.lists(numbers, min_size=1, max_size=40)
 
 @pytest.fixture(autouse=True)
 def counted(monkeypatch):
-    """However few the values are, they are counted, in pieces."""
+    """However few the values are, they are counted, in pieces that are made again."""
     monkeypatch.setattr(module, "FEW", 0)
+    monkeypatch.setattr(module, "HELD", 0)
     monkeypatch.setattr(keeping, "PIECE", 7)
 
 
@@ -84,17 +85,19 @@ def test_of_many_values_few_are_sorted(fine, monkeypatch):
         assert fine < 15 or sum(taken) < 800
 
 
-def test_few_values_are_sorted_as_many_are_counted(monkeypatch):
+def test_few_values_are_held_and_sorted_as_many_are_counted(monkeypatch):
     """Which way is taken changes nothing."""
     random = np.random.Generator(np.random.PCG64(5))
     before = random.integers(0, 4, 300) / 4
     after = np.append(before[:200], [9.5])
     counted = shift_of(before, after)
-    monkeypatch.setattr(module, "FEW", 300)
-    at_once = shift_of(before, after)
-    assert counted.distance == at_once.distance > 0
-    assert counted.shares.tolist() == at_once.shares.tolist()
-    assert counted.shares_after.tolist() == at_once.shares_after.tolist()
+    assert counted.distance > 0
+    for name in ("HELD", "FEW"):
+        monkeypatch.setattr(module, name, 300)
+        other = shift_of(before, after)
+        assert other.distance == counted.distance
+        assert other.shares.tolist() == counted.shares.tolist()
+        assert other.shares_after.tolist() == counted.shares_after.tolist()
 
 
 @pytest.mark.parametrize("few", [0, 10])

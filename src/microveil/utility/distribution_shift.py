@@ -22,6 +22,8 @@ Whole = NDArray[np.int64]
 
 # Of up to so many records all are sorted: to count takes longer.
 FEW = 1 << 15
+# Of up to so many the values are held, 16 MB of them; of more they are made again for each look.
+HELD = 1 << 21
 # Coarse buckets are divided into up to 2^15 fine ones in all.
 FINE = 15
 
@@ -102,7 +104,7 @@ def distribution_shift(
     >>> shift.distance, shift.shares, shift.shares_after
     (0.416..., array([0.75]), array([0.33333333]))
     """
-    sides = before, after
+    sides = _held(before), _held(after)
     is_small = max(side.n_records for side in sides) <= FEW
     buckets = _all_in_one() if is_small else _fine(sides, common)
     if buckets is None:
@@ -144,6 +146,13 @@ class _Buckets:
     alone: NDArray[np.float64]  # values that have a bucket for themselves
     counts_alone: Whole  # (2, n_alone)
     totals: tuple[int, int] | None
+
+
+def _held(side: Values) -> Values:
+    if side.n_records > HELD:
+        return side
+    values = side.of(slice(0, side.n_records))
+    return Values(len(values), values.__getitem__)
 
 
 def _all_in_one() -> _Buckets:
