@@ -21,8 +21,9 @@ from microveil.files.formulas import HARMLESS
 from microveil.schema import Kind
 from microveil.table import Labels, Numbers, Table
 from microveil.table.decimals import MOST_DIGITS
-from microveil.table.frames import Elsewhere, check_names
+from microveil.table.frames import Elsewhere
 from microveil.table.keeping import IN_MEMORY, Keeper
+from microveil.table.naming import check_names
 from microveil.table.restore import NOTHING, arrow_array
 
 __all__ = ["ReleasedCells", "SparkFiles", "SparkTable", "refused", "restored"]

@@ -1,6 +1,7 @@
 """Data frames in and out, and their columns as whole numbers on public grids."""
 
 from microveil.table.arrays import Column, column_of, numbers_of
+from microveil.table.cells import spread
 from microveil.table.columns import (
     BoundsFromData,
     CategoriesFromData,
@@ -14,13 +15,15 @@ from microveil.table.columns import (
     likely_weights,
     resolution_from_data,
 )
-from microveil.table.frames import Numbers, Table, check_columns, open_table, spread, unknown_column
+from microveil.table.frames import open_table
 from microveil.table.gridding import GridColumn, numbers_of_attribute, on_grid
 from microveil.table.labelled import ColumnSchema, LabelledTable, Labels
 from microveil.table.likely_codes import MissingSeen, missing_seen
 from microveil.table.missing import MissingCodes, code_for
+from microveil.table.naming import check_columns, unknown_column
 from microveil.table.numeric_text import numeric_look_of
-from microveil.table.restore import Reasons
+from microveil.table.protocol import Table
+from microveil.table.restore import Numbers, Reasons
 
 __all__ = [
     "BoundsFromData",

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.table.frames import Table
+from microveil.table.protocol import Table
 
 __all__ = ["Column", "column_of", "numbers_of"]
 

@@ -9,8 +9,10 @@ import numpy as np
 
 from microveil.errors import DataError, RequestError, stands_alone
 from microveil.schema import EPOCH, Cells, Kind
-from microveil.table.frames import Numbers, Table, open_table
+from microveil.table.frames import open_table
 from microveil.table.missing import MissingCodes
+from microveil.table.protocol import Table
+from microveil.table.restore import Numbers
 
 __all__ = [
     "BoundsFromData",

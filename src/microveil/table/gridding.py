@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from microveil._kernels import grid as kernel
 from microveil.errors import DataError
 from microveil.schema import Attribute
-from microveil.table.frames import Numbers, Table
 from microveil.table.keeping import IN_MEMORY, Room
-from microveil.table.restore import Reasons
+from microveil.table.protocol import Table
+from microveil.table.restore import Numbers, Reasons
 
 __all__ = [
     "GridColumn",

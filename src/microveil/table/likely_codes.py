@@ -6,7 +6,7 @@ import numpy as np
 
 from microveil.errors import DataError
 from microveil.schema import Cells
-from microveil.table.frames import Table
+from microveil.table.protocol import Table
 
 __all__ = ["MissingSeen", "missing_seen"]
 

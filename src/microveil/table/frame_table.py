@@ -1,0 +1,263 @@
+"""A pandas, polars or pyarrow table as typed columns."""
+
+import decimal
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.schema import Kind
+from microveil.table.cells import (
+    are_whole_days,
+    as_words,
+    beginning,
+    days_of,
+    floats,
+    is_empty,
+    nested,
+    not_numeric,
+    not_text,
+    numbered_alike,
+    spread,
+)
+from microveil.table.decimals import decimals_of_objects, decimals_of_series
+from microveil.table.keeping import IN_MEMORY, Keeper, pieces
+from microveil.table.labelled import Labels
+from microveil.table.objects import hides_in_its_type, hold_only_what_they_show, objects_in
+from microveil.table.protocol import Table
+from microveil.table.restore import KEEP, NOTHING, RESTORE, Numbers
+
+__all__ = ["FrameTable"]
+
+# Cells of text made codes at a time.
+BATCH = 1 << 18
+
+
+class FrameTable:
+    """A pandas, polars or pyarrow table."""
+
+    def __init__(self, frame: "nw.DataFrame[Any]") -> None:
+        self._frame = frame
+        self.names = tuple(frame.columns)
+        self.labels: Mapping[str, Labels] = {}
+        self.n_records = len(frame)
+        index = getattr(frame.to_native(), "index", None)
+        self.has_index = index is not None and (
+            type(index).__name__ != "RangeIndex" or index.name is not None
+        )
+        self._decimals: dict[str, NDArray[np.float64] | None] = {}
+
+    def kind(self, name: str) -> Kind:
+        """Tell by the type, of moments and objects by the values."""
+        column = self._frame.get_column(name)
+        dtype = column.dtype
+        is_date = dtype == nw.Date
+        if isinstance(dtype, nw.Datetime) and dtype.time_zone is None:
+            is_date = are_whole_days(column.to_numpy())
+        too_wide = dtype in (nw.Int128, nw.UInt128) or (
+            dtype == nw.UInt64 and (column.max() or 0) >= 1 << 63
+        )
+        kinds = (
+            (too_wide, Kind.OTHER),
+            (dtype.is_integer(), Kind.WHOLE),
+            (dtype.is_float() or self._exact_decimals(name) is not None, Kind.DECIMAL),
+            (dtype == nw.Boolean, Kind.BOOLEAN),
+            (is_date, Kind.DATE),
+        )
+        return next((kind for holds, kind in kinds if holds), Kind.OTHER)
+
+    def has_single_precision(self, name: str) -> bool:
+        """Tell by its type."""
+        return self._frame.get_column(name).dtype == nw.Float32
+
+    def is_plain(self, name: str) -> bool:
+        """Tell by its type."""
+        dtype = self._frame.get_column(name).dtype
+        return dtype.is_integer() or dtype.is_float() or dtype in (nw.Boolean, nw.Date)
+
+    def numbers(self, name: str, *, shared: bool = False) -> Numbers:
+        """Convert by the kind; cells that are null are missing."""
+        kind = self.kind(name)
+        if not kind.is_numeric:
+            raise not_numeric(self, name)
+        column = self._frame.get_column(name)
+        missing = column.is_null().to_numpy() if column.null_count() else None
+        if kind is Kind.DATE:
+            filled = column if missing is None else column.drop_nulls()
+            days = days_of(filled.to_numpy()).values
+            return Numbers(values=spread(days, missing), missing=missing)
+        if kind is Kind.DECIMAL:
+            exact = self._exact_decimals(name)
+            if exact is not None:
+                return floats(exact.copy())
+            if missing is not None:
+                column = column.fill_null(float("nan"))
+            return floats(column.cast(nw.Float64).to_numpy())
+        if kind is Kind.BOOLEAN:
+            filled = column if missing is None else column.fill_null(value=False)
+            return Numbers(values=filled.to_numpy().astype(np.int64), missing=missing)
+        filled = column if missing is None else column.fill_null(0)
+        whole = filled.to_numpy().astype(np.int64, copy=not shared)
+        return Numbers(values=whole, missing=missing)
+
+    def _exact_decimals(self, name: str) -> NDArray[np.float64] | None:
+        """Return a column of exact decimals as floats, None of any other; read once."""
+        if name not in self._decimals:
+            self._decimals[name] = _exact_decimals(self._frame.get_column(name))
+        return self._decimals[name]
+
+    def check_kept(self, name: str) -> None:
+        """Refuse nested types, and objects that hide something."""
+        column = self._frame.get_column(name)
+        hides = column.dtype.is_nested() or hides_in_its_type(column)
+        if hides or not hold_only_what_they_show(objects_in(column)):
+            raise nested(name)
+
+    def codes(self, name: str, categories: tuple[str, ...]) -> Numbers:
+        """Cast to an Enum of the list, some cells at a time."""
+        column = self._frame.get_column(name)
+        pandas_object = column.dtype == nw.Object and self._frame.implementation.is_pandas()
+        if column.dtype not in (nw.String, nw.Categorical, nw.Enum) and not pandas_object:
+            raise not_text(name)
+        missing = column.is_null().to_numpy() if column.null_count() else None
+        import polars
+
+        listed, values = polars.Enum(categories), np.empty(len(column), dtype=np.int64)
+        for start in range(0, len(column), BATCH):
+            texts = column[start : start + BATCH].cast(nw.String).to_polars()
+            codes = texts.cast(listed, strict=False).to_physical().cast(polars.Int64)
+            values[start : start + BATCH] = codes.fill_null(-1).to_numpy()
+        return Numbers(values=values, missing=missing, categories=categories)
+
+    def listed(self, name: str) -> tuple[str, ...] | None:
+        """Return the categories of an Enum of polars."""
+        # The categories of a pandas or pyarrow column are those seen; an Enum's stand in its type.
+        dtype = self._frame.get_column(name).dtype
+        if not self._frame.implementation.is_polars() or not isinstance(dtype, nw.Enum):
+            return None
+        return tuple(dtype.categories)
+
+    def words(self, name: str, *, first: int | None = None) -> NDArray[np.str_]:
+        """Cast to text; cells that are null are empty."""
+        column = self._frame.get_column(name) if first is None else self._frame[name].head(first)
+        if column.dtype not in (nw.String, nw.Categorical, nw.Enum, nw.Object, nw.Decimal):
+            raise not_text(name)
+        if column.dtype == nw.Object and not self._frame.implementation.is_pandas():
+            return as_words(column.to_list())  # polars casts no such column
+        return np.asarray(column.cast(nw.String).fill_null("").to_numpy()).astype(np.str_)
+
+    def texts_beginning(self, name: str, signs: tuple[str, ...]) -> set[str]:
+        """Look at text, piece by piece, and at objects."""
+        column = self._frame.get_column(name)
+        if column.dtype == nw.Object:
+            return beginning(column.to_list(), signs)
+        if column.dtype not in (nw.String, nw.Categorical, nw.Enum):
+            return set()
+        found: set[str] = set()
+        for piece in pieces(len(column)):
+            texts = column[piece].cast(nw.String).drop_nulls()
+            found.update(texts.filter(texts.str.head(1).is_in(signs)).to_list())
+        return found
+
+    def alike(self, name: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Tell cells apart by the first record that has the same."""
+        column = self._frame.get_column(name)
+        if column.dtype.is_nested() or column.dtype == nw.Object:
+            entries = column.to_list()
+            return numbered_alike(entries, name), np.array([is_empty(entry) for entry in entries])
+        import polars
+
+        cells = column.to_polars()
+        absent = cells.is_null()
+        if cells.dtype.is_float():
+            absent |= cells.is_nan().fill_null(value=False)
+        if column.dtype in (nw.String, nw.Categorical, nw.Enum):
+            cells = cells.cast(polars.String)
+            absent |= (cells.str.strip_chars() == "").fill_null(value=False)
+        # The position of the first record that has the same.
+        numbered = cells.alias("cell").to_frame().with_row_index("record")
+        first = numbered.select(polars.col("record").first().over("cell")).to_series()
+        return first.to_numpy().astype(np.int64), absent.to_numpy()
+
+    def taken(self, rows: NDArray[np.int64]) -> "Table":
+        """Take rows by position."""
+        fewer = FrameTable(self._frame[rows])
+        # Rows by position leave an index that shows which they are: it is not the table's own.
+        fewer.has_index = self.has_index
+        return fewer
+
+    def part(self, records: slice) -> "Table":
+        """Share them where the library does."""
+        return FrameTable(self._frame[records])
+
+    def rebuild(
+        self,
+        columns: Mapping[str, Numbers],
+        kept: Iterable[str],
+        order: NDArray[np.int64] | None,
+        numbered: Mapping[str, NDArray[np.int64]] = NOTHING,
+        keeper: Keeper = IN_MEMORY,
+    ) -> Any:
+        """Make columns of the types that were there, by the library of the table."""
+        implementation = self._frame.implementation
+        namespace = implementation.to_native_namespace()
+        joined = keeper.joined if implementation.is_polars() else IN_MEMORY.joined
+        made: dict[str, Any] = {}
+        for name in self.names:
+            native = self._frame.get_column(name).to_native()
+            if name in numbered:
+                whole = numbered[name] if order is None else numbered[name][order]
+                fresh = nw.new_series(name, whole, nw.Int64, backend=implementation)
+                made[name] = keeper.kept(fresh.to_native())
+            elif name in columns:
+                numbers = _in_order(columns[name], order)
+                made[name] = joined(
+                    len(numbers.values), partial(_restored, implementation, native, numbers)
+                )
+            elif name in kept and (order is not None or _has_list(native)):
+                taken = np.arange(self.n_records) if order is None else order
+                made[name] = keeper.kept(KEEP[implementation](namespace, native, taken))
+            elif name in kept:
+                made[name] = joined(self.n_records, partial(_kept, implementation, native))
+        if implementation is nw.Implementation.PYARROW:
+            return namespace.table(made)
+        return namespace.DataFrame(made)
+
+
+def _restored(
+    implementation: nw.Implementation, native: Any, numbers: Numbers, records: slice
+) -> Any:
+    """Make cells of some records of a column to be released."""
+    namespace = implementation.to_native_namespace()
+    return RESTORE[implementation](namespace, native, numbers.part(records))
+
+
+def _kept(implementation: nw.Implementation, native: Any, records: slice) -> Any:
+    """Keep some records of a column as it is."""
+    taken = np.arange(records.start, records.stop)
+    return KEEP[implementation](implementation.to_native_namespace(), native, taken)
+
+
+def _has_list(native: Any) -> bool:
+    """Whether the type of a column of polars lists the categories that the column may hold."""
+    return str(getattr(native, "dtype", "")).startswith(("Enum", "Categorical"))
+
+
+def _exact_decimals(column: "nw.Series[Any]") -> NDArray[np.float64] | None:
+    if column.dtype == nw.Decimal:
+        return decimals_of_series(column.to_polars())
+    if column.dtype == nw.Object and column.implementation.is_pandas():
+        cells = column.to_list()
+        return decimals_of_objects(cells) if any(map(_is_decimal, cells)) else None
+    return None
+
+
+def _is_decimal(cell: Any) -> bool:
+    return isinstance(cell, decimal.Decimal)
+
+
+def _in_order(numbers: Numbers, order: NDArray[np.int64] | None) -> Numbers:
+    return numbers if order is None else numbers.in_order(order)

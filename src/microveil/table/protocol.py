@@ -1,0 +1,94 @@
+"""What the product asks of a table, whatever library holds it."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil.schema import Kind
+from microveil.table.keeping import IN_MEMORY, Keeper
+from microveil.table.labelled import Labels
+from microveil.table.restore import NOTHING, Numbers
+
+__all__ = ["Table"]
+
+
+class Table(Protocol):
+    """What the product asks of a table, whatever library holds it."""
+
+    names: tuple[str, ...]
+    n_records: int
+    has_index: bool  # that says more than where a row stands, and is in no release
+    labels: Mapping[str, Labels]
+
+    def kind(self, name: str) -> Kind:
+        """Return how the column's values become numbers, if they do."""
+        ...
+
+    def has_single_precision(self, name: str) -> bool:
+        """Whether the column's numbers are float32."""
+        ...
+
+    def numbers(self, name: str, *, shared: bool = False) -> Numbers:
+        """Return a numeric column as numbers.
+
+        Shared whole numbers are those of the table itself where its library has them as an
+        array: whoever asks for them must not write to them.
+        """
+        ...
+
+    def check_kept(self, name: str) -> None:
+        """Refuse a column whose cells may carry more than they show."""
+        ...
+
+    def codes(self, name: str, categories: tuple[str, ...]) -> Numbers:
+        """Return a text column as positions in a list of categories; -1 where not in it."""
+        ...
+
+    def listed(self, name: str) -> tuple[str, ...] | None:
+        """Return the categories that the column's type declares; None where it declares none."""
+        ...
+
+    def words(self, name: str, *, first: int | None = None) -> NDArray[np.str_]:
+        """Return a column as text, "" where missing: of the first records, or of all."""
+        ...
+
+    def texts_beginning(self, name: str, signs: tuple[str, ...]) -> set[str]:
+        """Return the different cells of a column that are text and begin with a sign."""
+        ...
+
+    def alike(self, name: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return a number for each record, the same where a column's cells are, and which lack one.
+
+        Empty text, and not a number, count as missing.
+        """
+        ...
+
+    def is_plain(self, name: str) -> bool:
+        """Whether a column's type alone says that it holds numbers, yes and no, or dates."""
+        ...
+
+    def taken(self, rows: NDArray[np.int64]) -> "Table":
+        """Return the table of some of the records, by position."""
+        ...
+
+    def part(self, records: slice) -> "Table":
+        """Return the table of records that follow each other: nothing is copied."""
+        ...
+
+    def rebuild(
+        self,
+        columns: Mapping[str, Numbers],
+        kept: Iterable[str],
+        order: NDArray[np.int64] | None,
+        numbered: Mapping[str, NDArray[np.int64]] = NOTHING,
+        keeper: Keeper = IN_MEMORY,
+    ) -> Any:
+        """Make a frame of the same kind from new numbers and columns kept as they are.
+
+        Columns come in the table's order, rows in ``order`` (positions) where one is given.
+        ``numbered`` columns become whole numbers, whatever they were. ``keeper`` keeps each column
+        as it is made.
+        """
+        ...
