@@ -16,6 +16,8 @@
     release    plan, release and manifest as values
 """
 
-from microveil.release.release import Manifest, Plan, Release
+from microveil.release.manifest import Manifest
+from microveil.release.plan import Plan
+from microveil.release.release import Release
 
 __all__ = ["Manifest", "Plan", "Release"]

@@ -32,8 +32,8 @@ from microveil.release.claims import (
 from microveil.release.columns import Prepared
 from microveil.release.notes import notes_of_parts
 from microveil.release.parts import Whole
+from microveil.release.plan import Plan
 from microveil.release.planning import plan_decided
-from microveil.release.release import Plan
 from microveil.release.request import Request
 
 __all__ = ["united_plan"]

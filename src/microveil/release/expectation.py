@@ -18,7 +18,7 @@ from microveil.plans import (
     TransitionPlan,
 )
 from microveil.release.columns import Prepared
-from microveil.release.release import Plan
+from microveil.release.plan import Plan
 from microveil.release.stand_in import Distance, differing, distances, stood_in
 from microveil.table import GridColumn
 from microveil.table.threads import SideBySide, in_threads

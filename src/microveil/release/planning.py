@@ -19,7 +19,7 @@ from microveil.privacy import (
 from microveil.release.claims import Decided, guarantee_of, in_force, shuffled
 from microveil.release.columns import Prepared
 from microveil.release.notes import plan_notes
-from microveil.release.release import Plan
+from microveil.release.plan import Plan
 from microveil.release.request import Request
 from microveil.schema import Attribute
 from microveil.table import Table

@@ -1,24 +1,19 @@
-"""Plan, release and manifest: what is decided before any noise, and what is handed out.
+"""Release: what is handed out, and how it is written.
 
 The two audiences are kept apart here. A `Release` writes what may be published to one
 folder and what depends on the data beyond it to the custodian's.
 """
 
 import copy
-import datetime
-import functools
 import json
-import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, cast
+from typing import TYPE_CHECKING, Any, Generic
 
 import polars
 
-from microveil.engines.base import Engine
 from microveil.engines.registry import is_of_spark
 from microveil.errors import DataError, EngineError, RequestError, stands_alone
 from microveil.files import Format, named_format
@@ -30,14 +25,12 @@ from microveil.files.table_writing import new_table
 from microveil.files.text import TextFormat
 from microveil.files.writing import write_data
 from microveil.ledger import Recording, ledger_place, recorded
-from microveil.mechanism.noise import RandomSource
-from microveil.plans import AttributePlan, SinglePlan, SyntheticPlan
-from microveil.privacy import Guarantee, Scopes
+from microveil.privacy import Guarantee
 from microveil.release.corrected import corrected_of
-from microveil.release.units import Units
+from microveil.release.manifest import Manifest
 from microveil.synthesis.margins import Margins, margins_of
 from microveil.synthesis.measurements import Measurements
-from microveil.table import ColumnSchema, MissingCodes, Numbers, Reasons, Table, open_table
+from microveil.table import ColumnSchema, MissingCodes, open_table
 from microveil.utility.corrected_shares import CorrectedShares
 
 if TYPE_CHECKING:  # where nobody says which frame it is, Release is one of any kind of frame
@@ -49,156 +42,7 @@ else:
 
     Frame_co = TypeVar("Frame_co", covariant=True)
 
-__all__ = ["Manifest", "Plan", "Release", "refuse_measurements"]
-
-COMPONENTS = ("microveil", "numpy", "scipy", "numba", "polars", "narwhals", "cryptography")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """Everything about a release that is decided before noise is drawn: deterministic.
-
-    It holds the original and figures of it. A pickled plan, unlike a pickled release, holds
-    all of that too: it is the custodian's.
-
-    Attributes
-    ----------
-    table : Table
-    attributes : tuple of AttributePlan
-    synthetic : SyntheticPlan or None
-        Of a new table, whose attributes are drawn together.
-    guarantee : Guarantee
-    claim : Guarantee
-        What holds with the operating system's randomness: with a seed nothing is covered.
-    notes : tuple of str
-        Warnings in words that hold nothing of the data.
-    parameters : dict
-        What was asked for, as plain values.
-    unused : tuple of str
-        Arguments that were given and that the method has no step for.
-    isotonic : bool
-    shuffle : {"rows", "columns"} or None
-    seed : int or None
-        None takes the operating system's randomness.
-    reasons : dict of Reasons
-        By attribute: of cells that are released as missing the codes that stand in them.
-    units : Units or None
-        Whose records they are, where all of a unit are protected together.
-    parts : tuple of Plan
-        Of a release of several parts the plan of each: `attributes` are those of all.
-    """
-
-    table: Table
-    attributes: tuple[AttributePlan, ...]
-    synthetic: SyntheticPlan | None
-    guarantee: Guarantee
-    claim: Guarantee
-    notes: tuple[str, ...]
-    parameters: Mapping[str, Any]
-    unused: tuple[str, ...]
-    isotonic: bool
-    shuffle: str | None
-    seed: int | None
-    reasons: Mapping[str, Reasons] = field(default_factory=dict)
-    units: Units | None = None
-    parts: "tuple[Plan, ...]" = ()
-
-    @property
-    def singles(self) -> tuple[SinglePlan, ...]:
-        """The attributes that are drawn each by itself: all, or of a new table none."""
-        return () if self.synthetic is not None else cast("tuple[SinglePlan, ...]", self.attributes)
-
-    def drawn(
-        self, part: SinglePlan, source: RandomSource, engine: Engine, *, isotonic: bool
-    ) -> Numbers:
-        """Draw an attribute of `singles`: of what is one value a unit, one draw a unit, copied."""
-        numbers = part.draw(source, engine, isotonic=isotonic)
-        if not part.attribute.of_unit or self.units is None:
-            return numbers
-        return numbers.in_order(self.units.first_records())
-
-    @property
-    def promised(self) -> Scopes:
-        """What the claim covers, scope by scope."""
-        return self.claim.scopes
-
-    def __repr__(self) -> str:
-        """Name the plan without its figures, which are the custodian's."""
-        names = ", ".join(part.attribute.name for part in self.attributes)
-        return f"Plan({self.guarantee.method}, {self.table.n_records} records, {names})"
-
-    def _repr_html_(self) -> str:
-        """Say for a notebook what a release would promise."""
-        return self.guarantee._repr_html_()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Manifest:
-    """How a release was made: for its custodian, not for publication.
-
-    Attributes
-    ----------
-    contents : dict or None
-        None where it stayed with the custodian, as of a release that was pickled.
-    """
-
-    contents: Mapping[str, Any] | None
-
-    def __repr__(self) -> str:
-        """Name the manifest without its figures: notebooks print it."""
-        if self.contents is None:
-            return "Manifest(stayed with the custodian)"
-        return f"Manifest({self.contents.get('method')}, {self.contents.get('n_records')} records)"
-
-    @classmethod
-    def of(
-        cls, plan: Plan, found: Mapping[str, Any], custodian_notes: Sequence[str], **entries: Any
-    ) -> "Manifest":
-        """Describe a plan, what was found out about it and the software that carried it out."""
-        return cls(
-            contents={
-                "schema": 1,
-                "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-                "method": plan.guarantee.method,
-                "parameters": dict(plan.parameters),
-                "unused_parameters": list(plan.unused),
-                "n_records": plan.table.n_records,
-                "attributes": {part.attribute.name: part.to_dict() for part in plan.attributes},
-                "guarantee": plan.guarantee.to_dict(),
-                "notes": list(plan.notes),
-                "custodian_notes": list(custodian_notes),
-                **found,
-                "versions": dict(_versions()),
-                **entries,
-            }
-        )
-
-    def _with_entries(self, **entries: Any) -> "Manifest":
-        """Return a manifest that says more."""
-        return replace(self, contents={**self.to_dict(), **entries})
-
-    @property
-    def custodian_notes(self) -> tuple[str, ...]:
-        """Warnings in words that depend on the data: for the custodian, not for logs."""
-        return tuple(self.to_dict().get("custodian_notes", ()))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the manifest as plain values.
-
-        Raises
-        ------
-        RequestError
-            If it stayed with the custodian.
-        """
-        if self.contents is None:
-            raise RequestError(
-                "manifest",
-                "a release that was pickled is without its manifest, which stays with the "
-                "custodian",
-                "write or report the release in the process that made it, and pass on what may be "
-                "published",
-            )
-        return dict(self.contents)
+__all__ = ["Release", "refuse_measurements"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -445,7 +289,7 @@ class Release(Generic[Frame_co]):
                 output["formulas"] = "escaped"
             if table is not None:
                 output["table"] = table
-            manifest = self.manifest._with_entries(  # noqa: SLF001 -- a noun of this module
+            manifest = self.manifest.with_entries(
                 output=output,
                 ledger=None if recording is None else recording.expected().to_dict(),
             )
@@ -584,14 +428,6 @@ def _without_measurements(place: str, method: str) -> RequestError:
         f"{method} draws its release from the table, not from measurements",
         "leave it out, or choose dp-synthetic",
     )
-
-
-@functools.cache
-def _versions() -> Mapping[str, str]:
-    return {
-        "python": platform.python_version(),
-        **{name: version(name) for name in COMPONENTS},
-    }
 
 
 def _write_json(path: Path, contents: Mapping[str, Any]) -> None:

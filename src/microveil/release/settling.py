@@ -9,8 +9,8 @@ from microveil.errors import MicroveilError
 from microveil.release.columns import Opened, Prepared, check_types, formulas_in, open_for
 from microveil.release.composing import united_plan
 from microveil.release.parts import Whole, in_part
+from microveil.release.plan import Plan
 from microveil.release.planning import decide, plan_prepared, refuse_exact
-from microveil.release.release import Plan
 from microveil.release.request import Request
 from microveil.release.selection import settle
 from microveil.schema import Attribute

@@ -1,0 +1,92 @@
+"""Plan: everything about a release that is decided before any noise is drawn."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from microveil.engines.base import Engine
+from microveil.mechanism.noise import RandomSource
+from microveil.plans import AttributePlan, SinglePlan, SyntheticPlan
+from microveil.privacy import Guarantee, Scopes
+from microveil.release.units import Units
+from microveil.table import Numbers, Reasons, Table
+
+__all__ = ["Plan"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Everything about a release that is decided before noise is drawn: deterministic.
+
+    It holds the original and figures of it. A pickled plan, unlike a pickled release, holds
+    all of that too: it is the custodian's.
+
+    Attributes
+    ----------
+    table : Table
+    attributes : tuple of AttributePlan
+    synthetic : SyntheticPlan or None
+        Of a new table, whose attributes are drawn together.
+    guarantee : Guarantee
+    claim : Guarantee
+        What holds with the operating system's randomness: with a seed nothing is covered.
+    notes : tuple of str
+        Warnings in words that hold nothing of the data.
+    parameters : dict
+        What was asked for, as plain values.
+    unused : tuple of str
+        Arguments that were given and that the method has no step for.
+    isotonic : bool
+    shuffle : {"rows", "columns"} or None
+    seed : int or None
+        None takes the operating system's randomness.
+    reasons : dict of Reasons
+        By attribute: of cells that are released as missing the codes that stand in them.
+    units : Units or None
+        Whose records they are, where all of a unit are protected together.
+    parts : tuple of Plan
+        Of a release of several parts the plan of each: `attributes` are those of all.
+    """
+
+    table: Table
+    attributes: tuple[AttributePlan, ...]
+    synthetic: SyntheticPlan | None
+    guarantee: Guarantee
+    claim: Guarantee
+    notes: tuple[str, ...]
+    parameters: Mapping[str, Any]
+    unused: tuple[str, ...]
+    isotonic: bool
+    shuffle: str | None
+    seed: int | None
+    reasons: Mapping[str, Reasons] = field(default_factory=dict)
+    units: Units | None = None
+    parts: "tuple[Plan, ...]" = ()
+
+    @property
+    def singles(self) -> tuple[SinglePlan, ...]:
+        """The attributes that are drawn each by itself: all, or of a new table none."""
+        return () if self.synthetic is not None else cast("tuple[SinglePlan, ...]", self.attributes)
+
+    def drawn(
+        self, part: SinglePlan, source: RandomSource, engine: Engine, *, isotonic: bool
+    ) -> Numbers:
+        """Draw an attribute of `singles`: of what is one value a unit, one draw a unit, copied."""
+        numbers = part.draw(source, engine, isotonic=isotonic)
+        if not part.attribute.of_unit or self.units is None:
+            return numbers
+        return numbers.in_order(self.units.first_records())
+
+    @property
+    def promised(self) -> Scopes:
+        """What the claim covers, scope by scope."""
+        return self.claim.scopes
+
+    def __repr__(self) -> str:
+        """Name the plan without its figures, which are the custodian's."""
+        names = ", ".join(part.attribute.name for part in self.attributes)
+        return f"Plan({self.guarantee.method}, {self.table.n_records} records, {names})"
+
+    def _repr_html_(self) -> str:
+        """Say for a notebook what a release would promise."""
+        return self.guarantee._repr_html_()
