@@ -2,12 +2,14 @@
 
 import errno
 import hashlib
+import mmap
 import os
 import re
 import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -360,6 +362,31 @@ def test_pages_are_given_back_when_they_take_much(tmp_path):
             break
     else:
         pytest.fail("160 MB of maps stay in memory where 10 MB may")
+
+
+def test_threads_map_and_look_for_maps_at_the_same_time():
+    """Columns are worked on side by side: one is kept while another is looked for."""
+    own, step = pages.Pages(), sys.getswitchinterval()
+
+    def work(number):
+        kept = []
+        for turn in range(400):
+            kept.append(mmap.mmap(-1, mmap.PAGESIZE))
+            own.add(kept[-1])
+            assert own.has(np.frombuffer(kept[-1], dtype=np.uint8).ctypes.data)
+            assert not own.has(0)  # which every place is looked at for
+            if turn % 3 == number % 3:
+                del kept[: len(kept) // 2]
+        return len(kept)
+
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            assert all(count < 400 for count in pool.map(work, range(8)))
+    finally:
+        sys.setswitchinterval(step)
+    assert not own.has(0)
+    assert len(own) == 0
 
 
 def test_one_thread_gives_the_pages_of_a_process_back(tmp_path):

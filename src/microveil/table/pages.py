@@ -9,8 +9,9 @@ import mmap
 import os
 import threading
 import weakref
-from dataclasses import dataclass, field
 from pathlib import Path
+
+import numpy as np
 
 __all__ = ["PART", "Pages", "can_be_watched", "of_files", "relieve", "watch"]
 
@@ -24,20 +25,39 @@ LARGE, _MMAP_THRESHOLD = 1 << 20, -3
 _SIZE = Path("/proc/self/statm")
 
 
-@dataclass(frozen=True, eq=False)
 class Pages:
-    """Maps whose pages are given back where files take more than so many bytes of memory."""
+    """Maps whose pages are given back where files take more than so many bytes of memory.
 
-    most: int | None = None
-    # Of each map the first and the last address.
-    places: weakref.WeakKeyDictionary[mmap.mmap, tuple[int, int]] = field(
-        default_factory=weakref.WeakKeyDictionary
-    )
+    Threads map, look and give back at the same time: places are looked at in a copy, which no
+    thread can change, and one goes with its map.
+    """
+
+    def __init__(self, most: int | None = None) -> None:
+        self.most = most
+        # By the first address of each map, with the last.
+        self._places: dict[int, tuple[weakref.ref[mmap.mmap], int]] = {}
+
+    def add(self, pages: mmap.mmap) -> None:
+        """Give them back from now on."""
+        first, places = int(np.frombuffer(pages, dtype=np.uint8).ctypes.data), self._places
+        gone = weakref.ref(pages, lambda _: places.pop(first, None))
+        places[first] = gone, first + len(pages) - 1
+
+    def has(self, address: int) -> bool:
+        """Whether an address is in one of them."""
+        return any(first <= address <= last for first, (_, last) in self._places.copy().items())
+
+    def __len__(self) -> int:
+        """How many maps there are."""
+        return len(self._places)
 
     def relieve(self, taken: int) -> None:
         """Give them back where files take so many bytes."""
-        if self.most is not None and taken > self.most:
-            for pages in list(self.places):
+        if self.most is None or taken <= self.most:
+            return
+        for gone, _ in self._places.copy().values():
+            pages = gone()
+            if pages is not None:
                 pages.madvise(mmap.MADV_DONTNEED)
 
 
@@ -71,7 +91,7 @@ class _Watcher:
             self._watched = [
                 (owner, pages)
                 for owner, pages in self._watched
-                if owner() is not None or len(pages.places)
+                if owner() is not None or len(pages)
             ]
             return [pages for _, pages in self._watched]
 

@@ -218,8 +218,7 @@ class Scratch:
 
     def has(self, array: NDArray[Any]) -> bool:
         """Whether an array is on disk, as a whole or as a part of one."""
-        start = _address(array)
-        return any(first <= start <= last for first, last in list(self._pages.places.values()))
+        return self._pages.has(_address(array))
 
     def _has_column(self, column: "polars.Series") -> bool:
         if not _is_plain(column) or column.null_count() or column.n_chunks() > 1 or not len(column):
@@ -228,8 +227,7 @@ class Scratch:
 
     def watch(self, pages: mmap.mmap) -> None:
         """Give the pages of a map back as those of scratch files are: of a file that is read."""
-        start = _address(np.frombuffer(pages, dtype=np.uint8))
-        self._pages.places[pages] = start, start + len(pages) - 1
+        self._pages.add(pages)
 
     def _opened(self) -> IO[bytes]:
         """Open a new file, which has no name from then on, for nobody but this process."""
