@@ -680,6 +680,12 @@ def test_files_of_large_columns_are_read_and_written_alike(suffix, tmp_path):
         {"parts": [mv.part("AGE", method="dp-um", k=5, epsilon=2),
                    mv.part(["PAY", "GAP"], method="idp-ls", k=3, epsilon=2)]},
         {"resolution": {"PAY": 1}},
+        {"method": "pram", "resolution": {"PAY": 1000}, "missing": "protect"},
+        {"method": "pram", "resolution": {"PAY": 1000}, "matrix": {"AGE": "invariant"}},
+        {"method": "pram", "resolution": {"PAY": 1000}, "missing": "protect",
+         "missing_reasons": True, "missing_codes": {"PAY": [-9, -8], "GAP": [-1]}},
+        {"parts": [mv.part("AGE", method="pram", epsilon=2),
+                   mv.part(["PAY", "GAP"], method="idp-ls", k=3, epsilon=2)]},
     ],
 )  # fmt: skip
 @pytest.mark.usefixtures("in_parts")
@@ -689,7 +695,7 @@ def test_large_columns_are_released_alike(more):
         PAY=pl.when(pl.int_range(90) % 11 == 4).then(-9.0).otherwise("PAY"),
         GAP=pl.when(pl.int_range(90) % 13 == 4).then(-1).otherwise("GAP"),
     )
-    request = asked("dp-um", outside="clamp", **more)
+    request = asked(**{"method": "dp-um", "outside": "clamp", **more})
     if "parts" in more:
         request = {name: given for name, given in request.items()
                    if name not in ("method", "k", "epsilon", "attributes", "missing",
@@ -730,8 +736,10 @@ def test_large_columns_are_refused_in_the_same_words(spoil, more, records):
 @pytest.mark.parametrize(
     ("method", "more", "because", "instead"),
     [
-        ("laplace", {}, "laplace has to have", "choose a method that ranks each attribute"),
+        ("optimal", {}, "optimal has to have", "choose a method that ranks each attribute"),
         ("k-pram", {}, "k-pram has to have", "choose a method that ranks each attribute"),
+        ("pram", {"unit": "AGE", "max_rows": 9, "attributes": ["GAP"], "resolution": None,
+                  "bounds": {"GAP": (0, 60)}}, "who the units are", "leave the unit out"),
         ("record-dp", {"partition": "optimal"}, "the partition optimal", "--partition ranking"),
         ("idp-vector", {"partition": "noise-aware"}, "partition noise-aware", "choose the part"),
         ("idp-cbls", {"exact_cells": "widen"}, "merging clusters", "choose a larger k, or dp-um"),

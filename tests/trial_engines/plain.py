@@ -77,8 +77,11 @@ class PlainEngine:
     remembers = False
     n_candidates = 1 << 40
 
-    def column_memory(self, n_records, n_clusters, *, is_whole=True):
+    def column_memory(self, n_records, n_clusters, in_parts=None):
         return None
+
+    def holds_records(self, column):
+        return True
 
     def side_by_side(self, work, items, n_values, n_clusters=0):
         return [work(item) for item in items]

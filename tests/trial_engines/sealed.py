@@ -44,7 +44,7 @@ class SealedEngine:
         self._inner = {}
         self.steps = set()
 
-    def column_memory(self, n_records, n_clusters, *, is_whole=True):
+    def column_memory(self, n_records, n_clusters, in_parts=None):
         return None
 
     def side_by_side(self, work, items, n_values, n_clusters=0):

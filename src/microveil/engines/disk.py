@@ -1,7 +1,7 @@
 """The engine of one machine whose memory is smaller than the table: the local one, on the disk."""
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -9,10 +9,20 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.engines.base import Clusters, ClusterSummary, Column, GridRules, Ranked
+from microveil.engines.base import (
+    Clusters,
+    ClusterSummary,
+    Column,
+    GridRules,
+    Ranked,
+    RecordLaw,
+    as_clusters,
+)
 from microveil.engines.handles import TableClusters, local_column
 from microveil.engines.local import LocalEngine, summarised, unsummarised
 from microveil.errors import EngineError
+from microveil.mechanism.keyed import InParts
+from microveil.mechanism.noise import RandomSource
 from microveil.partition import Partition, ranking_sizes
 from microveil.partition.distribution_sort import (
     broadcast_in_parts,
@@ -20,9 +30,9 @@ from microveil.partition.distribution_sort import (
     sort_in_parts,
 )
 from microveil.schema import Attribute, Cells
-from microveil.table import GridColumn, Table, keeping, numbers_of_attribute
+from microveil.table import GridColumn, Numbers, Table, keeping, numbers_of_attribute
 from microveil.table.gridding import on_grid_in_pieces
-from microveil.table.keeping import pieces
+from microveil.table.keeping import Filling, Room, pieces
 from microveil.table.memory import TOGETHER, allowed_memory, to_protect
 from microveil.table.pages import PART
 from microveil.table.scratch import Scratch
@@ -66,13 +76,17 @@ class DiskEngine(LocalEngine):
         self.scratch = Scratch(scratch, self.memory)
 
     def column_memory(
-        self, n_records: int, n_clusters: int, *, is_whole: bool = True
+        self, n_records: int, n_clusters: int, in_parts: int | None = None
     ) -> int | None:
         """Add up the column, its plan, the libraries, and pages that are not given back yet."""
         needed = _taken(n_records, n_clusters)
-        if not is_whole and n_records > keeping.PIECE:
-            needed = min(needed, _taken_in_parts(n_clusters))
+        if in_parts is not None and n_records > keeping.PIECE:
+            needed = min(needed, _taken_in_parts(in_parts))
         return LIBRARIES + self._pages + needed
+
+    def holds_records(self, column: Column) -> bool:
+        """Forecast what a plan of each record by itself takes."""
+        return not self._goes_in_parts(column.n_present, as_clusters(column.n_present))
 
     @property
     def _pages(self) -> int:
@@ -190,11 +204,39 @@ class DiskEngine(LocalEngine):
 
     def extremes(self, column: Column) -> tuple[int, int]:
         """Look once through the column, some records after others."""
-        values, found = local_column(column).grid.values, []
-        for piece in pieces(len(values)):
-            found += [int(values[piece].min()), int(values[piece].max())]
-            self.scratch.relieve()
+        found = []
+        for values in self._parts(local_column(column).grid.values):
+            found += [int(values.min()), int(values.max())]
         return min(found), max(found)
+
+    def counts(self, column: Column) -> Whole:
+        """Count some records after others."""
+        lower, upper = column.attribute.grid_bounds or self.extremes(column)
+        counts = np.zeros(upper - lower + 1, dtype=np.int64)
+        for values in self._parts(local_column(column).grid.values):
+            counts += np.bincount(values - lower, minlength=len(counts))
+        return counts
+
+    def summed(
+        self, column: Column, figures: Callable[[Whole], NDArray[np.float64]]
+    ) -> NDArray[np.float64]:
+        """Add up what is made of some records after others."""
+        values = local_column(column).grid.values
+        found = [figures(some) for some in self._parts(values)]
+        return np.asarray(np.sum(found, axis=0), dtype=np.float64)
+
+    def _parts(self, values: Whole) -> Iterator[Whole]:
+        """Yield some values after others, and give the pages of those before back."""
+        for piece in pieces(len(values)):
+            yield values[piece]
+            self.scratch.relieve()
+
+    def randomised(self, column: GridColumn, law: RecordLaw, source: RandomSource) -> Numbers:
+        """Draw some records after others, by the words that a draw for all would take."""
+        draws = InParts(source)
+        n_records = len(column.values if column.missing is None else column.missing)
+        drawn = (law.drawn(part, draws) for part in _records_in_parts(column, n_records))
+        return _joined(drawn, n_records, self.scratch)
 
     def in_table(self, column: Column, clusters: Clusters) -> Partition:
         """Renumber the records where some have no value, unless that was done."""
@@ -223,6 +265,47 @@ class DiskEngine(LocalEngine):
                 "smaller blocks (--block), or allow more (--memory)",
             )
         return super().cluster_jointly(name, columns, k, with_missing=with_missing)
+
+
+def _records_in_parts(column: GridColumn, n_records: int) -> Iterator[GridColumn]:
+    """Yield some records of a column after others: nothing is copied."""
+    done = 0
+    for records in pieces(n_records):
+        missing, reasons = column.missing, column.reasons
+        end = done + records.stop - records.start
+        if missing is not None:
+            missing = missing[records]
+            end -= int(missing.sum())
+        if reasons is not None:
+            reasons = replace(reasons, which=reasons.which[records])
+        values = column.values[done:end]
+        yield replace(column, values=values, missing=missing, reasons=reasons)
+        done = end
+
+
+def _joined(parts: Iterable[Numbers], n_records: int, room: Room) -> Numbers:
+    """Put some records of a column after others, on the disk."""
+    values: Filling | None = None
+    missing: Filling | None = None
+    which: Filling | None = None
+    done = 0
+    for part in parts:
+        values = values or room.filling(n_records, part.values.dtype)
+        values.write(done, part.values)
+        if part.missing is not None:
+            missing = missing or room.filling(n_records, np.bool_)
+            missing.write(done, part.missing)
+        if part.reasons is not None:
+            which = which or room.filling(n_records, np.int16)
+            which.write(done, part.reasons.which)
+        done += len(part.values)
+        room.relieve()
+    assert values is not None  # noqa: S101 -- there is a part, if an empty one
+    reasons = part.reasons
+    if reasons is not None and which is not None:
+        reasons = replace(reasons, which=which.array())
+    absent = None if missing is None else missing.array()
+    return replace(part, values=values.array(), missing=absent, reasons=reasons)
 
 
 def _taken(n_values: int, n_clusters: int) -> int:

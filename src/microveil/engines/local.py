@@ -84,11 +84,16 @@ class LocalEngine:
         """Leave it to Python: nothing is held outside this process."""
 
     def column_memory(
-        self, n_records: int, n_clusters: int, *, is_whole: bool = True
+        self, n_records: int, n_clusters: int, in_parts: int | None = None
     ) -> int | None:
         """Return None: all columns are in memory."""
-        del n_records, n_clusters, is_whole
+        del n_records, n_clusters, in_parts
         return None
+
+    def holds_records(self, column: Column) -> bool:
+        """Return True: all columns are in memory."""
+        del column
+        return True
 
     def side_by_side(
         self,

@@ -136,6 +136,11 @@ class SparkEngine:
         del n_values, n_clusters
         return [work(item) for item in items]
 
+    def holds_records(self, column: Column) -> bool:
+        """Return False: no process holds them."""
+        del column
+        return False
+
     def empty(self, n_records: int, dtype: "np.dtype[Any] | type") -> NDArray[Any]:
         """Refuse: nothing is filled here but what Spark fills."""
         del n_records, dtype

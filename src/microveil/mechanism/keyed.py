@@ -15,9 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil._kernels import keyed as kernel
-from microveil.mechanism.noise import KEY_BYTES, RandomSource, discrete_laplace, uniform
+from microveil.mechanism.noise import (
+    BATCH,
+    KEY_BYTES,
+    RandomSource,
+    discrete_laplace,
+    uniform,
+    uniform_and_rest,
+)
 
-__all__ = ["CellDraws", "InOneStream", "OfRecords", "RecordStreams"]
+__all__ = ["CellDraws", "InOneStream", "InParts", "OfRecords", "RecordStreams"]
 
 Whole = NDArray[np.int64]
 NOT_PICKLED = "streams of records hold a secret key and cannot be pickled"
@@ -106,6 +113,49 @@ class InOneStream:
     def uniform(self, bounds: Whole) -> Whole:
         """See `noise.uniform`."""
         return uniform(bounds, self.source)
+
+
+class InParts:
+    """Draws for the cells of a column that come some after others, from one stream.
+
+    What is drawn is what a draw for all of them at once would give: words and draws that some
+    cells leave are the next ones'.
+
+    Parameters
+    ----------
+    source : RandomSource
+        For nothing else.
+
+    Examples
+    --------
+    >>> at_once = uniform(np.array([9, 7, 8]), RandomSource.seeded(1))
+    >>> draws = InParts(RandomSource.seeded(1))
+    >>> parts = [draws.uniform(np.array([9, 7])), draws.uniform(np.array([8]))]
+    >>> np.array_equal(np.concatenate(parts), at_once)
+    True
+    """
+
+    def __init__(self, source: RandomSource) -> None:
+        self._source = source
+        self._noise = np.empty(0, dtype=np.int64)
+        self._words = np.empty(0, dtype=np.uint64)
+
+    def discrete_laplace(self, scale: int, n_cells: int) -> Whole:
+        """Draw as `perturbed_means` does for clusters of one, which must be of this scale all.
+
+        It throws the words away that a batch of draws leaves: so many are drawn at a time here.
+        """
+        n_batches = max(0, -(-(n_cells - len(self._noise)) // BATCH))
+        scales = np.full(BATCH, scale, dtype=np.int64)
+        fresh = (discrete_laplace(scales, self._source) for _ in range(n_batches))
+        noise = np.concatenate([self._noise, *fresh])
+        self._noise = noise[n_cells:].copy()
+        return noise[:n_cells]
+
+    def uniform(self, bounds: Whole) -> Whole:
+        """See `noise.uniform`."""
+        drawn, self._words = uniform_and_rest(bounds, self._source, self._words)
+        return drawn
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)

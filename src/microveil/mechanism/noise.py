@@ -33,6 +33,7 @@ __all__ = [
     "permutation",
     "perturbed_means",
     "uniform",
+    "uniform_and_rest",
 ]
 
 KEY_BYTES = 32
@@ -185,14 +186,24 @@ def uniform(bounds: NDArray[np.int64], source: RandomSource) -> NDArray[np.int64
     >>> uniform(np.array([1, 1]), RandomSource.seeded(1))
     array([0, 0])
     """
+    return uniform_and_rest(bounds, source, np.empty(0, dtype=np.uint64))[0]
+
+
+def uniform_and_rest(
+    bounds: NDArray[np.int64], source: RandomSource, words: NDArray[np.uint64]
+) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+    """Draw as `uniform` does, by words that earlier draws left first; return what is left.
+
+    >>> one, rest = uniform_and_rest(np.array([9]), RandomSource.seeded(1), np.empty(0, np.uint64))
+    >>> other, _ = uniform_and_rest(np.array([7]), RandomSource.seeded(1), rest)
+    """
     out = np.empty(len(bounds), dtype=np.int64)
-    words = np.empty(0, dtype=np.uint64)
     done = 0
     while done < len(out):
         words = source.words(min(len(out) - done, BATCH) + 64, before=words)
         done, consumed = kernel.uniform(bounds, words, out, done)
         words = words[consumed:]
-    return out
+    return out, words
 
 
 def continuous_noise(

@@ -63,7 +63,7 @@ def laplace(column: Column, choices: Choices, engine: Engine) -> CentroidPlan | 
     share = choices.shares[column.attribute.name]
     least, greatest = engine.extremes(column)
     shift = LoneShift(largest=max(upper - least, greatest - lower))
-    if not engine.in_process:  # the sums of such clusters are the values themselves
+    if not engine.holds_records(column):  # the sums of such clusters are the values themselves
         grid = noise_grid(column.attribute.name, share, 1, (lower, upper), (least, greatest))
         scale = int(grid.scales(np.array([sensitivity]))[0])
         return record_noise(column, share, scale, grid, shift, engine)
@@ -192,6 +192,7 @@ METHODS = (
         deed="Each value was replaced by itself plus noise of its own.",
         plan=each(laplace),
         error_floor=floor_by_rank(SensitivityRule.GLOBAL),
+        draws_each=True,
         promise=promise_laplace,
         needs_k=False,
         without_units=None,

@@ -126,8 +126,9 @@ def _observed(column: Column, choices: Choices, engine: Engine) -> NDArray[np.in
     if not choices.protects_missing:
         return counts
     reasons = engine.held(column).reasons
-    which = np.empty(0, np.int16) if reasons is None else reasons.which
-    of_reasons = np.bincount(which[which >= 0], minlength=len(column.attribute.reasons))
+    of_reasons = np.zeros(len(column.attribute.reasons), dtype=np.int64)
+    if reasons is not None:
+        of_reasons += reasons.counts
     unsaid = choices.n_records - column.n_present - int(of_reasons.sum())
     return np.concatenate([counts, [unsaid], of_reasons])
 
@@ -263,6 +264,7 @@ METHODS = (
         deed="Each value was kept or replaced by another category, by chance.",
         randomness="other",
         plan=each(pram),
+        draws_each=True,
         promise=_promise_pram,
         needs_k=False,
         takes_categories=True,

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from microveil.arguments.steps import N_RECORDS
-from microveil.engines.base import Engine, GridRules
+from microveil.engines.base import Engine, GridRules, as_clusters
 from microveil.errors import DataError, RequestError
 from microveil.files.formulas import FORMULA_SIGNS, begins_like_formula
 from microveil.methods import METHODS, Method
@@ -223,9 +223,10 @@ def _fits_by_columns(table: Table, request: Request, engine: Engine) -> bool:
     method, wanted = request.method, request[N_RECORDS] or 0
     n_records = max(table.n_records, wanted if method.is_synthetic else 0)
     whole = needs_whole_columns(table, request)
-    # What is planned for each record takes two fifths of what a cluster does (measured).
-    n_clusters = n_records // request.k if method.ranks_each else n_records * 2 // 5
-    needed = engine.column_memory(n_records, n_clusters, is_whole=whole is not None)
+    n_clusters = n_records // request.k if method.ranks_each else as_clusters(n_records)
+    # Cells that are drawn one by one make no clusters where the column is not at hand.
+    in_parts = None if whole is not None else 0 if method.draws_each else n_clusters
+    needed = engine.column_memory(n_records, n_clusters, in_parts)
     if needed is not None:
         check_column(n_records, needed, engine.memory, whole)
     return needed is not None

@@ -15,7 +15,7 @@ def needs_whole_columns(table: Table, request: Request) -> tuple[str, str] | Non
     """Say what of a request needs all of a column at once, and what would do instead.
 
     Clusters that are runs of k ranks do not: a column is then put in order, summarised and given
-    its cells in parts.
+    its cells in parts. Nor do cells that are drawn one by one, each by its own value.
 
     Parameters
     ----------
@@ -32,8 +32,11 @@ def needs_whole_columns(table: Table, request: Request) -> tuple[str, str] | Non
 
 def _reasons(table: Table, request: Request) -> Iterator[tuple[str, str]]:
     method, partition = request.method, request[PARTITION]
-    if not method.ranks_each:
-        instead = "choose a method that ranks each attribute by itself (dp-um, idp-vector)"
+    if not method.ranks_each and not method.draws_each:
+        instead = (
+            "choose a method that ranks each attribute by itself (dp-um, idp-vector), or draws "
+            "each value by itself (laplace, pram)"
+        )
         yield method.id, instead
     if partition not in (None, RANKING):
         yield f"the partition {partition}", "choose the partition ranking (--partition ranking)"
@@ -42,6 +45,8 @@ def _reasons(table: Table, request: Request) -> Iterator[tuple[str, str]]:
         yield "merging clusters of equal values (exact cells: widen)", instead
     if request.isotonic:
         yield "isotonic regression, which is held against trial draws,", "leave it out"
+    if request.protected_unit.column is not None:
+        yield "who the units are", "leave the unit out"
     if request.shuffle is not None:
         yield "a secret order", "leave the shuffle out"
     if request.attributes is None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from microveil.schema import Cells, Code
 from microveil.table.decimals import written_decimals
+from microveil.table.keeping import pieces
 
 __all__ = ["KEEP", "NOTHING", "RESTORE", "Numbers", "Reasons", "arrow_array", "restored_array"]
 
@@ -41,6 +42,19 @@ class Reasons:
 
     codes: tuple[Code, ...]
     which: NDArray[np.int16]
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """How many cells have each code: counted some after others.
+
+        >>> Reasons(codes=(-9, -8), which=np.array([1, -1, 1], dtype=np.int16)).counts
+        array([0, 2])
+        """
+        counts = np.zeros(len(self.codes), dtype=np.int64)
+        for cells in pieces(len(self.which)):
+            some = self.which[cells]
+            counts += np.bincount(some[some >= 0], minlength=len(counts))
+        return counts
 
     def of_first(self, n_codes: int) -> "Reasons":
         """Return the reasons that the first codes give: the others' cells have none.

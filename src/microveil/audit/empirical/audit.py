@@ -30,9 +30,15 @@ from microveil.audit.empirical.report import EmpiricalAudit, ScopeFinding
 from microveil.audit.empirical.tuning import tuned_to
 from microveil.engines import engine_of
 from microveil.engines.base import Engine
-from microveil.errors import RequestError, stands_alone
+from microveil.errors import EngineError, RequestError, stands_alone
 from microveil.mechanism.noise import RandomSource
-from microveil.plans import AttributePlan, CentroidPlan, HistogramPlan, TransitionPlan
+from microveil.plans import (
+    AttributePlan,
+    CentroidPlan,
+    HistogramPlan,
+    RecordNoisePlan,
+    TransitionPlan,
+)
 from microveil.plans.synthetic import CutsPlan, LevelsPlan
 from microveil.privacy import Cover
 from microveil.release import Plan
@@ -184,6 +190,12 @@ def measured(
         experiments = _centroid_experiments(tuned, planned)
     elif isinstance(part, TransitionPlan):
         experiments = dict.fromkeys(SCOPES, _cell_experiment(part))
+    elif isinstance(part, RecordNoisePlan):
+        raise EngineError(
+            "engine",
+            "draws are held against all values of an attribute, and memory does not hold them",
+            "allow more (--memory), or leave engine and memory out",
+        )
     else:
         raise _no_epsilon(part)
     exact = {"cluster": near, "vector": far, "row": None}
