@@ -27,7 +27,7 @@ K, LARGE = 3, 100_000
 BOUNDS = {"AGE": (0, 120), "PAY": (0, 1000), "GAP": (0, 60)}
 # Of what is asked for, the steps that an engine has no way for: it must refuse them, and no more.
 RANKED = {"dp-um", "idp-ls", "idp-cbls", "idp-vector", "record-dp", "ranking"}
-EACH = {"laplace", "pram"}
+EACH = {"laplace", "pram", "k-noise"}
 # Methods that draw for each record: in Spark by a key, so that cells are others.
 BY_KEY = {"spark": {"laplace", "pram", "dp-synthetic"}}
 REFUSED = {
@@ -221,7 +221,16 @@ def test_a_hundred_thousand_records_are_released_alike(carry_out, engine):
     hold(carry_out, engine, table, asked("idp-vector", k=1000, attributes=["PAY", "GAP"]))
 
 
-@pytest.mark.parametrize("more", [{}, {"missing": "protect"}, {"method": "laplace"}])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"missing": "protect"},
+        {"method": "laplace"},
+        {"method": "k-noise"},
+        {"method": "k-noise", "noise": "gaussian", "k": None, "width": 3},
+    ],
+)
 @pytest.mark.parametrize("engine", ["disk", "disk in parts"])
 def test_a_hundred_thousand_draws_are_alike(carry_out, engine, more):
     """Words and draws that one batch or piece leaves are the next one's, or nobody's, as there."""

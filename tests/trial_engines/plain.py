@@ -130,6 +130,9 @@ class PlainEngine:
     def randomised(self, column, law, source):
         return LocalEngine().randomised(column, law, source)
 
+    def perturbed(self, column, law, source):
+        return LocalEngine().perturbed(column, law, source)
+
     def cluster_by_rank(self, column, k, *, widen=False):
         if widen:
             raise _refused("does not widen clusters", "exact_cells='allow'")

@@ -21,6 +21,23 @@ def _label(value, lowest, spread, n_intervals):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
+def least_gap(lowest, spread, n_intervals):
+    """Return how far apart two values are at least that have an interval between them.
+
+    Edges are rounded: a pair counts as far apart when it is, but for a few units in the last
+    place of the largest number that takes part.
+    """
+    return spread / n_intervals - 1e-15 * (abs(lowest) + spread)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _holds_one(below, above, lowest, spread, n_intervals):
+    """Say whether an interval lies between two values."""
+    after = _label(below, lowest, spread, n_intervals) + 2
+    return after < n_intervals and _start(lowest, spread, n_intervals, after) <= above
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
 def most_intervals(below, above, kth, kth_last, lowest, spread, most):
     """Find the largest number of intervals, ``most`` at most, that all hold k values.
 
@@ -31,23 +48,31 @@ def most_intervals(below, above, kth, kth_last, lowest, spread, most):
     are all equally wide, only pairs farther apart than that can hold one, and those farthest
     apart are the likeliest: nearly every number is refused by the first pairs looked at.
     """
-    # Edges are rounded: a pair counts as far apart when it is, but for a few units in the
-    # last place of the largest number that takes part.
-    slack = 1e-15 * (abs(lowest) + spread)
     for n_intervals in range(most, 1, -1):
         if kth >= _start(lowest, spread, n_intervals, 1):
             continue
         if kth_last < _start(lowest, spread, n_intervals, n_intervals - 1):
             continue
-        width = spread / n_intervals - slack
+        width = least_gap(lowest, spread, n_intervals)
         holds = True
         for pair in range(below.shape[0]):
             if above[pair] - below[pair] < width:
                 break
-            after = _label(below[pair], lowest, spread, n_intervals) + 2
-            if after < n_intervals and _start(lowest, spread, n_intervals, after) <= above[pair]:
+            if _holds_one(below[pair], above[pair], lowest, spread, n_intervals):
                 holds = False
                 break
         if holds:
             return n_intervals
     return 1
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def any_holds_one(below, above, lowest, spread, n_intervals):
+    """Say whether an interval lies between the two values of some pair, in any order."""
+    width = least_gap(lowest, spread, n_intervals)
+    for pair in range(below.shape[0]):
+        if above[pair] - below[pair] >= width and _holds_one(
+            below[pair], above[pair], lowest, spread, n_intervals
+        ):
+            return True
+    return False

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.mechanism.joint_shifts import JointShifts
-from microveil.mechanism.keyed import CellDraws
+from microveil.mechanism.keyed import CellDraws, StreamDraws
 from microveil.mechanism.noise import RandomSource
 from microveil.partition import Partition
 from microveil.partition.quantiles import Candidates, Codes
@@ -34,6 +34,7 @@ __all__ = [
     "NewRecords",
     "Ranked",
     "RecordLaw",
+    "ValueLaw",
     "Widening",
     "as_clusters",
 ]
@@ -174,6 +175,14 @@ class RecordLaw(Protocol):
 
     def drawn(self, column: GridColumn, draws: CellDraws) -> Numbers:
         """Draw the cells of some records to be released: one draw for each that is drawn for."""
+        ...
+
+
+class ValueLaw(Protocol):
+    """What is drawn of a value by itself and a stream, which no engine keys by records."""
+
+    def drawn(self, column: GridColumn, draws: StreamDraws) -> Numbers:
+        """Draw the cells of some records to be released: one draw for each that has a value."""
         ...
 
 
@@ -457,6 +466,10 @@ class Engine(Protocol):
 
     def randomised(self, column: GridColumn, law: RecordLaw, source: RandomSource) -> Numbers:
         """Draw every record's cell of a column that is held, once."""
+        ...
+
+    def perturbed(self, column: GridColumn, law: ValueLaw, source: RandomSource) -> Numbers:
+        """Draw every value's cell of a column that is held, by the words of one stream."""
         ...
 
     def broadcast(self, partition: Partition, values: Cells) -> Cells:

@@ -16,6 +16,7 @@ from microveil.engines.base import (
     GridRules,
     Ranked,
     RecordLaw,
+    ValueLaw,
     as_clusters,
 )
 from microveil.engines.handles import TableClusters, local_column
@@ -29,6 +30,7 @@ from microveil.partition.distribution_sort import (
     rank_in_parts,
     sort_in_parts,
 )
+from microveil.partition.interval_parts import delta_in_parts
 from microveil.schema import Attribute, Cells
 from microveil.table import GridColumn, Numbers, Table, keeping, numbers_of_attribute
 from microveil.table.gridding import on_grid_in_pieces
@@ -233,10 +235,28 @@ class DiskEngine(LocalEngine):
 
     def randomised(self, column: GridColumn, law: RecordLaw, source: RandomSource) -> Numbers:
         """Draw some records after others, by the words that a draw for all would take."""
-        draws = InParts(source)
+        return self._drawn(column, law, source)
+
+    def perturbed(self, column: GridColumn, law: ValueLaw, source: RandomSource) -> Numbers:
+        """Draw some values after others, by the words that a draw for all would take."""
+        return self._drawn(column, law, source)
+
+    def _drawn(
+        self, column: GridColumn, law: RecordLaw | ValueLaw, source: RandomSource
+    ) -> Numbers:
+        draws = InParts(source, column.n_present, self.scratch)
         n_records = len(column.values if column.missing is None else column.missing)
         drawn = (law.drawn(part, draws) for part in _records_in_parts(column, n_records))
         return _joined(drawn, n_records, self.scratch)
+
+    def interval_delta(
+        self, column: Column, *, k: int | None, width: float | None, every: str
+    ) -> float:
+        """Sort in parts where memory does not hold what intervals of a whole column take."""
+        if self.holds_records(column):
+            return super().interval_delta(column, k=k, width=width, every=every)
+        values = local_column(column).grid.values
+        return delta_in_parts(values, self.scratch, k=k, width=width, every=every)
 
     def in_table(self, column: Column, clusters: Clusters) -> Partition:
         """Renumber the records where some have no value, unless that was done."""

@@ -20,6 +20,7 @@ from microveil.engines.base import (
     NewRecords,
     Ranked,
     RecordLaw,
+    ValueLaw,
     Widening,
 )
 from microveil.engines.handles import (
@@ -384,6 +385,10 @@ class LocalEngine:
 
     def randomised(self, column: GridColumn, law: RecordLaw, source: RandomSource) -> Numbers:
         """Draw them all from one stream."""
+        return law.drawn(column, InOneStream(source))
+
+    def perturbed(self, column: GridColumn, law: ValueLaw, source: RandomSource) -> Numbers:
+        """Draw them all at once."""
         return law.drawn(column, InOneStream(source))
 
     def broadcast(self, partition: Partition, values: Cells) -> Cells:

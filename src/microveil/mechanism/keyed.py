@@ -9,6 +9,7 @@ is then that of the house as far as nobody can tell the streams from chance: a c
 
 import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NoReturn, Protocol
 
 import numpy as np
@@ -18,13 +19,18 @@ from microveil._kernels import keyed as kernel
 from microveil.mechanism.noise import (
     BATCH,
     KEY_BYTES,
+    REALS,
     RandomSource,
+    continuous_noise,
     discrete_laplace,
+    noise_of_reals,
     uniform,
     uniform_and_rest,
+    uniform_reals,
 )
+from microveil.table.keeping import IN_MEMORY, Filling, Room, pieces
 
-__all__ = ["CellDraws", "InOneStream", "InParts", "OfRecords", "RecordStreams"]
+__all__ = ["CellDraws", "InOneStream", "InParts", "OfRecords", "RecordStreams", "StreamDraws"]
 
 Whole = NDArray[np.int64]
 NOT_PICKLED = "streams of records hold a secret key and cannot be pickled"
@@ -95,6 +101,14 @@ class CellDraws(Protocol):
         ...
 
 
+class StreamDraws(CellDraws, Protocol):
+    """What draws for the cells of a column from one stream: noise of no promised law, too."""
+
+    def continuous(self, law: str, delta: float, n_cells: int) -> NDArray[np.float64]:
+        """Draw noise of a law for each cell; see `noise.continuous_noise`."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class InOneStream:
     """Draws for the cells of a column, by the words of one stream as they come.
@@ -114,6 +128,10 @@ class InOneStream:
         """See `noise.uniform`."""
         return uniform(bounds, self.source)
 
+    def continuous(self, law: str, delta: float, n_cells: int) -> NDArray[np.float64]:
+        """See `noise.continuous_noise`."""
+        return continuous_noise(law, delta, n_cells, self.source)
+
 
 class InParts:
     """Draws for the cells of a column that come some after others, from one stream.
@@ -125,20 +143,25 @@ class InParts:
     ----------
     source : RandomSource
         For nothing else.
+    n_cells : int
+        How many there are in all.
+    room : Room
+        For numbers that come before others in the stream, and are needed beside them.
 
     Examples
     --------
     >>> at_once = uniform(np.array([9, 7, 8]), RandomSource.seeded(1))
-    >>> draws = InParts(RandomSource.seeded(1))
+    >>> draws = InParts(RandomSource.seeded(1), 3)
     >>> parts = [draws.uniform(np.array([9, 7])), draws.uniform(np.array([8]))]
     >>> np.array_equal(np.concatenate(parts), at_once)
     True
     """
 
-    def __init__(self, source: RandomSource) -> None:
-        self._source = source
+    def __init__(self, source: RandomSource, n_cells: int, room: Room = IN_MEMORY) -> None:
+        self._source, self._n_cells, self._room = source, n_cells, room
         self._noise = np.empty(0, dtype=np.int64)
         self._words = np.empty(0, dtype=np.uint64)
+        self._done = 0
 
     def discrete_laplace(self, scale: int, n_cells: int) -> Whole:
         """Draw as `perturbed_means` does for clusters of one, which must be of this scale all.
@@ -156,6 +179,22 @@ class InParts:
         """See `noise.uniform`."""
         drawn, self._words = uniform_and_rest(bounds, self._source, self._words)
         return drawn
+
+    def continuous(self, law: str, delta: float, n_cells: int) -> NDArray[np.float64]:
+        """See `noise.continuous_noise`: the first number of every cell comes before the others."""
+        cells = slice(self._done, self._done + n_cells)
+        self._done += n_cells
+        units = [self._first.read(cells)] if REALS[law] > 1 else []
+        units.append(uniform_reals(n_cells, self._source))
+        return noise_of_reals(law, delta, units)
+
+    @cached_property
+    def _first(self) -> Filling:
+        """The first uniform number of every cell."""
+        first = self._room.filling(self._n_cells, np.float64)
+        for cells in pieces(self._n_cells):
+            first.write(cells.start, uniform_reals(cells.stop - cells.start, self._source))
+        return first
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)

@@ -9,7 +9,7 @@ public size, clamping, rounding) sees their total alone.
 import hashlib
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -24,22 +24,27 @@ from microveil.schema import Cells
 
 __all__ = [
     "LARGEST_SCALE",
+    "REALS",
     "NoiseGrid",
     "RandomSource",
     "continuous_noise",
     "discrete_laplace",
     "noise_grid",
+    "noise_of_reals",
     "noisy_means",
     "permutation",
     "perturbed_means",
     "uniform",
     "uniform_and_rest",
+    "uniform_reals",
 ]
 
 KEY_BYTES = 32
 # Draws made at a time: their words (some eight each) stay in the processor's cache.
 BATCH = 1 << 15
 WORDS_PER_DRAW = 8
+# Of how many uniform numbers noise is made, by its law.
+REALS = {"uniform": 1, "laplace": 1, "gaussian": 2, "triangular": 2}
 # The noise on a sum of sensitivity one has a scale of 2**20 steps of the noise grid or more,
 # so that rounding it up to whole steps adds less than a millionth; 2**12 where no bounds say
 # how large sums get; less where wide bounds leave no room, or where epsilon is so small that
@@ -229,20 +234,38 @@ def continuous_noise(
     >>> bool(abs(continuous_noise("uniform", 2.5, 9, RandomSource.seeded(1))).max() < 2.5)
     True
     """
+    units = [uniform_reals(count, source) for _ in range(REALS[law])]
+    return noise_of_reals(law, delta, units)
 
-    def unit() -> NDArray[np.float64]:
-        # The midpoints of 2**52 equal parts of (0, 1): never an end.
-        return (np.right_shift(source.words(count), np.uint64(12)) + 0.5) * 2.0**-52
 
+def uniform_reals(count: int, source: RandomSource) -> NDArray[np.float64]:
+    """Draw uniform numbers between 0 and 1: float64 (count,).
+
+    The midpoints of 2**52 equal parts: never an end.
+
+    >>> bool(uniform_reals(1, RandomSource.seeded(1))[0] < 1)
+    True
+    """
+    return np.asarray((np.right_shift(source.words(count), np.uint64(12)) + 0.5) * 2.0**-52)
+
+
+def noise_of_reals(
+    law: str, delta: float, units: Sequence[NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """Make the noise of `continuous_noise` of uniform numbers, as many for each as `REALS` says.
+
+    >>> noise_of_reals("uniform", 3.0, [np.array([0.5, 0.75])])
+    array([0. , 1.5])
+    """
     if law == "uniform":
-        shape, spread = 2 * unit() - 1, 1.0
+        shape, spread = 2 * units[0] - 1, 1.0
     elif law == "triangular":
-        shape, spread = unit() + unit() - 1, math.sqrt(2)
+        shape, spread = units[0] + units[1] - 1, math.sqrt(2)
     elif law == "gaussian":
-        radius = np.sqrt(-2 * np.log(unit()))
-        shape, spread = radius * np.cos(2 * math.pi * unit()), 1 / math.sqrt(3)
+        radius = np.sqrt(-2 * np.log(units[0]))
+        shape, spread = radius * np.cos(2 * math.pi * units[1]), 1 / math.sqrt(3)
     else:
-        from_middle = unit() - 0.5
+        from_middle = units[0] - 0.5
         magnitude = -np.log1p(-2 * np.abs(from_middle))
         shape, spread = np.copysign(magnitude, from_middle), 1 / math.sqrt(6)
     return np.asarray(delta * spread * shape)

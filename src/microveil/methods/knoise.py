@@ -295,6 +295,7 @@ METHODS = (
         deed="Noise of the spread of an interval was added to each value.",
         randomness="other",
         plan=each(k_noise),
+        draws_each=True,
         promise=_promise_nothing,
         needs_epsilon=False,
         needs_bounds=False,

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from microveil._kernels import intervals as kernel
 from microveil.errors import DataError, RequestError
 
-__all__ = ["Intervals", "intervals"]
+__all__ = ["Intervals", "check_range", "fitting_size", "fitting_width", "intervals"]
 
 # float64 tells all whole numbers apart up to here.
 LARGEST_WHOLE = 1 << 53
@@ -124,16 +124,13 @@ def intervals(
             "every", "'group' and 'average' are the choices", 'pass for example every="group"'
         )
     in_order = np.sort(column)
-    if in_order[0] == in_order[-1]:
-        raise DataError(
-            "values",
-            "all values are equal, so there is no range to divide",
-            "leave the attribute out",
-        )
+    check_range(in_order[0], in_order[-1])
     if k is None:
-        n_intervals = _fitting_width(in_order, width)
+        n_intervals = fitting_width(in_order[-1] - in_order[0], width)
     else:
-        n_intervals = _fitting_size(in_order, k, in_every=every == "group")
+        n_intervals = fitting_size(len(in_order), k)
+        if every == "group":
+            n_intervals = _holding(in_order, int(k), n_intervals)
     lowest, highest = in_order[0], in_order[-1]
     # As in the kernel that counts: multiplied first, so that whole edges come out whole.
     edges = lowest + (highest - lowest) * np.arange(n_intervals + 1) / n_intervals
@@ -168,15 +165,39 @@ def _checked(values: ArrayLike) -> NDArray[np.float64]:
     return numbers
 
 
-def _fitting_width(in_order: NDArray[np.float64], width: float | None) -> int:
-    """Return max(1, ceil(range/width))."""
+def check_range(lowest: float, highest: float) -> None:
+    """Refuse a column whose values are all equal.
+
+    Raises
+    ------
+    DataError
+    """
+    if lowest == highest:
+        raise DataError(
+            "values",
+            "all values are equal, so there is no range to divide",
+            "leave the attribute out",
+        )
+
+
+def fitting_width(spread: float, width: float | None) -> int:
+    """Return how many intervals of a width fill a range: max(1, ceil(range/width)).
+
+    Raises
+    ------
+    RequestError
+        If it is no width, or too small.
+
+    >>> fitting_width(0.3, 0.1)
+    3
+    """
     if (
         not isinstance(width, int | float | np.integer | np.floating)
         or isinstance(width, bool)
         or not 0 < width < math.inf
     ):
         raise RequestError("width", "a width is a number above 0", "pass for example width=5")
-    quotient = float(in_order[-1] - in_order[0]) / float(width)
+    quotient = float(spread) / float(width)
     if quotient > MOST_INTERVALS:
         raise RequestError(
             "width", "more than ten million intervals would fill the range", "pass a larger width"
@@ -186,15 +207,26 @@ def _fitting_width(in_order: NDArray[np.float64], width: float | None) -> int:
     return max(1, nearest if is_whole else math.ceil(quotient))
 
 
-def _fitting_size(in_order: NDArray[np.float64], k: int, *, in_every: bool) -> int:
-    """Return floor(n/k), or the largest number of intervals that all hold k records."""
+def fitting_size(n_records: int, k: int) -> int:
+    """Return floor(n/k), as many intervals as can hold k records on average.
+
+    Raises
+    ------
+    RequestError, DataError
+        If k is no number of records, or more than there are.
+
+    >>> fitting_size(7, 2)
+    3
+    """
     if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
         raise RequestError("k", "k must be a whole number of 1 or more", "pass for example k=10")
-    if len(in_order) < k:
+    if n_records < k:
         raise DataError("values", "there are fewer records than k", "choose a smaller k")
-    most = len(in_order) // int(k)
-    if not in_every:
-        return most
+    return n_records // int(k)
+
+
+def _holding(in_order: NDArray[np.float64], k: int, most: int) -> int:
+    """Return the largest number of intervals, ``most`` at most, that all hold k records."""
     below, above = in_order[:-k], in_order[k:]
     apart = np.flatnonzero(above > below)
     apart = apart[np.argsort((below - above)[apart], kind="stable")]

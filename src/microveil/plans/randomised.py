@@ -4,6 +4,7 @@ Noise on every value, a draw inside the value's interval, and a draw by a transi
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -12,14 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.engines.base import Engine
-from microveil.mechanism.keyed import CellDraws
-from microveil.mechanism.noise import RandomSource, continuous_noise, uniform
+from microveil.mechanism.keyed import CellDraws, StreamDraws
+from microveil.mechanism.noise import RandomSource, uniform
 from microveil.mechanism.transition import drawn_by_rows
 from microveil.partition import Partition
 from microveil.plans.base import Mask, common_figures, released_numbers, squares_about_rounded
 from microveil.risk.posterior_odds import posterior_odds
 from microveil.schema import Attribute
 from microveil.table import GridColumn, Numbers, Reasons, spread
+from microveil.table.keeping import pieces
 from microveil.utility.expected_randomisation import (
     expected_interval_error,
     expected_noise_error,
@@ -82,22 +84,30 @@ class _Randomised:
         """Squared distances of the values to their mean, in squared grid units."""
         if not len(self.values):
             return 0.0
-        distances = (self.values - self.values[0]).astype(np.float64)
-        return float(((distances - distances.mean()) ** 2).sum())
+        first, values = self.values[0], self.values
+        mean = _added(values, lambda some: (some - first).astype(np.float64)) / len(values)
+        return _added(values, lambda some: ((some - first).astype(np.float64) - mean) ** 2)
 
     @property
     def squares_about_published_mean(self) -> float:
         """Squared distances of the values to their mean rounded to the grid, as a cell holds it."""
         if not len(self.values):
             return 0.0
-        mean = float(self.values.astype(np.float64).mean())
+        mean = _added(self.values, lambda some: some.astype(np.float64)) / len(self.values)
         return squares_about_rounded(self.total_squares, mean, self.n_cells)
 
-    def _released(self, units: NDArray[np.int64]) -> Numbers:
+    def _released(self, units: NDArray[np.int64], missing: Mask | None) -> Numbers:
         bounds = self.attribute.grid_bounds
         clamped = units if bounds is None else np.clip(units, *bounds)
         values = self.attribute.from_grid(clamped)
-        return released_numbers(self.attribute, spread(values, self.missing), self.missing)
+        return released_numbers(self.attribute, spread(values, missing), missing)
+
+
+def _added(
+    values: NDArray[np.int64], figure: Callable[[NDArray[np.int64]], NDArray[np.float64]]
+) -> float:
+    """Add up a figure of every value, of some values after others."""
+    return sum(float(figure(values[some]).sum()) for some in pieces(len(values)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,13 +128,21 @@ class NoisePlan(_Randomised):
     def expected_error(self, *, isotonic: bool) -> float:
         """Squared distance of released to original values that is to be expected, in all."""
         del isotonic
-        return expected_noise_error(self.law, self.delta, self.values, self.attribute.grid_bounds)
+        bounds = self.attribute.grid_bounds
+        return sum(
+            expected_noise_error(self.law, self.delta, self.values[some], bounds)
+            for some in pieces(len(self.values))
+        )
 
     def draw(self, source: RandomSource, engine: Engine, *, isotonic: bool) -> Numbers:
         """Add noise to every value, round and clamp."""
-        del engine, isotonic
-        noise = continuous_noise(self.law, self.delta, len(self.values), source)
-        return self._released(self.values + np.rint(noise).astype(np.int64))
+        del isotonic
+        return engine.perturbed(self.column, self, source)
+
+    def drawn(self, column: GridColumn, draws: StreamDraws) -> Numbers:
+        """Draw the cells of some records of the column."""
+        noise = draws.continuous(self.law, self.delta, len(column.values))
+        return self._released(column.values + np.rint(noise).astype(np.int64), column.missing)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the custodian's figures: they depend on the data."""
@@ -181,7 +199,7 @@ class IntervalPlan(_Randomised):
             chosen = np.repeat(starts, sizes) + uniform(np.repeat(sizes, sizes), source)
         drawn = np.empty_like(self.values)
         drawn[order] = self.values[order[chosen]]
-        return self._released(drawn)
+        return self._released(drawn, self.missing)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the custodian's figures: they depend on the data."""

@@ -35,7 +35,7 @@ def _reasons(table: Table, request: Request) -> Iterator[tuple[str, str]]:
     if not method.ranks_each and not method.draws_each:
         instead = (
             "choose a method that ranks each attribute by itself (dp-um, idp-vector), or draws "
-            "each value by itself (laplace, pram)"
+            "each value by itself (laplace, pram, k-noise)"
         )
         yield method.id, instead
     if partition not in (None, RANKING):

@@ -1,0 +1,123 @@
+"""How wide equal-width intervals are, of a column that memory does not hold."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil._kernels import intervals as kernel
+from microveil.partition.distribution_sort import sort_in_parts
+from microveil.partition.intervals import check_range, fitting_size, fitting_width
+from microveil.table.keeping import Room, pieces
+
+__all__ = ["delta_in_parts"]
+
+Whole = NDArray[np.int64]
+Reals = NDArray[np.float64]
+# Pairs of values that are at hand, those farthest apart.
+AT_HAND = 1 << 19
+
+
+def delta_in_parts(
+    values: Whole, room: Room, *, k: int | None, width: float | None, every: str
+) -> float:
+    """Return `Intervals.delta` of what `intervals` makes of the values, to the last digit.
+
+    Parameters
+    ----------
+    values : int64 array (n_records,)
+    room : Room
+        For what is as long as the column.
+    k, width, every
+        See `intervals`.
+
+    Raises
+    ------
+    RequestError, DataError
+        As `intervals`.
+
+    Notes
+    -----
+    O(n) time for a sort, where every interval is to hold k records; then one look at all values
+    for each number of intervals that the pairs farthest apart do not decide, which is rare.
+
+    Examples
+    --------
+    >>> from microveil.table.keeping import IN_MEMORY
+    >>> delta_in_parts(np.array([4, 0, 2, 1, 3]), IN_MEMORY, k=None, width=2, every="group")
+    1.0
+    """
+    ends = [(values[some].min(), values[some].max()) for some in pieces(len(values))]
+    lowest, highest = float(min(low for low, _ in ends)), float(max(high for _, high in ends))
+    check_range(lowest, highest)
+    if k is None:
+        n_intervals = fitting_width(highest - lowest, width)
+    else:
+        n_intervals = fitting_size(len(values), k)
+        if every == "group":
+            n_intervals = _holding(_in_order(values, room), k, n_intervals, room)
+    return (highest - lowest) / n_intervals / 2
+
+
+def _in_order(values: Whole, room: Room) -> Reals:
+    """Put the values in order."""
+    filling = room.filling(len(values), np.float64)
+    for some in pieces(len(values)):
+        filling.write(some.start, values[some].astype(np.float64))
+        room.relieve()
+    return sort_in_parts(filling, len(values), room)
+
+
+def _holding(in_order: Reals, k: int, most: int, room: Room) -> int:
+    """Return the largest number of intervals, ``most`` at most, that all hold k values.
+
+    An interval that holds fewer lies between a value and the k-th after it. The pairs that are
+    farthest apart refuse nearly every number; where a number's intervals are so narrow that
+    others may hold one, these are looked at too.
+    """
+    lowest, spread = float(in_order[0]), float(in_order[-1] - in_order[0])
+    below, above, least = _farthest(in_order, k, room)
+    ends = in_order[k - 1], in_order[-k]
+    found = min(most, _n_different(in_order))
+    while True:
+        found = kernel.most_intervals(below, above, *ends, lowest, spread, found)
+        is_certain = found == 1 or kernel.least_gap(lowest, spread, found) > least
+        if is_certain or not any(
+            kernel.any_holds_one(*pairs, lowest, spread, found)
+            for pairs in _pairs(in_order, k, room)
+        ):
+            return int(found)
+        found -= 1
+
+
+def _farthest(in_order: Reals, k: int, room: Room) -> tuple[Reals, Reals, float]:
+    """Return different pairs that are farthest apart, these first, and how far others are."""
+    below, above, least = np.empty(0), np.empty(0), 0.0
+    for more_below, more_above in _pairs(in_order, k, room):
+        apart = more_above - more_below > least
+        below = np.concatenate([below, more_below[apart]])
+        above = np.concatenate([above, more_above[apart]])
+        if len(below) > AT_HAND:
+            chosen = np.argpartition(below - above, AT_HAND)
+            below, above = below[chosen[:AT_HAND]], above[chosen[:AT_HAND]]
+            least = float((above - below).min())
+    by_gap = np.argsort(below - above, kind="stable")
+    return below[by_gap], above[by_gap], least
+
+
+def _pairs(in_order: Reals, k: int, room: Room) -> Iterator[tuple[Reals, Reals]]:
+    """Yield each value with the k-th after it, equal pairs of some values once."""
+    for some in pieces(len(in_order) - k):
+        below, above = in_order[some], in_order[some.start + k : some.stop + k]
+        is_new = np.ones(len(below), dtype=np.bool_)
+        is_new[1:] = (below[1:] != below[:-1]) | (above[1:] != above[:-1])
+        yield below[is_new], above[is_new]
+        room.relieve()
+
+
+def _n_different(in_order: Reals) -> int:
+    """Count the different values."""
+    found = 1
+    for some in pieces(len(in_order)):
+        found += int(np.count_nonzero(np.diff(in_order[some.start : some.stop + 1])))
+    return found
