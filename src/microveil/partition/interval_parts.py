@@ -47,8 +47,11 @@ def delta_in_parts(
     >>> delta_in_parts(np.array([4, 0, 2, 1, 3]), IN_MEMORY, k=None, width=2, every="group")
     1.0
     """
-    ends = [(values[some].min(), values[some].max()) for some in pieces(len(values))]
-    lowest, highest = float(min(low for low, _ in ends)), float(max(high for _, high in ends))
+    lowest, highest = float(values[0]), float(values[0])
+    for some in pieces(len(values)):
+        lowest = min(lowest, float(values[some].min()))
+        highest = max(highest, float(values[some].max()))
+        room.relieve()
     check_range(lowest, highest)
     if k is None:
         n_intervals = fitting_width(highest - lowest, width)
@@ -78,7 +81,7 @@ def _holding(in_order: Reals, k: int, most: int, room: Room) -> int:
     lowest, spread = float(in_order[0]), float(in_order[-1] - in_order[0])
     below, above, least = _farthest(in_order, k, room)
     ends = in_order[k - 1], in_order[-k]
-    found = min(most, _n_different(in_order))
+    found = min(most, _n_different(in_order, room))
     while True:
         found = kernel.most_intervals(below, above, *ends, lowest, spread, found)
         is_certain = found == 1 or kernel.least_gap(lowest, spread, found) > least
@@ -115,9 +118,10 @@ def _pairs(in_order: Reals, k: int, room: Room) -> Iterator[tuple[Reals, Reals]]
         room.relieve()
 
 
-def _n_different(in_order: Reals) -> int:
+def _n_different(in_order: Reals, room: Room) -> int:
     """Count the different values."""
     found = 1
     for some in pieces(len(in_order)):
         found += int(np.count_nonzero(np.diff(in_order[some.start : some.stop + 1])))
+        room.relieve()
     return found
