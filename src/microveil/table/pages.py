@@ -19,8 +19,11 @@ __all__ = ["PART", "Pages", "can_be_watched", "of_files", "relieve", "watch"]
 PART = 8
 # and how often is looked whether they do, in seconds: until then a disk reads some 20 MB.
 INTERVAL = 0.01
-# Arrays from this size on are given back to the system at once, by this option of the C library.
-LARGE, _MMAP_THRESHOLD = 1 << 20, -3
+# Arrays from this size on are given back to the system at once, by this option of the C library:
+# those of a piece, 4 MB, are not, else the system would clear a page for each 4 kB of every one.
+LARGE, _MMAP_THRESHOLD = 5 << 20, -3
+# So much of them at most is held for the next ones.
+HELD, _TRIM_THRESHOLD = 1 << 24, -1
 # Where Linux says what a process has in memory; elsewhere the system alone takes pages back.
 _SIZE = Path("/proc/self/statm")
 
@@ -114,6 +117,7 @@ def watch(owner: object, pages: Pages) -> None:
     library = ctypes.CDLL(None)
     if hasattr(library, "mallopt"):
         library.mallopt(_MMAP_THRESHOLD, LARGE)
+        library.mallopt(_TRIM_THRESHOLD, HELD)
     _WATCHERS.setdefault(os.getpid(), _Watcher()).watch(owner, pages)
 
 
