@@ -531,6 +531,34 @@ def test_an_array_on_the_disk_is_the_array():
     assert scratch.kept("text") == "text"
 
 
+def test_values_on_the_disk_are_a_column_without_a_copy(tmp_path):
+    """Of the column's own type; others, and values in memory, are none."""
+    scratch = Scratch(tmp_path)
+    values = scratch.array(np.arange(50))
+    whole = pl.Series("x", [7, 8])
+    seen = scratch.seen_as(whole, values)
+    assert seen.equals(pl.Series("x", range(50)), check_names=True)
+    assert seen.to_numpy(allow_copy=False).ctypes.data == values.ctypes.data
+    for column in (whole.cast(pl.Int32), whole.cast(pl.Float64), whole.cast(pl.String),
+                   whole.cast(pl.Date), whole.cast(pl.Int128)):  # fmt: skip
+        assert scratch.seen_as(column, values) is None
+    assert scratch.seen_as(whole, np.arange(50)) is None
+
+
+def test_cells_that_are_on_the_disk_are_not_written_again(monkeypatch):
+    """Of the attributes, those without missing values: as they were drawn they are the release."""
+    joined, again = Scratch.joined, []
+
+    def watched(self, n_records, pieces):
+        column = joined(self, n_records, pieces)
+        again.append(column.name)
+        return column
+
+    monkeypatch.setattr(Scratch, "joined", watched)
+    mv.protect(people(50), **asked("dp-um"), engine="disk")
+    assert set(again) == {"GAP", "WED"}
+
+
 def test_a_table_can_be_read_onto_the_disk(tmp_path):
     """From Python: it is the same table, and is protected as one."""
     people(50).write_parquet(tmp_path / "people.parquet")

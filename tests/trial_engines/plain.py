@@ -95,6 +95,9 @@ class PlainEngine:
     def sorted_values(self, n_records, made):
         return np.array(sorted(made(slice(0, n_records)).tolist()), dtype=float)
 
+    def seen_as(self, column, values):
+        return None
+
     def empty(self, n_records, dtype):
         return np.empty(n_records, dtype)
 

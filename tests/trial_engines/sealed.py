@@ -56,6 +56,9 @@ class SealedEngine:
     def joined(self, n_records, made):
         return made(slice(0, n_records))
 
+    def seen_as(self, column, values):
+        return None
+
     def empty(self, n_records, dtype):
         return np.empty(n_records, dtype)
 

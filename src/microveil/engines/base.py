@@ -299,6 +299,10 @@ class Engine(Protocol):
         """Make a column of so many records, of all at once or of some after others, and keep it."""
         ...
 
+    def seen_as(self, column: Value, values: NDArray[Any]) -> Value | None:
+        """Return values as a column named and typed like another, where they are kept already."""
+        ...
+
     def sorted_values(
         self, n_records: int, made: Callable[[slice], NDArray[np.float64]]
     ) -> NDArray[np.float64]:

@@ -126,6 +126,11 @@ class DiskEngine(LocalEngine):
         some = cast("Callable[[slice], polars.Series]", made)
         return cast("Result", self.scratch.joined(n_records, map(some, pieces(n_records))))
 
+    def seen_as(self, column: Result, values: NDArray[Any]) -> Result | None:
+        """See values that are on the disk as a column: they are written once."""
+        seen = self.scratch.seen_as(cast("polars.Series", column), values)
+        return cast("Result | None", seen)
+
     def sorted_values(
         self, n_records: int, made: Callable[[slice], NDArray[np.float64]]
     ) -> NDArray[np.float64]:

@@ -114,6 +114,11 @@ class LocalEngine:
         """Make all of it at once."""
         return made(slice(0, n_records))
 
+    def seen_as(self, column: Result, values: NDArray[Any]) -> Result | None:
+        """Return None: a column has memory of its own."""
+        del column, values
+        return None
+
     def sorted_values(
         self, n_records: int, made: Callable[[slice], NDArray[np.float64]]
     ) -> NDArray[np.float64]:

@@ -154,6 +154,11 @@ class SparkEngine:
         """Make all of it at once: what is made here stands for what Spark has."""
         return made(slice(0, n_records))
 
+    def seen_as(self, column: Value, values: NDArray[Any]) -> Value | None:
+        """Return None: Spark has columns."""
+        del column, values
+        return None
+
     def gridded(self, table: Table, attribute: Attribute, rules: GridRules) -> GridColumn:
         """Check a column in one pass; it is rounded anew, and alike, where it is needed."""
         if not isinstance(table, SparkTable):

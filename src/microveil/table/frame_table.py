@@ -214,8 +214,15 @@ class FrameTable:
                 made[name] = keeper.kept(fresh.to_native())
             elif name in columns:
                 numbers = _in_order(columns[name], order)
-                made[name] = joined(
-                    len(numbers.values), partial(_restored, implementation, native, numbers)
+                seen = None
+                if implementation.is_polars() and numbers.are_cells:
+                    seen = keeper.seen_as(native, numbers.values)
+                made[name] = (
+                    seen
+                    if seen is not None
+                    else joined(
+                        len(numbers.values), partial(_restored, implementation, native, numbers)
+                    )
                 )
             elif name in kept and (order is not None or _has_list(native)):
                 taken = np.arange(self.n_records) if order is None else order

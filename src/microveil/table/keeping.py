@@ -33,6 +33,13 @@ class Keeper(Protocol):
         """Return a column of so many records, made of some of them after others, as it is kept."""
         ...
 
+    def seen_as(self, column: Value, values: NDArray[Any]) -> Value | None:
+        """Return values as a column named and typed like another, where they are kept already.
+
+        None where they are not, or would have to be copied.
+        """
+        ...
+
 
 class Filling(Protocol):
     """An array that is being filled, some places after others; what is not filled is 0."""
@@ -78,6 +85,11 @@ class InMemory:
     def joined(self, n_records: int, made: Callable[[slice], Value]) -> Value:
         """Make all of it at once."""
         return made(slice(0, n_records))
+
+    def seen_as(self, column: Value, values: NDArray[Any]) -> Value | None:
+        """Return None: a column has memory of its own."""
+        del column, values
+        return None
 
     def filling(self, n_values: int, dtype: "np.dtype[Any] | type") -> "FillingInMemory":
         """Make an array in memory."""

@@ -92,6 +92,11 @@ class Numbers:
     nullable: bool = False
     reasons: Reasons | None = None
 
+    @property
+    def are_cells(self) -> bool:
+        """Whether the values are the cells, in a column of numbers of their type."""
+        return self.missing is None and self.categories is None
+
     def in_order(self, order: NDArray[np.int64]) -> "Numbers":
         """Return the cells of the column, missing ones included, in another order.
 

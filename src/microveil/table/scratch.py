@@ -161,6 +161,23 @@ class Scratch:
             return self.column(polars.concat(iterator, rechunk=True))
         return self._in_chunks(first, iterator)
 
+    def seen_as(self, column: "polars.Series", values: NDArray[Any]) -> "polars.Series | None":
+        """Return values on the disk as a column named and typed like another: nothing is copied.
+
+        None where they are not on the disk, or of another type.
+        """
+        import polars
+
+        if not _is_plain(column) or not self.has(values):
+            return None
+        first = column.head(0)
+        if first.to_numpy().dtype != values.dtype or not values.flags.c_contiguous:
+            return None
+        arrow = _arrow()
+        buffers = [None, arrow.py_buffer(values)]
+        array = arrow.Array.from_buffers(first.to_arrow().type, len(values), buffers)
+        return polars.Series(column.name, array, dtype=column.dtype)
+
     def _side_by_side(
         self, n_records: int, first: "polars.Series", pieces: "Iterable[polars.Series]"
     ) -> "polars.Series":
