@@ -42,6 +42,37 @@ def test_floats_are_sorted_as_numpy_sorts_them(as_many_more, values):
     np.testing.assert_array_equal(found, np.sort(np.array(values)))
 
 
+@given(
+    st.lists(st.integers(-99, 99), min_size=900, max_size=999),
+    st.sampled_from([1, 2, 10, 100, 1000]),
+    st.sampled_from([None, 0.5, -0.0, 1e-9, np.nan, np.inf, 1e300, 123456.75]),
+    st.booleans(),
+)
+def test_few_whole_or_decimal_numbers_are_sorted_as_numpy_sorts_them(units, parts, odd, last):
+    """To the last bit, and so if one value is none of them, which may be seen late."""
+    values = np.array(units) / parts
+    if odd is not None:
+        values[-1 if last else 0] = odd
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr(sorting, "MANY", 0)
+        found = sorting.sorted_values(values)
+    np.testing.assert_array_equal(found, np.sort(values))
+    assert np.signbit(found).sum() == np.signbit(values).sum()
+
+
+def test_few_numbers_are_counted(monkeypatch):
+    """Ages and cents are, and many different numbers are not: they are sorted by digits."""
+    by_digits = []
+    monkeypatch.setattr(kernel, "sort", lambda *_given: by_digits.append(1))
+    units = np.random.Generator(np.random.PCG64(1)).integers(0, 999, 10_000)
+    for values in (units * 1.0, units / 100, units - 500.0):
+        found = sorting.sorted_values(values)
+        assert np.array_equal(found, np.sort(values))
+    assert not by_digits
+    sorting.sort(units * 7.0)
+    assert len(by_digits) == 1
+
+
 @given(st.lists(whole, max_size=200))
 def test_whole_numbers_are_sorted_from_the_least_to_the_greatest(values):
     """All of 64 bits, negative ones before the others."""

@@ -1,0 +1,35 @@
+"""Counting sort of numbers that are multiples of a step, few enough of them to be counted."""
+
+import math
+
+import numba
+import numpy as np
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def count(values, per_unit, lowest, counts):
+    """Count how often each multiple of ``1 / per_unit`` occurs, from ``lowest`` multiples on.
+
+    Say whether all values are among them, to the last bit; where one is not, what was counted is
+    of no use. Values without a number must not be among them.
+    """
+    for i in range(values.shape[0]):
+        multiple = np.rint(values[i] * per_unit)
+        place = np.int64(multiple) - lowest
+        if multiple / per_unit != values[i] or place < 0 or place >= counts.shape[0]:
+            return False
+        if multiple == 0.0 and math.copysign(1.0, values[i]) < 0.0:
+            return False
+        counts[place] += 1
+    return True
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def spread_floats(counts, per_unit, lowest, values):
+    """Write each multiple as often as it was counted, in ascending order."""
+    i = 0
+    for place in range(counts.shape[0]):
+        value = float(lowest + place) / per_unit
+        for _ in range(counts[place]):
+            values[i] = value
+            i += 1
