@@ -218,3 +218,18 @@ def test_the_command_does_what_was_done_and_can_be_run_at_once(folder, no_linkag
     done = run(*words, folder=folder)
     assert done.returncode == 0, done.stderr
     assert (folder / "of May-2" / "report.html").exists()
+
+
+def test_methods_that_keep_a_promise_are_no_figures_of_the_table(folder):
+    """They follow from what is declared and the number of records: choices after them are free."""
+
+    async def visit(ask):
+        draft = await promised(ask)
+        shown = await ask("GET", f"{draft}/promise")
+        await saved(ask, draft, "promise", {**PROMISED, "epsilon": "2"})
+        return shown.text, await looked_at(ask, draft)
+
+    shown, said = on(folder, visit)
+    assert "idp-vector (asked for by the recipe)" in shown
+    assert "dp-um does not keep this epsilon at row scope as asked" in shown
+    assert said is None

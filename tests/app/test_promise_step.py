@@ -9,7 +9,13 @@ import pytest
 
 from drafted import drafted
 from microveil.app.forms import Form
-from microveil.app.promise_step import in_other_words, promise, promise_fields
+from microveil.app.promise_step import (
+    in_other_words,
+    methods_by_scope,
+    promise,
+    promise_fields,
+    proposed_method,
+)
 from microveil.release.proposal import propose_recipe
 
 FULL = {"who": "record", "scope": "vector", "epsilon": "1"}
@@ -100,3 +106,36 @@ def test_that_cells_are_missing_declares_nothing(scope):
     asked, errors = promise(seen, Form({**FULL, "scope": scope}))
     assert not errors
     assert asked.recipe["missing"] == "error"
+
+
+def ways(draft, scope):
+    """Return the methods that are shown beside a scope."""
+    return set(methods_by_scope(draft)[scope].methods)
+
+
+def test_methods_that_keep_it_stand_beside_each_scope_before_any_choice():
+    """Of nothing declared yet as of a whole recipe: a person sees what each choice leaves."""
+    _, draft = drafted()
+    assert set(methods_by_scope(draft)) == {"cluster", "vector", "row"}
+    assert ways(draft, "row") == {"laplace", "pram", "dp-synthetic"}
+    assert ways(draft, "row") < ways(draft, "vector") < ways(draft, "cluster")
+    for scope in ("cluster", "vector", "row"):
+        asked, _ = promise(draft, Form({**FULL, "scope": scope}))
+        assert proposed_method(draft, scope) == asked.recipe["method"]
+        assert asked.recipe["method"] in ways(asked, scope)
+
+
+def test_a_unit_that_is_declared_leaves_the_methods_that_protect_units():
+    """And the others say why they do not."""
+    asked = {**FULL, "who": "unit", "unit": "ID", "max_rows": "8", "scope": "row"}
+    draft, _ = promise(drafted()[1], Form(asked))
+    assert ways(draft, "cluster") == {"laplace", "pram", "dp-synthetic"}
+    assert "unit" in methods_by_scope(draft)["cluster"].reasons["idp-cbls"]
+
+
+def test_of_a_recipe_in_parts_no_method_is_said_to_keep_the_whole():
+    """Each part has one of its own."""
+    part = {"attributes": ["AGE"], "method": "dp-um", "k": 5, "epsilon": 1}
+    entry = {"role": "confidential", "type": "whole number", "bounds": [0, 9]}
+    _, draft = drafted(parts=[part], attributes={"AGE": entry})
+    assert methods_by_scope(draft) == {}

@@ -10,7 +10,7 @@ from microveil.app.places import Folder
 from microveil.app.site import Site
 from microveil.app.texts import texts
 from microveil.app.work import State, Work, Works
-from microveil.privacy import Scope
+from microveil.privacy import Model, Scope
 from microveil.schema import COLUMN_KINDS, Role
 
 TEMPLATES = files("microveil.app") / "templates"
@@ -34,6 +34,7 @@ def test_every_sentence_that_is_asked_for_is_there():
         "scopes.",
         "result.",
         "missing_cells.",
+        "models.",
     }:
         assert texts()(name)
 
@@ -42,6 +43,7 @@ def test_what_a_recipe_can_say_has_a_sentence():
     """Each role, each kind of column and each scope."""
     assert set(texts().section("roles")) == {role.value for role in Role}
     assert set(texts().section("kinds")) == {kind.value for kind in COLUMN_KINDS}
+    assert set(texts().section("models")) == {model.value for model in Model}
     for scope in Scope:
         assert texts()(f"scopes.{scope.value}")
         assert texts()(f"scopes.{scope.value}_hint")

@@ -9,11 +9,22 @@ from typing import Any
 from microveil.app.drafts import Draft
 from microveil.app.forms import Errors, Form
 from microveil.arguments.general import DELTA, EPSILON, MAX_ROWS, MISSING, SCOPE
+from microveil.methods import METHODS
 from microveil.privacy import Scope
+from microveil.release.coverage import Coverage, coverage
 from microveil.release.parts import refuse_looked_at
 from microveil.release.proposal import request_for
+from microveil.release.recipe import read_recipe
 
-__all__ = ["PromiseFields", "in_other_words", "promise", "promise_fields"]
+__all__ = [
+    "PromiseFields",
+    "in_other_words",
+    "methods_by_scope",
+    "promise",
+    "promise_fields",
+    "proposed_method",
+    "refusing_units",
+]
 
 OF_RECORDS, OF_UNITS = "record", "unit"
 # What is asked for of a scope is that of `inspect`; of a unit, what protects units.
@@ -84,6 +95,32 @@ def promise(draft: Draft, form: Form) -> tuple[Draft, Errors]:
     with errors.beside("scope"):
         refuse_looked_at(scope, changed.recipe.get("looked_at"))
     return (draft if errors else changed), errors
+
+
+def methods_by_scope(draft: Draft) -> dict[str, Coverage]:
+    """Say of each scope which methods keep what is declared by now: by public figures alone.
+
+    Of a recipe in parts, each of which has a method of its own, nothing is said.
+    """
+    n_records = 0 if draft.proposal is None else draft.proposal.n_records
+    if "parts" in draft.recipe or not n_records:
+        return {}
+    asked = read_recipe(draft.recipe)
+    return {scope.value: coverage(asked, scope, n_records) for scope in Scope}
+
+
+def proposed_method(draft: Draft, scope: str) -> str:
+    """Name the method that goes into the recipe with a scope, unless another is chosen."""
+    recipe = draft.recipe
+    if recipe.get("scope", scope) == scope and "method" in recipe:
+        return str(recipe["method"])
+    return str(_requested(scope)["method"])
+
+
+def refusing_units() -> dict[str, str]:
+    """Say of the methods that cannot protect all records of a unit together why."""
+    found = ((method.id, method.refuses_unit) for method in METHODS.values())
+    return {name: why for name, why in found if why is not None}
 
 
 def _who(draft: Draft, form: Form, errors: Errors) -> dict[str, Any]:

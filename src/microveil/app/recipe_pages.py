@@ -7,10 +7,18 @@ from starlette.routing import Route
 from microveil.app.columns_step import column_fields, declare_columns, undeclared
 from microveil.app.drafts import Draft, StaleDraftError
 from microveil.app.forms import Errors, Form
-from microveil.app.promise_step import in_other_words, promise, promise_fields
+from microveil.app.promise_step import (
+    in_other_words,
+    methods_by_scope,
+    promise,
+    promise_fields,
+    proposed_method,
+    refusing_units,
+)
 from microveil.app.recipes import recipe_text
 from microveil.app.site import Site, recipe_file, site_of
 from microveil.app.work_pages import looked_at_table, work_of
+from microveil.methods import METHODS
 from microveil.privacy import Scope
 from microveil.release.recipe import read_recipe
 from microveil.schema import COLUMN_KINDS, Role
@@ -41,6 +49,7 @@ def _promise(
     site: Site, draft: Draft, form: Form | None = None, errors: Errors | None = None
 ) -> Response:
     fields = promise_fields(draft, form)
+    scopes = [Scope.ROW, Scope.VECTOR, Scope.CLUSTER]
     return site.page(
         "promise.html",
         status=422 if errors else 200,
@@ -49,7 +58,11 @@ def _promise(
         errors=errors or Errors(),
         left=undeclared(draft),
         fields=fields,
-        scopes=[Scope.ROW, Scope.VECTOR, Scope.CLUSTER],
+        scopes=scopes,
+        coverage=methods_by_scope(draft),
+        proposed={scope.value: proposed_method(draft, scope) for scope in scopes},
+        methods=METHODS.values(),
+        alone=refusing_units(),
         meanings=[(budget, in_other_words(budget)) for budget in (0.1, 0.5, 1.0, 2.0, 5.0)],
     )
 

@@ -22,17 +22,20 @@ from microveil.release.notes import plan_notes
 from microveil.release.plan import Plan
 from microveil.release.request import Request
 from microveil.schema import Attribute
-from microveil.table import Table
 
 __all__ = [
+    "NOT_KEPT",
     "choices_of",
     "decide",
     "plan_decided",
     "plan_prepared",
+    "promise_of",
     "promised",
     "refuse_exact",
     "refuse_unnamed",
 ]
+
+NOT_KEPT = "{method} does not keep this epsilon at {scope} scope as asked"
 
 
 def plan_prepared(
@@ -69,7 +72,7 @@ def decide(
     """
     if request.scope == Scope.ROW or request.method.is_synthetic:
         refuse_unnamed(request, prepared.names)
-    choices = choices_of(prepared, request)
+    choices = choices_of(prepared.names, prepared.table.n_records, request)
     progress("partitioning")
     columns = [engine.column(column) for column in prepared.columns]
     made = request.method.plan(columns, choices, engine)
@@ -83,7 +86,7 @@ def decide(
         attributes=parts,
         synthetic=synthetic,
         promise=_promise(
-            prepared.table,
+            prepared.table.n_records,
             request,
             [(part.attribute, part.share) for part in parts],
             choices,
@@ -127,13 +130,26 @@ def promised(prepared: Prepared, request: Request) -> Promise:
     RequestError
         If a scope was asked for that this does not cover.
     """
-    choices = choices_of(prepared, request)
-    parts = [
-        (column.attribute, choices.shares.get(column.attribute.name)) for column in prepared.columns
-    ]
-    promise = _promise(prepared.table, request, parts, choices, joined=False)
+    attributes = [column.attribute for column in prepared.columns]
+    promise = promise_of(attributes, prepared.table.n_records, request)
     _check_scope(promise, request)
     return promise
+
+
+def promise_of(attributes: Sequence[Attribute], n_records: int, request: Request) -> Promise:
+    """Say what a method promises that spends what it is given: by public figures alone.
+
+    Parameters
+    ----------
+    attributes : sequence of Attribute
+        Those that it protects.
+    n_records : int
+    request : Request
+        Its scope is not looked at.
+    """
+    choices = choices_of([attribute.name for attribute in attributes], n_records, request)
+    parts = [(attribute, choices.shares.get(attribute.name)) for attribute in attributes]
+    return _promise(n_records, request, parts, choices, joined=False)
 
 
 def refuse_unnamed(request: Request, names: Sequence[str]) -> None:
@@ -161,14 +177,13 @@ def _check_scope(promise: Promise, request: Request) -> None:
     if budget is None or not promise.scopes[request.scope].keeps(budget, request.delta):
         raise RequestError(
             "scope",
-            f"{request.method.id} does not keep this epsilon at {request.scope} scope as asked",
+            NOT_KEPT.format(method=request.method.id, scope=request.scope),
             "choose another method (method='auto' finds one) or a weaker scope",
         )
 
 
-def choices_of(prepared: Prepared, request: Request) -> Choices:
-    """Return what a request leaves to its method."""
-    names = prepared.names
+def choices_of(names: list[str], n_records: int, request: Request) -> Choices:
+    """Return what a request leaves to its method, of the attributes that it protects."""
     own: dict[str, Any] = {}
     for argument in request.method.arguments:
         value = argument.default if argument.name in request.unused else request[argument]
@@ -178,7 +193,7 @@ def choices_of(prepared: Prepared, request: Request) -> Choices:
         shares=_shares(names, request),
         exact_cells=request.exact_cells,
         own=own,
-        n_records=prepared.table.n_records,
+        n_records=n_records,
         epsilon=request.epsilon,
         delta=request.delta,
         max_rows=request.protected_unit.max_rows,
@@ -241,7 +256,7 @@ def refuse_exact(planned: Plan, request: Request) -> None:
 
 
 def _promise(
-    table: Table,
+    n_records: int,
     request: Request,
     parts: Sequence[tuple[Attribute, Fraction | None]],
     choices: Choices,
@@ -255,7 +270,7 @@ def _promise(
             shares=tuple(
                 (
                     unit.spends(share, of_unit=attribute.of_unit) or Fraction(0),
-                    max(1, table.n_records // request.k),
+                    max(1, n_records // request.k),
                 )
                 for attribute, share in parts
             ),

@@ -91,7 +91,8 @@ class Candidate:
             return None
         try:
             request = self.request(self.sizes[0])
-            choices = choices_of(self.search.prepared, request)
+            prepared = self.search.prepared
+            choices = choices_of(prepared.names, prepared.table.n_records, request)
         except MicroveilError:
             return None
         if request.isotonic:

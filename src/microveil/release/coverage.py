@@ -1,0 +1,197 @@
+"""Which methods keep a promise, and why the others do not: before a table is opened.
+
+It is worked out of what a request declares and of the number of records, all of it public: what a
+method would find in the table is not looked at.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+from microveil.arguments import steps
+from microveil.errors import RequestError
+from microveil.methods import METHODS, Method, Promise
+from microveil.privacy import Condition, Model, Scope
+from microveil.privacy.scope import six_digits
+from microveil.release.domains import read_categories
+from microveil.release.planning import NOT_KEPT, promise_of
+from microveil.release.request import Request
+from microveil.schema import Attribute, Kind, Source
+
+__all__ = ["Coverage", "Way", "coverage"]
+
+# Arguments of the method that was chosen, which another may have no step for.
+OF_METHOD = ("method", "k", "delta", "isotonic", "scope", "seed")
+# In place of attributes that are not declared yet: several, as a table has.
+UNDECLARED = ("one", "another")
+# And of an epsilon: whether it is kept hangs on no epsilon.
+ONE = Fraction(1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """A method, with what may be chosen of its steps, that keeps a promise.
+
+    Attributes
+    ----------
+    method : str
+    steps : tuple of str
+        The choices of its steps that keep it, in words; empty where all do.
+    model : Model
+    conditions : tuple of Condition
+        What the method's epsilon takes as given, or leaves out.
+    """
+
+    method: str
+    steps: tuple[str, ...]
+    model: Model
+    conditions: tuple[Condition, ...]
+
+    def __str__(self) -> str:
+        """Name it in words."""
+        return ", ".join([self.method, *([" or ".join(self.steps)] if self.steps else [])])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """The methods that keep a promise at a scope, and those that do not.
+
+    Attributes
+    ----------
+    scope : Scope
+    ways : tuple of Way
+        In the order of the registry.
+    reasons : dict of str
+        Why each of the other methods does not, in a sentence.
+    """
+
+    scope: Scope
+    ways: tuple[Way, ...]
+    reasons: Mapping[str, str]
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The methods that keep it, in the order of the registry."""
+        return tuple(dict.fromkeys(way.method for way in self.ways))
+
+
+def coverage(asked: Mapping[str, Any], scope: Scope | str, n_records: int) -> Coverage:
+    """Say which methods keep what is asked for at a scope, whichever method was chosen.
+
+    Parameters
+    ----------
+    asked : dict
+        Arguments of `protect`, as a recipe has them: who is protected, attributes, epsilon. What
+        is not declared yet is taken for an epsilon of 1, two attributes, and the least k.
+    scope : {"cluster", "vector", "row"}
+    n_records : int
+        Of the table.
+
+    Examples
+    --------
+    >>> found = coverage({"epsilon": 1.0}, "row", 1000)
+    >>> found.methods
+    ('laplace', 'pram', 'dp-synthetic')
+    >>> found.reasons["dp-um"]
+    'dp-um does not keep this epsilon at row scope as asked: it is not covered'
+    """
+    scope = Scope(scope)
+    ways, reasons = list[Way](), dict[str, str]()
+    for method in METHODS.values():
+        found = list(_ways(method, asked, scope, n_records))
+        kept = {chosen: one for chosen, one in found if isinstance(one, Promise)}
+        if not kept:
+            reasons[method.id] = next(why for _, why in found if isinstance(why, str))
+        alike: dict[tuple[Model, tuple[Condition, ...]], list[str]] = {}
+        for chosen, promise in kept.items():
+            alike.setdefault((promise.model, promise.conditions), []).append(chosen)
+        for (model, conditions), chosen_steps in alike.items():
+            is_all = len(chosen_steps) == len(found)
+            ways.append(
+                Way(
+                    method=method.id,
+                    steps=() if is_all else tuple(chosen_steps),
+                    model=model,
+                    conditions=conditions,
+                )
+            )
+    return Coverage(scope=scope, ways=tuple(ways), reasons=reasons)
+
+
+def _ways(
+    method: Method, asked: Mapping[str, Any], scope: Scope, n_records: int
+) -> Iterator[tuple[str, Promise | str]]:
+    """Yield what each choice of a method's steps promises, or why it does not keep the scope."""
+    known = {step.name for step in steps()}
+    general = {name: given for name, given in asked.items() if name not in {*OF_METHOD, *known}}
+    offers = [step for step in method.arguments if step.choices and step.is_step]
+    seen = set[str]()
+    for values in product(*(step.choices for step in offers)):
+        chosen = dict(zip((step.name for step in offers), values, strict=True))
+        aside = method.set_aside(chosen)
+        chosen = {name: value for name, value in chosen.items() if name not in aside}
+        named = ", ".join(f"{name} {value}" for name, value in chosen.items())
+        if named not in seen:
+            seen.add(named)
+            yield named, _kept(method, {**general, **chosen}, asked, scope, n_records)
+
+
+def _kept(
+    method: Method,
+    given: Mapping[str, Any],
+    asked: Mapping[str, Any],
+    scope: Scope,
+    n_records: int,
+) -> Promise | str:
+    """Return what a request promises; why not, where that does not keep its budget at a scope."""
+    k, delta = asked.get("k"), asked.get("delta") if method.takes_delta else None
+    is_size = isinstance(k, int) and k >= method.smallest_k
+    names = given.get("attributes") or UNDECLARED
+    probe = {
+        **given,
+        "method": method.id,
+        "attributes": names,
+        "epsilon": given.get("epsilon") or ONE,
+        "delta": delta,
+        "k": (k if is_size else method.smallest_k) if method.needs_k else None,
+    }
+    try:
+        request = Request.of(probe)
+        attributes = [_attribute(name, request) for name in names]
+        promise = promise_of([a for a in attributes if _takes(method, a)], n_records, request)
+    except RequestError as error:
+        return error.rule
+    if not any(_takes(method, attribute) for attribute in attributes):
+        return (
+            f"{method.id} ranks values or calculates with them, and all categories are in no order"
+        )
+    if promise.epsilon is None:
+        return f"{method.id} has no epsilon: it bounds nothing for one record"
+    cover = promise.scopes[scope]
+    if cover.keeps(request.epsilon or promise.epsilon, request.delta):
+        return promise
+    own = cover.exact_epsilon
+    by = "it is not covered" if own is None else f"it is covered by epsilon {six_digits(own)}"
+    return f"{NOT_KEPT.format(method=method.id, scope=scope)}: {by}"
+
+
+def _attribute(name: str, request: Request) -> Attribute:
+    """Make an attribute of what is declared of it: what a promise hangs on is its kind."""
+    kind = request.types.get(name, Kind.WHOLE)
+    domain = None
+    if name in request.categories:
+        domain = read_categories(name, kind, request.categories[name])
+    return Attribute(
+        name=name,
+        kind=kind if domain is None else domain.kind,
+        resolution=Fraction(1),
+        resolution_source=Source.TYPE,
+        domain=domain,
+        of_unit=name in request.unit_attributes,
+    )
+
+
+def _takes(method: Method, attribute: Attribute) -> bool:
+    return method.takes_categories or attribute.kind.is_ranked

@@ -1,0 +1,105 @@
+"""Which methods keep a promise: said before a table is opened, as the request would be judged."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import microveil as mv
+from microveil.methods import METHODS
+from microveil.privacy import Scope
+from microveil.release.coverage import coverage
+from microveil.release.recipe import read_recipe
+
+N_RECORDS = 2000
+ENTRY = {"role": "confidential", "type": "whole number", "bounds": [0, 100]}
+KEPT = {**ENTRY, "role": "non-confidential"}
+RECIPE = {"epsilon": 1.0, "attributes": {"A": ENTRY, "B": ENTRY}}
+LISTED = {"role": "quasi-identifier", "type": "text", "categories": ["f", "m"]}
+
+
+def table():
+    """Two numbers that lie well apart."""
+    draw = np.random.default_rng(4)
+    return {name: draw.permutation(N_RECORDS) // 20 for name in "AB"}
+
+
+def planned(method, scope, steps):
+    """Say whether a request at a scope is refused for the scope, with k where there is one."""
+    k = max(3, method.smallest_k) if method.needs_k else None
+    asked = {"method": method.id, "epsilon": 1, "k": k, "scope": scope, "exact_cells": "allow",
+             "attributes": ["A", "B"], "bounds": {"A": (0, 100), "B": (0, 100)}}  # fmt: skip
+    place = ""
+    try:
+        mv.plan(table(), **asked, **steps)
+    except mv.RequestError as error:
+        place = error.place
+    assert place in {"", "scope"}
+    return not place
+
+
+@pytest.mark.parametrize("scope", list(Scope))
+@pytest.mark.parametrize("method", METHODS.values(), ids=list(METHODS))
+def test_what_is_said_of_a_method_is_what_its_plan_is_refused_or_taken_for(method, scope):
+    """Every choice of its steps, at every scope: no method is offered that would be refused."""
+    found = coverage({**read_recipe(RECIPE), "k": 3}, scope, N_RECORDS)
+    offers = [step for step in method.arguments if step.choices and step.is_step]
+    kept = []
+    for values in product(*(step.choices for step in offers)):
+        steps = dict(zip((step.name for step in offers), values, strict=True))
+        kept.append(planned(method, scope, steps))
+    ways = [way for way in found.ways if way.method == method.id]
+    assert any(kept) == bool(ways)
+    assert (method.id in found.reasons) == (not ways)
+    assert all(kept) == any(not way.steps for way in ways) or len(ways) > 1
+    if ways and not all(kept):
+        assert all(way.steps for way in ways)
+
+
+def test_methods_that_cannot_protect_units_say_why():
+    """In the words that a request with a unit is refused in."""
+    asked = {**read_recipe(RECIPE), "unit": "HOUSEHOLD", "max_rows": 3}
+    found = coverage(asked, "vector", N_RECORDS)
+    assert {way.method for way in found.ways} == {"laplace", "pram", "dp-synthetic"}
+    for name, why in found.reasons.items():
+        with pytest.raises(mv.RequestError) as refused:
+            mv.plan(
+                {**table(), "HOUSEHOLD": np.arange(N_RECORDS)}, method=name, epsilon=1, k=3,
+                attributes="A", bounds={"A": (0, 100)}, unit="HOUSEHOLD", max_rows=3,
+            )  # fmt: skip
+        assert refused.value.rule == why
+
+
+def test_cells_without_a_value_that_are_protected_leave_the_methods_that_can():
+    """All others say that they cannot."""
+    found = coverage({**read_recipe(RECIPE), "missing": "protect"}, "row", N_RECORDS)
+    assert {way.method for way in found.ways} == {"pram", "dp-synthetic"}
+    assert found.reasons["laplace"] == "laplace cannot hide which cells are missing"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{"looked_at": "data"}, {"attributes": {"A": ENTRY, "K": KEPT}}],
+    ids=["looked at", "kept"],
+)  # fmt: skip
+def test_what_a_recipe_says_else_counts(asked):
+    """After a look at figures of the data nothing covers rows; kept columns allow no new table."""
+    found = coverage(read_recipe({**RECIPE, **asked}), "row", N_RECORDS)
+    assert "dp-synthetic" in found.reasons
+    assert not (found.ways and "looked_at" in asked)
+
+
+def test_categories_in_no_order_leave_the_methods_that_take_them():
+    """A method that ranks would protect none of them."""
+    found = coverage(read_recipe({"attributes": {"SEX": LISTED}}), "vector", N_RECORDS)
+    assert {way.method for way in found.ways} == {"kanon-dp", "pram", "dp-synthetic"}
+    ranked = {**LISTED, "ordered": True}
+    found = coverage(read_recipe({"attributes": {"SEX": ranked}}), "vector", N_RECORDS)
+    assert "dp-um" in {way.method for way in found.ways}
+
+
+def test_a_method_of_a_recipe_bears_on_no_other():
+    """Its steps, k and delta are not asked of methods that have none."""
+    chosen = {"method": "dp-synthetic", "delta": 1e-9, "structure": "tree", "isotonic": True}
+    named = coverage({**read_recipe(RECIPE), **chosen}, "row", N_RECORDS)
+    assert named == coverage(read_recipe(RECIPE), "row", N_RECORDS)
