@@ -7,7 +7,8 @@ import pytest
 
 import microveil as mv
 from drafted import ENTRIES, drafted, sent
-from microveil.app.columns_step import column_fields, declare_columns, undeclared
+from microveil.app.columns_step import column_fields, declare_columns, undeclared, with_values
+from microveil.app.drafts import SeenValues
 from microveil.app.forms import Form
 from microveil.release.recipe import read_recipe
 
@@ -110,3 +111,120 @@ def test_remarks_are_shown_without_the_entries_of_a_recipe():
     remarks = ("bounds = [..., ...]  # whole numbers", "categories = [...]  # values seen: 9", "x")
     said = type(column)(**{**{n: getattr(column, n) for n in column.__slots__}, "remarks": remarks})
     assert list(said.said) == ["values seen: 9", "x"]
+
+
+def test_a_step_seen_in_the_decimals_is_proposed_and_fills_in_no_field():
+    """What is read from the data declares nothing, said to be right or not: a person writes it."""
+    column = list(column_fields(drafted()[1]))[1]
+    assert (column.values["resolution"], column.proposed_step) == ("", "0.01")
+    draft, errors = declared(resolution_1=column.values["resolution"])
+    assert list(errors) == ["resolution-1"]
+    assert "INCOME" in undeclared(draft)
+    draft, errors = declared(resolution_1="0.01")
+    assert not errors
+    column = list(column_fields(draft))[1]
+    assert (column.values["resolution"], column.proposed_step) == ("0.01", "")
+
+
+SEEN = ("f", "m", "x")
+
+
+def shown(values=SEEN, entered="f\nm\nx", **recipe):
+    """Return a draft whose column of text was shown, and the form with its values in the field."""
+    _, draft = drafted(**recipe)
+    draft = with_values(draft, "SEX", SeenValues(values=tuple(values), n_values=len(values)))
+    return draft, sent(**{**DOMAINS, "categories_3": entered, "resolution_1": "0.01"})
+
+
+def test_values_that_were_seen_stand_in_the_field_and_declare_nothing():
+    """Neither the column's own box nor all of them takes a list that nobody says anything of."""
+    _, plain = drafted()
+    fields = sent(**{**DOMAINS, "categories_3": ""})
+    object.__setattr__(plain, "entered", fields)
+    draft = with_values(plain, "SEX", SeenValues(values=SEEN, n_values=3))
+    column = list(column_fields(draft, Form(draft.entered)))[3]
+    assert column.values["categories"].split() == list(SEEN)
+    assert column.asks_source
+    assert draft.recipe == plain.recipe
+    for said in ({"all": "yes"}, {"right-3": "yes"}):
+        changed, errors = declare_columns(draft, Form({**draft.entered, **said}))
+        assert list(errors) == ["source-3"] or set(errors) == {"source-3", "resolution-1"}
+        assert "SEX" in undeclared(changed)
+
+
+@pytest.mark.parametrize("source", ["public", "data"])
+def test_a_list_that_was_seen_is_declared_with_what_a_person_says_of_it(source):
+    """As publicly known it is a list like another; as taken from the table the recipe says so."""
+    draft, form = shown()
+    changed, errors = declare_columns(draft, Form({**form, "source-3": source, "right-3": "yes"}))
+    assert not errors
+    entry = changed.recipe["attributes"]["SEX"]
+    assert entry["categories"] == list(SEEN)
+    assert entry.get("categories_from_data", False) == (source == "data")
+    given = read_recipe(changed.recipe)["categories"]["SEX"]
+    assert (type(given).__name__ == "CategoriesFromData") == (source == "data")
+
+
+@pytest.mark.parametrize(
+    ("changed", "wrong"),
+    [({}, "source-3"), ({"source-3": "forged"}, "source-3"),
+     ({"source-3": "data", "ordered-3": "yes"}, "source-3")],
+)  # fmt: skip
+def test_a_list_beside_the_values_of_the_table_says_where_it_comes_from(changed, wrong):
+    """No default; and a list of the table is in no order."""
+    draft, form = shown()
+    _, errors = declare_columns(draft, Form({**form, "right-3": "yes", **changed}))
+    assert list(errors) == [wrong]
+
+
+def test_a_list_of_the_table_reaches_the_guarantee():
+    """The condition is that of `categories_from_data`, and row scope is not covered."""
+    entry = {**ENTRIES["SEX"], "categories": list(SEEN), "categories_from_data": True}
+    recipe = {"method": "pram", "epsilon": 1, "attributes": {"SEX": entry}}
+    table = {"SEX": np.array(["f", "m", "x"] * 20)}
+    found = mv.plan(table, **read_recipe(recipe)).guarantee
+    assert "categories" in {condition.id for condition in found.conditions}
+    assert not found.scopes.row.covered
+    public = {name: said for name, said in entry.items() if name != "categories_from_data"}
+    found = mv.plan(table, **read_recipe({**recipe, "attributes": {"SEX": public}})).guarantee
+    assert "categories" not in {condition.id for condition in found.conditions}
+    assert found.scopes.row.covered
+
+
+def test_what_a_field_cannot_show_of_a_value_stays():
+    """A space around it, a line within it and an empty one: the list is that of the table."""
+    odd = ("", " f", "two\nlines", "\u2028")
+    draft, form = shown(odd, "\r\n f\r\ntwo\r\nlines\r\n\u2028")
+    column = list(column_fields(draft, Form(form)))[3]
+    assert not column.lacking
+    said = {"source-3": "public", "right-3": "yes"}
+    changed, errors = declare_columns(draft, Form({**form, **said}))
+    assert not errors
+    assert changed.recipe["attributes"]["SEX"]["categories"] == list(odd)
+
+
+def test_a_list_that_a_person_wrote_is_not_written_over():
+    """What was seen and is not in it is named beside it."""
+    _, plain = drafted()
+    object.__setattr__(plain, "entered", sent(**DOMAINS))
+    draft = with_values(plain, "SEX", SeenValues(values=SEEN, n_values=3))
+    column = list(column_fields(draft, Form(draft.entered)))[3]
+    assert column.values["categories"].split() == ["f", "m"]
+    assert column.lacking == ["x"]
+
+
+def test_a_column_that_is_left_out_takes_no_list_for_having_been_looked_at():
+    """Looking at its values is no reason to say where they come from."""
+    draft, form = shown()
+    changed, errors = declare_columns(
+        draft, Form({**form, "role-3": "identifier", "right-3": "yes"})
+    )
+    assert not errors
+    assert "categories" not in changed.recipe["attributes"]["SEX"]
+
+
+def test_a_list_that_nobody_asked_to_see_is_declared_as_ever():
+    """A forged word for where it comes from is not taken."""
+    draft, errors = declared(**{"source-3": "data"})
+    assert not errors
+    assert "categories_from_data" not in draft.recipe["attributes"]["SEX"]

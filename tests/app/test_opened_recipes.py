@@ -25,6 +25,12 @@ type = "text"
 categories = [" f", "m", "", "two\\nlines", "\\u2028"]
 ordered = false
 
+[attributes.PLACE]
+role = "quasi-identifier"
+type = "text"
+categories = ["north ", "south"]
+categories_from_data = true
+
 [attributes.ID]
 role = "identifier"
 type = "whole number"
@@ -45,7 +51,7 @@ RECIPES = {
 def walked(text, columns=None, promised=None):
     """Open a recipe, and save both steps as they are shown but for some fields."""
     written, contents = parsed_recipe("ours.toml", text.encode())
-    entries = {name: contents["attributes"][name] for name in ("AGE", "SEX", "ID")}
+    entries = {name: contents["attributes"][name] for name in ("AGE", "SEX", "PLACE", "ID")}
     proposal = drafted(entries)[1].proposal
     draft = Drafts().new("people.csv", (written, contents))
     object.__setattr__(draft, "proposal", proposal)
@@ -115,7 +121,7 @@ def test_a_date_is_a_date_in_each_form_that_is_taken(lower):
 def test_what_parts_cannot_be_asked_is_said(folder):
     """Neither an option for the whole table nor a comparison is for parts: a sentence says so."""
     attributes = tomllib.loads(COLUMNS)["attributes"]
-    del attributes["AGE"]["missing_codes"], attributes["NOT_HERE"]
+    del attributes["AGE"]["missing_codes"], attributes["NOT_HERE"], attributes["PLACE"]
     attributes["SEX"]["categories"] = ["f", "m"]
     parts = {**tomllib.loads(RECIPES["parts"]), "attributes": attributes}
     (folder / "ours.toml").write_text(recipe_text(parts))

@@ -35,6 +35,7 @@ def test_every_sentence_that_is_asked_for_is_there():
         "result.",
         "missing_cells.",
         "models.",
+        "sources.",
     }:
         assert texts()(name)
 

@@ -238,3 +238,34 @@ def test_a_proposed_recipe_says_the_version_of_the_program():
 
     written = tomllib.loads(propose_recipe(mv.invented_people(20)))["microveil"]
     assert version("microveil").split(".")[:2] == written.split(".")
+
+
+TEXT = {"role": "quasi-identifier", "type": "text"}
+LISTED = {**TEXT, "categories": ["north", "south"]}
+
+
+def test_a_list_that_a_recipe_says_was_read_from_the_data_is_one():
+    """Its guarantee is that of `categories_from_data`; a flag of categories declares another."""
+    table = {"REGION": np.array(["north", "south"] * 20)}
+    recipe = {"method": "pram", "epsilon": 1,
+              "attributes": {"REGION": {**LISTED, "categories_from_data": True}}}  # fmt: skip
+    found = mv.plan(table, recipe=recipe).guarantee
+    seen = mv.plan(
+        table, method="pram", epsilon=1, attributes="REGION",
+        categories=mv.categories_from_data(table), types={"REGION": "text"},
+    )  # fmt: skip
+    assert found == seen.guarantee
+    assert "categories" in {condition.id for condition in found.conditions}
+    other = mv.plan(table, recipe=recipe, categories={"REGION": ["north", "south", "west"]})
+    assert "categories" not in {condition.id for condition in other.guarantee.conditions}
+
+
+@pytest.mark.parametrize(
+    "entry", [{**TEXT, "categories_from_data": True},
+              {**LISTED, "ordered": True, "categories_from_data": True}],
+    ids=["no list", "ordered"],
+)  # fmt: skip
+def test_only_a_list_in_no_order_can_be_read_from_the_data(entry):
+    """An order is a person's, and what is no list was read from nowhere."""
+    with pytest.raises(mv.RequestError, match="read from the data"):
+        read_recipe({"attributes": {"REGION": entry}})

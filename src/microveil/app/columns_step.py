@@ -1,33 +1,47 @@
 """The columns: what each is to whoever would find a person, and what it may hold.
 
 What `inspect` proposes is shown as a proposal. It goes into the recipe where a person says that
-it is right, column by column or all at once, and not before.
+it is right, column by column or all at once, and not before. The step that decimals are rounded to
+is read from the data where nobody declares it: it is proposed beside its field, which stays empty.
+The values of a column are shown where a person asks for them, and a list of them is declared where
+one says in so many words that it is publicly known, or that it is taken from the table.
 """
 
 import datetime
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from microveil.app.drafts import Draft
+from microveil.app.drafts import Draft, SeenValues
 from microveil.app.forms import Errors, Form
 from microveil.arguments.registry import arguments
 from microveil.errors import RequestError
 from microveil.release.domains import read_bounds, read_categories, read_resolution
 from microveil.schema import COLUMN_KINDS, Kind, Ordered, Role
 
-__all__ = ["ColumnFields", "column_fields", "declare_columns", "undeclared"]
+__all__ = [
+    "ColumnFields",
+    "column_fields",
+    "declare_columns",
+    "entering",
+    "undeclared",
+    "with_values",
+    "without_entered",
+]
 
 PROTECTED = (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL)
-# Entries of a recipe that the form has fields for.
-OWN = ("role", "type", "resolution", "bounds", "categories", "ordered", "missing_codes")
 # The fields that stand for entries.
+DOMAIN = ("bounds", "categories", "ordered", "categories_from_data")
 FIELDS_OF = {
     ("resolution",): ("resolution",),
-    ("bounds", "categories", "ordered"): ("lower", "upper", "categories", "ordered"),
+    DOMAIN: ("lower", "upper", "categories", "ordered", "source"),
     ("missing_codes",): ("codes",),
 }
+# Entries of a recipe that the form has fields for.
+OWN = ("role", "type", *(name for names in FIELDS_OF for name in names))
+# Where a list of categories comes from, as a person says.
+PUBLIC, FROM_DATA = "public", "data"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,9 +58,15 @@ class ColumnFields:
         What stands in each field.
     is_declared, is_proposed : bool
         Whether its entry is in the recipe; whether what is shown is a proposal.
+    is_right : bool
+        Whether it is said to be right, in the recipe or as sent.
     remarks : tuple of str
     stood : dict
         Its entry as declared, else as proposed.
+    proposed_step : str
+        The step to round to that is proposed for a blank, empty where none is.
+    seen_values : SeenValues or None
+        Its values, where a person asked to see them.
     """
 
     number: int
@@ -55,8 +75,11 @@ class ColumnFields:
     values: Mapping[str, str]
     is_declared: bool
     is_proposed: bool
+    is_right: bool
     remarks: tuple[str, ...]
     stood: Mapping[str, Any]
+    proposed_step: str = ""
+    seen_values: SeenValues | None = None
 
     @property
     def said(self) -> Iterator[str]:
@@ -72,6 +95,34 @@ class ColumnFields:
         """Whether it is to be protected, and so needs a domain."""
         return self.values["role"] in PROTECTED
 
+    @property
+    def has_text(self) -> bool:
+        """Whether the table holds text there, whose values can be asked for."""
+        return self.seen == Kind.OTHER.value
+
+    @property
+    def asks_source(self) -> bool:
+        """Whether a person must say where its list of categories comes from."""
+        shown = self.seen_values is not None and bool(self.seen_values.values)
+        return shown or bool(self.stood.get("categories_from_data"))
+
+    @property
+    def lists_what_was_seen(self) -> bool:
+        """Whether the values that were seen stand in its field, and no others."""
+        seen = "" if self.seen_values is None else "\n".join(self.seen_values.values)
+        return bool(seen) and _text(self.values["categories"]) == _text(seen)
+
+    @property
+    def lacking(self) -> list[str]:
+        """The values that were seen and are not in its list."""
+        if self.seen_values is None or self.lists_what_was_seen:
+            return []
+        listed = {
+            *_listed(self.values["categories"]),
+            *map(_word, self.stood.get("categories", ())),
+        }
+        return [value for value in self.seen_values.values if value.strip() not in listed]
+
     def field(self, name: str) -> str:
         """Return the name of one of its fields in the form."""
         return f"{name}-{self.number}"
@@ -84,20 +135,56 @@ def column_fields(draft: Draft, form: Form | None = None) -> Iterator[ColumnFiel
         return
     for number, (name, seen) in enumerate(proposal.kinds.items()):
         declared = draft.declared(name)
-        entry = proposal.entries.get(name, {}) if declared is None else declared
-        values = _written(entry)
-        if form is not None and f"role-{number}" in form:
-            values = {field: form[f"{field}-{number}"] for field in values}
-        yield ColumnFields(
+        proposed = dict(proposal.entries.get(name, {}))
+        step = proposed.pop("resolution", "") if declared is None else ""
+        entry = proposed if declared is None else declared
+        column = ColumnFields(
             number=number,
             name=name,
             seen=seen,
-            values=values,
+            values=_written(entry),
             is_declared=declared is not None,
             is_proposed=declared is None,
+            is_right=declared is not None or (form is not None and f"right-{number}" in form),
             remarks=proposal.remarks.get(name, ()),
             stood=entry,
+            proposed_step=str(step),
+            seen_values=draft.values.get(name),
         )
+        yield column if form is None else replace(column, values=_as_sent(column, form))
+
+
+def _as_sent(column: ColumnFields, form: Form) -> dict[str, str]:
+    """Return the fields of a column as they were sent, in place of those that it has."""
+    if column.field("role") not in form:
+        return {**column.values}
+    sent = {name: form[column.field(name)] for name in column.values}
+    return sent if column.asks_source else {**sent, "source": column.values["source"]}
+
+
+def entering(draft: Draft, form: Form, column: str) -> Draft:
+    """Keep what was sent with a request for the values of a column: it declares nothing."""
+    entered = {name: form[name] for name in form.fields if name not in ("version", "values")}
+    others = {name: seen for name, seen in draft.values.items() if name != column}
+    return replace(draft, entered=entered, values=others)
+
+
+def without_entered(draft: Draft) -> Draft:
+    """Forget what was sent and not saved, and a request for values that came to nothing."""
+    works = {kind: work for kind, work in draft.works.items() if kind != "list"}
+    return replace(draft, entered=None, works=works)
+
+
+def with_values(draft: Draft, name: str, found: SeenValues) -> Draft:
+    """Put the values of a column beside it, and into its list where nobody wrote one.
+
+    They are what a person looks at, and declare nothing.
+    """
+    entered = {**(draft.entered or {})}
+    for column in column_fields(draft, Form(entered)):
+        if column.name == name and not column.values["categories"]:
+            entered[column.field("categories")] = "\n".join(found.values)
+    return replace(draft, values={**draft.values, name: found}, entered=entered)
 
 
 def undeclared(draft: Draft) -> list[str]:
@@ -158,8 +245,13 @@ def _written(entry: Mapping[str, Any]) -> dict[str, str]:
         "upper": str(upper),
         "categories": "\n".join(map(_word, entry.get("categories") or ())),
         "ordered": "yes" if entry.get("ordered") else "",
+        "source": FROM_DATA if entry.get("categories_from_data") else _known(entry),
         "codes": "\n".join(map(_word, entry.get("missing_codes") or ())),
     }
+
+
+def _known(entry: Mapping[str, Any]) -> str:
+    return PUBLIC if entry.get("categories") else ""
 
 
 def _word(value: object) -> str:
@@ -188,7 +280,7 @@ def _entry(column: ColumnFields, errors: Errors) -> dict[str, Any] | None:
             "Decimals are rounded to a step: write the one that matters, 0.01 for cents.",
         )
     entry.update(_domain(column, kind, errors))
-    if codes := Form({"codes": values["codes"]}).lines("codes"):
+    if codes := _listed(values["codes"]):
         entry["missing_codes"] = [_code(code, kind) for code in codes]
         with errors.beside(column.field("codes")):
             _argument("missing_codes").checked({column.name: entry["missing_codes"]})
@@ -197,20 +289,11 @@ def _entry(column: ColumnFields, errors: Errors) -> dict[str, Any] | None:
 
 def _domain(column: ColumnFields, kind: Kind, errors: Errors) -> dict[str, Any]:
     """Read what values a column may have: categories that are listed, else bounds."""
-    values = column.values
-    listed = Form({"categories": values["categories"]}).lines("categories")
-    ends = values["lower"], values["upper"]
+    listed, ends = _categories_of(column), (column.values["lower"], column.values["upper"])
     if listed and any(ends):
         errors.add(column.field("categories"), "One attribute has bounds or categories: empty one.")
     elif listed:
-        is_ordered = bool(values["ordered"])
-        with errors.beside(column.field("categories")):
-            given = Ordered(tuple(listed)) if is_ordered else listed
-            found = read_categories(column.name, kind, given)
-            return {
-                "categories": list(found.values),
-                **({"ordered": True} if is_ordered else {}),
-            }
+        return _declared_list(column, kind, listed, errors)
     elif any(ends):
         with errors.beside(column.field("lower")):
             if kind is Kind.OTHER:
@@ -228,6 +311,45 @@ def _domain(column: ColumnFields, kind: Kind, errors: Errors) -> dict[str, Any]:
             "never those of the table, or leave the column out.",
         )
     return {}
+
+
+def _categories_of(column: ColumnFields) -> list[str]:
+    """Return the categories in a column's field, as they were seen where they are the same."""
+    if column.asks_source and not (column.wants_domain or column.values["source"]):
+        return []  # they were looked at, and a column that is left out needs no list
+    if column.seen_values is not None and column.lists_what_was_seen:
+        return list(column.seen_values.values)
+    return _listed(column.values["categories"])
+
+
+def _declared_list(
+    column: ColumnFields, kind: Kind, listed: list[str], errors: Errors
+) -> dict[str, Any]:
+    """Read a list of categories: one beside the values of the table says where it comes from."""
+    source, is_ordered = column.values["source"], bool(column.values["ordered"])
+    if column.asks_source and source not in (PUBLIC, FROM_DATA):
+        errors.add(column.field("source"), "Say where the list of categories comes from.")
+        return {}
+    if source == FROM_DATA and is_ordered:
+        errors.add(
+            column.field("source"),
+            "A list that is taken from the table is in no order: leave the order out, or declare "
+            "the list as publicly known.",
+        )
+        return {}
+    with errors.beside(column.field("categories")):
+        given = Ordered(tuple(listed)) if is_ordered else listed
+        found = read_categories(column.name, kind, given)
+        return {
+            "categories": list(found.values),
+            **({"ordered": True} if is_ordered else {}),
+            **({"categories_from_data": True} if source == FROM_DATA else {}),
+        }
+    return {}
+
+
+def _listed(text: str) -> list[str]:
+    return Form({"lines": text}).lines("lines")
 
 
 def _number(text: str) -> int | float:

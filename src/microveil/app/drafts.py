@@ -9,7 +9,7 @@ from typing import Any
 from microveil.errors import RequestError
 from microveil.files.address import address_of
 
-__all__ = ["Draft", "Drafts", "Proposal", "StaleDraftError"]
+__all__ = ["Draft", "Drafts", "Proposal", "SeenValues", "StaleDraftError"]
 
 # So many drafts are kept; of more the one that was changed longest ago is forgotten.
 MOST_DRAFTS = 50
@@ -50,6 +50,21 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SeenValues:
+    """The different values of a column that a person asked to see.
+
+    Attributes
+    ----------
+    values : tuple of str
+        None of them where there are more than are shown.
+    n_values : int
+    """
+
+    values: tuple[str, ...]
+    n_values: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
     """A table, and the recipe that is being written for it.
 
@@ -73,6 +88,11 @@ class Draft:
         The work in the background of each kind that was started last.
     worked_on : dict of str
         The recipe that each of them was started with.
+    values : dict of str
+        By column what was asked to be seen of its values.
+    entered : dict of str or None
+        The fields of the columns that were sent with such a request: they declare nothing, and
+        are shown again.
     """
 
     id: str
@@ -84,6 +104,8 @@ class Draft:
     seen: frozenset[str] = frozenset()
     works: Mapping[str, str] = field(default_factory=dict)
     worked_on: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    values: Mapping[str, SeenValues] = field(default_factory=dict, repr=False)
+    entered: Mapping[str, str] | None = field(default=None, repr=False)
 
     @property
     def columns(self) -> list[str]:

@@ -4,7 +4,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from microveil.app.columns_step import column_fields, declare_columns, undeclared
+from microveil.app.columns_step import (
+    column_fields,
+    declare_columns,
+    entering,
+    undeclared,
+    without_entered,
+)
 from microveil.app.drafts import Draft, StaleDraftError
 from microveil.app.forms import Errors, Form
 from microveil.app.promise_step import (
@@ -17,7 +23,9 @@ from microveil.app.promise_step import (
 )
 from microveil.app.recipes import recipe_text
 from microveil.app.site import Site, recipe_file, site_of
+from microveil.app.values_shown import listed, looked_at_values
 from microveil.app.work_pages import looked_at_table, work_of
+from microveil.errors import RequestError
 from microveil.methods import METHODS
 from microveil.privacy import Scope
 from microveil.release.recipe import read_recipe
@@ -27,7 +35,12 @@ __all__ = ["ROUTES"]
 
 
 def _columns(
-    site: Site, draft: Draft, form: Form | None = None, errors: Errors | None = None
+    site: Site,
+    draft: Draft,
+    form: Form | None = None,
+    errors: Errors | None = None,
+    *,
+    was_saved: bool = False,
 ) -> Response:
     columns = list(column_fields(draft, form))
     return site.page(
@@ -38,10 +51,10 @@ def _columns(
         step="columns",
         errors=errors or Errors(),
         columns=columns,
-        left=undeclared(draft) if form is not None and not errors else [],
+        left=undeclared(draft) if was_saved and not errors else [],
         roles=list(Role),
         kinds=list(COLUMN_KINDS),
-        work=work_of(site, draft, "inspect"),
+        work=work_of(site, draft, "list") or work_of(site, draft, "inspect"),
     )
 
 
@@ -69,8 +82,8 @@ def _promise(
 
 async def _show_columns(request: Request) -> Response:
     site = site_of(request)
-    draft = looked_at_table(site, site.draft(request))
-    return _columns(site, draft)
+    draft = looked_at_values(site, looked_at_table(site, site.draft(request)))
+    return _columns(site, draft, None if draft.entered is None else Form(draft.entered))
 
 
 async def _change_columns(request: Request) -> Response:
@@ -85,9 +98,30 @@ async def _change_columns(request: Request) -> Response:
         )
     except StaleDraftError as error:
         return site.stale(draft, "columns", error)
+    draft = site.drafts.note(draft.id, without_entered)
     if errors or undeclared(draft):
-        return _columns(site, draft, form, errors)
+        return _columns(site, draft, form, errors, was_saved=True)
     return site.to(draft, "promise")
+
+
+async def _list_values(request: Request) -> Response:
+    """Show the values of one column of text, where a person asks for them."""
+    site = site_of(request)
+    form, draft = await site.form(request), site.draft(request)
+    asked = (
+        c for c in column_fields(draft, form) if c.has_text and f"{c.number}" == form["values"]
+    )
+    column = next(asked, None)
+    if column is None:
+        rule = "values are listed of columns of text, and the table has none of this number"
+        raise RequestError("column", rule, "go back to the columns, and choose one of those shown")
+    try:
+        site.drafts.check(draft.id, site.version(form))
+    except StaleDraftError as error:
+        return site.stale(draft, "columns", error)
+    draft = site.drafts.note(draft.id, lambda one: entering(one, form, column.name))
+    listed(site, draft, column.name, Form({"codes": column.values["codes"]}).lines("codes"))
+    return site.to(draft, "columns")
 
 
 async def _show_promise(request: Request) -> Response:
@@ -120,6 +154,7 @@ async def _recipe(request: Request) -> Response:
 ROUTES = (
     Route("/drafts/{draft}/columns", _show_columns),
     Route("/drafts/{draft}/columns", _change_columns, methods=["POST"]),
+    Route("/drafts/{draft}/values", _list_values, methods=["POST"]),
     Route("/drafts/{draft}/promise", _show_promise),
     Route("/drafts/{draft}/promise", _change_promise, methods=["POST"]),
     Route("/drafts/{draft}/recipe.toml", _recipe),

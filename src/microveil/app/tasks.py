@@ -15,7 +15,17 @@ from microveil.errors import RequestError
 if TYPE_CHECKING:
     from microveil.privacy import Guarantee
 
-__all__ = ["OPTIONS", "TASKS", "Say", "Task", "advised", "compared", "inspected", "protected"]
+__all__ = [
+    "OPTIONS",
+    "TASKS",
+    "Say",
+    "Task",
+    "advised",
+    "compared",
+    "inspected",
+    "listed",
+    "protected",
+]
 
 Say = Callable[[Mapping[str, Any]], None]
 Task = Mapping[str, Any]
@@ -107,6 +117,41 @@ def _likely_unit(recipe: str) -> str | None:
     """Return the column that a comment of a proposed recipe offers as the unit."""
     said = (line[2:] for line in recipe.splitlines() if line.startswith("# unit = "))
     return next((str(tomllib.loads(line)["unit"]) for line in said), None)
+
+
+def listed(task: Task, say: Say) -> dict[str, Any]:
+    """List the different values of a column of text: what `inspect --show-values` shows of it.
+
+    Parameters
+    ----------
+    task : dict
+        ``path``, ``column`` and, where they are said, ``file`` as for `inspected`,
+        ``missing_codes`` of columns and ``missing_values``.
+    say : callable
+        Gets the progress.
+
+    Returns
+    -------
+    dict
+        ``column``, its ``values``, and how many there are in ``n_values``: of more than `inspect`
+        shows none is listed.
+    """
+    from microveil.commands.seen_values import categories_of_file
+    from microveil.files.text import text_format
+    from microveil.release.proposal import MOST_CATEGORIES
+
+    say({"progress": "reading the table"})
+    written = {"separator": None, "decimal": ".", "encoding": "utf-8", **(task.get("file") or {})}
+    column = str(task["column"])
+    seen = categories_of_file(
+        task["path"],
+        text_format(**written),
+        column,
+        missing_codes=task.get("missing_codes"),
+        missing_values=task.get("missing_values"),
+    )
+    shown = seen if len(seen) <= MOST_CATEGORIES else []
+    return {"column": column, "n_values": len(seen), "values": shown}
 
 
 def advised(task: Task, say: Say) -> dict[str, Any]:
@@ -242,6 +287,7 @@ def protected(task: Task, say: Say) -> dict[str, Any]:
 
 TASKS: Mapping[str, Callable[[Task, Say], dict[str, Any]]] = {
     "inspect": inspected,
+    "list": listed,
     "advise": advised,
     "compare": compared,
     "protect": protected,

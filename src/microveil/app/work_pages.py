@@ -25,10 +25,16 @@ from microveil.errors import MicroveilError, RequestError
 from microveil.files.address import shown
 from microveil.release.recipe import file_of_recipe
 
-__all__ = ["ROUTES", "inspected", "looked_at_table", "work_of"]
+__all__ = ["ROUTES", "found_of", "inspected", "looked_at_table", "started", "work_of"]
 
 # The page of each kind of work, to which a cancelled one goes back.
-PAGES = {"inspect": "columns", "advise": "trade-off", "compare": "trade-off", "protect": "release"}
+PAGES = {
+    "inspect": "columns",
+    "list": "columns",
+    "advise": "trade-off",
+    "compare": "trade-off",
+    "protect": "release",
+}
 STEPS_OF_METHODS = ("partition", "sensitivity", "composition")
 # What an option says in place of what was asked for.
 CHOICES = ("method", "k", *STEPS_OF_METHODS, "delta")
@@ -48,16 +54,23 @@ def started(site: Site, draft: Draft, task: Mapping[str, Any]) -> Draft:
     kind = str(task["task"])
     under_way = work_of(site, draft, kind)
     if under_way is not None and not under_way.state.is_end and not under_way.is_stopping:
-        if kind == "protect" or draft.worked_on.get(kind) == task.get("recipe", {}):
+        if kind == "protect" or draft.worked_on.get(kind) == _asked(task):
             return draft
         site.works.cancel(under_way.id)
     work = site.works.start(task)
 
     def noted(one: Draft) -> Draft:
-        worked_on = {**one.worked_on, kind: task.get("recipe", {})}
+        worked_on = {**one.worked_on, kind: _asked(task)}
         return replace(one, works={**one.works, kind: work.id}, worked_on=worked_on)
 
     return site.drafts.note(draft.id, noted)
+
+
+def _asked(task: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what a task is for: its recipe, or the column that is asked for."""
+    column = {"column": task["column"]} if "column" in task else {}
+    asked: Mapping[str, Any] = task.get("recipe", column)
+    return asked
 
 
 def work_of(site: Site, draft: Draft, kind: str) -> Work | None:

@@ -17,6 +17,8 @@ Attributes with the role quasi-identifier or confidential are protected if they 
 or text with its list of categories (``ordered = true`` where their order means something; in
 no order for pram alone), and left out otherwise; non-confidential ones are kept as they are;
 identifiers, weights and attributes that the recipe does not name are left out.
+``categories_from_data = true`` says of a list of categories that it was read from the data, as
+`categories_from_data` reads them: the guarantee then says so.
 
 ``[[parts]]``, each with its ``attributes``, ``method``, ``k``, ``epsilon`` and steps, protect
 attributes by methods of their own in one release, see `parts`; ``shuffle = true`` releases a
@@ -41,6 +43,7 @@ from typing import Any, Literal
 from microveil.arguments import Argument, arguments
 from microveil.errors import FileError, RequestError, stands_alone
 from microveil.schema import Kind, Ordered, Role
+from microveil.table import CategoriesFromData
 
 __all__ = ["file_of_recipe", "merged", "read_recipe", "roles_of_recipe"]
 
@@ -69,7 +72,7 @@ def _form(known: tuple[Argument[Any], ...]) -> Any:
             )
             if argument.of_part:
                 of_part[argument.name] = (entry.type | None, None)
-    of_attribute["ordered"] = (bool | None, None)
+    of_attribute["ordered"] = of_attribute["categories_from_data"] = (bool | None, None)
     attribute = made("Attribute", **of_attribute)
     top["attributes"] = (GenericAlias(dict, (str, attribute)), {})
     part = made("Part", **of_part)
@@ -151,7 +154,19 @@ def read_recipe(recipe: str | Path | Mapping[str, Any]) -> dict[str, Any]:
                 "it says of categories whether their order means something, and none are listed",
                 "list them as categories, or leave it out",
             )
+        if entry.get("categories_from_data"):
+            _check_read_off(name, entry)
     return asked
+
+
+def _check_read_off(name: str, entry: Mapping[str, Any]) -> None:
+    """Refuse to take for read from the data what is no list, or one in an order."""
+    if "categories" not in entry or entry.get("ordered"):
+        raise RequestError(
+            f"recipe, entry 'attributes.{name}.categories_from_data'",
+            "it says of a list of categories, in no order, that it was read from the data",
+            "list the categories, without ordered = true, or leave it out",
+        )
 
 
 def _check_parts(
@@ -316,13 +331,17 @@ def _of_attributes(
         key = (argument.entry and argument.entry.name) or argument.name
         values = {n: given[n][key] for n in chosen if given[n].get(key) is not None}
         if argument.name == "categories":
-            values = {
-                name: Ordered(tuple(listed)) if entries[name].get("ordered") else listed
-                for name, listed in values.items()
-            }
+            values = {name: _marked(listed, entries[name]) for name, listed in values.items()}
         if values:
             asked[argument.name] = values
     return asked
+
+
+def _marked(listed: Any, entry: Mapping[str, Any]) -> Any:
+    """Mark a list of categories as ordered, or as read from the data."""
+    if entry.get("categories_from_data"):
+        return CategoriesFromData(listed)
+    return Ordered(tuple(listed)) if entry.get("ordered") else listed
 
 
 def _protected(entries: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:

@@ -1,0 +1,205 @@
+"""The values of a column: shown to a person who asks for them, one column at a time."""
+
+import html
+import re
+import tomllib
+
+import pytest
+
+from microveil.app.tasks import listed
+from microveil.errors import DataError
+from visited import DECLARED, PROMISED, on, opened, saved, version
+
+pytestmark = pytest.mark.usefixtures("instantly")
+HOSTILE = [
+    "</textarea><script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "{{7*7}}",
+    "=1+1",
+]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A table with two columns of text, one of them somebody's secrets."""
+    lines = ["ID,REGION,SECRET,NAME"]
+    lines += [f"{n},{['north', 'south'][n % 2]},secret{n % 3},person {n}" for n in range(1100)]
+    (tmp_path / "people.csv").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+async def asked_for(ask, draft, number, **fields):
+    """Ask for the values of a column; return the answer and the page after it."""
+    shown = await ask("GET", f"{draft}/columns")
+    form = {"version": version(shown), "values": number, **sent(shown), **fields}
+    answer = await ask("POST", f"{draft}/values", form)
+    return answer, await ask("GET", f"{draft}/columns")
+
+
+def sent(shown):
+    """Return the fields of the columns as a page has them, those that are chosen from."""
+    chosen = re.findall(r'<select id="([\w-]+)".*?value="([^"]*)" selected', shown.text, re.DOTALL)
+    return dict(chosen)
+
+
+def field(shown, name):
+    """Return what stands in a field of several lines."""
+    found = re.search(rf'<textarea id="{name}"[^>]*>\n(.*?)</textarea>', shown.text, re.DOTALL)
+    return html.unescape(found[1])
+
+
+def test_no_page_shows_a_value_unasked(folder):
+    """Names, kinds and counts are shown, whatever step is looked at."""
+
+    async def visit(ask):
+        draft = await opened(ask)
+        pages = [await ask("GET", f"{draft}/{step}") for step in ("file", "columns", "promise")]
+        return "".join(page.text for page in pages)
+
+    shown = on(folder, visit)
+    assert "REGION" in shown
+    assert not re.search("north|secret|person 1", shown)
+
+
+def test_the_values_of_the_column_that_is_asked_for_are_shown_and_of_no_other(folder):
+    """In its field, where a person confirms them; the recipe stays as it was."""
+
+    async def visit(ask):
+        draft = await opened(ask)
+        before = await ask("GET", f"{draft}/recipe.toml")
+        answer, shown = await asked_for(ask, draft, "1", **{"lower-0": "7"})
+        return answer, shown, before.text == (await ask("GET", f"{draft}/recipe.toml")).text
+
+    answer, shown, is_same = on(folder, visit)
+    assert answer.status == 303
+    assert field(shown, "categories-1").split() == ["north", "south"]
+    assert 'name="source-1" value="public"' in shown.text
+    assert 'id="lower-0" name="lower-0" value="7"' in shown.text
+    assert "secret" not in shown.text
+    assert "source-2" not in shown.text
+    assert is_same
+
+
+def test_what_is_shown_is_declared_only_with_a_word_on_where_it_comes_from(folder):
+    """By the pages: refused without, and with it the recipe says it."""
+
+    async def visit(ask):
+        draft = await opened(ask)
+        _, shown = await asked_for(ask, draft, "1")
+        form = {**sent(shown), "categories-1": field(shown, "categories-1"), "right-1": "yes"}
+        refused = await ask("POST", f"{draft}/columns", {"version": version(shown), **form})
+        empty = (await ask("GET", f"{draft}/recipe.toml")).text
+        form["source-1"] = "data"
+        await saved(ask, draft, "columns", form)
+        return refused, empty, tomllib.loads((await ask("GET", f"{draft}/recipe.toml")).text)
+
+    refused, empty, recipe = on(folder, visit)
+    assert refused.status == 422
+    assert "Say where the list of categories comes from." in refused.text
+    assert "north" not in empty
+    assert recipe["attributes"]["REGION"]["categories_from_data"] is True
+
+
+def test_of_too_many_values_none_is_shown(folder):
+    """As `inspect` has it: how many there are is said."""
+
+    async def visit(ask):
+        draft = await opened(ask)
+        return (await asked_for(ask, draft, "3"))[1].text
+
+    shown = on(folder, visit)
+    assert "1,100 different values" in shown
+    assert "person 1" not in shown
+
+
+def test_values_are_text_wherever_they_stand(folder):
+    """Markup, script and a template's braces in a value are shown and never carried out."""
+    cells = ['"' + value.replace('"', '""') + '"' for value in HOSTILE]
+    (folder / "people.csv").write_text("ID,X\n" + "".join(f"1,{cell}\n" for cell in cells))
+
+    async def visit(ask):
+        draft = await opened(ask)
+        _, shown = await asked_for(ask, draft, "1", **{"categories-1": "one\ntwo"})
+        _, filled = await asked_for(ask, await opened(ask), "1")
+        return shown, filled
+
+    beside, filled = on(folder, visit)
+    for shown in (beside, filled):
+        assert "<script>alert" not in shown.text
+        assert "<img" not in shown.text
+        assert "&lt;/textarea&gt;&lt;script&gt;alert(1)&lt;/script&gt;" in shown.text
+        assert "{{7*7}}" in shown.text
+    assert sorted(field(filled, "categories-1").splitlines()) == sorted(HOSTILE)
+
+
+@pytest.mark.parametrize("number", ["0", "9", "-1", "x", "REGION", "", "1" * 5000, "\u0661"])
+def test_a_forged_column_shows_nothing(folder, number):
+    """Numbers of no column, of one without text and what is no number: a sentence, no value."""
+
+    async def visit(ask):
+        draft = await opened(ask)
+        return await asked_for(ask, draft, number)
+
+    answer, shown = on(folder, visit)
+    assert answer.status == 422
+    assert "columns of text" in answer.text
+    assert "north" not in shown.text
+
+
+def test_of_two_tabs_the_second_shows_nothing(folder):
+    """A page that was shown for another version of the recipe asks for nothing."""
+
+    async def visit(ask):
+        draft = await opened(ask)
+        stale = version(await ask("GET", f"{draft}/columns"))
+        right = {"role-0": "identifier", "type-0": "whole number", "right-0": "yes"}
+        await saved(ask, draft, "columns", right)
+        answer = await ask("POST", f"{draft}/values", {"version": stale, "values": "1"})
+        return answer, await ask("GET", f"{draft}/columns")
+
+    answer, shown = on(folder, visit)
+    assert answer.status == 409
+    assert "north" not in shown.text
+
+
+def test_an_address_alone_shows_nothing(folder):
+    """Values are asked for by a form: following a link is no request for them."""
+
+    async def visit(ask):
+        draft = await opened(ask)
+        return await ask("GET", f"{draft}/values?values=1")
+
+    assert on(folder, visit).status in {404, 405}
+
+
+def test_a_code_for_a_missing_value_is_none_of_the_values(folder):
+    """As it is declared beside it."""
+
+    async def visit(ask):
+        draft = await opened(ask)
+        return (await asked_for(ask, draft, "2", **{"codes-2": "secret1"}))[1]
+
+    assert field(on(folder, visit), "categories-2").split() == ["secret0", "secret2"]
+
+
+def test_a_column_that_is_gone_is_refused_by_name(folder):
+    """The table may have changed since it was looked at."""
+    with pytest.raises(DataError, match="columns of text"):
+        listed({"path": f"{folder / 'people.csv'}", "column": "GONE"}, lambda _said: None)
+
+
+def test_values_are_no_figures_to_choose_a_method_by(folder):
+    """Of a list a person says where it is from; nothing else is taken to be chosen by it."""
+
+    async def visit(ask):
+        draft = await opened(ask)
+        await asked_for(ask, draft, "1")
+        await saved(ask, draft, "columns", {**DECLARED, "role-1": "identifier", "type-1": "text",
+                                            "lower-1": "", "upper-1": "", "role-3": "identifier",
+                                            "type-3": "text"})  # fmt: skip
+        await saved(ask, draft, "promise", PROMISED)
+        return tomllib.loads((await ask("GET", f"{draft}/recipe.toml")).text)
+
+    recipe = on(folder, visit)
+    assert recipe["scope"] == "vector"
+    assert "looked_at" not in recipe
