@@ -88,6 +88,8 @@ class Draft:
         The work in the background of each kind that was started last.
     worked_on : dict of str
         The recipe that each of them was started with.
+    saved : dict of str
+        The text of each recipe that was saved from it, by its path.
     values : dict of str
         By column what was asked to be seen of its values.
     entered : dict of str or None
@@ -104,6 +106,7 @@ class Draft:
     seen: frozenset[str] = frozenset()
     works: Mapping[str, str] = field(default_factory=dict)
     worked_on: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    saved: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, SeenValues] = field(default_factory=dict, repr=False)
     entered: Mapping[str, str] | None = field(default=None, repr=False)
 

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from microveil.app import file_pages, recipe_pages, work_pages
+from microveil.app import file_pages, recipe_pages, saving_pages, work_pages
 from microveil.app.places import Folder
 from microveil.app.site import Site
 from microveil.app.work import Works
@@ -49,6 +49,7 @@ def application(folder: Folder) -> Starlette:
         routes=[
             *file_pages.ROUTES,
             *recipe_pages.ROUTES,
+            *saving_pages.ROUTES,
             *work_pages.ROUTES,
             Mount("/static", StaticFiles(directory=str(files("microveil.app") / "static"))),
         ],

@@ -1,6 +1,7 @@
 """What the page may open: files below the folder that it was started for, and files named then."""
 
 import os
+import secrets
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from pathlib import Path
 
 from microveil.errors import FileError
 from microveil.files import format_of
+from microveil.files.folders import rename_new
 from microveil.text import readable
 
 __all__ = ["Folder", "Listing"]
@@ -163,8 +165,41 @@ class Folder:
         place = around / steps[-1]
         for taken in (place, place.with_name(f"{place.name}-custodian")):
             if os.path.lexists(taken):
-                rule = f"nothing is overwritten, and {_shown(taken.name)} is there already"
-                raise FileError(_shown(name), rule, "choose another name")
+                raise _taken(name, taken.name)
+        return place
+
+    def write_new(self, name: str, text: str) -> Path:
+        """Write a new file, whole or not at all; nothing is overwritten, and no link followed.
+
+        Parameters
+        ----------
+        name : str
+            As for `place_for`.
+        text : str
+            Written in UTF-8.
+
+        Raises
+        ------
+        FileError
+            As `place_for`, or if it cannot be written: nothing is left behind.
+        """
+        place = self.place_for(name)
+        # Hidden until it is whole; no name of a person's is as long as the system allows.
+        part = place.with_name(f".recipe.{secrets.token_hex(8)}")
+        try:
+            try:
+                with part.open("xb") as file:
+                    file.write(text.encode())
+                    file.flush()
+                    os.fsync(file.fileno())
+                rename_new(part, place)
+            finally:
+                part.unlink(missing_ok=True)
+        except FileExistsError:
+            raise _taken(name, place.name) from None
+        except OSError as error:
+            rule = f"it must be possible to write it, and the system says: {error.strerror}"
+            raise FileError(_shown(name), rule, "check name, rights and room") from None
         return place
 
     def _below(self, place: str, steps: list[str]) -> Path:
@@ -257,6 +292,11 @@ def _is_text(name: object) -> bool:
         return isinstance(name, str) and bool(name.encode() or True)
     except UnicodeEncodeError:
         return False
+
+
+def _taken(name: str, taken: str) -> FileError:
+    rule = f"nothing is overwritten, and {_shown(taken)} is there already"
+    return FileError(_shown(name), rule, "choose another name")
 
 
 def _shown(path: str) -> str:

@@ -1,7 +1,9 @@
 """What all pages of the site share: the folder, drafts and work, and how a page is made."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from microveil.app.texts import texts
 from microveil.app.work import Works
 from microveil.files.address import shown
 
-__all__ = ["STEPS", "Site", "recipe_file", "site_of"]
+__all__ = ["STEPS", "Site", "free_recipe", "recipe_file", "site_of"]
 
 # In their order; each is a page with an address of its own.
 STEPS = ("file", "columns", "promise", "trade-off", "release", "result")
@@ -121,6 +123,12 @@ def site_of(request: Request) -> Site:
     """Return the site that a request is for."""
     site: Site = request.app.state.site
     return site
+
+
+def free_recipe(folder: Folder) -> str:
+    """Propose the name of a new recipe: one that is not taken."""
+    names = chain(["recipe.toml"], (f"recipe-{number}.toml" for number in count(2)))
+    return next(name for name in names if not os.path.lexists(folder.root / name))
 
 
 def recipe_file(text: str) -> Response:

@@ -1,11 +1,8 @@
 """The steps with work in the background: trade-off, release and result."""
 
-import os
-import shlex
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +13,13 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from microveil.app.columns_step import undeclared
+from microveil.app.command_line import command_of
 from microveil.app.drafts import Draft, Proposal, StaleDraftError
 from microveil.app.forms import Errors, Form
 from microveil.app.recipes import recipe_text
-from microveil.app.site import Site, recipe_file, site_of
+from microveil.app.site import Site, free_recipe, recipe_file, site_of
 from microveil.app.work import State, Work
 from microveil.errors import MicroveilError, RequestError
-from microveil.files.address import shown
 from microveil.release.recipe import file_of_recipe
 
 __all__ = ["ROUTES", "found_of", "inspected", "looked_at_table", "started", "work_of"]
@@ -119,23 +116,6 @@ def inspected(site: Site, draft: Draft) -> Draft:
     """Start to find out about the table of a draft."""
     written = {} if draft.opened is None else file_of_recipe(draft.opened[1])
     return started(site, draft, {"task": "inspect", "path": draft.path, "file": written})
-
-
-def _command(draft: Draft, found: Mapping[str, Any]) -> str:
-    """Write the command that does with the recipe what was done here, into a folder beside."""
-    has_report = "report.html" in found["files"]["folder"]
-    flags = [
-        *(["--public-report"] if has_report else []),
-        *([] if found["linkage"] else ["--no-linkage"]),
-    ]
-    words = ["microveil", "protect", shown(draft.path), "--recipe", "recipe.toml", *flags]
-    return shlex.join([*words, "-o", _beside(Path(found["folder"]))])
-
-
-def _beside(folder: Path) -> str:
-    """Name a folder for the next release: nothing is written over."""
-    numbered = (folder.with_name(f"{folder.name}-{number}") for number in count(2))
-    return str(next(place for place in numbered if not os.path.lexists(place)))
 
 
 def _advice(site: Site, draft: Draft) -> Mapping[str, Any] | None:
@@ -361,7 +341,10 @@ async def _show_result(request: Request) -> Response:
         result=found,
         # The one that it was drawn with: the draft may say something else by now.
         recipe=recipe_text(draft.worked_on.get("protect", draft.recipe), draft.opened),
-        command="" if found is None else _command(draft, found),
+        command="" if found is None else command_of(draft, found),
+        of=draft.works.get("protect", ""),
+        place=site.place,
+        file=free_recipe(site.folder),
     )
 
 

@@ -1,0 +1,163 @@
+"""The recipe as a file: beside the tables, new each time, whole or not at all."""
+
+import html
+import os
+import re
+import shlex
+import tomllib
+
+import pytest
+
+from command import run
+from microveil.app.places import Folder
+from microveil.errors import FileError
+from visited import DECLARED, PROMISED, on, opened, saved, version
+
+pytestmark = pytest.mark.usefixtures("instantly")
+
+
+async def save(ask, draft, name, **fields):
+    """Save the recipe of a draft under a name, from its own page."""
+    shown = await ask("GET", f"{draft}/save")
+    return await ask("POST", f"{draft}/save", {"version": version(shown), "file": name, **fields})
+
+
+def left(folder):
+    """What stands in a folder, hidden or not."""
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_recipe_that_is_saved_is_the_one_that_is_downloaded(folder):
+    """At any step, and it is offered among the recipes of the folder."""
+
+    async def visit(ask):
+        draft = await opened(ask)
+        await saved(ask, draft, "columns", DECLARED)
+        answer = await save(ask, draft, "ours.toml")
+        downloaded = await ask("GET", f"{draft}/recipe.toml")
+        return answer, await ask("GET", f"{draft}/save"), downloaded, await ask("GET", "/")
+
+    answer, shown, downloaded, files = on(folder, visit)
+    assert answer.status == 303
+    assert f"It is saved: {folder / 'ours.toml'}" in shown.text
+    assert (folder / "ours.toml").read_text() == downloaded.text
+    assert 'value="ours.toml"' in files.text
+    assert left(folder) == ["ours.toml", "people.csv"]
+
+
+@pytest.mark.parametrize("no_linkage", [False, True])
+def test_the_command_names_the_recipe_that_was_saved_from_the_result(folder, no_linkage):
+    """And does from anywhere what was done, with the recipe that the release was drawn with."""
+
+    async def visit(ask):
+        draft = await opened(ask)
+        await saved(ask, draft, "columns", DECLARED)
+        await saved(ask, draft, "promise", PROMISED)
+        chosen = {"no_linkage": "yes"} if no_linkage else {}
+        await saved(ask, draft, "release", {"folder": "out", **chosen})
+        before = await ask("GET", f"{draft}/result")
+        await saved(ask, draft, "promise", {**PROMISED, "epsilon": "7"})
+        of = re.search(r'name="of" value="(\w+)"', before.text)[1]
+        form = {"version": version(before), "file": "monthly.toml", "of": of}
+        answer = await ask("POST", f"{draft}/save", form)
+        assert answer.location == f"{draft}/result"
+        return before.text, (await ask("GET", f"{draft}/result")).text
+
+    before, after = on(folder, visit)
+    assert "--recipe recipe.toml" in before
+    command = html.unescape(re.search(r"<pre>(microveil protect .*?)</pre>", after)[1])
+    assert f"--recipe {folder / 'monthly.toml'}" in command
+    assert tomllib.loads((folder / "monthly.toml").read_text())["epsilon"] == 1
+    (folder / "elsewhere").mkdir()
+    done = run(*shlex.split(command)[1:], folder=folder / "elsewhere")
+    assert done.returncode == 0, done.stderr
+    ours, again = ((folder / name / "guarantee.json").read_text() for name in ("out", "out-2"))
+    assert ours == again
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "recipe", "recipe.csv", "people.csv", "../up.toml", "/srv/up.toml", ".hidden.toml",
+     "gone/recipe.toml", "out/recipe.toml", "broken.toml", "taken.toml", "re\0cipe.toml",
+     "x" * 300 + ".toml", "<img src=x>/r.toml"],
+)  # fmt: skip
+def test_a_name_that_breaks_a_rule_is_refused_beside_its_field(folder, tmp_path_factory, name):
+    """Nothing is overwritten, no link followed out of the folder, and nothing left half written."""
+    outside = tmp_path_factory.mktemp("outside")
+    (folder / "out").symlink_to(outside)
+    (folder / "broken.toml").symlink_to(outside / "new.toml")
+    (folder / "taken.toml").write_text("k = 1\n")
+    before = left(folder)
+
+    async def visit(ask):
+        return await save(ask, await opened(ask), name)
+
+    answer = on(folder, visit)
+    assert answer.status == 422
+    assert 'id="file-wrong"' in answer.text
+    assert "<img" not in answer.text
+    assert left(folder) == before
+    assert not left(outside)
+    assert (folder / "taken.toml").read_text() == "k = 1\n"
+
+
+def test_a_form_that_is_sent_once_more_writes_no_second_file(folder):
+    """A double click is no conflict; another recipe under the same name is one."""
+
+    async def visit(ask):
+        draft = await opened(ask)
+        twice = [await save(ask, draft, "ours.toml") for _ in range(2)]
+        (folder / "ours.toml").unlink()  # by somebody: then it is written anew
+        await save(ask, draft, "ours.toml")
+        await saved(ask, draft, "columns", DECLARED)
+        return twice, await save(ask, draft, "ours.toml")
+
+    twice, other = on(folder, visit)
+    assert [answer.status for answer in twice] == [303, 303]
+    assert other.status == 422
+    assert "nothing is overwritten, and ours.toml is there already" in html.unescape(other.text)
+
+
+def test_of_two_tabs_the_second_saves_nothing(folder):
+    """What is written is what was shown: a recipe that was changed since is not."""
+
+    async def visit(ask):
+        draft = await opened(ask)
+        stale = version(await ask("GET", f"{draft}/save"))
+        await saved(ask, draft, "columns", DECLARED)
+        form = {"version": stale, "file": "ours.toml"}
+        changed = await ask("POST", f"{draft}/save", form)
+        forged = await ask("POST", f"{draft}/save", {**form, "of": "forged"})
+        return changed, forged, await ask("GET", f"{draft}/save?of=forged")
+
+    assert [answer.status for answer in on(folder, visit)] == [409, 409, 409]
+    assert left(folder) == ["people.csv"]
+
+
+def test_an_address_alone_saves_nothing(folder):
+    """A recipe is written by a form."""
+
+    async def visit(ask):
+        draft = await opened(ask)
+        return await ask("GET", f"{draft}/save?file=ours.toml")
+
+    assert on(folder, visit).status == 200
+    assert left(folder) == ["people.csv"]
+
+
+@pytest.mark.parametrize("call", ["fsync", "rename"])
+def test_what_cannot_be_written_whole_is_not_there(folder, monkeypatch, call):
+    """A disk that is full, or a name taken in the meantime: a sentence, and no file."""
+
+    def full(*_):
+        if call == "rename":
+            raise FileExistsError(17, "File exists")
+        raise OSError(28, "No space left on device")
+
+    if call == "fsync":
+        monkeypatch.setattr(os, "fsync", full)
+    else:
+        monkeypatch.setattr("microveil.app.places.rename_new", full)
+    with pytest.raises(FileError, match="No space left" if call == "fsync" else "overwritten"):
+        Folder(folder).write_new("ours.toml", "k = 5\n")
+    assert left(folder) == ["people.csv"]
