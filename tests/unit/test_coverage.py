@@ -42,7 +42,7 @@ def planned(method, scope, steps):
 @pytest.mark.parametrize("method", METHODS.values(), ids=list(METHODS))
 def test_what_is_said_of_a_method_is_what_its_plan_is_refused_or_taken_for(method, scope):
     """Every choice of its steps, at every scope: no method is offered that would be refused."""
-    found = coverage({**read_recipe(RECIPE), "k": 3}, scope, N_RECORDS)
+    found = coverage({**read_recipe(RECIPE), "k": 3}, N_RECORDS)[scope]
     offers = [step for step in method.arguments if step.choices and step.is_step]
     kept = []
     for values in product(*(step.choices for step in offers)):
@@ -59,7 +59,7 @@ def test_what_is_said_of_a_method_is_what_its_plan_is_refused_or_taken_for(metho
 def test_methods_that_cannot_protect_units_say_why():
     """In the words that a request with a unit is refused in."""
     asked = {**read_recipe(RECIPE), "unit": "HOUSEHOLD", "max_rows": 3}
-    found = coverage(asked, "vector", N_RECORDS)
+    found = coverage(asked, N_RECORDS)["vector"]
     assert {way.method for way in found.ways} == {"laplace", "pram", "dp-synthetic"}
     for name, why in found.reasons.items():
         with pytest.raises(mv.RequestError) as refused:
@@ -72,7 +72,7 @@ def test_methods_that_cannot_protect_units_say_why():
 
 def test_cells_without_a_value_that_are_protected_leave_the_methods_that_can():
     """All others say that they cannot."""
-    found = coverage({**read_recipe(RECIPE), "missing": "protect"}, "row", N_RECORDS)
+    found = coverage({**read_recipe(RECIPE), "missing": "protect"}, N_RECORDS)["row"]
     assert {way.method for way in found.ways} == {"pram", "dp-synthetic"}
     assert found.reasons["laplace"] == "laplace cannot hide which cells are missing"
 
@@ -84,22 +84,22 @@ def test_cells_without_a_value_that_are_protected_leave_the_methods_that_can():
 )  # fmt: skip
 def test_what_a_recipe_says_else_counts(asked):
     """After a look at figures of the data nothing covers rows; kept columns allow no new table."""
-    found = coverage(read_recipe({**RECIPE, **asked}), "row", N_RECORDS)
+    found = coverage(read_recipe({**RECIPE, **asked}), N_RECORDS)["row"]
     assert "dp-synthetic" in found.reasons
     assert not (found.ways and "looked_at" in asked)
 
 
 def test_categories_in_no_order_leave_the_methods_that_take_them():
     """A method that ranks would protect none of them."""
-    found = coverage(read_recipe({"attributes": {"SEX": LISTED}}), "vector", N_RECORDS)
+    found = coverage(read_recipe({"attributes": {"SEX": LISTED}}), N_RECORDS)["vector"]
     assert {way.method for way in found.ways} == {"kanon-dp", "pram", "dp-synthetic"}
     ranked = {**LISTED, "ordered": True}
-    found = coverage(read_recipe({"attributes": {"SEX": ranked}}), "vector", N_RECORDS)
+    found = coverage(read_recipe({"attributes": {"SEX": ranked}}), N_RECORDS)["vector"]
     assert "dp-um" in {way.method for way in found.ways}
 
 
 def test_a_method_of_a_recipe_bears_on_no_other():
     """Its steps, k and delta are not asked of methods that have none."""
     chosen = {"method": "dp-synthetic", "delta": 1e-9, "structure": "tree", "isotonic": True}
-    named = coverage({**read_recipe(RECIPE), **chosen}, "row", N_RECORDS)
-    assert named == coverage(read_recipe(RECIPE), "row", N_RECORDS)
+    named = coverage({**read_recipe(RECIPE), **chosen}, N_RECORDS)["row"]
+    assert named == coverage(read_recipe(RECIPE), N_RECORDS)["row"]

@@ -105,8 +105,8 @@ def methods_by_scope(draft: Draft) -> dict[str, Coverage]:
     n_records = 0 if draft.proposal is None else draft.proposal.n_records
     if "parts" in draft.recipe or not n_records:
         return {}
-    asked = read_recipe(draft.recipe)
-    return {scope.value: coverage(asked, scope, n_records) for scope in Scope}
+    found = coverage(read_recipe(draft.recipe), n_records)
+    return {scope.value: kept for scope, kept in found.items()}
 
 
 def proposed_method(draft: Draft, scope: str) -> str:

@@ -1,5 +1,6 @@
 """The steps that write the recipe: columns and promise; and the recipe itself."""
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -58,7 +59,7 @@ def _columns(
     )
 
 
-def _promise(
+async def _promise(
     site: Site, draft: Draft, form: Form | None = None, errors: Errors | None = None
 ) -> Response:
     fields = promise_fields(draft, form)
@@ -72,7 +73,8 @@ def _promise(
         left=undeclared(draft),
         fields=fields,
         scopes=scopes,
-        coverage=methods_by_scope(draft),
+        # Of thousands of attributes it takes seconds, in which other pages are answered.
+        coverage=await run_in_threadpool(methods_by_scope, draft),
         proposed={scope.value: proposed_method(draft, scope) for scope in scopes},
         methods=METHODS.values(),
         alone=refusing_units(),
@@ -126,7 +128,7 @@ async def _list_values(request: Request) -> Response:
 
 async def _show_promise(request: Request) -> Response:
     site = site_of(request)
-    return _promise(site, site.draft(request))
+    return await _promise(site, site.draft(request))
 
 
 async def _change_promise(request: Request) -> Response:
@@ -137,7 +139,7 @@ async def _change_promise(request: Request) -> Response:
         with errors.beside("page"):
             read_recipe(changed.recipe)
     if errors:
-        return _promise(site, draft, form, errors)
+        return await _promise(site, draft, form, errors)
     try:
         draft = site.drafts.change(draft.id, site.version(form), lambda one: promise(one, form)[0])
     except StaleDraftError as error:

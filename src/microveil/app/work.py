@@ -80,7 +80,7 @@ class Work:
     id : str
         Nobody guesses it.
     kind : str
-        "inspect", "advise", "compare" or "protect".
+        "inspect", "list", "advise", "compare" or "protect".
     state : State
     is_stopping : bool
         Whether it is being cancelled.

@@ -77,53 +77,73 @@ class Coverage:
         return tuple(dict.fromkeys(way.method for way in self.ways))
 
 
-def coverage(asked: Mapping[str, Any], scope: Scope | str, n_records: int) -> Coverage:
-    """Say which methods keep what is asked for at a scope, whichever method was chosen.
+def coverage(asked: Mapping[str, Any], n_records: int) -> dict[Scope, Coverage]:
+    """Say of each scope which methods keep what is asked for, whichever method was chosen.
 
     Parameters
     ----------
     asked : dict
         Arguments of `protect`, as a recipe has them: who is protected, attributes, epsilon. What
         is not declared yet is taken for an epsilon of 1, two attributes, and the least k.
-    scope : {"cluster", "vector", "row"}
     n_records : int
         Of the table.
 
     Examples
     --------
-    >>> found = coverage({"epsilon": 1.0}, "row", 1000)
+    >>> found = coverage({"epsilon": 1.0}, 1000)[Scope.ROW]
     >>> found.methods
     ('laplace', 'pram', 'dp-synthetic')
     >>> found.reasons["dp-um"]
     'dp-um does not keep this epsilon at row scope as asked: it is not covered'
     """
-    scope = Scope(scope)
+    made = {name: dict(_made(method, asked, n_records)) for name, method in METHODS.items()}
+    return {scope: _at(scope, made) for scope in Scope}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Made:
+    """What a request promises, and the budget that it is to keep."""
+
+    promise: Promise
+    epsilon: Fraction
+    delta: Fraction
+
+
+def _at(scope: Scope, made: Mapping[str, Mapping[str, _Made | str]]) -> Coverage:
+    """Divide the methods into those that keep a scope and those that do not."""
     ways, reasons = list[Way](), dict[str, str]()
-    for method in METHODS.values():
-        found = list(_ways(method, asked, scope, n_records))
-        kept = {chosen: one for chosen, one in found if isinstance(one, Promise)}
+    for name, found in made.items():
+        refused = {chosen: _refused(name, one, scope) for chosen, one in found.items()}
+        kept = [chosen for chosen, why in refused.items() if why is None]
         if not kept:
-            reasons[method.id] = next(why for _, why in found if isinstance(why, str))
+            reasons[name] = next(why for why in refused.values() if why is not None)
         alike: dict[tuple[Model, tuple[Condition, ...]], list[str]] = {}
-        for chosen, promise in kept.items():
-            alike.setdefault((promise.model, promise.conditions), []).append(chosen)
-        for (model, conditions), chosen_steps in alike.items():
-            is_all = len(chosen_steps) == len(found)
-            ways.append(
-                Way(
-                    method=method.id,
-                    steps=() if is_all else tuple(chosen_steps),
-                    model=model,
-                    conditions=conditions,
-                )
-            )
+        for chosen, one in found.items():
+            if chosen in kept and isinstance(one, _Made):
+                key = one.promise.model, one.promise.conditions
+                alike.setdefault(key, []).append(chosen)
+        for (model, conditions), named in alike.items():
+            said = () if len(named) == len(found) else tuple(named)
+            ways.append(Way(method=name, steps=said, model=model, conditions=conditions))
     return Coverage(scope=scope, ways=tuple(ways), reasons=reasons)
 
 
-def _ways(
-    method: Method, asked: Mapping[str, Any], scope: Scope, n_records: int
-) -> Iterator[tuple[str, Promise | str]]:
-    """Yield what each choice of a method's steps promises, or why it does not keep the scope."""
+def _refused(name: str, made: _Made | str, scope: Scope) -> str | None:
+    """Say why a scope is not kept; None where it is."""
+    if isinstance(made, str):
+        return made
+    cover = made.promise.scopes[scope]
+    if cover.keeps(made.epsilon, made.delta):
+        return None
+    own = cover.exact_epsilon
+    by = "it is not covered" if own is None else f"it is covered by epsilon {six_digits(own)}"
+    return f"{NOT_KEPT.format(method=name, scope=scope)}: {by}"
+
+
+def _made(
+    method: Method, asked: Mapping[str, Any], n_records: int
+) -> Iterator[tuple[str, _Made | str]]:
+    """Yield what each choice of a method's steps promises, or why it promises nothing."""
     known = {step.name for step in steps()}
     general = {name: given for name, given in asked.items() if name not in {*OF_METHOD, *known}}
     offers = [step for step in method.arguments if step.choices and step.is_step]
@@ -135,17 +155,23 @@ def _ways(
         named = ", ".join(f"{name} {value}" for name, value in chosen.items())
         if named not in seen:
             seen.add(named)
-            yield named, _kept(method, {**general, **chosen}, asked, scope, n_records)
+            yield named, _promised(method, {**general, **chosen}, asked, n_records)
 
 
-def _kept(
-    method: Method,
-    given: Mapping[str, Any],
-    asked: Mapping[str, Any],
-    scope: Scope,
-    n_records: int,
-) -> Promise | str:
-    """Return what a request promises; why not, where that does not keep its budget at a scope."""
+def _promised(
+    method: Method, given: Mapping[str, Any], asked: Mapping[str, Any], n_records: int
+) -> _Made | str:
+    """Return what a request promises by an epsilon; why not, where it cannot be made or has none.
+
+    Parameters
+    ----------
+    method : Method
+    given : dict
+        What is asked of it.
+    asked : dict
+        What the recipe says, of the method that was chosen too.
+    n_records : int
+    """
     k, delta = asked.get("k"), asked.get("delta") if method.takes_delta else None
     is_size = isinstance(k, int) and k >= method.smallest_k
     names = given.get("attributes") or UNDECLARED
@@ -160,21 +186,18 @@ def _kept(
     try:
         request = Request.of(probe)
         attributes = [_attribute(name, request) for name in names]
-        promise = promise_of([a for a in attributes if _takes(method, a)], n_records, request)
+        protected = [attribute for attribute in attributes if _takes(method, attribute)]
+        promise = promise_of(protected, n_records, request)
     except RequestError as error:
         return error.rule
-    if not any(_takes(method, attribute) for attribute in attributes):
+    if not protected:
         return (
             f"{method.id} ranks values or calculates with them, and all categories are in no order"
         )
     if promise.epsilon is None:
         return f"{method.id} has no epsilon: it bounds nothing for one record"
-    cover = promise.scopes[scope]
-    if cover.keeps(request.epsilon or promise.epsilon, request.delta):
-        return promise
-    own = cover.exact_epsilon
-    by = "it is not covered" if own is None else f"it is covered by epsilon {six_digits(own)}"
-    return f"{NOT_KEPT.format(method=method.id, scope=scope)}: {by}"
+    epsilon = request.epsilon or promise.epsilon
+    return _Made(promise=promise, epsilon=epsilon, delta=request.delta)
 
 
 def _attribute(name: str, request: Request) -> Attribute:
