@@ -90,6 +90,7 @@ def test_a_finished_recipe_takes_few_clicks(folder, opened, tmp_path):
 
 def shown_by(page):
     """What a page shows, and what stands in its fields but for those that are hidden."""
+    page.wait_for_load_state()  # text without its style breaks lines elsewhere
     fields = page.eval_on_selector_all(
         "input:not([type=hidden]), select, textarea",
         "all => all.map(one => [one.id, one.type, one.value, one.checked === true])",
