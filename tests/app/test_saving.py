@@ -52,6 +52,7 @@ def test_the_command_names_the_recipe_that_was_saved_from_the_result(folder, no_
     async def visit(ask):
         draft = await opened(ask)
         await saved(ask, draft, "columns", DECLARED)
+        await save(ask, draft, "early.toml")  # which asks for something else
         await saved(ask, draft, "promise", PROMISED)
         chosen = {"no_linkage": "yes"} if no_linkage else {}
         await saved(ask, draft, "release", {"folder": "out", **chosen})

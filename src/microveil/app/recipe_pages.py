@@ -110,10 +110,8 @@ async def _list_values(request: Request) -> Response:
     """Show the values of one column of text, where a person asks for them."""
     site = site_of(request)
     form, draft = await site.form(request), site.draft(request)
-    asked = (
-        c for c in column_fields(draft, form) if c.has_text and f"{c.number}" == form["values"]
-    )
-    column = next(asked, None)
+    texts = (column for column in column_fields(draft, form) if column.has_text)
+    column = next((one for one in texts if f"{one.number}" == form["values"]), None)
     if column is None:
         rule = "values are listed of columns of text, and the table has none of this number"
         raise RequestError("column", rule, "go back to the columns, and choose one of those shown")
