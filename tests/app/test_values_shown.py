@@ -23,7 +23,7 @@ HOSTILE = [
 def folder(tmp_path):
     """A table with two columns of text, one of them somebody's secrets."""
     lines = ["ID,REGION,SECRET,NAME"]
-    lines += [f"{n},{['north', 'south'][n % 2]},covert{n % 3},person {n}" for n in range(1100)]
+    lines += [f"{n},{['north', 'south'][n % 2]},riddle{n % 3},person {n}" for n in range(1100)]
     (tmp_path / "people.csv").write_text("\n".join(lines) + "\n")
     return tmp_path
 
@@ -58,7 +58,7 @@ def test_no_page_shows_a_value_unasked(folder):
 
     shown = on(folder, visit)
     assert "REGION" in shown
-    assert not re.search("north|covert|person 1", shown)
+    assert not re.search("north|riddle|person 1", shown)
 
 
 def test_the_values_of_the_column_that_is_asked_for_are_shown_and_of_no_other(folder):
@@ -76,7 +76,7 @@ def test_the_values_of_the_column_that_is_asked_for_are_shown_and_of_no_other(fo
     assert field(shown, "categories-1").split() == ["north", "south"]
     assert 'name="source-1" value="public"' in shown.text
     assert 'id="lower-0" name="lower-0" value="7"' in shown.text
-    assert "covert" not in shown.text
+    assert "riddle" not in shown.text
     assert "source-2" not in shown.text
     assert is_same
 
@@ -178,9 +178,9 @@ def test_a_code_for_a_missing_value_is_none_of_the_values(folder):
 
     async def visit(ask):
         draft = await opened(ask)
-        return (await asked_for(ask, draft, "2", **{"codes-2": "covert1"}))[1]
+        return (await asked_for(ask, draft, "2", **{"codes-2": "riddle1"}))[1]
 
-    assert field(on(folder, visit), "categories-2").split() == ["covert0", "covert2"]
+    assert field(on(folder, visit), "categories-2").split() == ["riddle0", "riddle2"]
 
 
 def test_a_column_that_is_gone_is_refused_by_name(folder):
