@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from microveil.app.drafts import Draft
+from microveil.app.outlines import outlined
 from microveil.app.recipes import new_recipe, parsed_recipe
 from microveil.app.site import Site, site_of
 from microveil.app.work_pages import inspected
@@ -103,6 +104,7 @@ async def _choose(request: Request) -> Response:
     draft = site.drafts.new(path, opened)
     if opened is None:
         draft = site.drafts.note(draft.id, lambda one: one.asking(**new_recipe()))
+    await outlined(site, draft)
     return site.to(inspected(site, draft), "columns")
 
 

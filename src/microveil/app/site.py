@@ -1,5 +1,6 @@
 """What all pages of the site share: the folder, drafts and work, and how a page is made."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,11 +47,14 @@ class Site:
         What may be opened.
     works : Works
     drafts : Drafts
+    looking : set of asyncio.Task
+        Looks at what files declare, under way.
     """
 
     folder: Folder
     works: Works
     drafts: Drafts = field(default_factory=Drafts)
+    looking: set[asyncio.Task[None]] = field(default_factory=set)
     environment: Environment = field(default_factory=_environment)
 
     def page(self, template: str, *, status: int = 200, **context: Any) -> HTMLResponse:

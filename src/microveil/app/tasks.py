@@ -13,9 +13,20 @@ from typing import TYPE_CHECKING, Any
 from microveil.errors import RequestError
 
 if TYPE_CHECKING:
+    from microveil.files.text import TextFormat
     from microveil.privacy import Guarantee
 
-__all__ = ["OPTIONS", "TASKS", "Say", "Task", "advised", "compared", "inspected", "protected"]
+__all__ = [
+    "OPTIONS",
+    "TASKS",
+    "Say",
+    "Task",
+    "advised",
+    "compared",
+    "inspected",
+    "protected",
+    "text_of",
+]
 
 Say = Callable[[Mapping[str, Any]], None]
 Task = Mapping[str, Any]
@@ -56,12 +67,10 @@ def inspected(task: Task, say: Say) -> dict[str, Any]:
         like the numbers of households, or None; and the ``recipe`` as text. No value of the table.
     """
     from microveil.commands.files import inspect_file
-    from microveil.files.text import text_format
 
     say({"progress": "reading the table"})
-    written = {"separator": None, "decimal": ".", "encoding": "utf-8", **(task.get("file") or {})}
     source, recipe = inspect_file(
-        task["path"], text_format(**written), None, scope=task.get("scope")
+        task["path"], text_of(task.get("file")), None, scope=task.get("scope")
     )
     proposed = tomllib.loads(recipe)
     entries, notes = proposed.pop("attributes", {}), _notes_of(recipe)
@@ -77,6 +86,22 @@ def inspected(task: Task, say: Say) -> dict[str, Any]:
         "unit": _likely_unit(recipe),
         "recipe": recipe,
     }
+
+
+def text_of(written: Mapping[str, str] | None) -> "TextFormat":
+    """Return how a file of text is written, by what a recipe says of it.
+
+    Raises
+    ------
+    RequestError
+        If it says what no file is written like.
+    """
+    from microveil.files.text import text_format
+
+    said = written or {}
+    return text_format(
+        said.get("separator"), said.get("decimal", "."), said.get("encoding", "utf-8")
+    )
 
 
 def _notes_of(recipe: str) -> dict[str, list[str]]:

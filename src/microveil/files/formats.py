@@ -16,6 +16,7 @@ from microveil.errors import FileError, RequestError
 if TYPE_CHECKING:  # the command line shows the formats without loading what reads them
     import polars
 
+    from microveil.files.declared import Outline
     from microveil.files.text import TextFormat
     from microveil.table import Labels
     from microveil.table.scratch import Scratch
@@ -26,6 +27,8 @@ __all__ = [
     "Format",
     "FormatModule",
     "Opened",
+    "OutlinedDatabaseModule",
+    "OutlinedModule",
     "PiecesModule",
     "format_of",
     "named_format",
@@ -105,6 +108,28 @@ class DatabaseModule(FormatModule, Protocol):
         ...
 
 
+class OutlinedModule(FormatModule, Protocol):
+    """What the module of a format offers whose files say their columns' names by themselves."""
+
+    def outlined(self, path: Path, text: "TextFormat | None") -> "Outline | None":
+        """Say what a file declares of its columns; None where its beginning does not reach."""
+        ...
+
+
+class OutlinedDatabaseModule(DatabaseModule, Protocol):
+    """The same of a format whose files may hold several tables."""
+
+    def outlined(
+        self,
+        path: Path,
+        text: "TextFormat | None",
+        table: str | None = None,
+        query: str | None = None,
+    ) -> "Outline | None":
+        """Say what a file declares of a table's columns, or of what a query gives."""
+        ...
+
+
 _PARTS = frozenset({"column", "codes", "text codes", "missing codes"})
 
 
@@ -137,6 +162,9 @@ class Format:
     in_pieces : bool
         Whether a file larger than memory can be read, column by column or piece by piece; its
         module then offers `opened_on_disk`.
+    is_outlined : bool
+        Whether a file says the names of its columns without being read whole; its module then
+        offers `outlined`.
     unfinished : tuple of str
         What the names of files beside one end with, behind its own, while it is not whole.
     """
@@ -152,6 +180,7 @@ class Format:
     is_written: bool = True
     has_tables: bool = False
     in_pieces: bool = False
+    is_outlined: bool = False
     unfinished: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -194,6 +223,7 @@ def _text(name: str, separator: str, suffixes: tuple[str, ...]) -> Iterator[Form
         separator=separator,
         has_types=False,
         in_pieces=True,
+        is_outlined=True,
     )
     yield plain
     for end, compression in _COMPRESSED.items():
@@ -217,12 +247,14 @@ _ALL = (
         suffixes=(".parquet", ".pq"),
         module="microveil.files.parquet_format",
         in_pieces=True,
+        is_outlined=True,
     ),
     Format(
         name="arrow",
         title="Arrow IPC",
         suffixes=(".arrow", ".feather", ".ipc"),
         module="microveil.files.arrow_format",
+        is_outlined=True,
     ),
     Format(
         name="xlsx",
@@ -236,6 +268,7 @@ _ALL = (
         title="SPSS",
         suffixes=(".sav",),
         module="microveil.files.spss_format",
+        is_outlined=True,
         keeps=_PARTS,
     ),
     Format(
@@ -243,6 +276,7 @@ _ALL = (
         title="SPSS",
         suffixes=(".zsav",),
         module="microveil.files.zsav_format",
+        is_outlined=True,
         keeps=_PARTS,
     ),
     Format(
@@ -250,6 +284,7 @@ _ALL = (
         title="Stata",
         suffixes=(".dta",),
         module="microveil.files.stata_format",
+        is_outlined=True,
         keeps=frozenset({"column", "codes"}),
     ),
     Format(
@@ -257,6 +292,7 @@ _ALL = (
         title="SAS",
         suffixes=(".sas7bdat", ".xpt"),
         module="microveil.files.sas_format",
+        is_outlined=True,
         keeps=frozenset({"column"}),
         is_written=False,
     ),
@@ -266,6 +302,7 @@ _ALL = (
         suffixes=(".db", ".sqlite", ".sqlite3"),
         module="microveil.files.sqlite_format",
         has_tables=True,
+        is_outlined=True,
         unfinished=("-wal", "-journal"),
     ),
 )
