@@ -9,10 +9,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from microveil.app.drafts import Draft
+from microveil.app.loading import begin_loading, loaded
 from microveil.app.outlines import outlined
-from microveil.app.recipes import new_recipe, parsed_recipe
 from microveil.app.site import Site, site_of
-from microveil.app.work_pages import inspected
 from microveil.errors import FileError, MicroveilError
 from microveil.files.address import address_of, in_file
 
@@ -72,6 +71,8 @@ def _table(site: Site, given: str) -> str:
 
 
 def _recipe(site: Site, given: str) -> tuple[str, Mapping[str, Any]]:
+    from microveil.app.recipes import parsed_recipe
+
     path = site.folder.resolve(given)
     try:
         with path.open("rb") as file:
@@ -84,6 +85,7 @@ def _recipe(site: Site, given: str) -> tuple[str, Mapping[str, Any]]:
 
 
 async def _show(request: Request) -> Response:
+    begin_loading()
     site = site_of(request)
     return _page(site, request.query_params.get("in", ""))
 
@@ -94,6 +96,10 @@ async def _again(request: Request) -> Response:
 
 
 async def _choose(request: Request) -> Response:
+    await loaded()
+    from microveil.app.recipes import new_recipe
+    from microveil.app.work_pages import inspected
+
     site = site_of(request)
     form = await site.form(request)
     try:

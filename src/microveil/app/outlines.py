@@ -6,6 +6,7 @@ from dataclasses import replace
 from starlette.concurrency import run_in_threadpool
 
 from microveil.app.drafts import Draft
+from microveil.app.loading import loaded
 from microveil.app.site import Site
 from microveil.app.tasks import text_of
 from microveil.errors import MicroveilError
@@ -29,7 +30,8 @@ async def outlined(site: Site, draft: Draft) -> None:
 
 
 async def _look(site: Site, draft: Draft) -> None:
-    from microveil.files.outline import outline_of  # it loads what reads tables
+    await loaded()
+    from microveil.files.outline import outline_of
 
     written = draft.recipe.get("file", {}) if draft.opened is None else draft.opened[1].get("file")
     try:

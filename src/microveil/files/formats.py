@@ -30,6 +30,7 @@ __all__ = [
     "OutlinedDatabaseModule",
     "OutlinedModule",
     "PiecesModule",
+    "files_of_folder",
     "format_of",
     "named_format",
     "titles",
@@ -335,6 +336,21 @@ def format_of(path: Path) -> Format:
         remedy = f"export the table as {titles()}; a file of text needs but another name"
     rule = f"the file's name must end with one of {' '.join(suffixes)}"
     raise FileError(str(path), rule, remedy)
+
+
+def files_of_folder(folder: Path) -> list[Path]:
+    """Return the files of a folder that holds nothing but Parquet, in the order of their names.
+
+    Files whose names begin with a point or an underscore are those of the programs that wrote it.
+
+    Returns
+    -------
+    list of Path
+        None of any other folder.
+    """
+    found = [path for path in folder.iterdir() if not path.name.startswith((".", "_"))]
+    are_all = all(path.suffix == ".parquet" and path.is_file() for path in found)
+    return sorted(found) if are_all else []
 
 
 def named_format(name: str) -> Format:

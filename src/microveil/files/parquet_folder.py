@@ -14,22 +14,7 @@ from microveil.table.keeping import pieces
 from microveil.table.memory import check_reading
 from microveil.table.scratch import Scratch
 
-__all__ = ["check_parts", "digested", "files_of_folder", "opened", "outlined"]
-
-
-def files_of_folder(folder: Path) -> list[Path]:
-    """Return the files of a folder that holds nothing but Parquet, in the order of their names.
-
-    Files whose names begin with a point or an underscore are those of the programs that wrote it.
-
-    Returns
-    -------
-    list of Path
-        None of any other folder.
-    """
-    found = [path for path in folder.iterdir() if not path.name.startswith((".", "_"))]
-    are_all = all(path.suffix == ".parquet" and path.is_file() for path in found)
-    return sorted(found) if are_all else []
+__all__ = ["check_parts", "digested", "opened", "outlined"]
 
 
 def opened(files: list[Path], scratch: Scratch | None = None) -> TypedTable:

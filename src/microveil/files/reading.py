@@ -20,6 +20,7 @@ from microveil.files.formats import (
     Format,
     Opened,
     PiecesModule,
+    files_of_folder,
     format_of,
 )
 from microveil.files.mapped import MappedFile
@@ -333,7 +334,7 @@ def files_in(address: Address) -> list[Path]:
     """
     if address.scheme != "file" or not address.path.is_dir():
         return []
-    files = read_by(address.path, parquet_folder.files_of_folder)
+    files = read_by(address.path, files_of_folder)
     if not files:
         raise FileError(
             address.location,
