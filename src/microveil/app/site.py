@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from microveil.app.drafts import Draft, Drafts, StaleDraftError
 from microveil.app.forms import Errors, Form, read_form
+from microveil.app.lacking import lacking
 from microveil.app.places import Folder
 from microveil.app.texts import texts
 from microveil.app.work import Works
@@ -33,6 +34,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.globals["t"] = texts()
+    environment.globals["lacking"] = lacking
     environment.filters["shown"] = shown
     return environment
 
