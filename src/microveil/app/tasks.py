@@ -182,9 +182,9 @@ def compared(task: Task, say: Say) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``comparison`` as `Comparison.to_dict` has it, its ``answer``, the ``report``, a page of
-        HTML, and the ``picture``, an SVG, None where records are not linked. All of it depends on
-        the data.
+        ``comparison`` as `Comparison.to_dict` has it, its ``answer`` as `Document.to_dict` has it,
+        the ``report``, a page of HTML, and the ``picture``, an SVG, None where records are not
+        linked. All of it depends on the data.
     """
     from microveil.commands.files import compare_file
 
@@ -207,7 +207,7 @@ def compared(task: Task, say: Say) -> dict[str, Any]:
         )
         return {
             "comparison": found.to_dict(),
-            "answer": found.answer,
+            "answer": found.document.to_dict(),
             "report": report.read_text("utf-8"),
             "picture": None if drawn is None else drawn.read_text("utf-8"),
         }
