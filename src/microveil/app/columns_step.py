@@ -5,7 +5,6 @@ it is right, column by column or all at once, and not before.
 """
 
 import datetime
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -57,15 +56,6 @@ class ColumnFields:
     is_proposed: bool
     remarks: tuple[str, ...]
     stood: Mapping[str, Any]
-
-    @property
-    def said(self) -> Iterator[str]:
-        """What was seen in the table, without the entries that a recipe has it beside."""
-        for remark in self.remarks:
-            entry, _, comment = remark.partition("#")
-            # Of text a recipe says what to write without categories; the page has a field for them.
-            if not remark.startswith(("bounds", "no number")):
-                yield (comment if re.match(r"[a-z_]+ = ", entry) else remark).strip()
 
     @property
     def wants_domain(self) -> bool:

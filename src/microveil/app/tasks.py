@@ -62,29 +62,31 @@ def inspected(task: Task, say: Say) -> dict[str, Any]:
     -------
     dict
         ``name`` of the source, ``n_records``, ``columns``: by name the ``kind``, the ``entry``
-        proposed and ``notes``, the comments beside it; ``request``, what is proposed of the
+        proposed and ``notes``, sentences about it; ``request``, what is proposed of the
         request; ``file``, how a file of text is written; ``unit``, a column whose values repeat
         like the numbers of households, or None; and the ``recipe`` as text. No value of the table.
     """
-    from microveil.commands.files import inspect_file
+    from microveil.commands.files import look_at_file
 
     say({"progress": "reading the table"})
-    source, recipe = inspect_file(
-        task["path"], text_of(task.get("file")), None, scope=task.get("scope")
-    )
-    proposed = tomllib.loads(recipe)
-    entries, notes = proposed.pop("attributes", {}), _notes_of(recipe)
+    source, found = look_at_file(task["path"], text_of(task.get("file")), scope=task.get("scope"))
+    proposed = tomllib.loads(found.text)
+    entries = proposed.pop("attributes", {})
     return {
         "name": source.name,
         "n_records": source.frame.height,
         "columns": {
-            name: {"kind": entry["type"], "entry": entry, "notes": notes.get(name, [])}
+            name: {
+                "kind": entry["type"],
+                "entry": entry,
+                "notes": list(found.remarks.get(name, ())),
+            }
             for name, entry in entries.items()
         },
         "file": proposed.pop("file", None),
         "request": proposed,
-        "unit": _likely_unit(recipe),
-        "recipe": recipe,
+        "unit": found.unit,
+        "recipe": found.text,
     }
 
 
@@ -102,36 +104,6 @@ def text_of(written: Mapping[str, str] | None) -> "TextFormat":
     return text_format(
         said.get("separator"), said.get("decimal", "."), said.get("encoding", "utf-8")
     )
-
-
-def _notes_of(recipe: str) -> dict[str, list[str]]:
-    """Return the comments of a proposed recipe by the attribute whose entry they stand in."""
-    found: dict[str, list[str]] = {}
-    name = None
-    for line in recipe.splitlines():
-        if line.startswith("["):
-            table = tomllib.loads(line)
-            name = next(iter(table["attributes"]), None) if "attributes" in table else None
-        elif name is not None and (comment := _comment_of(line)):
-            found.setdefault(name, []).append(comment)
-    return found
-
-
-def _comment_of(line: str) -> str:
-    """Return the comment of a line of TOML: a sharp in a text begins none."""
-    for place in (place for place, letter in enumerate(line) if letter == "#"):
-        try:
-            tomllib.loads(line[:place])
-        except tomllib.TOMLDecodeError:
-            continue
-        return line[place + 1 :].strip()
-    return ""
-
-
-def _likely_unit(recipe: str) -> str | None:
-    """Return the column that a comment of a proposed recipe offers as the unit."""
-    said = (line[2:] for line in recipe.splitlines() if line.startswith("# unit = "))
-    return next((str(tomllib.loads(line)["unit"]) for line in said), None)
 
 
 def advised(task: Task, say: Say) -> dict[str, Any]:
