@@ -1,44 +1,13 @@
 """What the pages look like: accessible, within the window and in peace with their own policy."""
 
-from pathlib import Path
-
 import pytest
 
+from docs_pictures import STEPS, picture
+from page_look import PICTURES, look
 from steward import Mouse
 from steward_way import begin, people, wait, way
 
 pytestmark = pytest.mark.browser
-
-PICTURES = Path(__file__).parents[2] / "build" / "pictures"
-# 640 pixels are a window of 1280 at twice the size of letters.
-WIDTHS = (1280, 640, 390)
-
-
-def violations(page):
-    """Return what axe finds, one line each."""
-    from axe_playwright_python.sync_playwright import Axe
-
-    found = Axe().run(page).response["violations"]
-    return [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found]
-
-
-def look(shown, name):
-    """Take pictures of a page, wide and narrow, light and dark; say what is wrong with it."""
-    page, wrong = shown.page, []
-    PICTURES.mkdir(parents=True, exist_ok=True)
-    for colours in ("light", "dark"):
-        page.emulate_media(color_scheme=colours, reduced_motion="reduce")
-        wrong += [f"{name}, {colours}: {found}" for found in violations(page)]
-        for width in WIDTHS:
-            page.set_viewport_size({"width": width, "height": 900})
-            wide = page.evaluate("document.documentElement.scrollWidth")
-            wrong += [f"{name}: {wide} pixels wide in {width}"] if wide > width else []
-            if width != 640:
-                picture = PICTURES / f"{name}-{width}-{colours}.png"
-                page.screenshot(path=picture, full_page=True)
-        page.set_viewport_size({"width": 1280, "height": 900})
-    page.emulate_media(color_scheme="light")
-    return wrong
 
 
 def test_every_page_can_be_read_by_everybody(tmp_path, opened):
@@ -75,6 +44,18 @@ def test_every_page_can_be_read_by_everybody(tmp_path, opened):
     assert not wrong, "\n".join(wrong)
     assert not shown.troubles
     assert not shown.elsewhere
+
+
+def test_every_step_has_a_picture_for_the_docs(tmp_path, opened):
+    """Without a path of the machine that it was taken on, and small enough for a page of text."""
+    people(tmp_path / "people.csv")
+    page = opened(tmp_path).page
+    for step in way(Mouse(page)):
+        picture(page, step, tmp_path)
+        assert f"{tmp_path}" not in page.inner_text("body") or step not in STEPS
+    taken = sorted((PICTURES / "docs").glob("*.png"))
+    assert {path.stem for path in taken} == set(STEPS.values())
+    assert max(path.stat().st_size for path in taken) < 150_000
 
 
 def test_a_page_says_where_it_is_and_what_is_wrong(tmp_path, opened):
