@@ -1,6 +1,7 @@
 """Names and kinds before the table is read: at once, and never in the place of the reading."""
 
 import asyncio
+import gc
 import html
 import time
 
@@ -154,10 +155,12 @@ def test_a_file_that_is_broken_behind_its_beginning_is_refused_as_by_the_command
 
 @pytest.mark.usefixtures("never")
 @pytest.mark.parametrize("content", ["1,2\n3,4\n", "A,A\n1,2\n", ""])
-def test_what_cannot_be_outlined_is_left_to_the_reading(tmp_path, content):
-    """No second sentence for the same thing."""
+def test_what_cannot_be_outlined_is_left_to_the_reading(tmp_path, content, caplog):
+    """No second sentence for the same thing, neither on the page nor in the terminal."""
     (tmp_path / "people.csv").write_text(content)
     _, shown = on(tmp_path, lambda ask: begun(ask, "people.csv"))
+    gc.collect()
+    assert not caplog.records
     assert not rows(shown)
     assert "cannot be done" not in shown.text
     assert "The table is being read" in shown.text

@@ -57,8 +57,8 @@ WEIGHT = Remark(
 )
 NUMBERS_IDENTIFY = Remark(
     comment='whole numbers, all different: if it is none, "confidential"',
-    sentence="All values are whole numbers and differ, as numbers of people do. If it is none, it "
-    "is confidential.",
+    sentence="All values are whole numbers and differ, like numbers that are given to people. If "
+    "they are no such numbers, the column is confidential.",
 )
 UNIT_NUMBERS = Remark(
     comment="says which records belong together: see unit",
@@ -83,7 +83,7 @@ NEITHER = Remark(
 )
 DECIMALS_SEEN = Remark(
     comment="decimals seen in the data: confirm",
-    sentence="The step to round to is that of the decimals seen in the table.",
+    sentence="The step that is proposed is that of the decimals seen in the table.",
 )
 WHOLE_SEEN = Remark(
     comment="only whole numbers seen in the data: confirm",
