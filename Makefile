@@ -86,8 +86,7 @@ test-browser: $(VENV)/.installed-browser-test ## Drive the page in a browser: Ch
 # Those of the docs, as the tests made them last.
 pictures: test-browser ## Take the pictures of the docs anew
 	mkdir -p docs/pictures
-	cp build/pictures/3-promise-1280-light.png docs/pictures/promise.png
-	cp build/pictures/4-trade-off-figures-1280-light.png docs/pictures/trade-off.png
+	cp build/pictures/docs/*.png docs/pictures
 
 $(VENV)/.installed-browser-test: pyproject.toml | $(BIN)/python
 	$(PIP) install -e '.[test,browser]'

@@ -105,14 +105,6 @@ def test_a_column_that_is_left_out_needs_no_domain():
     assert draft.recipe["attributes"]["AGE"] == {"role": "identifier", "type": "whole number"}
 
 
-def test_remarks_are_shown_without_the_entries_of_a_recipe():
-    """What a recipe says in comments is read as a sentence on the page."""
-    column = next(column_fields(drafted()[1]))
-    remarks = ("bounds = [..., ...]  # whole numbers", "categories = [...]  # values seen: 9", "x")
-    said = type(column)(**{**{n: getattr(column, n) for n in column.__slots__}, "remarks": remarks})
-    assert list(said.said) == ["values seen: 9", "x"]
-
-
 def test_a_step_seen_in_the_decimals_is_proposed_and_fills_in_no_field():
     """What is read from the data declares nothing, said to be right or not: a person writes it."""
     column = list(column_fields(drafted()[1]))[1]

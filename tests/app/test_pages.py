@@ -1,13 +1,17 @@
 """The pages together: from a file to a release, and what they say where something is wrong."""
 
+import html
 import json
+import re
 
+import polars
 import pytest
 
 from microveil.commands.files import protect_file
+from microveil.release.proposal import proposed_recipe
 from visited import DECLARED, PROMISED, ended, on, opened, saved, version
 
-HOSTILE = '<img src=x onerror=alert(1)>"{{7*7}}'
+HOSTILE = '<img src=x onerror=alert(1)>"{{77*77}}'
 
 
 def test_the_release_is_that_of_the_command_line_with_the_downloaded_recipe(folder):
@@ -56,7 +60,7 @@ def test_the_name_of_a_column_is_text_and_nothing_else(tmp_path):
 
     for answer in on(tmp_path, visit):
         assert "<img src=x" not in answer.text
-        assert "49" not in answer.text.replace("49ers", "")
+        assert "5929" not in answer.text
         assert "&lt;img src=x onerror=alert(1)&gt;" in answer.text
 
 
@@ -156,3 +160,20 @@ def test_what_is_drawn_is_what_was_shown(folder):
     answer = on(folder, visit)
     assert answer.status == 409
     assert not (folder / "out").exists()
+
+
+@pytest.mark.usefixtures("instantly")
+def test_what_was_seen_of_a_column_is_said_in_sentences(folder):
+    """Those of the recipe that is proposed, for a reader who sees no recipe."""
+
+    async def visit(ask):
+        return await ask("GET", f"{await opened(ask)}/columns")
+
+    shown = on(folder, visit).text
+    proposed = proposed_recipe(polars.read_csv(folder / "people.csv"))
+    hints = re.findall(r'<p class="hint">(Seen in the table.*?)</p>', shown)
+    assert len(hints) == len(proposed.remarks)
+    for hint, sentences in zip(hints, proposed.remarks.values(), strict=True):
+        assert html.unescape(hint).endswith(" ".join(sentences))
+        assert not re.search(r'[#="]', html.unescape(hint))
+    assert hints[0].startswith("Seen in the table: whole numbers. All values are whole numbers")

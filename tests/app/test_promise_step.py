@@ -3,6 +3,7 @@
 import math
 import tomllib
 from dataclasses import replace
+from decimal import MAX_EMAX, MIN_EMIN, Decimal, localcontext
 
 import numpy as np
 import pytest
@@ -77,13 +78,41 @@ def test_a_bad_budget_gets_the_sentence_of_the_command_line(epsilon):
     assert "epsilon" in errors["epsilon"]
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
-def test_odds_are_those_of_the_budget(epsilon):
-    """From as likely as not to e^epsilon to one."""
+BUDGETS = [5e-324, 1e-300, 1e-60, 1e-17, 0.001, 0.1, 0.5, 1.0, 2.0, 4.59, 4.6, 5.0, 9.2, 13.9, 14.0]
+
+
+@pytest.mark.parametrize("epsilon", [*BUDGETS, 14.1, 36.0, 37.0, 709.0, 710.0, 1e4, 1e300])
+def test_odds_are_never_said_to_be_less_than_the_budget_allows(epsilon):
+    """A bound is rounded up, however small or large epsilon is: e^epsilon to one, at most."""
     found = in_other_words(epsilon)
-    assert math.isclose(float(found["factor"]), math.exp(epsilon), rel_tol=0.05)
-    share = math.exp(epsilon) / (1 + math.exp(epsilon))
-    assert abs(float(found["percent"]) - 100 * share) < 0.6
+    base, _, power = found["factor"].partition("^")
+    with localcontext(prec=400, Emax=MAX_EMAX, Emin=MIN_EMIN):
+        budget = Decimal(epsilon)
+        logarithm = int(power) * Decimal(base).ln() if power else Decimal(base).ln()
+        assert logarithm >= budget
+        if epsilon < 1000:
+            sure = Decimal(found["percent"]) / 100
+            assert sure == 1 or sure / (1 - sure) >= budget.exp()
+        else:
+            assert found["percent"] == "100"
+
+
+@pytest.mark.parametrize("epsilon", [0, *BUDGETS])
+def test_odds_are_close_to_those_of_the_budget(epsilon):
+    """No more than the last digit that is shown is added."""
+    found = in_other_words(epsilon)
+    factor = math.exp(epsilon)
+    assert math.isclose(float(found["factor"]), factor, rel_tol=0.011)
+    assert abs(float(found["percent"]) - 100 * factor / (1 + factor)) <= 0.11
+
+
+def test_the_odds_of_the_page_can_be_read():
+    """Three digits, none that say nothing, no powers."""
+    assert [in_other_words(epsilon) for epsilon in (0, 0.1, 5.0)] == [
+        {"factor": "1", "percent": "50"},
+        {"factor": "1.11", "percent": "52.5"},
+        {"factor": "149", "percent": "99.34"},
+    ]
 
 
 @pytest.mark.parametrize("said", ["error", "keep", "protect"])

@@ -298,9 +298,14 @@ def test_a_look_at_a_file_shows_names_and_kinds_and_no_value(tmp_path):
         "CODE": "whole number",
     }
     assert found["columns"]["NAME # 1"]["entry"]["role"] == "identifier"
-    assert "text, all different: left out" in found["columns"]["NAME # 1"]["notes"]
+    assert (
+        "It holds text, and all values differ, as names do."
+        in found["columns"]["NAME # 1"]["notes"]
+    )
     assert found["unit"] == "HOUSEHOLD"
-    assert any("look like codes" in note for note in found["columns"]["CODE"]["notes"])
+    assert any(
+        "like a code" in note or "like codes" in note for note in found["columns"]["CODE"]["notes"]
+    )
     assert found["file"] == {"separator": ",", "decimal": ".", "encoding": "utf-8"}
     assert found["request"]["method"] == "dp-synthetic"
     printed = run("inspect", path, "--scope", "row", folder=tmp_path).stdout

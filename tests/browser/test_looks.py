@@ -2,6 +2,7 @@
 
 import pytest
 
+from docs_pictures import STEPS, picture
 from page_look import PICTURES, look
 from steward import Mouse
 from steward_way import begin, people, wait, way
@@ -43,6 +44,21 @@ def test_every_page_can_be_read_by_everybody(tmp_path, opened):
     assert not wrong, "\n".join(wrong)
     assert not shown.troubles
     assert not shown.elsewhere
+
+
+def test_every_step_has_a_picture_for_the_docs(tmp_path, opened):
+    """Without a path of the machine that it was taken on, and small enough for a page of text."""
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    people(folder / "people.csv")
+    (folder / "of-2025.toml").write_text('microveil = "0.2"\n')
+    page = opened(folder).page
+    for step in way(Mouse(page)):
+        picture(page, step, folder)
+        assert f"{tmp_path}" not in page.inner_text("body") or step not in STEPS
+    taken = sorted((PICTURES / "docs").glob("*.png"))
+    assert {path.stem for path in taken} == set(STEPS.values())
+    assert max(path.stat().st_size for path in taken) < 150_000
 
 
 def test_a_page_says_where_it_is_and_what_is_wrong(tmp_path, opened):

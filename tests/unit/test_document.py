@@ -73,3 +73,38 @@ def test_a_table_keeps_its_pipes():
     told = read(page).replace(" ", "")
     assert "<tr><td>x|y</td><td><strong>no</strong></td></tr>" in told
     assert "<tr><td></td><td>z</td></tr>" in told
+
+
+def test_a_document_as_values_has_every_block_with_its_parts():
+    """In their order, with what stands out, for a program that writes it in its own way."""
+    page = Document(
+        (
+            heading(2, "What holds"),
+            paragraph(Strong("all"), " of ", Code("k")),
+            items(["one", "two"]),
+            tabulated(["a", "b"], [["c", "d"]]),
+        )
+    )
+
+    def plain(words):
+        return [{"look": "plain", "words": words}]
+
+    assert page.to_dict() == {
+        "blocks": [
+            {"kind": "heading", "level": 2, "text": plain("What holds")},
+            {
+                "kind": "paragraph",
+                "text": [
+                    {"look": "strong", "words": "all"},
+                    *plain(" of "),
+                    {"look": "code", "words": "k"},
+                ],
+            },
+            {"kind": "items", "items": [plain("one"), plain("two")]},
+            {
+                "kind": "table",
+                "heads": [plain("a"), plain("b")],
+                "rows": [[plain("c"), plain("d")]],
+            },
+        ]
+    }

@@ -19,10 +19,11 @@ from command import run
 from microveil.commands.files import protect_file
 from microveil.commands.measuring import assess_files
 from microveil.files import folders
+from microveil.files.outline import outline_of
 from microveil.files.reading import read_file
 from microveil.files.table_writing import new_table
-from microveil.schema import Source
-from microveil.table import memory
+from microveil.schema import Kind, Source
+from microveil.table import memory, open_table
 from postgresql_server import server
 from round_trips import COLUMNS
 
@@ -124,6 +125,21 @@ def test_an_enumeration_is_categories_and_no_domain(address):
     listed = {"mood": ["ok", "sad", "happy"]}
     release = mv.protect(read, **asked, categories=listed)
     assert release.schema["mood"].categories.source is Source.DECLARED
+
+
+def test_every_type_is_outlined_as_it_is_read(address):
+    """Before it is read: names in their order, and no kind where the values decide it."""
+    place = f"{address}&table=kinds"
+    declared, frame = outline_of(place).kinds, mv.read(place).frame
+    read = open_table(frame)
+    assert list(declared) == frame.columns
+    assert [name for name, kind in declared.items() if kind is None] == ["moment", "zoned"]
+    others = {name for name, kind in declared.items() if kind not in (None, read.kind(name))}
+    assert others == {"exact"}  # declared as numbers, of more digits than numbers have here
+    asked = outline_of(f'{address}&query=SELECT "AGE" / 2.0 AS half FROM people').kinds
+    assert dict(asked) == {"half": Kind.DECIMAL}
+    with pytest.raises(mv.FileError, match="refuses it or takes long"):
+        outline_of(f"{address}&query=SELECT pg_sleep(60)::text AS slept")
 
 
 def test_a_table_is_found_by_its_name_or_with_its_schema(address):

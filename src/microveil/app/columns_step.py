@@ -8,7 +8,6 @@ one says in so many words that it is publicly known, or that it is taken from th
 """
 
 import datetime
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -80,15 +79,6 @@ class ColumnFields:
     stood: Mapping[str, Any]
     proposed_step: str = ""
     seen_values: SeenValues | None = None
-
-    @property
-    def said(self) -> Iterator[str]:
-        """What was seen in the table, without the entries that a recipe has it beside."""
-        for remark in self.remarks:
-            entry, _, comment = remark.partition("#")
-            # Of text a recipe says what to write without categories; the page has a field for them.
-            if not remark.startswith(("bounds", "no number")):
-                yield (comment if re.match(r"[a-z_]+ = ", entry) else remark).strip()
 
     @property
     def wants_domain(self) -> bool:

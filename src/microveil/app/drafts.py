@@ -4,10 +4,13 @@ import secrets
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from microveil.errors import RequestError
 from microveil.files.address import address_of
+
+if TYPE_CHECKING:  # it loads what reads tables
+    from microveil.files.declared import Outline
 
 __all__ = ["Draft", "Drafts", "Proposal", "SeenValues", "StaleDraftError"]
 
@@ -78,8 +81,10 @@ class Draft:
         The address of the table.
     recipe : dict
         As it is declared by now, in the form of a recipe's file. What is proposed is not in it.
+    outline : Outline or None
+        What the table's file declares of its columns; None until that is known, if ever.
     proposal : Proposal or None
-        None until the table was looked at.
+        None until the table was read.
     opened : (str, dict) or None
         The recipe that was opened: its text, and what it said.
     seen : frozenset of str
@@ -101,6 +106,7 @@ class Draft:
     version: int = 0
     path: str
     recipe: Mapping[str, Any] = field(default_factory=dict)
+    outline: "Outline | None" = None
     proposal: Proposal | None = None
     opened: tuple[str, Mapping[str, Any]] | None = None
     seen: frozenset[str] = frozenset()
@@ -112,8 +118,9 @@ class Draft:
 
     @property
     def columns(self) -> list[str]:
-        """The columns of the table."""
-        return [] if self.proposal is None else list(self.proposal.kinds)
+        """The columns of the table: as it was read, until then as its file declares them."""
+        known = self.outline if self.proposal is None else self.proposal
+        return [] if known is None else list(known.kinds)
 
     def declared(self, column: str) -> Mapping[str, Any] | None:
         """Return the recipe's entry of a column; None where nobody has declared it."""

@@ -9,9 +9,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from microveil.app.drafts import Draft
-from microveil.app.recipes import new_recipe, parsed_recipe
+from microveil.app.loading import begin_loading, loaded
+from microveil.app.outlines import outlined
 from microveil.app.site import Site, site_of
-from microveil.app.work_pages import inspected
 from microveil.errors import FileError, MicroveilError
 from microveil.files.address import address_of, in_file
 
@@ -71,6 +71,8 @@ def _table(site: Site, given: str) -> str:
 
 
 def _recipe(site: Site, given: str) -> tuple[str, Mapping[str, Any]]:
+    from microveil.app.recipes import parsed_recipe
+
     path = site.folder.resolve(given)
     try:
         with path.open("rb") as file:
@@ -83,6 +85,7 @@ def _recipe(site: Site, given: str) -> tuple[str, Mapping[str, Any]]:
 
 
 async def _show(request: Request) -> Response:
+    begin_loading()
     site = site_of(request)
     return _page(site, request.query_params.get("in", ""))
 
@@ -93,6 +96,10 @@ async def _again(request: Request) -> Response:
 
 
 async def _choose(request: Request) -> Response:
+    await loaded()
+    from microveil.app.recipes import new_recipe
+    from microveil.app.work_pages import inspected
+
     site = site_of(request)
     form = await site.form(request)
     try:
@@ -103,6 +110,7 @@ async def _choose(request: Request) -> Response:
     draft = site.drafts.new(path, opened)
     if opened is None:
         draft = site.drafts.note(draft.id, lambda one: one.asking(**new_recipe()))
+    await outlined(site, draft)
     return site.to(inspected(site, draft), "columns")
 
 

@@ -1,6 +1,7 @@
 """The site as a whole: its addresses, and what is said where something goes wrong."""
 
 from contextlib import asynccontextmanager
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -8,10 +9,12 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Mount
+from starlette.routing import Mount, Router
 from starlette.staticfiles import StaticFiles
+from starlette.types import Receive, Scope, Send
 
-from microveil.app import file_pages, recipe_pages, saving_pages, work_pages
+from microveil.app import file_pages
+from microveil.app.loading import loaded
 from microveil.app.places import Folder
 from microveil.app.site import Site
 from microveil.app.work import Works
@@ -48,13 +51,24 @@ def application(folder: Folder) -> Starlette:
     site_itself = Starlette(
         routes=[
             *file_pages.ROUTES,
-            *recipe_pages.ROUTES,
-            *saving_pages.ROUTES,
-            *work_pages.ROUTES,
             Mount("/static", StaticFiles(directory=str(files("microveil.app") / "static"))),
+            Mount("", _pages_of_drafts),
         ],
         exception_handlers={MicroveilError: refused, HTTPException: not_found, Exception: failed},
         lifespan=lifespan,
     )
     site_itself.state.site = site
     return site_itself
+
+
+async def _pages_of_drafts(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer a request for a page of a draft: what it needs is loaded by then, or is now."""
+    await loaded()
+    await _router()(scope, receive, send)
+
+
+@cache
+def _router() -> Router:
+    from microveil.app import recipe_pages, saving_pages, work_pages
+
+    return Router([*recipe_pages.ROUTES, *saving_pages.ROUTES, *work_pages.ROUTES])

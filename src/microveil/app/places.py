@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from microveil.errors import FileError
-from microveil.files import format_of
 from microveil.files.folders import rename_new
+from microveil.files.formats import files_of_folder, format_of
 from microveil.text import readable
 
 __all__ = ["Folder", "Listing"]
@@ -278,8 +278,6 @@ def _can_be_opened(path: Path, name: str) -> bool:
 
 def _is_table(folder: Path) -> bool:
     """Whether a folder holds one table, in files of Parquet."""
-    from microveil.files.parquet_folder import files_of_folder  # it loads polars
-
     try:
         return bool(files_of_folder(folder))
     except OSError:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -29,6 +30,9 @@ __all__ = [
 OF_RECORDS, OF_UNITS = "record", "unit"
 # What is asked for of a scope is that of `inspect`; of a unit, what protects units.
 REQUESTED = ("method", "k", "partition", "delta", "exact_cells", "outside", "missing")
+# From here on a factor is shown as a power of 10; ln 10, rounded down.
+LARGE, LN_10 = 14.0, 2.302585
+_UP, _DOWN = (Context(prec=60, rounding=way) for way in (ROUND_CEILING, ROUND_FLOOR))
 # Steps of the method before, which another may not have.
 STEPS = ("sensitivity", "composition", "isotonic")
 
@@ -174,18 +178,24 @@ def in_other_words(epsilon: float) -> dict[str, str]:
     """Say what an epsilon means for one person, in odds.
 
     Somebody who thought a thing about a person as likely as not thinks it by so much more likely
-    after the release, at most.
+    after the release, at most: both figures are rounded up, since they are bounds.
 
     Examples
     --------
     >>> in_other_words(1.0)
-    {'factor': '2.7', 'percent': '73'}
+    {'factor': '2.72', 'percent': '73.2'}
     """
-    factor = math.exp(min(epsilon, 700.0))
-    share = factor / (1 + factor)
-    percent = min(share * 100, 99.99)
-    digits = 0 if percent < 99 else 2
-    return {
-        "factor": f"{float(f'{factor:.2g}'):g}" if factor < 1e6 else f"10^{math.log10(factor):.0f}",
-        "percent": f"{percent:.{digits}f}",
-    }
+    if epsilon > LARGE:
+        return {"factor": f"10^{math.ceil(epsilon / LN_10)}", "percent": "100"}
+    # The library's exp is rounded to the nearest, which may be below.
+    factor = Decimal(epsilon).exp(_UP).next_plus(_UP) if epsilon > 0 else Decimal(1)
+    # 100 f / (1 + f), in a form in which it is known which way each step is rounded.
+    percent = _UP.subtract(Decimal(100), _DOWN.divide(Decimal(100), _UP.add(factor, Decimal(1))))
+    shown = _up(percent, -1 if percent < 99 else -2)
+    return {"factor": f"{_up(factor, factor.adjusted() - 2):f}", "percent": f"{shown:f}"}
+
+
+def _up(number: Decimal, place: int) -> Decimal:
+    """Round up at a decimal place, 0 that of ones, and leave out noughts behind the point."""
+    rounded = number.quantize(Decimal((0, (1,), place)), context=_UP)
+    return rounded.quantize(Decimal(1)) if rounded == int(rounded) else rounded.normalize()

@@ -14,6 +14,7 @@ from microveil.app.columns_step import (
 )
 from microveil.app.drafts import Draft, StaleDraftError
 from microveil.app.forms import Errors, Form
+from microveil.app.lacking import lacking, without
 from microveil.app.promise_step import (
     in_other_words,
     methods_by_scope,
@@ -23,7 +24,7 @@ from microveil.app.promise_step import (
     refusing_units,
 )
 from microveil.app.recipes import recipe_text
-from microveil.app.site import Site, recipe_file, site_of
+from microveil.app.site import STEPS, Site, recipe_file, site_of
 from microveil.app.values_shown import listed, looked_at_values
 from microveil.app.work_pages import looked_at_table, work_of
 from microveil.errors import RequestError
@@ -145,6 +146,22 @@ async def _change_promise(request: Request) -> Response:
     return site.to(draft, "trade-off")
 
 
+async def _take_out(request: Request) -> Response:
+    """Take a column out of the recipe that the table lacks, and go back to where that was said."""
+    site = site_of(request)
+    form, draft = await site.form(request), site.draft(request)
+    step = form["step"] if form["step"] in STEPS else "columns"
+    lines = form.fields.get("column", "").splitlines()  # browsers end them in their own way
+    name = next((one for one in lacking(draft) if one.splitlines() == lines), None)
+    if name is None:  # the form was sent twice
+        return site.to(draft, step)
+    try:
+        draft = site.drafts.change(draft.id, site.version(form), lambda one: without(one, name))
+    except StaleDraftError as error:
+        return site.stale(draft, step, error)
+    return site.to(draft, step)
+
+
 async def _recipe(request: Request) -> Response:
     site = site_of(request)
     draft = site.draft(request)
@@ -155,6 +172,7 @@ ROUTES = (
     Route("/drafts/{draft}/columns", _show_columns),
     Route("/drafts/{draft}/columns", _change_columns, methods=["POST"]),
     Route("/drafts/{draft}/values", _list_values, methods=["POST"]),
+    Route("/drafts/{draft}/lacking", _take_out, methods=["POST"]),
     Route("/drafts/{draft}/promise", _show_promise),
     Route("/drafts/{draft}/promise", _change_promise, methods=["POST"]),
     Route("/drafts/{draft}/recipe.toml", _recipe),

@@ -1,5 +1,6 @@
 """What all pages of the site share: the folder, drafts and work, and how a page is made."""
 
+import asyncio
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from microveil.app.drafts import Draft, Drafts, StaleDraftError
 from microveil.app.forms import Errors, Form, read_form
+from microveil.app.lacking import lacking
 from microveil.app.places import Folder
 from microveil.app.texts import texts
 from microveil.app.work import Works
@@ -34,6 +36,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.globals["t"] = texts()
+    environment.globals["lacking"] = lacking
     environment.filters["shown"] = shown
     return environment
 
@@ -48,11 +51,14 @@ class Site:
         What may be opened.
     works : Works
     drafts : Drafts
+    looking : set of asyncio.Task
+        Looks at what files declare, under way.
     """
 
     folder: Folder
     works: Works
     drafts: Drafts = field(default_factory=Drafts)
+    looking: set[asyncio.Task[None]] = field(default_factory=set)
     environment: Environment = field(default_factory=_environment)
 
     def page(self, template: str, *, status: int = 200, **context: Any) -> HTMLResponse:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from microveil.errors import RequestError
 
 if TYPE_CHECKING:
+    from microveil.files.text import TextFormat
     from microveil.privacy import Guarantee
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "inspected",
     "listed",
     "protected",
+    "text_of",
 ]
 
 Say = Callable[[Mapping[str, Any]], None]
@@ -61,62 +63,48 @@ def inspected(task: Task, say: Say) -> dict[str, Any]:
     -------
     dict
         ``name`` of the source, ``n_records``, ``columns``: by name the ``kind``, the ``entry``
-        proposed and ``notes``, the comments beside it; ``request``, what is proposed of the
+        proposed and ``notes``, sentences about it; ``request``, what is proposed of the
         request; ``file``, how a file of text is written; ``unit``, a column whose values repeat
         like the numbers of households, or None; and the ``recipe`` as text. No value of the table.
     """
-    from microveil.commands.files import inspect_file
-    from microveil.files.text import text_format
+    from microveil.commands.files import look_at_file
 
     say({"progress": "reading the table"})
-    written = {"separator": None, "decimal": ".", "encoding": "utf-8", **(task.get("file") or {})}
-    source, recipe = inspect_file(
-        task["path"], text_format(**written), None, scope=task.get("scope")
-    )
-    proposed = tomllib.loads(recipe)
-    entries, notes = proposed.pop("attributes", {}), _notes_of(recipe)
+    source, found = look_at_file(task["path"], text_of(task.get("file")), scope=task.get("scope"))
+    proposed = tomllib.loads(found.text)
+    entries = proposed.pop("attributes", {})
     return {
         "name": source.name,
         "n_records": source.frame.height,
         "columns": {
-            name: {"kind": entry["type"], "entry": entry, "notes": notes.get(name, [])}
+            name: {
+                "kind": entry["type"],
+                "entry": entry,
+                "notes": list(found.remarks.get(name, ())),
+            }
             for name, entry in entries.items()
         },
         "file": proposed.pop("file", None),
         "request": proposed,
-        "unit": _likely_unit(recipe),
-        "recipe": recipe,
+        "unit": found.unit,
+        "recipe": found.text,
     }
 
 
-def _notes_of(recipe: str) -> dict[str, list[str]]:
-    """Return the comments of a proposed recipe by the attribute whose entry they stand in."""
-    found: dict[str, list[str]] = {}
-    name = None
-    for line in recipe.splitlines():
-        if line.startswith("["):
-            table = tomllib.loads(line)
-            name = next(iter(table["attributes"]), None) if "attributes" in table else None
-        elif name is not None and (comment := _comment_of(line)):
-            found.setdefault(name, []).append(comment)
-    return found
+def text_of(written: Mapping[str, str] | None) -> "TextFormat":
+    """Return how a file of text is written, by what a recipe says of it.
 
+    Raises
+    ------
+    RequestError
+        If it says what no file is written like.
+    """
+    from microveil.files.text import text_format
 
-def _comment_of(line: str) -> str:
-    """Return the comment of a line of TOML: a sharp in a text begins none."""
-    for place in (place for place, letter in enumerate(line) if letter == "#"):
-        try:
-            tomllib.loads(line[:place])
-        except tomllib.TOMLDecodeError:
-            continue
-        return line[place + 1 :].strip()
-    return ""
-
-
-def _likely_unit(recipe: str) -> str | None:
-    """Return the column that a comment of a proposed recipe offers as the unit."""
-    said = (line[2:] for line in recipe.splitlines() if line.startswith("# unit = "))
-    return next((str(tomllib.loads(line)["unit"]) for line in said), None)
+    said = written or {}
+    return text_format(
+        said.get("separator"), said.get("decimal", "."), said.get("encoding", "utf-8")
+    )
 
 
 def listed(task: Task, say: Say) -> dict[str, Any]:
@@ -137,15 +125,13 @@ def listed(task: Task, say: Say) -> dict[str, Any]:
         shows none is listed.
     """
     from microveil.commands.seen_values import categories_of_file
-    from microveil.files.text import text_format
     from microveil.release.proposal import MOST_CATEGORIES
 
     say({"progress": "reading the table"})
-    written = {"separator": None, "decimal": ".", "encoding": "utf-8", **(task.get("file") or {})}
     column = str(task["column"])
     seen = categories_of_file(
         task["path"],
-        text_format(**written),
+        text_of(task.get("file")),
         column,
         missing_codes=task.get("missing_codes"),
         missing_values=task.get("missing_values"),
@@ -202,9 +188,9 @@ def compared(task: Task, say: Say) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``comparison`` as `Comparison.to_dict` has it, its ``answer``, the ``report``, a page of
-        HTML, and the ``picture``, an SVG, None where records are not linked. All of it depends on
-        the data.
+        ``comparison`` as `Comparison.to_dict` has it, its ``answer`` as `Document.to_dict` has it,
+        the ``report``, a page of HTML, and the ``picture``, an SVG, None where records are not
+        linked. All of it depends on the data.
     """
     from microveil.commands.files import compare_file
 
@@ -227,7 +213,7 @@ def compared(task: Task, say: Say) -> dict[str, Any]:
         )
         return {
             "comparison": found.to_dict(),
-            "answer": found.answer,
+            "answer": found.document.to_dict(),
             "report": report.read_text("utf-8"),
             "picture": None if drawn is None else drawn.read_text("utf-8"),
         }

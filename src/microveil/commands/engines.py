@@ -10,8 +10,7 @@ from microveil.engines import engine_of
 from microveil.engines.base import Engine
 from microveil.engines.registry import DISK
 from microveil.errors import FileError
-from microveil.files.formats import format_of
-from microveil.files.parquet_folder import files_of_folder
+from microveil.files.formats import files_of_folder, format_of
 from microveil.release.recipe import merged, read_recipe
 from microveil.table.memory import (
     APART,

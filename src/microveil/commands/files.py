@@ -41,7 +41,7 @@ from microveil.protect import (
 )
 from microveil.release import Plan, Release
 from microveil.release.notes import REPORTED_RECORDS, file_notes
-from microveil.release.proposal import propose_recipe
+from microveil.release.proposal import ProposedRecipe, proposed_recipe
 from microveil.release.release import refuse_measurements
 from microveil.report import (
     comparison_report,
@@ -56,6 +56,7 @@ __all__ = [
     "compare_file",
     "counted_releases",
     "inspect_file",
+    "look_at_file",
     "protect_file",
 ]
 
@@ -382,15 +383,15 @@ def inspect_file(
     RequestError
         If there is no such scope.
     """
-    source, declared = read_with_codes(path, text, missing_codes, missing_values)
-    recipe = propose_recipe(
-        labelled(source),
-        source.name,
+    source, proposed = look_at_file(
+        path,
+        text,
         scope=scope,
         show_values=show_values,
-        text=source.text,
-        **declared,
+        missing_codes=missing_codes,
+        missing_values=missing_values,
     )
+    recipe = proposed.text
     if output is not None:
         try:
             with output.open("x", encoding="utf-8") as file:
@@ -400,3 +401,32 @@ def inspect_file(
         except OSError:
             raise FileError(f"{output}", "it cannot be written", "name another place") from None
     return source, recipe
+
+
+@stands_alone
+def look_at_file(
+    path: str | Path,
+    text: TextFormat | None,
+    *,
+    scope: str | None = None,
+    show_values: bool = False,
+    missing_codes: Any = None,
+    missing_values: Any = None,
+) -> tuple[SourceFile, ProposedRecipe]:
+    """Look at a file and propose a recipe, as `inspect_file` does, with what it says as sentences.
+
+    Raises
+    ------
+    RequestError
+        If there is no such scope.
+    """
+    source, declared = read_with_codes(path, text, missing_codes, missing_values)
+    proposed = proposed_recipe(
+        labelled(source),
+        source.name,
+        scope=scope,
+        show_values=show_values,
+        text=source.text,
+        **declared,
+    )
+    return source, proposed

@@ -9,7 +9,8 @@ from microveil.commands.custodians import kept_of_recipe
 from microveil.commands.named_values import with_named_values
 from microveil.engines.base import Engine
 from microveil.errors import FileError
-from microveil.files.parquet_folder import check_parts, files_of_folder
+from microveil.files.formats import files_of_folder
+from microveil.files.parquet_folder import check_parts
 from microveil.files.parts import address_of, digest_of_parts
 from microveil.protect import Findings, ReleaseFindings, draw, examined_plan, released
 from microveil.release import Release

@@ -63,15 +63,18 @@ class Comparison:
         frontier = frontier_of(summary if measures.risks else _nothing())
         if measures.risks:
             summary = summary.hstack(excluded_of(summary))
-        answer = (answer_of(summary, frontier, description), refusals_of(summary))
-        blocks = tuple(block for part in answer for block in part.blocks)
         return cls(
             description=dict(description),
             table=table,
             summary=summary,
             frontier=frontier,
-            answer=Document(blocks).to_markdown(WIDTH),
+            answer=_document(summary, frontier, description).to_markdown(WIDTH),
         )
+
+    @property
+    def document(self) -> Document:
+        """The answer as a value, which `answer` has as Markdown."""
+        return _document(self.summary, self.frontier, self.description)
 
     def __repr__(self) -> str:
         """Name the comparison without its figures: notebooks print it."""
@@ -120,6 +123,13 @@ class Comparison:
         for name, table in (("summary.csv", self.summary), ("frontier.csv", self.frontier)):
             _write_text(folder / name, flat(table).write_csv())
         _write_text(folder / "answer.md", self.answer)
+
+
+def _document(
+    summary: polars.DataFrame, frontier: polars.DataFrame, description: Mapping[str, Any]
+) -> Document:
+    parts = (answer_of(summary, frontier, description), refusals_of(summary))
+    return Document(tuple(block for part in parts for block in part.blocks))
 
 
 def summary_of(table: polars.DataFrame, measures: Measures) -> polars.DataFrame:

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import polars as pl
 
+from microveil.files.declared import Outline, kind_of
 from microveil.files.text import TextFormat
-from microveil.files.typed import TypedTable, opened_by, to_publish
+from microveil.files.typed import POLARS_ERRORS, TypedTable, broken, opened_by, to_publish
 from microveil.table import Labels
 
-__all__ = ["batches", "opened"]
+__all__ = ["batches", "opened", "outlined"]
 
 _OF_A_FILE = b"ARROW1"  # what begins otherwise may be the same table as a stream
 
@@ -19,6 +20,17 @@ def opened(path: Path, raw: bytes, text: TextFormat | None) -> TypedTable:  # no
     """Read a file, or the stream that is stored as one."""
     read = pl.read_ipc if raw.startswith(_OF_A_FILE) else pl.read_ipc_stream
     return opened_by(read, path, raw, "Arrow IPC")
+
+
+def outlined(path: Path, text: TextFormat | None) -> Outline:  # noqa: ARG001
+    """Read the schema that a file, or a stream, begins with."""
+    try:
+        with path.open("rb") as file:
+            is_file = file.read(len(_OF_A_FILE)) == _OF_A_FILE
+        schema = pl.read_ipc_schema(path) if is_file else pl.read_ipc_stream(path, n_rows=0).schema
+    except POLARS_ERRORS:
+        raise broken(path, "Arrow IPC") from None
+    return Outline(kinds={name: kind_of(dtype) for name, dtype in schema.items()})
 
 
 def batches(

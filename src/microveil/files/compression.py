@@ -12,7 +12,7 @@ from microveil.errors import FileError
 from microveil.files.extras import of_extra
 from microveil.table import memory
 
-__all__ = ["COMPRESSIONS", "check_fits", "joined", "packed", "unpacked"]
+__all__ = ["COMPRESSIONS", "beginning", "check_fits", "joined", "packed", "unpacked"]
 
 _STEP = 1 << 22  # bytes unpacked between two looks at how many there are
 _GZIP = 16 + zlib.MAX_WBITS  # zlib's name for it: with gzip's header and checksum
@@ -53,9 +53,26 @@ def unpacked(path: Path, raw: bytes, compression: str) -> bytes:
     try:
         return joined(path, way.parts(raw))
     except (way.error(), EOFError):
-        rule = f"the file must be whole {compression}, and it is cut, broken or something else"
-        remedy = f"compress the table again; name it without {way.suffix} if it is not compressed"
-        raise FileError(str(path), rule, remedy) from None
+        raise _cut(path, compression) from None
+
+
+def beginning(path: Path, raw: bytes, compression: str) -> bytes:
+    """Unpack the first few megabytes of what may be the beginning of a compressed file.
+
+    Raises
+    ------
+    FileError
+        As for `unpacked`, where it is seen so early.
+    """
+    way = COMPRESSIONS[compression]
+    if not raw:
+        raise _cut(path, compression)
+    try:
+        return next(way.parts(raw), b"")
+    except EOFError:  # it is cut, as a beginning is
+        return b""
+    except way.error():
+        raise _cut(path, compression) from None
 
 
 def joined(path: Path, parts: Iterator[bytes]) -> bytes:
@@ -99,6 +116,13 @@ def _too_large(path: Path, limit: float) -> FileError:
         f"and it comes to more than {limit / 1e6:.0f} MB"
     )
     remedy = "check that it is the table that was meant, or use a machine with more memory"
+    return FileError(str(path), rule, remedy)
+
+
+def _cut(path: Path, compression: str) -> FileError:
+    rule = f"the file must be whole {compression}, and it is cut, broken or something else"
+    suffix = COMPRESSIONS[compression].suffix
+    remedy = f"compress the table again; name it without {suffix} if it is not compressed"
     return FileError(str(path), rule, remedy)
 
 

@@ -11,18 +11,22 @@ import polars as pl
 
 from microveil.errors import FileError
 from microveil.files.columns import Misfit, convert, infer, mixture
+from microveil.files.compression import beginning
+from microveil.files.declared import Outline
+from microveil.files.formats import format_of
 from microveil.files.formulas import escaped
 from microveil.files.mapped import MappedFile, check_unchanged, state_of
-from microveil.files.structure import Structure, check_structure
+from microveil.files.structure import Structure, check_structure, names_in
 from microveil.files.text import TextFormat, as_utf8, check_utf8, place
 from microveil.table import Labels
 from microveil.table.memory import check_reading
 from microveil.table.scratch import Scratch
 from microveil.table.threads import in_threads
 
-__all__ = ["batches", "opened", "opened_on_disk"]
+__all__ = ["batches", "opened", "opened_on_disk", "outlined"]
 
 N_SAMPLE = 10_000  # records that a column's type is read off
+_HEAD = 1 << 20  # bytes in which the header is looked for
 _PIECE = 1 << 19  # records parsed at a time where the table stays on the disk
 _BATCH = 1 << 16  # records turned into text while the batch before is hashed and written
 # polars raises its panics past Exception; they may quote a value like its errors.
@@ -54,6 +58,31 @@ def opened_on_disk(path: Path, text: TextFormat | None, scratch: Scratch) -> "_O
     scratch.watch(pages)
     data = as_utf8(path, cast("bytes", pages), text)
     return _Opened(path, data, text, scratch)
+
+
+def outlined(path: Path, text: TextFormat | None) -> Outline | None:
+    """Read the names of the columns; what these hold only all of their values show."""
+    text = text or TextFormat()
+    with path.open("rb") as file:
+        raw = file.read(_HEAD + 1)
+    compression = format_of(path).compression
+    is_whole = compression is None and len(raw) <= _HEAD
+    head = raw if compression is None else beginning(path, raw, compression)
+    if compression is not None and not head:
+        return None
+    names = names_in(path, _head_as_utf8(path, head[:_HEAD], text), text, is_whole=is_whole)
+    return None if names is None else Outline(kinds=dict.fromkeys(names))
+
+
+def _head_as_utf8(path: Path, head: bytes, text: TextFormat) -> bytes:
+    """Turn the beginning of a file into UTF-8: a character at its end may be cut."""
+    if text.codec in ("utf-8", "utf-8-sig"):
+        return as_utf8(path, head, text)
+    decoder = codecs.getincrementaldecoder(text.encoding)()
+    try:
+        return decoder.decode(head).encode()
+    except UnicodeError:
+        return as_utf8(path, head, text)  # which says where
 
 
 class _Opened:

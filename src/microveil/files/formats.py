@@ -16,6 +16,7 @@ from microveil.errors import FileError, RequestError
 if TYPE_CHECKING:  # the command line shows the formats without loading what reads them
     import polars
 
+    from microveil.files.declared import Outline
     from microveil.files.text import TextFormat
     from microveil.table import Labels
     from microveil.table.scratch import Scratch
@@ -26,7 +27,10 @@ __all__ = [
     "Format",
     "FormatModule",
     "Opened",
+    "OutlinedDatabaseModule",
+    "OutlinedModule",
     "PiecesModule",
+    "files_of_folder",
     "format_of",
     "named_format",
     "titles",
@@ -105,6 +109,28 @@ class DatabaseModule(FormatModule, Protocol):
         ...
 
 
+class OutlinedModule(FormatModule, Protocol):
+    """What the module of a format offers whose files say their columns' names by themselves."""
+
+    def outlined(self, path: Path, text: "TextFormat | None") -> "Outline | None":
+        """Say what a file declares of its columns; None where its beginning does not reach."""
+        ...
+
+
+class OutlinedDatabaseModule(DatabaseModule, Protocol):
+    """The same of a format whose files may hold several tables."""
+
+    def outlined(
+        self,
+        path: Path,
+        text: "TextFormat | None",
+        table: str | None = None,
+        query: str | None = None,
+    ) -> "Outline | None":
+        """Say what a file declares of a table's columns, or of what a query gives."""
+        ...
+
+
 _PARTS = frozenset({"column", "codes", "text codes", "missing codes"})
 
 
@@ -137,6 +163,9 @@ class Format:
     in_pieces : bool
         Whether a file larger than memory can be read, column by column or piece by piece; its
         module then offers `opened_on_disk`.
+    is_outlined : bool
+        Whether a file says the names of its columns without being read whole; its module then
+        offers `outlined`.
     unfinished : tuple of str
         What the names of files beside one end with, behind its own, while it is not whole.
     """
@@ -152,6 +181,7 @@ class Format:
     is_written: bool = True
     has_tables: bool = False
     in_pieces: bool = False
+    is_outlined: bool = False
     unfinished: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -194,6 +224,7 @@ def _text(name: str, separator: str, suffixes: tuple[str, ...]) -> Iterator[Form
         separator=separator,
         has_types=False,
         in_pieces=True,
+        is_outlined=True,
     )
     yield plain
     for end, compression in _COMPRESSED.items():
@@ -217,12 +248,14 @@ _ALL = (
         suffixes=(".parquet", ".pq"),
         module="microveil.files.parquet_format",
         in_pieces=True,
+        is_outlined=True,
     ),
     Format(
         name="arrow",
         title="Arrow IPC",
         suffixes=(".arrow", ".feather", ".ipc"),
         module="microveil.files.arrow_format",
+        is_outlined=True,
     ),
     Format(
         name="xlsx",
@@ -236,6 +269,7 @@ _ALL = (
         title="SPSS",
         suffixes=(".sav",),
         module="microveil.files.spss_format",
+        is_outlined=True,
         keeps=_PARTS,
     ),
     Format(
@@ -243,6 +277,7 @@ _ALL = (
         title="SPSS",
         suffixes=(".zsav",),
         module="microveil.files.zsav_format",
+        is_outlined=True,
         keeps=_PARTS,
     ),
     Format(
@@ -250,6 +285,7 @@ _ALL = (
         title="Stata",
         suffixes=(".dta",),
         module="microveil.files.stata_format",
+        is_outlined=True,
         keeps=frozenset({"column", "codes"}),
     ),
     Format(
@@ -257,6 +293,7 @@ _ALL = (
         title="SAS",
         suffixes=(".sas7bdat", ".xpt"),
         module="microveil.files.sas_format",
+        is_outlined=True,
         keeps=frozenset({"column"}),
         is_written=False,
     ),
@@ -266,6 +303,7 @@ _ALL = (
         suffixes=(".db", ".sqlite", ".sqlite3"),
         module="microveil.files.sqlite_format",
         has_tables=True,
+        is_outlined=True,
         unfinished=("-wal", "-journal"),
     ),
 )
@@ -298,6 +336,21 @@ def format_of(path: Path) -> Format:
         remedy = f"export the table as {titles()}; a file of text needs but another name"
     rule = f"the file's name must end with one of {' '.join(suffixes)}"
     raise FileError(str(path), rule, remedy)
+
+
+def files_of_folder(folder: Path) -> list[Path]:
+    """Return the files of a folder that holds nothing but Parquet, in the order of their names.
+
+    Files whose names begin with a point or an underscore are those of the programs that wrote it.
+
+    Returns
+    -------
+    list of Path
+        None of any other folder.
+    """
+    found = [path for path in folder.iterdir() if not path.name.startswith((".", "_"))]
+    are_all = all(path.suffix == ".parquet" and path.is_file() for path in found)
+    return sorted(found) if are_all else []
 
 
 def named_format(name: str) -> Format:

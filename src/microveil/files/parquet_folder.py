@@ -6,6 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from microveil.errors import FileError, MicroveilError
+from microveil.files.declared import Outline, kind_of
 from microveil.files.mapped import MappedFile, check_unchanged, state_of
 from microveil.files.text import quoted
 from microveil.files.typed import POLARS_ERRORS, TypedTable, broken, without_metadata
@@ -13,22 +14,7 @@ from microveil.table.keeping import pieces
 from microveil.table.memory import check_reading
 from microveil.table.scratch import Scratch
 
-__all__ = ["check_parts", "digested", "files_of_folder", "opened"]
-
-
-def files_of_folder(folder: Path) -> list[Path]:
-    """Return the files of a folder that holds nothing but Parquet, in the order of their names.
-
-    Files whose names begin with a point or an underscore are those of the programs that wrote it.
-
-    Returns
-    -------
-    list of Path
-        None of any other folder.
-    """
-    found = [path for path in folder.iterdir() if not path.name.startswith((".", "_"))]
-    are_all = all(path.suffix == ".parquet" and path.is_file() for path in found)
-    return sorted(found) if are_all else []
+__all__ = ["check_parts", "digested", "opened", "outlined"]
 
 
 def opened(files: list[Path], scratch: Scratch | None = None) -> TypedTable:
@@ -56,6 +42,22 @@ def opened(files: list[Path], scratch: Scratch | None = None) -> TypedTable:
     for path, state in zip(files, states, strict=True):
         check_unchanged(path, state)
     return TypedTable(without_metadata(files[0].parent, pl.DataFrame(columns)))
+
+
+def outlined(files: list[Path]) -> Outline:
+    """Read what stands at the end of each file.
+
+    Raises
+    ------
+    FileError
+        If a file is broken, or has other columns than the first.
+    """
+    outlines = check_parts(files)
+    schema = outlines[0].collect_schema()
+    return Outline(
+        kinds={name: kind_of(dtype) for name, dtype in schema.items()},
+        n_records=sum(_n_records(*part) for part in zip(files, outlines, strict=True)),
+    )
 
 
 def check_parts(files: list[Path]) -> list[pl.LazyFrame]:

@@ -10,6 +10,7 @@ from typing import IO
 import polars as pl
 
 from microveil.errors import MicroveilError
+from microveil.files.declared import Outline, kind_of
 from microveil.files.mapped import check_unchanged, state_of
 from microveil.files.text import TextFormat
 from microveil.files.typed import (
@@ -25,7 +26,7 @@ from microveil.table.keeping import pieces
 from microveil.table.pages import relieve
 from microveil.table.scratch import Scratch
 
-__all__ = ["batches", "opened", "opened_on_disk", "read_column"]
+__all__ = ["batches", "opened", "opened_on_disk", "outlined", "read_column"]
 
 # A larger table is written piece by piece, by about so many bytes.
 _LARGE = 1 << 26
@@ -51,6 +52,17 @@ def opened_on_disk(path: Path, text: TextFormat | None, scratch: Scratch) -> Typ
         raise broken(path, "Parquet") from None
     check_unchanged(path, state)
     return TypedTable(without_metadata(path, pl.DataFrame(columns)))
+
+
+def outlined(path: Path, text: TextFormat | None) -> Outline:  # noqa: ARG001
+    """Read what stands at the end of a file: its columns, and how many records it has."""
+    try:
+        outline = pl.scan_parquet(path, glob=False)
+        kinds = {name: kind_of(dtype) for name, dtype in outline.collect_schema().items()}
+        n_records = outline.select(pl.len()).collect().item()
+    except POLARS_ERRORS:
+        raise broken(path, "Parquet") from None
+    return Outline(kinds=kinds, n_records=int(n_records))
 
 
 def read_column(outline: pl.LazyFrame, name: str, scratch: Scratch) -> pl.Series:

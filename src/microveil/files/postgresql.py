@@ -8,7 +8,7 @@ with which password, PostgreSQL's own rules say: its URL, PGUSER, PGPASSWORD, ~/
 
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +17,18 @@ import polars as pl
 from microveil.errors import FileError
 from microveil.files.address import Address
 from microveil.files.databases import Refused, driver, identifier, one_of, rows
+from microveil.files.declared import Outline
 from microveil.files.text import quoted
 from microveil.files.typed import TypedTable
+from microveil.schema import Kind
 from microveil.table.memory import check_reading
 
-__all__ = ["connected", "opened"]
+__all__ = ["connected", "opened", "outlined"]
 
 _PLACE = "PostgreSQL"
 _EXAMPLE = "postgresql://HOST/DATABASE?table=NAME"
 _SECONDS = 30  # for a connection, where the address does not say
+_FEW_SECONDS = 5  # for a connection, and for each question, of which nothing but a look depends
 _MOST_DIGITS = 38
 _ALIAS = '"microveil source"'  # a column of that name would stand for itself
 _DAYS = "'0001-01-01'", "'9999-12-31'"
@@ -33,29 +36,38 @@ _DAYS = "'0001-01-01'", "'9999-12-31'"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Type:
-    """How columns of a type are read: what is selected of a column, and whether it can be."""
+    """How columns of a type are read: what is selected of a column, and whether it can be.
 
+    ``kind`` is None where the values say it, or microveil has no kind for it.
+    """
+
+    kind: Kind | None
     selected: str = "{}"
     sound: str | None = None
     rule: str = ""
 
 
-_WORDS = _Type(selected="{}::text")
-_IN_TIME = _Type(
+_WORDS = _Type(kind=Kind.OTHER, selected="{}::text")
+_MOMENT = _Type(
+    kind=None,
     sound="{} BETWEEN " + " AND ".join(_DAYS),
     rule="dates must lie in the years 1 to 9999, and one does not or is infinite",
 )
 _EXACT = _Type(
+    kind=Kind.DECIMAL,
     selected="{}::text",
     sound="{} NOT IN ('NaN', 'Infinity', '-Infinity')",
     rule="a numeric column must hold numbers, and one is NaN or infinite",
 )
 # By PostgreSQL's own names; a type that is not here is refused by its name.
 _TYPES: Mapping[str, _Type] = {
-    **dict.fromkeys(("int2", "int4", "int8", "oid", "float4", "float8", "bool"), _Type()),
+    **dict.fromkeys(("int2", "int4", "int8", "oid"), _Type(kind=Kind.WHOLE)),
+    **dict.fromkeys(("float4", "float8"), _Type(kind=Kind.DECIMAL)),
+    "bool": _Type(kind=Kind.BOOLEAN),
     **dict.fromkeys(("text", "varchar", "bpchar", "char", "name", "citext"), _WORDS),
     **dict.fromkeys(("uuid", "inet", "cidr", "macaddr"), _WORDS),
-    **dict.fromkeys(("date", "timestamp", "timestamptz"), _IN_TIME),
+    "date": replace(_MOMENT, kind=Kind.DATE),
+    **dict.fromkeys(("timestamp", "timestamptz"), _MOMENT),
     "numeric": _EXACT,
 }
 _LISTED = """
@@ -107,8 +119,34 @@ def opened(address: Address) -> tuple[TypedTable, str]:
     raise FileError(_PLACE, rule, "try it with the program psql")
 
 
-def connected(address: Address) -> Any:
-    """Connect to a database.
+def outlined(address: Address) -> Outline:
+    """Say what the columns of a table, or of what a query gives, are declared as.
+
+    The first record is looked at alone, and a server that takes long is given up.
+
+    Raises
+    ------
+    FileError
+        As for `opened`.
+    """
+    try:
+        with (
+            closing(connected(address, _FEW_SECONDS)) as connection,
+            closing(connection.cursor()) as cursor,
+        ):
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            cursor.execute(f"SET LOCAL statement_timeout = '{_FEW_SECONDS}s'")
+            kinds = _Reading(cursor).kinds(address.table, address.query)
+    except FileError:
+        raise
+    except Exception:  # noqa: BLE001 -- whatever it is, its words may hold a value
+        rule = "the table must be one that may be read, and the server refuses it or takes long"
+        raise FileError(_PLACE, rule, "try it with the program psql") from None
+    return Outline(kinds=kinds)
+
+
+def connected(address: Address, seconds: int = _SECONDS) -> Any:
+    """Connect to a database, within so many seconds where the address says none.
 
     Raises
     ------
@@ -119,7 +157,7 @@ def connected(address: Address) -> Any:
     library = driver("adbc_driver_postgresql", _PLACE, _PLACE)
     mark = "&" if "?" in address.location else "?"
     limited = "connect_timeout=" in address.location
-    location = address.location + ("" if limited else f"{mark}connect_timeout={_SECONDS}")
+    location = address.location + ("" if limited else f"{mark}connect_timeout={seconds}")
     try:
         return library.connect(location)
     except Exception:  # noqa: BLE001 -- its words may hold what the address does
@@ -139,7 +177,7 @@ class _Reading:
 
     def frame(self, table: str | None, query: str | None) -> pl.DataFrame:
         """Read a table, or what a query gives."""
-        source = f"({query.strip().rstrip(';')}\n)" if query is not None else self._table(table)
+        source = self._source(table, query)
         names = self._names(source)
         kinds = self._kinds(source, names)
         self._refuse_unsound(source, kinds)
@@ -149,6 +187,15 @@ class _Reading:
         )
         frame = self._rows(f"SELECT {selected} FROM {source} AS {_ALIAS}")
         return pl.DataFrame([_typed(column, *kinds[column.name]) for column in frame])
+
+    def kinds(self, table: str | None, query: str | None) -> dict[str, Kind | None]:
+        """Say what each column is declared to hold."""
+        source = self._source(table, query)
+        found = self._kinds(source, self._names(source))
+        return {name: kind.kind for name, (kind, _) in found.items()}
+
+    def _source(self, table: str | None, query: str | None) -> str:
+        return f"({query.strip().rstrip(';')}\n)" if query is not None else self._table(table)
 
     def _rows(self, statement: str) -> pl.DataFrame:
         return rows(self.cursor, statement)

@@ -20,6 +20,7 @@ from microveil.files.formats import (
     Format,
     Opened,
     PiecesModule,
+    files_of_folder,
     format_of,
 )
 from microveil.files.mapped import MappedFile
@@ -31,7 +32,15 @@ from microveil.table.scratch import Scratch
 
 Bytes = TypeVar("Bytes")
 
-__all__ = ["OpenedFile", "SourceFile", "open_file", "read_file"]
+__all__ = [
+    "OpenedFile",
+    "SourceFile",
+    "check_whole",
+    "files_in",
+    "open_file",
+    "read_by",
+    "read_file",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +108,7 @@ class OpenedFile:
     ) -> None:
         self._address = address
         self._database: str | None = None
-        if files := _parts(address):
+        if files := files_in(address):
             self._format = FORMATS["parquet"]
             self._table = parquet_folder.opened(files, scratch)
             self._digested = parquet_folder.digested(files, scratch)
@@ -142,12 +151,7 @@ class OpenedFile:
             from microveil.files.download import downloaded  # what it imports takes a while
 
             return downloaded(address, progress)
-        for ending in self._format.unfinished:
-            other = address.path.with_name(f"{address.path.name}{ending}")
-            if other.is_file() and _begins(other):
-                rule = f"the database must be whole, and a part of it is in {other.name} still"
-                remedy = "close the programs that have it open, or open and close it with sqlite3"
-                raise FileError(str(address.path), rule, remedy)
+        check_whole(address.path, self._format)
         return _read_bytes(address.path)
 
     def _opened(self, raw: bytes, text: TextFormat | None) -> Opened:
@@ -162,7 +166,7 @@ class OpenedFile:
         self, text: TextFormat | None, scratch: Scratch
     ) -> tuple[Opened, Iterator[bytes | memoryview]]:
         path = self._address.path
-        raw = _read(path, MappedFile.of)
+        raw = read_by(path, MappedFile.of)
         scratch.watch(raw)
         module = cast("PiecesModule", self._format.load())
         opened = module.opened_on_disk(path, self._format.text(text), scratch)
@@ -295,6 +299,22 @@ def _digest(parts: Iterator[bytes | memoryview]) -> str:
     return digest.hexdigest()
 
 
+def check_whole(path: Path, form: Format) -> None:
+    """Refuse a file of which a part is in another beside it.
+
+    Raises
+    ------
+    FileError
+        If there is one that holds something.
+    """
+    for ending in form.unfinished:
+        other = path.with_name(f"{path.name}{ending}")
+        if other.is_file() and _begins(other):
+            rule = f"the database must be whole, and a part of it is in {other.name} still"
+            remedy = "close the programs that have it open, or open and close it with sqlite3"
+            raise FileError(str(path), rule, remedy)
+
+
 def _begins(path: Path) -> bool:
     """Whether a file holds something: one that is kept to be written anew begins with a zero."""
     try:
@@ -304,11 +324,17 @@ def _begins(path: Path) -> bool:
         return True
 
 
-def _parts(address: Address) -> list[Path]:
-    """Return the files of a folder of Parquet files; none of any other address."""
+def files_in(address: Address) -> list[Path]:
+    """Return the files of a folder of Parquet files; none of any other address.
+
+    Raises
+    ------
+    FileError
+        If it is a folder of something else, or cannot be read.
+    """
     if address.scheme != "file" or not address.path.is_dir():
         return []
-    files = _read(address.path, parquet_folder.files_of_folder)
+    files = read_by(address.path, files_of_folder)
     if not files:
         raise FileError(
             address.location,
@@ -335,10 +361,17 @@ def _read_bytes(path: Path) -> bytes:
         check_reading(path, 2 * path.stat().st_size)
         return path.read_bytes()
 
-    return _read(path, whole)
+    return read_by(path, whole)
 
 
-def _read(path: Path, read: Callable[[Path], Bytes]) -> Bytes:
+def read_by(path: Path, read: Callable[[Path], Bytes]) -> Bytes:
+    """Read a path; what the system refuses is refused in our words.
+
+    Raises
+    ------
+    FileError
+        Of ``read``, or in place of an OSError or ValueError.
+    """
     try:
         return read(path)
     except FileError:

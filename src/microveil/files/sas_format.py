@@ -8,10 +8,11 @@ import re
 from pathlib import Path
 
 from microveil.errors import FileError
-from microveil.files.statistical import Column, LabelledFile, opened_by
+from microveil.files.declared import Outline
+from microveil.files.statistical import Column, LabelledFile, opened_by, outlined_by
 from microveil.files.text import TextFormat
 
-__all__ = ["opened"]
+__all__ = ["opened", "outlined"]
 
 # From 1960-01-01: days, or seconds.
 _DATE = Column(kind="date", origin=3_653.0)
@@ -33,6 +34,15 @@ def opened(path: Path, raw: bytes, text: TextFormat | None) -> LabelledFile:  # 
         rule = "the file must be whole SAS transport, and it is broken or something else"
         raise FileError(str(path), rule, "export the table again")
     return opened_by("read_sas7bdat", path, raw, "SAS", _stored)
+
+
+def outlined(path: Path, text: TextFormat | None) -> Outline:  # noqa: ARG001
+    """Read what a file of either form says of its columns."""
+    with path.open("rb") as file:
+        is_transport = file.read(len(_TRANSPORT)) == _TRANSPORT
+    if is_transport:
+        return outlined_by("read_xport", path, "SAS transport", _stored)
+    return outlined_by("read_sas7bdat", path, "SAS", _stored)
 
 
 def _stored(storage: str, form: str | None) -> Column:

@@ -8,11 +8,13 @@ from typing import Any
 
 import polars as pl
 
+from microveil.files.declared import Outline
 from microveil.files.statistical import (
     Column,
     LabelledFile,
     as_numbers,
     opened_by,
+    outlined_by,
     stored,
     written_by,
 )
@@ -21,7 +23,7 @@ from microveil.files.typed import UnwritableError
 from microveil.schema import Code
 from microveil.table import Labels
 
-__all__ = ["batches", "opened"]
+__all__ = ["batches", "opened", "outlined"]
 
 # Seconds from 1582-10-14, midnight.
 _ORIGIN = 12_219_379_200.0
@@ -45,6 +47,11 @@ _NAMING = (
 def opened(path: Path, raw: bytes, text: TextFormat | None) -> LabelledFile:  # noqa: ARG001
     """Read a file; codes of missing answers stay values, and the labels say which they are."""
     return opened_by("read_sav", path, raw, "SPSS", _stored, user_missing=True)
+
+
+def outlined(path: Path, text: TextFormat | None) -> Outline:  # noqa: ARG001
+    """Read what a file says of its columns."""
+    return outlined_by("read_sav", path, "SPSS", _stored)
 
 
 def _stored(storage: str, form: str | None) -> Column:

@@ -13,17 +13,20 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import polars as pl
 
 from microveil.errors import FileError
 from microveil.files.databases import Refused, driver, identifier, literal, one_of, rows
+from microveil.files.declared import Outline
 from microveil.files.text import TextFormat, quoted
 from microveil.files.typed import TypedTable, UnwritableError, check_filled, to_publish
+from microveil.schema import Kind
 from microveil.table import Labels
 from microveil.table.memory import check_reading
 
-__all__ = ["batches", "opened"]
+__all__ = ["batches", "opened", "outlined"]
 
 _BEGINS = b"SQLite format 3\0"
 _DRIVER, _TITLE, _TABLE = "adbc_driver_sqlite", "SQLite", "data"
@@ -32,6 +35,14 @@ _EXACT = 2**53
 _WHOLE, _DECIMAL, _TEXT = "whole numbers", "decimal numbers", "text"
 _OPEN = "text, or dates"  # where nothing is declared
 _TRUTH, _DATE, _MOMENT = "0 and 1", "dates YYYY-MM-DD", "moments YYYY-MM-DD HH:MM:SS"
+# Of moments and of what is not declared the values say what they are.
+_KINDS: Mapping[str | None, Kind] = {
+    _WHOLE: Kind.WHOLE,
+    _DECIMAL: Kind.DECIMAL,
+    _TEXT: Kind.OTHER,
+    _TRUTH: Kind.BOOLEAN,
+    _DATE: Kind.DATE,
+}
 # What values of a kind are stored as, by SQLite's names.
 _STORED = {
     _WHOLE: {"integer"},
@@ -82,6 +93,32 @@ def opened(
             raise _broken(path) from None
 
 
+def outlined(
+    path: Path,
+    text: TextFormat | None,  # noqa: ARG001 -- it is no text
+    table: str | None = None,
+    query: str | None = None,
+) -> Outline:
+    """Read how the columns of a table, or of what a query gives, are declared."""
+    library = driver(_DRIVER, str(path), _TITLE)
+    with path.open("rb") as file:
+        if file.read(len(_BEGINS)) != _BEGINS:
+            raise _broken(path)
+    # Of a file that is said to change no more nothing is locked, and none appears beside it.
+    place = f"file:{quote(f'{path}')}?mode=ro&immutable=1"
+    try:
+        with (
+            closing(library.connect(place, autocommit=True)) as connection,
+            closing(connection.cursor()) as cursor,
+        ):
+            declared = _Reading(path, cursor).declared(table, query)
+    except FileError:
+        raise
+    except Exception:  # noqa: BLE001 -- whatever it is, its words may hold a value
+        raise _broken(path) from None
+    return Outline(kinds={name: _KINDS.get(_declared(kind)) for name, kind in declared.items()})
+
+
 def _broken(path: Path) -> FileError:
     rule = "the file must be a whole SQLite database, and it is broken or something else"
     return FileError(str(path), rule, "copy it again while no program writes to it")
@@ -96,7 +133,7 @@ class _Reading:
 
     def frame(self, table: str | None, query: str | None) -> pl.DataFrame:
         """Read a table, or what a query gives."""
-        self._run("PRAGMA trusted_schema = OFF")  # views of the file run no dangerous functions
+        self._trust_nothing()
         if self._rows("PRAGMA quick_check(1)").item() != "ok":
             raise Refused
         if query is None:
@@ -108,15 +145,24 @@ class _Reading:
             rule = "the query must be one SELECT of this database's tables, and SQLite refuses it"
             raise FileError(str(self.path), rule, "try it with the program sqlite3") from None
 
+    def declared(self, table: str | None, query: str | None) -> dict[str, str]:
+        """Say how the columns of a table, or of what a query gives, are declared."""
+        self._trust_nothing()
+        if query is not None:
+            self._run(f"CREATE TEMP VIEW {_VIEW} AS {query}")
+        return self._columns(self._table(table) if query is None else _VIEW)
+
+    def _trust_nothing(self) -> None:
+        self._run("PRAGMA trusted_schema = OFF")  # views of the file run no dangerous functions
+
+    def _columns(self, name: str) -> dict[str, str]:
+        """Return the declarations of a table or a view by column."""
+        listed = self._rows(f"SELECT name, type, hidden FROM pragma_table_xinfo({literal(name)})")
+        return {column: kind for column, kind, hidden in listed.iter_rows() if hidden != 1}
+
     def _read(self, name: str) -> pl.DataFrame:
         """Read a table or a view."""
-        declared = {
-            column: kind
-            for column, kind, hidden in self._rows(
-                f"SELECT name, type, hidden FROM pragma_table_xinfo({literal(name)})"
-            ).iter_rows()
-            if hidden != 1
-        }
+        declared = self._columns(name)
         source = identifier(name)
         n_records, stored = self._stored(source, list(declared))
         if n_records == 0:

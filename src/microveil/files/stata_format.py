@@ -9,18 +9,20 @@ from pathlib import Path
 
 import polars as pl
 
+from microveil.files.declared import Outline
 from microveil.files.statistical import (
     Column,
     LabelledFile,
     as_numbers,
     opened_by,
+    outlined_by,
     stored,
     written_by,
 )
 from microveil.files.text import TextFormat
 from microveil.table import Labels
 
-__all__ = ["batches", "opened"]
+__all__ = ["batches", "opened", "outlined"]
 
 # From 1960-01-01: days, or milliseconds.
 _DATE = Column(kind="date", origin=3_653.0)
@@ -37,6 +39,11 @@ _NAMING = (
 def opened(path: Path, raw: bytes, text: TextFormat | None) -> LabelledFile:  # noqa: ARG001
     """Read a file."""
     return opened_by("read_dta", path, raw, "Stata", _stored)
+
+
+def outlined(path: Path, text: TextFormat | None) -> Outline:  # noqa: ARG001
+    """Read what a file says of its columns."""
+    return outlined_by("read_dta", path, "Stata", _stored)
 
 
 def _stored(storage: str, form: str | None) -> Column:

@@ -12,9 +12,10 @@ from typing import Any
 import polars as pl
 
 from microveil.errors import FileError
+from microveil.files.declared import Outline
 from microveil.files.extras import of_extra
 from microveil.files.typed import UnwritableError, check_filled, to_publish
-from microveil.schema import Code
+from microveil.schema import Code, Kind
 from microveil.table import Labels
 from microveil.table.memory import STATISTICAL, check_reading
 
@@ -25,6 +26,7 @@ __all__ = [
     "as_code",
     "as_numbers",
     "opened_by",
+    "outlined_by",
     "stored",
     "written_by",
 ]
@@ -32,6 +34,8 @@ __all__ = [
 EXACT = 2**53  # up to here a float tells whole numbers apart
 # What a moment is counted in here; a date is counted in days.
 _SECOND = 1000
+# Of moments the values say whether they are dates.
+_KINDS = {"text": Kind.OTHER, "whole": Kind.WHOLE, "decimal": Kind.DECIMAL, "date": Kind.DATE}
 _MOST_CODES = 1000  # of a range of missing codes: more are no list
 
 
@@ -167,9 +171,7 @@ def opened_by(
     FileError
         If the file is broken or something else, or pyreadstat is not installed.
     """
-    library = of_extra(
-        "pyreadstat", extra="stat", place=str(path), purpose=f"{title} files are read"
-    )
+    library = _library(path, title)
     check_filled(path, raw)
     try:
         outline = getattr(library, reader)(io.BytesIO(raw), metadataonly=True)[1]
@@ -184,13 +186,45 @@ def opened_by(
     except (MemoryError, FileError):
         raise
     except Exception:  # noqa: BLE001 -- whatever it is, its words may hold a value
-        rule = f"the file must be whole {title}, and it is broken or something else"
-        raise FileError(str(path), rule, "export the table again") from None
+        raise _broken(path, title) from None
     if frame.height == 0 or frame.width == 0:
         rule = "the file must hold records, and there are none"
         raise FileError(str(path), rule, "check that the table was exported")
     labels, unlisted = _labels(frame.columns, meta)
     return LabelledFile(path=path, frame=frame, columns=columns, labels=labels, unlisted=unlisted)
+
+
+def outlined_by(
+    reader: str, path: Path, title: str, stored: Callable[[str, str | None], Column]
+) -> Outline:
+    """Read what a file says of its columns by a function of pyreadstat, see `opened_by`.
+
+    Raises
+    ------
+    FileError
+        If the file is broken or something else, or pyreadstat is not installed.
+    """
+    library = _library(path, title)
+    try:
+        meta = getattr(library, reader)(f"{path}", metadataonly=True)[1]
+        storage, formats = meta.readstat_variable_types, meta.original_variable_types
+        kinds = {
+            name: _KINDS.get(stored(storage[name], formats[name]).kind)
+            for name in meta.column_names
+        }
+    except Exception:  # noqa: BLE001 -- whatever it is, its words may hold a value
+        raise _broken(path, title) from None
+    n_records = meta.number_rows  # some files do not say it
+    return Outline(kinds=kinds, n_records=n_records if n_records and n_records > 0 else None)
+
+
+def _library(path: Path, title: str) -> Any:
+    return of_extra("pyreadstat", extra="stat", place=str(path), purpose=f"{title} files are read")
+
+
+def _broken(path: Path, title: str) -> FileError:
+    rule = f"the file must be whole {title}, and it is broken or something else"
+    return FileError(str(path), rule, "export the table again")
 
 
 def _labels(

@@ -14,7 +14,7 @@ from microveil._kernels import csv as kernel
 from microveil.errors import FileError
 from microveil.files.text import CANDIDATES, TextFormat, place
 
-__all__ = ["Structure", "check_structure"]
+__all__ = ["Structure", "check_structure", "names_in"]
 
 _EXPONENT = re.compile(r"\s*[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)[eE][+-]?[0-9]+\s*$")
 # What stands for a truth value or a missing one, and hardly names a column.
@@ -125,6 +125,46 @@ def check_structure(path: Path, data: bytes, text: TextFormat) -> Structure:
         is_ascii=not memory[kernel.HIGH],
         has_quotes=bool(memory[kernel.OPENED] >= 0),
     )
+
+
+def names_in(path: Path, head: bytes, text: TextFormat, *, is_whole: bool) -> list[str] | None:
+    """Read the names of the columns off the beginning of a file.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+    head : bytes
+        In UTF-8, without a byte order mark.
+    text : TextFormat
+    is_whole : bool
+        Whether it is all of the file.
+
+    Returns
+    -------
+    list of str or None
+        None where the header may end behind it.
+
+    Raises
+    ------
+    FileError
+        If the header is none, as for `check_structure`.
+    """
+    _refuse_other_separator(path, head, text)
+    lines = head if is_whole else head[: head.rfind(b"\n") + 1]
+    if not is_whole and lines.count(b"\n") <= _header_lines(lines, text):
+        return None
+    return _names(path, lines, text)
+
+
+def _header_lines(head: bytes, text: TextFormat) -> int:
+    """Count the lines of the header: a quoted name may have several."""
+    read = io.StringIO(head.decode("utf-8", "replace"), newline="")
+    rows = csv.reader(read, delimiter=text.separator)
+    try:
+        next(rows, None)
+    except csv.Error:  # a name of more than csv takes
+        return head.count(b"\n")
+    return rows.line_num
 
 
 def _walk(

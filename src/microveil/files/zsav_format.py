@@ -4,7 +4,8 @@ from functools import partial
 
 from microveil.files import spss_format
 
-__all__ = ["batches", "opened"]
+__all__ = ["batches", "opened", "outlined"]
 
 opened = spss_format.opened
+outlined = spss_format.outlined
 batches = partial(spss_format.batches, is_packed=True)

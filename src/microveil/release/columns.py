@@ -372,13 +372,23 @@ def check_types(table: Table, types: Mapping[str, Kind]) -> None:
         With the first of them.
     """
     for name, kind in types.items():
-        if name not in table.names or table.kind(name) is not kind:
-            found = table.kind(name).value if name in table.names else "no such column"
-            raise DataError(
-                f"column '{name}'",
-                f"the recipe expects a {kind.value} column, the table has: {found}",
-                "mend the table or the recipe",
-            )
+        if name not in table.names:
+            raise lacking_column(name, kind)
+        if table.kind(name) is not kind:
+            raise _unlike(name, kind, table.kind(name).value)
+
+
+def lacking_column(name: str, kind: Kind) -> DataError:
+    """Return the error about a column that a recipe expects and a table has not."""
+    return _unlike(name, kind, "no such column")
+
+
+def _unlike(name: str, kind: Kind, found: str) -> DataError:
+    return DataError(
+        f"column '{name}'",
+        f"the recipe expects a {kind.value} column, the table has: {found}",
+        "mend the table or the recipe",
+    )
 
 
 def _attribute(table: Table, name: str, request: Request) -> Attribute:

@@ -2,7 +2,8 @@
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -10,6 +11,8 @@ from microveil.arguments.general import SCOPE
 from microveil.errors import DataError
 from microveil.files.text import TextFormat
 from microveil.privacy import Scope
+from microveil.release import remarks
+from microveil.release.remarks import Remark
 from microveil.schema import GivenCode, Kind
 from microveil.table import (
     Labels,
@@ -28,7 +31,10 @@ from microveil.table import (
 )
 from microveil.text import one_line
 
-__all__ = ["propose_recipe", "request_for"]
+__all__ = ["ProposedRecipe", "propose_recipe", "proposed_recipe", "request_for"]
+
+# A line of a recipe, and what it says in its comment.
+Line: TypeAlias = tuple[str, Remark | None]
 
 # Of text with more different values than this none is shown: it is hardly one of categories.
 MOST_CATEGORIES = 1000
@@ -158,7 +164,37 @@ outside = "clamp"        # move values outside the bounds to the nearer one; or 
 }
 
 
-def propose_recipe(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposedRecipe:
+    """A recipe for a person to confirm.
+
+    Attributes
+    ----------
+    text : str
+        TOML, see `propose_recipe`.
+    remarks : mapping of str to tuple of str
+        By column the sentences that its comments say.
+    unit : str or None
+        The column that a comment offers as the unit.
+    """
+
+    text: str
+    remarks: Mapping[str, tuple[str, ...]]
+    unit: str | None
+
+
+def propose_recipe(table: Any, source: str = "the table", **how: Any) -> str:
+    """Write a commented recipe for a table, see `proposed_recipe`.
+
+    Returns
+    -------
+    str
+        TOML; `read_recipe` reads it.
+    """
+    return proposed_recipe(table, source, **how).text
+
+
+def proposed_recipe(
     table: Any,
     source: str = "the table",
     *,
@@ -167,7 +203,7 @@ def propose_recipe(
     text: TextFormat | None = None,
     missing_codes: Mapping[str, Any] | None = None,
     missing_values: Iterable[str] | None = None,
-) -> str:
+) -> ProposedRecipe:
     """Write a commented recipe for a table: what can be seen proposed, bounds left open.
 
     Parameters
@@ -187,11 +223,11 @@ def propose_recipe(
 
     Returns
     -------
-    str
-        TOML; `read_recipe` reads it. Unless values are asked for it holds none of the table's
-        but the numbers of decimals, of categories and of missing cells seen, and whether cells are
-        missing, which it asks a person to confirm; at row scope in comments alone. Which whole
-        numbers look like an identifier is proposed too.
+    ProposedRecipe
+        Unless values are asked for it holds none of the table's but the numbers of decimals, of
+        categories and of missing cells seen, and whether cells are missing, which it asks a person
+        to confirm; at row scope in comments alone. Which whole numbers look like an identifier is
+        proposed too. Its sentences hold no value whatever is asked for.
 
     Raises
     ------
@@ -222,8 +258,8 @@ def propose_recipe(
         )
     if asked is not Scope.ROW:
         parts[0] += PARTS
-    parts += [
-        _proposal(
+    proposed = {
+        name: _proposal(
             opened,
             name,
             codes.of_column(name),
@@ -233,8 +269,16 @@ def propose_recipe(
             is_weight=name in weights,
         )
         for name in opened.names
-    ]
-    return "\n".join(parts)
+    }
+    parts += ["\n".join(line for line, _ in lines) + "\n" for lines in proposed.values()]
+    return ProposedRecipe(
+        text="\n".join(parts),
+        remarks={
+            name: tuple(remark.sentence for _, remark in lines if remark is not None)
+            for name, lines in proposed.items()
+        },
+        unit=numbers,
+    )
 
 
 def request_for(scope: Scope, *, misses_values: bool) -> dict[str, Any]:
@@ -278,7 +322,7 @@ def _proposal(
     show_values: bool,
     is_unit: bool,
     is_weight: bool,
-) -> str:
+) -> list[Line]:
     kind = table.kind(name)
     seen = categories_seen(table, name) or []
     labels = table.labels.get(name, Labels())
@@ -287,21 +331,18 @@ def _proposal(
         if labels.valid
         else _categories(seen, show_values=show_values)
     )
-    title = [f"# {one_line(labels.column)}"] if labels.column else []
-    lines = [f"[attributes.{_quoted(name)}]", *title]
+    lines: list[Line] = [(f"[attributes.{_quoted(name)}]", None)]
+    if labels.column:
+        lines.append(_alone(remarks.titled(one_line(labels.column))))
     identifies = likely_identifier(table, name) and not is_weight
     if is_weight:
-        note = 'by its name: confirm; the weight of a body is "confidential"'
-        lines.append(f'role = "weight"                 # {note}')
+        lines.append(_role("weight", remarks.WEIGHT))
     elif identifies:
-        note = 'whole numbers, all different: if it is none, "confidential"'
-        lines.append(f'role = "identifier"             # {note}')
+        lines.append(_role("identifier", remarks.NUMBERS_IDENTIFY))
     elif is_unit:
-        lines.append(
-            'role = "identifier"             # says which records belong together: see unit'
-        )
+        lines.append(_role("identifier", remarks.UNIT_NUMBERS))
     elif kind.is_numeric:
-        lines.append('role = "confidential"')
+        lines.append(('role = "confidential"', None))
     else:
         all_differ = len(seen) == table.n_records
         lines.append(
@@ -309,50 +350,57 @@ def _proposal(
         )
     look = numeric_look_of(table, name)
     if look is not None:
-        lines.append(f"# {look}")
-    lines.append(f'type = "{kind.value}"')
+        lines.append(_alone(remarks.looks_like(look)))
+    lines.append((f'type = "{kind.value}"', None))
     if kind is Kind.DECIMAL:
         lines.append(_resolution(table, name, for_rows=for_rows))
     if kind in BOUNDS and not (identifies or is_unit):
-        lines.append(BOUNDS[kind])
+        lines.append((BOUNDS[kind], None))
     missing = _missing(table, name, codes, show_values=show_values)
-    return "\n".join([*lines, *missing, *categories]) + "\n"
+    return [*lines, *missing, *categories]
 
 
-def _role_of_text(*, all_differ: bool, listed: bool, for_rows: bool) -> str:
+def _role(role: str, remark: Remark) -> Line:
+    entry = f'role = "{role}"'
+    return f"{entry:31} # {remark.comment}", remark
+
+
+def _alone(remark: Remark) -> Line:
+    return f"# {remark.comment}", remark
+
+
+def _role_of_text(*, all_differ: bool, listed: bool, for_rows: bool) -> Line:
     """Propose a role for what is no number."""
     if all_differ:
-        return 'role = "identifier"             # text, all different: left out'
+        return _role("identifier", remarks.TEXT_IDENTIFIES)
     if not for_rows:
-        return 'role = "quasi-identifier"       # no number: left out unless "non-confidential"'
+        return _role("quasi-identifier", remarks.NO_NUMBER)
     if listed:
-        return 'role = "quasi-identifier"       # left out until its categories are listed'
-    return 'role = "identifier"             # neither numbers nor categories: left out'
+        return _role("quasi-identifier", remarks.UNLISTED)
+    return _role("identifier", remarks.NEITHER)
 
 
 def _missing(
     table: Table, name: str, codes: Sequence[GivenCode], *, show_values: bool
-) -> list[str]:
+) -> list[Line]:
     """Say how many cells are missing, and what looks like a code for that: as comments."""
-    kind, lines = table.kind(name), list[str]()
+    kind, lines = table.kind(name), list[Line]()
     seen = missing_seen(table, name)
     if seen is not None and seen.n_missing:
-        lines.append(f"# {seen.n_missing} of {table.n_records} cells are missing")
+        lines.append(_alone(remarks.missing_cells(seen.n_missing, table.n_records)))
     if codes:
         read = ((code, code_for(code, name, kind)) for code in codes)
         written = (code if kind is Kind.DATE or own is None else own for code, own in read)
-        lines.append(f"missing_codes = [{', '.join(map(_code, written))}]")
+        lines.append((f"missing_codes = [{', '.join(map(_code, written))}]", None))
     elif name in table.labels and table.labels[name].missing_codes:
         listed = ", ".join(map(_code, table.labels[name].missing_codes))
-        lines.append(f"# missing_codes = [{listed}]   # of missing answers by the file: confirm")
+        remark = remarks.codes_of_file(listed)
+        lines.append((f"# missing_codes = [{listed}]   # {remark.comment}", remark))
     elif seen is not None and seen.likely_codes:
-        note = "look like codes for missing values: confirm"
-        if show_values:
-            listed = ", ".join(map(_code, seen.likely_codes))
-            lines.append(f"# missing_codes = [{listed}]   # seen in the data, {note}")
-        else:
-            found = f"different values that {note}: {len(seen.likely_codes)}"
-            lines.append(f"# missing_codes = [...]        # {found}")
+        listed = ", ".join(map(_code, seen.likely_codes)) if show_values else "..."
+        remark = remarks.likely_codes(len(seen.likely_codes), are_shown=show_values)
+        gap = "   " if show_values else "        "
+        lines.append((f"# missing_codes = [{listed}]{gap}# {remark.comment}", remark))
     return lines
 
 
@@ -360,30 +408,33 @@ def _code(code: GivenCode) -> str:
     return _string(code) if isinstance(code, str) else str(code)
 
 
-def _resolution(table: Table, name: str, *, for_rows: bool) -> str:
+def _resolution(table: Table, name: str, *, for_rows: bool) -> Line:
     """Propose the decimals in use; where nothing is to hang on the data, as a comment.
 
     A line that nobody looked at then declares nothing.
     """
     decimals = decimals_seen(table.numbers(name))
     step = "1" if decimals == 0 else f"{10.0**-decimals:.{decimals}f}"
-    seen = "decimals seen in the data" if decimals else "only whole numbers seen in the data"
-    return f"{'# ' if for_rows else ''}resolution = {step}   # {seen}: confirm"
+    seen = remarks.DECIMALS_SEEN if decimals else remarks.WHOLE_SEEN
+    return f"{'# ' if for_rows else ''}resolution = {step}   # {seen.comment}", seen
 
 
-def _code_list(table: Table, name: str, seen: list[str]) -> list[str]:
+def _code_list(table: Table, name: str, seen: list[str]) -> list[Line]:
     """Propose a code list of the file's metadata: as comments, for a person to declare."""
     labels = table.labels[name]
-    lines = [
-        "# categories = [               # the file's code list: confirm that it is publicly known",
+    listed = {code: one_line(text) for code, text in labels.valid.items()}
+    remark = remarks.code_list(listed)
+    lines: list[Line] = [
+        (f"# categories = [               # {remark.comment}", remark),
         *(
-            f"#   {_string(code) if isinstance(code, str) else code},  # {one_line(text)}"
-            for code, text in labels.valid.items()
+            (f"#   {_string(code) if isinstance(code, str) else code},  # {text}", None)
+            for code, text in listed.items()
         ),
-        "# ]",
+        ("# ]", None),
     ]
     if labels.is_ordinal:
-        lines.append("# ordered = true               # by the file: confirm the order of the list")
+        ordered = remarks.LIST_ORDERED
+        lines.append((f"# ordered = true               # {ordered.comment}", ordered))
     if table.kind(name).is_numeric:
         numbers = table.numbers(name)
         present = numbers.values if numbers.missing is None else numbers.values[~numbers.missing]
@@ -391,22 +442,26 @@ def _code_list(table: Table, name: str, seen: list[str]) -> list[str]:
     else:
         held = set(seen)
     if not held <= {*labels.codes, *labels.missing_codes}:
-        lines.append("# the column has values that this list lacks: complete it, or declare bounds")
+        lines.append(_alone(remarks.LIST_LACKS_VALUES))
     return lines
 
 
-def _categories(seen: list[str], *, show_values: bool) -> list[str]:
+def _categories(seen: list[str], *, show_values: bool) -> list[Line]:
     """Say how many categories text has, and which where that is asked for: as comments."""
     if not seen:
         return []
-    if not show_values or len(seen) > MOST_CATEGORIES:
-        return [f"# categories = [...]           # different values seen in the data: {len(seen)}"]
-    listed = [f"#   {_string(category)}," for category in seen]
+    are_shown = show_values and len(seen) <= MOST_CATEGORIES
+    remark = remarks.categories_seen_of(len(seen), are_shown=are_shown)
+    if not are_shown:
+        return [(f"# categories = [...]           # {remark.comment}", remark)]
     return [
-        "# categories = [               # seen in the data: confirm, and add what there is besides",
-        *listed,
-        "# ]",
-        "# ordered = true               # if they are listed in an order that means something",
+        (f"# categories = [               # {remark.comment}", remark),
+        *((f"#   {_string(category)},", None) for category in seen),
+        ("# ]", None),
+        (
+            "# ordered = true               # if they are listed in an order that means something",
+            None,
+        ),
     ]
 
 

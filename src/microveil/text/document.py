@@ -8,7 +8,7 @@ import re
 import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from microveil.text.readable import one_line, readable
 
@@ -144,6 +144,20 @@ class Document:
         """
         return "\n\n".join(_block(block, width) for block in self.blocks) + "\n"
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the document as JSON knows values, for a program that writes it in its own way.
+
+        Of each of the ``blocks`` the ``kind`` ("heading" with its ``level``, "paragraph", "items",
+        "table") and its texts; a text is a list of parts, each with its ``words`` and their
+        ``look``: "plain", "strong" or "code".
+
+        Examples
+        --------
+        >>> Document((paragraph(Code("k"), " is 5"),)).to_dict()["blocks"][0]["text"]
+        [{'look': 'code', 'words': 'k'}, {'look': 'plain', 'words': ' is 5'}]
+        """
+        return {"blocks": [_block_values(block) for block in self.blocks]}
+
 
 def _text(given: Given) -> Text:
     """Put a text on one line: parts without words are left out, and spaces at its ends."""
@@ -159,6 +173,30 @@ def _text(given: Given) -> Text:
     if plain and isinstance(plain[-1], str):
         plain[-1] = plain[-1].rstrip()
     return tuple(part for part in plain if part)
+
+
+def _block_values(block: Block) -> dict[str, Any]:
+    if isinstance(block, Heading):
+        return {"kind": "heading", "level": block.level, "text": _values(block.text)}
+    if isinstance(block, Paragraph):
+        return {"kind": "paragraph", "text": _values(block.text)}
+    if isinstance(block, Items):
+        return {"kind": "items", "items": [_values(item) for item in block.items]}
+    return {
+        "kind": "table",
+        "heads": [_values(head) for head in block.heads],
+        "rows": [[_values(cell) for cell in row] for row in block.rows],
+    }
+
+
+def _values(text: Text) -> list[dict[str, str]]:
+    looks = {Strong: "strong", Code: "code"}
+    return [
+        {"look": "plain", "words": part}
+        if isinstance(part, str)
+        else {"look": looks[type(part)], "words": part.text}
+        for part in text
+    ]
 
 
 def _block(block: Block, width: int | None) -> str:

@@ -1,0 +1,100 @@
+"""The names of a table's columns and what they hold, without reading the table."""
+
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import cast
+
+from microveil.files import parquet_folder
+from microveil.files.address import Address, address_of
+from microveil.files.declared import Outline
+from microveil.files.formats import Format, OutlinedDatabaseModule, OutlinedModule, format_of
+from microveil.files.reading import check_whole, files_in, read_by
+from microveil.files.table_schema import schema_beside
+from microveil.files.text import TextFormat
+from microveil.files.typed import check_filled
+from microveil.schema import Kind
+
+__all__ = ["outline_of"]
+
+
+def outline_of(place: str | PathLike[str], *, text: TextFormat | None = None) -> Outline | None:
+    r"""Say what a file declares of its columns, at a cost that does not grow with its records.
+
+    What is said here was not held against the values: a file that is broken behind its beginning
+    is refused where it is read.
+
+    Parameters
+    ----------
+    place : str or pathlib.Path
+        A file, or another address, see `address_of`.
+    text : TextFormat, optional
+        As for `read_file`.
+
+    Returns
+    -------
+    Outline or None
+        None where a format says nothing without being read whole (Excel), and of what is to be
+        downloaded.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be opened or is no table, as far as its beginning shows.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "people.csv")
+    ...     _ = path.write_text("AGE,ZIP\n41,01234\n")
+    ...     outline_of(path).kinds
+    {'AGE': None, 'ZIP': None}
+    """
+    address = address_of(place)
+    if files := files_in(address):
+        return parquet_folder.outlined(files)
+    if address.is_web:
+        return None
+    if address.scheme == "postgresql":
+        from microveil.files import postgresql  # with its library, which others do without
+
+        return postgresql.outlined(address)
+    form = format_of(address.path)
+    if not form.is_outlined:
+        return None
+    check_whole(address.path, form)
+    found = read_by(address.path, lambda path: _outlined(path, address, form, text))
+    return _with_beside(address.path, form, found)
+
+
+def _outlined(
+    path: Path, address: Address, form: Format, text: TextFormat | None
+) -> Outline | None:
+    with path.open("rb") as file:  # libraries say otherwise what is wrong with an empty one
+        begins = file.read(1)
+    if form.has_tables:
+        check_filled(path, begins)
+        database = cast("OutlinedDatabaseModule", form.load())
+        return database.outlined(path, None, address.table, address.query)
+    if not form.is_text:
+        check_filled(path, begins)
+    return cast("OutlinedModule", form.load()).outlined(path, form.text(text))
+
+
+def _with_beside(path: Path, form: Format, found: Outline | None) -> Outline | None:
+    """Add what a schema.json beside a table says of its columns, as it is read by it."""
+    if found is None or form.keeps_all:
+        return found
+    beside = schema_beside(path, list(found.kinds))
+    if beside is None:
+        return found
+    known: Mapping[str, Kind | None] = {
+        **dict.fromkeys(beside.texts if form.is_text else (), Kind.OTHER),
+        **dict.fromkeys(beside.decimals, Kind.DECIMAL),
+    }
+    kinds = {
+        name: known.get(name, kind) if kind in (None, Kind.WHOLE) else kind
+        for name, kind in found.kinds.items()
+    }
+    return Outline(kinds=kinds, n_records=found.n_records)

@@ -1,0 +1,141 @@
+"""Columns that a recipe names and the table lacks: refused, and taken out by a press."""
+
+import html
+import tomllib
+from dataclasses import replace
+
+import pytest
+
+from command import run
+from drafted import drafted
+from microveil.app.lacking import lacking, without
+from visited import on, opened, version
+
+pytestmark = pytest.mark.usefixtures("instantly")
+HOSTILE = "<b>GONE</b>'\"& é"
+RECIPE = """
+microveil = "0.2"
+method = "idp-vector"
+scope = "vector"
+epsilon = 1
+k = 3
+exact_cells = "widen"
+[attributes.AGE]
+role = "confidential"
+type = "whole number"
+bounds = [0, 120]
+"""
+
+
+def entry(name, role, kind="whole number"):
+    """Write the entry of a column."""
+    quoted = name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'[attributes."{quoted}"]\nrole = "{role}"\ntype = "{kind}"\n'
+
+
+def removal(answer):
+    """Return what the form that takes a column out of a recipe sends."""
+    _, _, form = answer.text.partition("/lacking")
+    value = form.partition('name="column" value="')[2].partition('"')[0]
+    return {"version": version(answer), "column": html.unescape(value)}
+
+
+@pytest.mark.parametrize(
+    ("role", "more"),
+    [("confidential", "bounds = [0, 9]\n"), ("identifier", ""), ("non-confidential", ""),
+     ("quasi-identifier", "")],
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["GONE", HOSTILE, "two\nlines"])
+def test_the_sentence_is_that_of_the_command_line_with_a_way_out_beside_it(
+    folder, role, more, name
+):
+    """Whatever the column is to be; where it is taken out, the command line takes the recipe."""
+    (folder / "recipe.toml").write_text(RECIPE + entry(name, role) + more)
+
+    async def visit(ask):
+        draft = await opened(ask, recipe="recipe.toml")
+        shown = [await ask("GET", f"{draft}/{step}") for step in ("columns", "release")]
+        form = {**removal(shown[0]), "step": "release"}
+        form["column"] = form["column"].replace("\n", "\r\n")  # as browsers send lines
+        answer = await ask("POST", f"{draft}/lacking", form)
+        assert answer.location == f"{draft}/release"
+        after = await ask("GET", f"{draft}/columns")
+        return shown, after, (await ask("GET", f"{draft}/recipe.toml")).text
+
+    shown, after, recipe = on(folder, visit)
+    said = run("protect", "people.csv", "--recipe", "recipe.toml", "-o", "out", folder=folder)
+    assert said.returncode == 2
+    sentence = " ".join(said.stderr.split()).removeprefix("microveil: ")
+    for answer in shown:
+        assert sentence in " ".join(html.unescape(answer.text).split())
+        assert "<b>GONE" not in answer.text
+    assert "/lacking" not in after.text
+    assert list(tomllib.loads(recipe)["attributes"]) == ["AGE"]
+    (folder / "recipe.toml").write_text(recipe)
+    done = run("protect", "people.csv", "--recipe", "recipe.toml", "-o", "out", folder=folder)
+    assert done.returncode == 0, done.stderr
+
+
+def test_no_column_that_is_there_is_taken_out(folder):
+    """Whoever sends its name; nor one that the recipe does not name."""
+
+    async def visit(ask):
+        (folder / "recipe.toml").write_text(RECIPE + entry("GONE", "identifier"))
+        draft = await opened(ask, recipe="recipe.toml")
+        shown = await ask("GET", f"{draft}/columns")
+        for name in ("AGE", "NOBODY", ""):
+            form = {**removal(shown), "column": name, "step": "../../x"}
+            assert (await ask("POST", f"{draft}/lacking", form)).location == f"{draft}/columns"
+        return (await ask("GET", f"{draft}/recipe.toml")).text
+
+    assert list(tomllib.loads(on(folder, visit))["attributes"]) == ["AGE", "GONE"]
+
+
+def test_of_two_tabs_the_second_takes_nothing_out(folder):
+    """As with every change of a recipe; the same form once more is none."""
+
+    async def visit(ask):
+        both = entry("GONE", "identifier") + entry("LOST", "identifier")
+        (folder / "recipe.toml").write_text(RECIPE + both)
+        draft = await opened(ask, recipe="recipe.toml")
+        form = removal(await ask("GET", f"{draft}/columns"))
+        statuses = [
+            (await ask("POST", f"{draft}/lacking", {**form, "column": name})).status
+            for name in ("GONE", "GONE", "LOST")
+        ]
+        return statuses, (await ask("GET", f"{draft}/recipe.toml")).text
+
+    statuses, recipe = on(folder, visit)
+    assert statuses == [303, 303, 409]
+    assert list(tomllib.loads(recipe)["attributes"]) == ["AGE", "LOST"]
+
+
+def test_a_column_is_taken_out_wherever_the_recipe_names_it():
+    """Parts and those that become empty, the unit with what hangs on it, the target."""
+    parts = [{"attributes": ["AGE", "GONE"], "method": "dp-um"}, {"attributes": ["GONE"]}]
+    _, draft = drafted(
+        attributes={"AGE": {}, "GONE": {}}, parts=parts, target="GONE", scope="row",
+        unit="GONE", max_rows=3, unit_attributes=["SEX", "GONE"],
+    )  # fmt: skip
+    assert list(lacking(draft)) == ["GONE"]
+    changed = without(draft, "GONE")
+    assert not lacking(changed)
+    assert changed.recipe == {
+        "attributes": {"AGE": {}},
+        "parts": [{"attributes": ["AGE"], "method": "dp-um"}],
+    }
+    _, draft = drafted(attributes={}, unit="ID", unit_attributes=["SEX", "GONE"])
+    assert without(draft, "GONE").recipe["unit_attributes"] == ["SEX"]
+
+
+def test_what_is_taken_out_after_figures_was_chosen_by_them():
+    """The recipe says so, as of every other change."""
+    _, draft = drafted(attributes={"AGE": {}, "GONE": {}})
+    seen = replace(draft, seen=frozenset({"data"}))
+    assert without(seen, "GONE").recipe["looked_at"] == "data"
+
+
+def test_nothing_is_lacking_before_the_columns_are_known():
+    """A recipe that was opened is not refused unseen."""
+    _, draft = drafted(attributes={"GONE": {}})
+    assert not lacking(replace(draft, proposal=None))

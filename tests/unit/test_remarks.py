@@ -1,0 +1,95 @@
+"""What is said of columns: one remark, as the comment of a recipe and as a sentence by itself."""
+
+import re
+import tomllib
+
+import numpy as np
+import pytest
+
+from microveil.release import remarks
+from microveil.release.proposal import propose_recipe, proposed_recipe
+from microveil.release.remarks import Remark
+
+N = 60
+SECRET = "SECRET77"
+TABLE = {
+    "ID": np.arange(N),
+    "NAME": np.array([f"{SECRET}-{n}" for n in range(N)]),
+    "SEX": np.array(["f", SECRET] * (N // 2)),
+    "ONE": np.array([SECRET] * N),
+    "ZIP": np.array([f"0{n % 7}" for n in range(N)]),
+    "WAGE": np.round(np.arange(N) * 1.25, 2),
+    "STEPS": np.arange(N) // 2 * 1.0,
+    "CODE": np.where(np.arange(N) % 5, np.arange(N) % 40, 99999998),
+    "WEIGHT": np.linspace(0.5, 3, N),
+}
+FIXED = [one for one in vars(remarks).values() if isinstance(one, Remark)]
+MADE = [
+    remarks.titled("Age in years"),
+    remarks.looks_like("its text looks like numbers, and stays text"),
+    *(remarks.missing_cells(n, 9) for n in (1, 5)),
+    remarks.codes_of_file("-9, -8"),
+    *(remarks.likely_codes(n, are_shown=shown) for n in (1, 2) for shown in (False, True)),
+    *(remarks.categories_seen_of(n, are_shown=shown) for n in (1, 2) for shown in (False, True)),
+    remarks.code_list({1: "male", 2: "female"}),
+]
+
+
+@pytest.mark.parametrize("remark", [*FIXED, *MADE], ids=lambda remark: remark.comment)
+def test_a_remark_is_a_sentence_of_its_own(remark):
+    """It begins and ends like one, and speaks no TOML and of no entry of a recipe."""
+    sentence = remark.sentence
+    assert re.match(r"[A-Z0-9]", sentence)
+    assert sentence.endswith(".")
+    assert not re.search(r'[#="\[\]_]', sentence)
+    assert "confirm;" not in sentence
+
+
+def test_sentences_say_what_the_comments_of_the_recipe_say():
+    """Remark by remark: of each column as many, in their order, and each comment stands there."""
+    proposed = proposed_recipe(TABLE)
+    known = {(remark.sentence, remark.comment) for remark in [*FIXED, *MADE]}
+    sections = re.split(r"\n(?=\[attributes)", proposed.text)[1:]
+    assert len(sections) == len(proposed.remarks) == len(TABLE)
+    n_known = 0
+    for section, sentences in zip(sections, proposed.remarks.values(), strict=True):
+        comments = [line.partition("# ")[2] for line in section.splitlines() if "# " in line]
+        comments = [comment for comment in comments if not comment.startswith("bounds = ")]
+        assert len(comments) == len(sentences)
+        for comment, sentence in zip(comments, sentences, strict=True):
+            said = {written for other, written in known if other == sentence}
+            n_known += bool(said)
+            assert not said or comment.endswith(tuple(said))
+    assert n_known >= 6
+
+
+def test_sentences_hold_no_value_of_the_table_whatever_is_asked_for():
+    """Comments do where values are asked for; sentences are read on a page, and do not."""
+    proposed = proposed_recipe(TABLE, show_values=True)
+    assert SECRET in proposed.text
+    assert "99999998" in proposed.text
+    said = " ".join(" ".join(sentences) for sentences in proposed.remarks.values())
+    assert SECRET not in said
+    assert "99999998" not in said
+
+
+def test_what_is_proposed_is_the_same_with_and_without_sentences():
+    """The recipe is that of the command line, and its comments change nothing of it."""
+    proposed = proposed_recipe(TABLE, scope="vector")
+    assert proposed.text == propose_recipe(TABLE, scope="vector")
+    assert tomllib.loads(proposed.text)["scope"] == "vector"
+    assert proposed.unit is None
+
+
+def test_the_column_that_may_be_the_unit_is_named():
+    """The one that a comment offers."""
+    proposed = proposed_recipe({**TABLE, "HOUSEHOLD": np.arange(N) // 3})
+    assert proposed.unit == "HOUSEHOLD"
+    assert '# unit = "HOUSEHOLD"' in proposed.text
+    assert remarks.UNIT_NUMBERS.sentence in proposed.remarks["HOUSEHOLD"]
+
+
+def test_a_long_code_list_is_cut_in_a_sentence():
+    """As many codes as can be read."""
+    sentence = remarks.code_list({code: f"label {code}" for code in range(50)}).sentence
+    assert "19 label 19 and 30 more" in sentence
