@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from microveil.errors import FileError
-from microveil.files.folders import rename_new
 from microveil.files.formats import files_of_folder, format_of
 from microveil.text import readable
 
@@ -183,6 +182,8 @@ class Folder:
         FileError
             As `place_for`, or if it cannot be written: nothing is left behind.
         """
+        from microveil.files.folders import rename_new  # it loads what reads tables
+
         place = self.place_for(name)
         # Hidden until it is whole; no name of a person's is as long as the system allows.
         part = place.with_name(f".recipe.{secrets.token_hex(8)}")
