@@ -40,12 +40,13 @@ def spark():
 
 
 def take_small_steps(monkeypatch):
-    """Have tables of a few records take several runs and buckets, with clusters across them."""
+    """Have tables of a few records take several runs, buckets and files, clusters across them."""
     from microveil.engines import spark_chunks
 
     monkeypatch.setattr(spark_chunks, "IN_BUCKET", 25)
     monkeypatch.setattr(spark_chunks, "STEP", 2)
     monkeypatch.setattr(spark_chunks, "LONGEST", 22)
+    monkeypatch.setattr(spark_chunks, "IN_ROW", 100)
 
 
 def people(n_records):

@@ -2,8 +2,7 @@
 
 import gc
 import json
-import re
-import sys
+import struct
 from pathlib import Path
 
 import polars as pl
@@ -14,6 +13,7 @@ from command import run
 from microveil.errors import EngineError
 from microveil.files.parts import digest_of_parts
 from spark_session import BOUNDS, SIZES, framed, people, rows, take_small_steps
+from spark_watched import have_tasks_fail_at_first, values_of, watching
 
 pyspark = pytest.importorskip("pyspark", reason="make test-spark installs PySpark")
 
@@ -221,38 +221,20 @@ def test_a_frame_whose_order_changes_from_look_to_look_is_released_once(spark):
     same(mv.protect(table, **request), mv.protect(restless, record_id="ID", **request))
 
 
-def failing(task, log):
-    """Make a task that, at its first attempt, gives a part of its records and then fails."""
-    from pyspark import TaskContext
-
-    def first_fails(batches):
-        context = TaskContext.get()
-        for batch in task(batches):
-            yield batch
-            if context.attemptNumber() == 0:
-                with Path(log).open("a", encoding="utf-8") as file:
-                    file.write(f"{context.stageId()} {context.partitionId()}\n")
-                raise RuntimeError("on purpose")
-
-    return first_fails
-
-
 def test_tasks_that_fail_release_every_cell_once_and_draw_once(spark, tmp_path, monkeypatch):
-    """Each task that gives anything fails at first: cells are those of one draw all the same."""
-    from pyspark import cloudpickle
-    from pyspark.sql.classic.dataframe import DataFrame
+    """Each task fails at first, in the midst of what it gives: cells are those of one draw."""
+    log = str(tmp_path / "log")
 
-    cloudpickle.register_pickle_by_value(sys.modules[__name__])
-    log, plain = str(tmp_path / "log"), DataFrame.mapInArrow
-
-    def mapped(self, task, schema, *rest, **more):
-        return plain(self, failing(task, log), schema, *rest, **more)
+    def note(_batch, context):
+        if context.attemptNumber() == 0:
+            with Path(log).open("a", encoding="utf-8") as file:
+                file.write(f"{context.stageId()} {context.partitionId()}\n")
 
     # So little noise that few values end at a bound, where they would be equal.
     table = people(60)
     request = asked("dp-um", seed=None, epsilon=1000, attributes=["PAY"])
     frame = framed(spark, table)
-    monkeypatch.setattr(DataFrame, "mapInArrow", mapped)
+    have_tasks_fail_at_first(monkeypatch, note, after=1)
     release = mv.protect(frame, record_id="ID", **request)
     assert len(set(Path(log).read_text(encoding="utf-8").splitlines())) >= 6
     found = rows(release)
@@ -267,93 +249,27 @@ def test_tasks_that_fail_release_every_cell_once_and_draw_once(spark, tmp_path, 
 
 
 # What the driver reads of files between steps: counts, summaries, and some values and record ids.
-READ = {"bucket", "count", "doubled", "nameless", "owner", "some", "summary"}
+READ = {"bucket", "count", "doubled", "nameless", "owner", "some", "summary",
+        "present", "missing", "infinite", "outside", "least", "greatest", "rule", "remedy",
+        "sign"}  # fmt: skip
 
 
-def forms(value):
-    """How a value is printed in a plan: as text, as a number of units or as bytes."""
-    if isinstance(value, str):
-        return {value, value.encode().hex()}
-    return {f"{value}", f"{round(value * 100)}"}
-
-
-# Numbers and places of Spark's own in a plan, any of which may be like a value.
-OWN = re.compile(r"#\d+|\b(plan_id|id|rowCount|sizeInBytes)=[\d.E+]+|file:[^\],\s]*")
-
-
-def shown(plans, values):
-    """Those of some values that a plan shows in any form; short numbers may be of anything."""
-    text = OWN.sub("", "".join(plans)).casefold()
-    return {
-        value for value in values if any(len(form) > 4 and form in text for form in forms(value))
-    }
-
-
-@pytest.fixture
-def plans(monkeypatch):
-    """What is printed of each plan that is carried out, in all its stages."""
-    from pyspark.sql.classic.dataframe import DataFrame
-    from pyspark.sql.readwriter import DataFrameWriter
-
-    found = []
-    write, collect = DataFrameWriter.parquet, DataFrame.collect
-
-    def noted(frame):
-        execution = frame._jdf.queryExecution()
-        modes = frame._sc._jvm.org.apache.spark.sql.execution.ExplainMode
-        told = [execution.explainString(modes.fromString(name)) for name in ("formatted", "cost")]
-        found.append("".join([execution.toString(), *told]))
-
-    def written(self, *given, **more):
-        noted(self._df)
-        return write(self, *given, **more)
-
-    def gathered(self):
-        noted(self)
-        return collect(self)
-
-    monkeypatch.setattr(DataFrameWriter, "parquet", written)
-    monkeypatch.setattr(DataFrame, "collect", gathered)
-    return found
-
-
-def test_no_plan_collects_rows_or_shows_a_value(spark, plans, monkeypatch):
-    """Into this process come counts, and through files the summaries of clusters alone."""
-    from pyspark.sql.classic.dataframe import DataFrame
-
-    from microveil.engines.spark_scratch import SparkScratch
-
-    collected, read = [], []
-    collect, take = DataFrame.collect, SparkScratch.read
-
-    def gathered(self):
-        found = collect(self)
-        collected.append(len(found))
-        return found
-
-    def taken(self, place, columns):
-        found = take(self, place, columns)
-        read.append((set(columns), len(found)))
-        return found
-
-    def never(*_given, **_more):
-        raise AssertionError("rows were asked for")
-
+def test_no_plan_collects_rows_or_shows_a_value(spark):
+    """Through files come counts and summaries; no cell is in a plan, no new one in a task."""
     table = people(200)
     frame = framed(spark, table)
-    monkeypatch.setattr(DataFrame, "collect", gathered)
-    monkeypatch.setattr(SparkScratch, "read", taken)
-    for name in ("toArrow", "toPandas", "toLocalIterator", "take", "head", "first", "tail"):
-        monkeypatch.setattr(DataFrame, name, never)
-    mv.protect(frame, record_id="ID", **asked("dp-um", attributes=["PAY"]))
-    assert len(plans) >= 6
-    assert set(collected) == {1}
-    assert all(columns <= READ for columns, _ in read)
-    assert max(n_rows for _, n_rows in read) <= 200 / 10  # runs and buckets
-    assert shown(plans, [*table["ID"], *table["PAY"].drop_nulls()]) == set()
+    with watching() as seen:
+        release = mv.protect(frame, record_id="ID", **asked("dp-um", attributes=["PAY"]))
+    assert len(seen.plans) >= 6
+    assert all(columns <= READ for columns, _ in seen.read)
+    assert max(n_rows for _, n_rows in seen.read) <= 200 / 10  # runs and buckets
+    new = {*values_of(rows(release), "PAY")} - {*values_of(table, "PAY")}
+    assert len(new) > 20
+    assert seen.shown([*values_of(table, "ID", "PAY"), *new]) == set()
+    assert seen.sent(new) == set()
 
 
-def test_a_value_that_is_put_into_a_plan_is_seen(spark, plans, monkeypatch):
+def test_a_value_that_is_put_into_a_plan_is_seen(spark, monkeypatch):
     """In each form: the test that none is there would fail by what it says of values."""
     from pyspark.sql import functions as sql
 
@@ -367,8 +283,43 @@ def test_a_value_that_is_put_into_a_plan_is_seen(spark, plans, monkeypatch):
         return cells(self, name).where(sql.concat(*map(sql.lit, literals)).isNotNull())
 
     monkeypatch.setattr(SparkTable, "cells", with_literals)
-    mv.protect(framed(spark, table), record_id="ID", **asked("dp-um", attributes=["PAY"]))
-    assert shown(plans, [*table["ID"], *table["PAY"].drop_nulls()]) == {*some_ids, *some_pay}
+    frame = framed(spark, table)
+    with watching() as seen:
+        mv.protect(frame, record_id="ID", **asked("dp-um", attributes=["PAY"]))
+    assert seen.shown(values_of(table, "ID", "PAY")) == {*some_ids, *some_pay}
+
+
+def test_a_new_cell_that_goes_through_a_plan_or_a_task_is_seen(spark, monkeypatch):
+    """As a literal that is joined, and among what a task is given: the test above would fail."""
+    from pyspark.sql import functions as sql
+
+    from microveil.engines import spark_order
+
+    spread, frame = spark_order.sorting.spread, spark_order.SparkCells.frame
+    given = []
+
+    def with_literal(self, numbers, kind):
+        given[:] = spark_order.restored(numbers, self.values, kind).to_pylist()
+        return frame(self, numbers, kind).where(sql.lit(given[0]) >= 0)
+
+    def with_cells(buckets, place):
+        own, task = list(given), spread(buckets, place)
+
+        def work(batches):
+            assert own
+            yield from task(batches)
+
+        return work
+
+    monkeypatch.setattr(spark_order.SparkCells, "frame", with_literal)
+    monkeypatch.setattr(spark_order.sorting, "spread", with_cells)
+    framed_people = framed(spark, people(60))
+    with watching() as seen:
+        release = mv.protect(framed_people, record_id="ID", **asked("dp-um", attributes=["PAY"]))
+    new = values_of(rows(release), "PAY")
+    assert given[0] in seen.shown(new)
+    # What is pickled as a number of its own has its bytes the other way round.
+    assert any(struct.pack(">d", one) in task for one in new for task in seen.tasks)
 
 
 @pytest.mark.usefixtures("spark")

@@ -2,7 +2,6 @@
 
 import json
 import stat
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,10 @@ from microveil.mechanism.noise import RandomSource
 
 pytest.importorskip("pyspark", reason="make test-spark installs PySpark")
 
+import pyarrow as pa
+
 from spark_session import BOUNDS, SIZES, framed, people, rows
+from spark_watched import have_tasks_fail_at_first, values_of, watching
 
 pytestmark = [
     pytest.mark.spark,
@@ -109,39 +111,24 @@ def test_each_release_has_a_key_of_its_own_and_a_seed_has_one(spark):
     assert seeded[0].guarantee.randomness == "seeded"
 
 
-def watched(task, log):
-    """Make a task that writes down every cell that it gives, and fails at its first attempt."""
-    from pyspark import TaskContext
-
-    from microveil.engines.spark_chunks import unpacked
-
-    def first_fails(batches):
-        attempt = TaskContext.get().attemptNumber()
-        for batch in task(batches):
-            if "places" in batch.schema.names:
-                drawn = [json.dumps([row["chunk"], attempt, unpacked(row["cell"]).to_pydict()])
-                         for row in batch.to_pylist()]  # fmt: skip
-                with Path(log).open("a", encoding="utf-8") as file:
-                    file.write("".join(f"{line}\n" for line in drawn))
-            yield batch
-            if attempt == 0:
-                raise RuntimeError("on purpose")
-
-    return first_fails
-
-
 def test_a_task_that_is_tried_again_draws_what_it_drew(spark, tmp_path, monkeypatch):
     """Every cell is released once, and both attempts gave the same."""
-    from pyspark import cloudpickle
-    from pyspark.sql.classic.dataframe import DataFrame
+    log = str(tmp_path / "log")
 
-    cloudpickle.register_pickle_by_value(sys.modules[__name__])
-    log, plain = str(tmp_path / "log"), DataFrame.mapInArrow
-    monkeypatch.setattr(
-        DataFrame,
-        "mapInArrow",
-        lambda self, task, schema: plain(self, watched(task, log), schema),
-    )
+    def note(batch, context):
+        from microveil.engines.spark_cells import Cell
+        from microveil.engines.spark_chunks import unpacked_cells
+
+        if "places" in batch.schema.names:
+            drawn = [
+                [row["chunk"], context.attemptNumber(),
+                 unpacked_cells(Cell(pa.py_buffer(row["cell"]))).to_pylist()]
+                for row in batch.to_pylist()
+            ]  # fmt: skip
+            with Path(log).open("a", encoding="utf-8") as file:
+                file.write("".join(f"{json.dumps(one)}\n" for one in drawn))
+
+    have_tasks_fail_at_first(monkeypatch, note, after=1)
     table = people(60)
     request = {**NOISE, "attributes": ["PAY"], "bounds": {"PAY": BOUNDS["PAY"]}}
     release = mv.protect(framed(spark, table), record_id="ID", **request)
@@ -151,7 +138,7 @@ def test_a_task_that_is_tried_again_draws_what_it_drew(spark, tmp_path, monkeypa
     attempts = {}
     for line in Path(log).read_text(encoding="utf-8").splitlines():
         chunk, attempt, cells = json.loads(line)
-        attempts.setdefault(chunk, {})[attempt] = cells["cell"]
+        attempts.setdefault(chunk, {})[attempt] = cells
     twice = [drawn for drawn in attempts.values() if len(drawn) > 1]
     assert sum(len(drawn[0]) for drawn in twice) > 20
     assert all(drawn[0] == drawn[1] for drawn in twice)
@@ -161,58 +148,29 @@ def test_a_task_that_is_tried_again_draws_what_it_drew(spark, tmp_path, monkeypa
 
 def test_no_plan_no_task_and_no_file_that_is_left_has_the_key(spark, tmp_path, monkeypatch):
     """It is in a file of mode 0600 for as long as tasks need it; into this process come counts."""
-    from pyspark import cloudpickle
-    from pyspark.sql.classic.dataframe import DataFrame
-    from pyspark.sql.readwriter import DataFrameWriter
-
-    from microveil.engines.spark_keys import KeyFiles
-    from microveil.engines.spark_scratch import SparkScratch
-
-    keys, plans, sent, modes, fetched = [], [], [], [], []
-    key, written, write = RandomSource.key, KeyFiles.written, DataFrameWriter.parquet
-    mapped, fetch = DataFrame.mapInArrow, SparkScratch.fetched
+    keys, key = [], RandomSource.key
 
     def noted_key(self):
         keys.append(key(self))
         return keys[-1]
 
-    def noted_file(self, secret):
-        path = written(self, secret)
-        modes.append((path, stat.S_IMODE(path.stat().st_mode), path.read_bytes()))
-        return path
-
-    def noted_task(self, task, schema, *rest, **more):
-        sent.append(cloudpickle.dumps(task))
-        return mapped(self, task, schema, *rest, **more)
-
-    def noted_plan(self, *given, **more):
-        plans.append(self._df._jdf.queryExecution().toString())
-        return write(self, *given, **more)
-
-    def noted_rows(self, frame):
-        found = fetch(self, frame)
-        fetched.append(len(found))
-        return found
-
-    frame = framed(spark, people(200))
+    table = people(200)
+    frame = framed(spark, table)
     monkeypatch.setattr(RandomSource, "key", noted_key)
-    monkeypatch.setattr(KeyFiles, "written", noted_file)
-    monkeypatch.setattr(DataFrame, "mapInArrow", noted_task)
-    monkeypatch.setattr(DataFrameWriter, "parquet", noted_plan)
-    monkeypatch.setattr(SparkScratch, "fetched", noted_rows)
-    for request in (NOISE, {**CATEGORIES, "attributes": ["WED"], "categories": {}, "bounds": {}}):
-        mv.protect(frame, record_id="ID", scratch=tmp_path, **request)
+    few = {**CATEGORIES, "attributes": ["WED"], "categories": {}, "bounds": {}}
+    with watching() as seen:
+        drawn, _ = (
+            mv.protect(frame, record_id="ID", scratch=tmp_path, **request)
+            for request in (NOISE, few)
+        )
     assert len({*keys}) == len(keys) == 4
-    assert [(mode, secret) for _, mode, secret in modes] == [(0o600, own) for own in keys]
-    assert not any(path.exists() for path, _, _ in modes)
-    forms = [form for own in keys for form in (own.hex(), repr(own)[2:-1], repr([*own])[1:-1])]
-    assert len(plans) >= 4
-    assert not any(form in plan for form in forms for plan in plans)
-    assert not any(own in task for own in keys for task in sent)
-    left = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert left
-    assert not any(own in path.read_bytes() for own in keys for path in left)
-    assert max(fetched) <= 9  # three figures of three partitions
+    assert [secret for *_, secret in seen.keys] == keys
+    seen.assert_no_key_is_left(tmp_path)
+    figures = [n_rows for columns, n_rows in seen.read if "figure" in columns]
+    assert max(figures) <= 9  # three figures of three partitions
+    assert max(n_rows for _, n_rows in seen.read) <= 9
+    new = {*values_of(rows(drawn), "PAY")} - {*values_of(table, "PAY")}
+    assert seen.shown([*values_of(table, "ID", "PAY"), *new]) == set()
 
 
 def test_a_key_is_destroyed_when_a_request_fails(spark, tmp_path, monkeypatch):

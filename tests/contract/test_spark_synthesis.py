@@ -1,8 +1,6 @@
 """`dp-synthetic` in Spark: what is counted is counted as in memory, and nothing else leaves it."""
 
 import json
-import stat
-import sys
 
 import numpy as np
 import polars as pl
@@ -19,6 +17,7 @@ pytest.importorskip("pyspark", reason="make test-spark installs PySpark")
 
 from microveil.engines import spark_synthesis
 from spark_session import BOUNDS, SIZES, cells, framed, people
+from spark_watched import have_tasks_fail_at_first, values_of, watching
 
 pytestmark = [
     pytest.mark.spark,
@@ -27,6 +26,9 @@ pytestmark = [
 ]
 
 N_RECORDS = 300
+OF_RUNS = {"count", "nameless", "some"}
+CHECKED = {"present", "missing", "infinite", "outside", "least", "greatest", "rule", "remedy",
+           "some"}  # fmt: skip
 EVERY = {"method": "dp-synthetic", "attributes": ["AGE", "PAY", "GAP", "SIZE", "BORN", "WED"],
          "bounds": {name: BOUNDS[name] for name in ("AGE", "PAY", "GAP", "BORN")},
          "resolution": {"PAY": 0.01}, "categories": {"SIZE": list(SIZES)}, "epsilon": 200,
@@ -131,28 +133,9 @@ def test_without_cuts_no_claim_hangs_on_a_key(spark):
     assert there.guarantee == mv.plan(table, **request).guarantee
 
 
-def first_fails(task):
-    """Make a task that gives all it has, and then fails at its first attempt."""
-    from pyspark import TaskContext
-
-    def failing(batches):
-        yield from task(batches)
-        if TaskContext.get().attemptNumber() == 0:
-            raise RuntimeError("on purpose")
-
-    return failing
-
-
 def test_tasks_that_are_tried_again_count_and_draw_what_they_did(spark, keyed, monkeypatch):
     """Every record is counted once, and every new one is there once."""
-    from pyspark import cloudpickle
-    from pyspark.sql.classic.dataframe import DataFrame
-
-    cloudpickle.register_pickle_by_value(sys.modules[__name__])
-    plain = DataFrame.mapInArrow
-    monkeypatch.setattr(
-        DataFrame, "mapInArrow", lambda self, task, schema: plain(self, first_fails(task), schema)
-    )
+    have_tasks_fail_at_first(monkeypatch)
     table, request = people(N_RECORDS), {**FEW, "seed": 4, "n_records": 70_000}
     there = mv.protect(framed(spark, table), record_id="ID", **request)
     same_table(there, mv.protect(table, engine=keyed, **request))
@@ -179,64 +162,23 @@ def test_tables_of_many_cells_are_counted_in_several_passes(spark, keyed, monkey
     same_table(there, mv.protect(table, engine=keyed, **request))
 
 
-def test_counts_alone_come_to_the_driver_and_no_plan_has_a_key(spark, tmp_path, monkeypatch):
+def test_counts_alone_come_to_the_driver_and_no_plan_has_a_key(spark, tmp_path):
     """Keys are in files of mode 0600 while they are needed; no task and no file left has one."""
-    from pyspark import cloudpickle
-    from pyspark.sql.classic.dataframe import DataFrame
-    from pyspark.sql.readwriter import DataFrameWriter
-
-    from microveil.engines.spark_keys import KeyFiles
-    from microveil.engines.spark_scratch import SparkScratch
-
-    plans, sent, keys, columns = [], [], [], []
-    written, write = KeyFiles.written, DataFrameWriter.parquet
-    mapped, fetch, collect = DataFrame.mapInArrow, SparkScratch.fetched, DataFrame.collect
-
-    def noted_file(self, secret):
-        path = written(self, secret)
-        keys.append((path, stat.S_IMODE(path.stat().st_mode), secret))
-        return path
-
-    def noted_task(self, task, schema, *rest, **more):
-        sent.append(cloudpickle.dumps(task))
-        return mapped(self, task, schema, *rest, **more)
-
-    def noted_plan(self, *given, **more):
-        plans.append(self._df._jdf.queryExecution().toString())
-        return write(self, *given, **more)
-
-    def noted_rows(self, frame):
-        found = fetch(self, frame)
-        columns.append((tuple(found.column_names), len(found)))
-        return found
-
-    def noted_collect(self):
-        found = collect(self)
-        columns.append(("collected", len(found)))
-        return found
-
-    monkeypatch.setattr(KeyFiles, "written", noted_file)
-    monkeypatch.setattr(DataFrame, "mapInArrow", noted_task)
-    monkeypatch.setattr(DataFrameWriter, "parquet", noted_plan)
-    monkeypatch.setattr(SparkScratch, "fetched", noted_rows)
-    monkeypatch.setattr(DataFrame, "collect", noted_collect)
     marked = people(N_RECORDS).with_columns(AGE=pl.lit(77).cast(pl.Int16))
-    mv.protect(framed(spark, marked), record_id="ID", scratch=tmp_path, **FEW)
+    frame = framed(spark, marked)
+    with watching() as seen:
+        mv.protect(frame, record_id="ID", scratch=tmp_path, **FEW)
     # One key for the jitter of AGE, and the seed of the new records.
-    assert [(mode, len(secret)) for _, mode, secret in keys] == [(0o600, 32)] * 2
-    assert len({secret for *_, secret in keys}) == 2
-    assert not any(path.exists() for path, *_ in keys)
-    forms = [form for *_, own in keys for form in (own.hex(), repr(own)[2:-1], repr([*own])[1:-1])]
-    assert not any(form in plan for form in forms for plan in plans)
-    assert not any(own in task for *_, own in keys for task in sent)
-    left = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert left
-    assert not any(own in path.read_bytes() for *_, own in keys for path in left)
-    # Per value of a list, per block of 262,144 codes, per block of pairs; a row of what is checked.
-    assert {names for names, _ in columns} == {
-        ("value", "count"), ("block", "cells", "counts"), "collected",
-    }  # fmt: skip
-    assert max(n_rows for _, n_rows in columns) <= 4
+    assert [len(secret) for *_, secret in seen.keys] == [32] * 2
+    seen.assert_no_key_is_left(tmp_path)
+    # Of each run what is checked; per value of a list, per block of 262,144 codes, per block of
+    # pairs; and of each part of the new table how many records it has.
+    assert {*map(frozenset, (columns for columns, _ in seen.read))} == {
+        *map(frozenset, (OF_RUNS, {"count", "doubled"}, CHECKED, {"value", "count"})),
+        *map(frozenset, ({"block", "cells", "counts"}, {"count"})),
+    }
+    assert max(n_rows for columns, n_rows in seen.read if "nameless" not in columns) <= 4
+    assert seen.shown(values_of(marked, "ID")) == set()
 
 
 def test_records_that_are_lost_between_steps_are_an_error(spark, monkeypatch):

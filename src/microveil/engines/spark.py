@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from microveil.engines import spark_chunks as chunks
@@ -29,7 +30,7 @@ from microveil.engines.registry import is_of_spark
 from microveil.engines.spark_columns import SparkColumn, SparkMissing, SparkValues
 from microveil.engines.spark_order import SparkCells, SparkOrder, ordered, summarised
 from microveil.engines.spark_records import DrawnCells, counted, summed
-from microveil.engines.spark_scratch import SparkScratch, lost_records, spark_failures
+from microveil.engines.spark_scratch import SparkScratch, lost_records
 from microveil.engines.spark_table import SparkFiles, SparkTable, refused
 from microveil.errors import DataError, EngineError, RequestError
 from microveil.mechanism.noise import RandomSource
@@ -186,9 +187,7 @@ class SparkEngine:
             count=found["present"],
             least=found["least"],
             greatest=found["greatest"],
-            some=np.concatenate(
-                [np.frombuffer(each, np.int64).reshape(2, -1) for each in found["some"]], 1
-            ),
+            some=np.concatenate([each.reshape(2, -1) for each in found["some"]], 1),
         )
         absent = n_missing + n_infinite
         return GridColumn(
@@ -198,26 +197,19 @@ class SparkEngine:
         )
 
     def _checked(self, cells: Any, rounding: tasks.Rounding) -> dict[str, Any]:
-        from pyspark.sql import functions as sql
-
+        each = self._files.mapped(cells, tasks.checked(rounding, chunks.STEP), tasks.CHECKED)
+        fetched = self._files.fetched(each)
+        rules = fetched.select(["rule", "remedy"]).drop_null().to_pylist()
+        if rules:
+            raise DataError(rounding.attribute.place, **max(rules, key=lambda one: one["rule"]))
         counts = ("present", "missing", "infinite", "outside")
-        fields = [*(f"{name} bigint" for name in (*counts, "least", "greatest"))]
-        each = cells.mapInArrow(
-            tasks.checked(rounding, chunks.STEP),
-            ", ".join([*fields, "rule string", "remedy string", "some binary"]),
-        )
-        with spark_failures():
-            (row,) = each.agg(
-                *(sql.sum(name).alias(name) for name in counts),
-                sql.min("least").alias("least"),
-                sql.max("greatest").alias("greatest"),
-                sql.max("rule").alias("rule"),
-                sql.max("remedy").alias("remedy"),
-                sql.collect_list("some").alias("some"),
-            ).collect()
-        found: dict[str, Any] = row.asDict()
-        if found["rule"] is not None:
-            raise DataError(rounding.attribute.place, found["rule"], found["remedy"])
+        found: dict[str, Any] = {name: int(fetched[name].to_numpy().sum()) for name in counts}
+        found["least"], found["greatest"] = (
+            pc.min(fetched["least"]).as_py(), pc.max(fetched["greatest"]).as_py()
+        )  # fmt: skip
+        found["some"] = [
+            chunks.whole_numbers(row["some"]) for row in chunks.each_row(fetched.to_batches())
+        ]
         return found
 
     def column(self, column: GridColumn) -> SparkColumn:
@@ -239,8 +231,8 @@ class SparkEngine:
 
         values = _of(column).values
         lower, upper = column.attribute.grid_bounds or self.extremes(column)
-        each = values.frame.mapInArrow(
-            counted(values.rounding, lower, upper), "value bigint, count bigint"
+        each = self._files.mapped(
+            values.frame, counted(values.rounding, lower, upper), "value bigint, count bigint"
         )
         found = self._files.fetched(each.groupBy("value").agg(sql.sum("count").alias("count")))
         counts = np.zeros(upper - lower + 1, dtype=np.int64)
@@ -252,8 +244,8 @@ class SparkEngine:
     ) -> NDArray[np.float64]:
         """Add up in one pass, batch by batch; each partition's sums come to the driver."""
         values = _of(column).values
-        each = values.frame.mapInArrow(
-            summed(values.rounding, figures), "figure bigint, total double"
+        each = self._files.mapped(
+            values.frame, summed(values.rounding, figures), "figure bigint, total double"
         )
         found = self._files.fetched(each)
         figure, total = (found[name].to_numpy() for name in ("figure", "total"))
@@ -269,6 +261,7 @@ class SparkEngine:
             law=law,
             attribute=attribute,
             key=self._files.keys.written(source.key()),
+            scratch=self._files,
         )
         return Numbers(
             values=cast("Whole", drawn),
@@ -318,12 +311,14 @@ class SparkEngine:
 
     def _counted(self, frame: Any, begun: Callable[[], synthesis.Counting], n_counts: int) -> Whole:
         """Count runs of records in their tasks, add up in Spark, and take the sums."""
-        each = frame.mapInArrow(synthesis.tallied(begun, n_counts), synthesis.COUNTS)
+        each = self._files.mapped(frame, synthesis.tallied(begun, n_counts), synthesis.COUNTS)
         n_blocks = -(-n_counts // synthesis.BLOCK)
         fetched = self._files.fetched(
-            each.repartition(n_blocks, "block")
-            .sortWithinPartitions("block")
-            .mapInArrow(synthesis.added_up, synthesis.COUNTS)
+            self._files.mapped(
+                each.repartition(n_blocks, "block").sortWithinPartitions("block"),
+                synthesis.added_up,
+                synthesis.COUNTS,
+            )
         )
         counts = np.zeros(n_counts, dtype=np.int64)
         for row in chunks.each_row(fetched.to_batches()):

@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from microveil.engines.local import summarised
+from microveil.engines.spark_cells import Batches, Task
 from microveil.engines.spark_chunks import (
     CELL,
     CHUNK,
@@ -26,7 +27,7 @@ from microveil.engines.spark_chunks import (
     unpacked_cells,
     whole_numbers,
 )
-from microveil.engines.spark_tasks import Batches, Rounding, Task, ranked
+from microveil.engines.spark_tasks import Rounding, ranked
 from microveil.partition.ranking import RankingCuts, rank_order
 
 __all__ = ["Bounds", "Buckets", "bucketed", "in_order", "pieces", "spread", "summaries"]

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from microveil.engines import spark_buckets as sorting
 from microveil.engines.base import ClusterSummary
+from microveil.engines.spark_cells import Cell
 from microveil.engines.spark_chunks import CELL, CHUNK, unpacked
 from microveil.engines.spark_columns import SparkValues
 from microveil.engines.spark_scratch import SparkScratch, lost_records
@@ -55,22 +56,27 @@ class SparkCells:
                 for bucket, (first, end) in zip(buckets.starts, buckets.clusters(), strict=True)
             }
         )
-        return self.order.frame.select("bucket", "rows").mapInArrow(
-            sorting.spread(buckets, place), f"{CHUNK} bigint, places binary, {CELL} binary"
+        return self.scratch.mapped(
+            self.order.frame.select("bucket", "rows"),
+            sorting.spread(buckets, place),
+            f"{CHUNK} bigint, places binary, {CELL} binary",
         )
 
 
 def ordered(values: SparkValues, cuts: RankingCuts, scratch: SparkScratch) -> SparkOrder:
     """Sort in buckets, write these out, count, and return where each begins."""
     bounds = values.bounds()
-    cut = values.frame.mapInArrow(
+    cut = scratch.mapped(
+        values.frame,
         sorting.bucketed(values.rounding, bounds),
         f"bucket bigint, {CHUNK} bigint, units binary, rows binary",
     )
     frame, place = scratch.placed(
-        cut.repartition(len(bounds.units) + 1, "bucket")
-        .sortWithinPartitions("bucket", CHUNK)
-        .mapInArrow(sorting.in_order, "bucket bigint, count bigint, units binary, rows binary")
+        scratch.mapped(
+            cut.repartition(len(bounds.units) + 1, "bucket").sortWithinPartitions("bucket", CHUNK),
+            sorting.in_order,
+            "bucket bigint, count bigint, units binary, rows binary",
+        )
     )
     counts = scratch.read(place, ["bucket", "count"]).sort_by("bucket").to_pydict()
     ends = np.cumsum([0, *counts["count"]]).tolist()
@@ -83,16 +89,22 @@ def ordered(values: SparkValues, cuts: RankingCuts, scratch: SparkScratch) -> Sp
 def summarised(order: SparkOrder, scratch: SparkScratch) -> ClusterSummary:
     """Take the summaries of all clusters to the driver, each made of the whole cluster."""
     buckets = order.buckets
-    owned = order.frame.select("bucket", "units").mapInArrow(
-        sorting.pieces(buckets), "owner bigint, bucket bigint, units binary"
+    owned = scratch.mapped(
+        order.frame.select("bucket", "units"),
+        sorting.pieces(buckets),
+        "owner bigint, bucket bigint, units binary",
     )
     fetched = scratch.fetched(
-        owned.repartition(len(buckets.starts), "owner")
-        .sortWithinPartitions("owner", "bucket")
-        .mapInArrow(sorting.summaries(buckets), "owner bigint, summary binary")
+        scratch.mapped(
+            owned.repartition(len(buckets.starts), "owner").sortWithinPartitions("owner", "bucket"),
+            sorting.summaries(buckets),
+            "owner bigint, summary binary",
+        )
     )
     by_owner = fetched.sort_by("owner").column("summary")
-    found = pa.Table.from_batches([unpacked(each.as_buffer()) for each in by_owner])
+    found = pa.Table.from_batches(
+        [unpacked(Cell(each.as_buffer()).as_buffer()) for each in by_owner]
+    )
     read = {name: found[name].to_numpy() for name in found.column_names}
     if not np.array_equal(read["size"], buckets.cuts.sizes(0, buckets.cuts.n_clusters)):
         raise lost_records()

@@ -14,6 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from microveil.engines.base import RecordLaw
+from microveil.engines.spark_cells import Batches, Task
 from microveil.engines.spark_chunks import (
     CELL,
     CHUNK,
@@ -23,7 +24,8 @@ from microveil.engines.spark_chunks import (
     row_numbers,
     unpacked_cells,
 )
-from microveil.engines.spark_tasks import Batches, Rounding, Task, present
+from microveil.engines.spark_scratch import SparkScratch
+from microveil.engines.spark_tasks import Rounding, present
 from microveil.mechanism.keyed import RecordStreams
 from microveil.schema import Attribute
 from microveil.table import Numbers
@@ -49,6 +51,7 @@ class DrawnCells:
     attribute : Attribute
     key : Path
         Of the file with the key.
+    scratch : SparkScratch
     """
 
     cells: Any
@@ -56,11 +59,13 @@ class DrawnCells:
     law: RecordLaw
     attribute: Attribute
     key: Path
+    scratch: SparkScratch
 
     def frame(self, numbers: Numbers, kind: pa.DataType) -> Any:
         """Return cells as a frame of (chunk, places, cell): made again they are equal."""
         del numbers
-        return self.cells.mapInArrow(
+        return self.scratch.mapped(
+            self.cells,
             _drawn(self.rounding, self.law, self.attribute.name, self.key, kind),
             f"{CHUNK} bigint, places binary, {CELL} binary",
         )

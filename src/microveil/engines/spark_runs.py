@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from microveil.engines.spark_cells import Batches, Task
 from microveil.engines.spark_chunks import (
     CHUNK,
     each_row,
@@ -20,7 +21,7 @@ from microveil.engines.spark_chunks import (
     together,
     unpacked_cells,
 )
-from microveil.engines.spark_tasks import FILE, ID, PLACE, Batches, Task
+from microveil.engines.spark_tasks import FILE, ID, PLACE
 from microveil.files.parts import path_of
 
 __all__ = ["chunked", "merged", "parted"]

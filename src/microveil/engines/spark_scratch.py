@@ -7,7 +7,7 @@ that it comes out in the same order.
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 
-from microveil.engines.spark_chunks import packed
+from microveil.engines import spark_chunks as chunks
+from microveil.engines.spark_cells import Task, in_files
 from microveil.engines.spark_keys import KeyFiles
+from microveil.engines.spark_parts import PART, n_records_of
 from microveil.errors import EngineError
 from microveil.files.parts import address_of
 
@@ -57,21 +59,49 @@ class SparkScratch:
                 "name a folder that they share with this process: scratch='/shared/folder'",
             )
         self._folder, self._work = folder, _made(folder)
+        self._cells = self._work / "cells"
+        with _writing():
+            self._cells.mkdir(mode=0o700)
         self._count = 0
         self.keys = KeyFiles(self._work)
         # A plan looks at records for as long as it is there: it holds this, by its table.
         self._end = weakref.finalize(self, _removed, self.keys, self._work)
 
+    def mapped(self, frame: Any, task: Task, schema: str) -> Any:
+        """Have a task work on a frame; large cells that it gives stay in files of the folder."""
+        return frame.mapInArrow(in_files(task, self._cells, chunks.IN_ROW), schema)
+
     def placed(self, frame: Any) -> tuple[Any, Path]:
         """Write a frame to the folder, and return it as it is read from there, and where it is."""
         place = self._next()
-        return self._through(frame, place, BETWEEN), place
+        with spark_failures():
+            frame.write.options(**BETWEEN).parquet(address_of(place))
+            return self.spark.read.schema(frame.schema).parquet(address_of(place)), place
 
-    def released(self, frame: Any) -> Any:
-        """Write a frame where it stays until the process ends, and read it from there."""
+    def released(
+        self, frame: Any, parts: Callable[[Path], Task], schema: Any, n_records: int
+    ) -> Any:
+        """Have parts of a release written where they stay until the process ends, and read them.
+
+        Raises
+        ------
+        EngineError
+            If they hold another number of records than they must.
+        """
         place = _made(self._folder)
         weakref.finalize(self.spark, shutil.rmtree, place, ignore_errors=True)
-        return self._through(frame, place / "data", {})
+        place /= "data"
+        with _writing():
+            place.mkdir(mode=0o700)
+        counted = self.fetched(self.mapped(frame, parts(place), PART))["count"]
+        if counted.to_numpy().sum() != n_records or n_records_of(place) != n_records:
+            raise EngineError(
+                "spark",
+                "the release has another number of records than it must have",
+                "nothing is released; please report this",
+            )
+        with spark_failures():
+            return self.spark.read.schema(schema).parquet(address_of(place))
 
     def handed_over(self, columns: Mapping[int, pa.RecordBatch]) -> Path:
         """Give workers columns of this process, each in a file of its number in a folder.
@@ -82,7 +112,7 @@ class SparkScratch:
         with _writing():
             place.mkdir(mode=0o700)
             for number, column in columns.items():
-                (place / f"{number}").write_bytes(packed(column))
+                (place / f"{number}").write_bytes(chunks.packed(column))
         return place
 
     def fetched(self, frame: Any) -> pa.Table:
@@ -104,11 +134,6 @@ class SparkScratch:
     def _next(self) -> Path:
         self._count += 1
         return self._work / f"{self._count}"
-
-    def _through(self, frame: Any, place: Path, options: Mapping[str, str]) -> Any:
-        with spark_failures():
-            frame.write.options(**options).parquet(address_of(place))
-            return self.spark.read.schema(frame.schema).parquet(address_of(place))
 
 
 def _removed(keys: KeyFiles, work: Path) -> None:

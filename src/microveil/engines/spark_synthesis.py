@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from microveil.engines.base import NewRecords
 from microveil.engines.handles import LocalCodes
 from microveil.engines.local import LocalEngine
+from microveil.engines.spark_cells import Batches, Task
 from microveil.engines.spark_chunks import (
     CELL,
     Row,
@@ -25,7 +26,8 @@ from microveil.engines.spark_chunks import (
     unpacked_cells,
     whole_numbers,
 )
-from microveil.engines.spark_tasks import Batches, Rounding, Task, present
+from microveil.engines.spark_parts import write_part
+from microveil.engines.spark_tasks import Rounding, present
 from microveil.mechanism.keyed import RecordStreams
 from microveil.partition.quantiles import Candidates
 from microveil.synthesis.axes import Axis
@@ -251,14 +253,25 @@ class GeneratedCells:
     seed: Path
 
 
-def generated(cells: GeneratedCells, kinds: Mapping[str, pa.DataType]) -> Task:
-    """Draw the blocks whose numbers come, as columns of these types: tried again they are equal."""
+def generated(cells: GeneratedCells, kinds: Mapping[str, pa.DataType], folder: Path) -> Task:
+    """Draw the blocks whose numbers come, as columns of these types: tried again they are equal.
+
+    They are written to a folder, those of a task as one part.
+    """
 
     def task(batches: Batches) -> Batches:
         seed = cells.seed.read_bytes()
-        for row in each_row(batches):
-            drawn = cells.records.block(seed, row["id"].as_py())
-            arrays = [arrow_array(pa, drawn[name], kind) for name, kind in kinds.items()]
-            yield pa.RecordBatch.from_arrays(arrays, [*kinds])
+        numbers = [row["id"].as_py() for row in each_row(batches)]
+        blocks = (_block(cells.records, seed, number, kinds) for number in numbers)
+        if numbers:
+            yield write_part(folder, numbers[0], blocks)
 
     return task
+
+
+def _block(
+    records: NewRecords, seed: bytes, number: int, kinds: Mapping[str, pa.DataType]
+) -> pa.RecordBatch:
+    drawn = records.block(seed, number)
+    arrays = [arrow_array(pa, drawn[name], kind) for name, kind in kinds.items()]
+    return pa.RecordBatch.from_arrays(arrays, [*kinds])

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from microveil.engines import spark_chunks as chunks
 from microveil.engines import spark_runs as runs
 from microveil.engines import spark_tasks as tasks
-from microveil.engines.spark_chunks import CELL, CHUNK, bucket_starts, unpacked
-from microveil.engines.spark_scratch import SparkScratch, spark_failures
+from microveil.engines.spark_cells import Cell
+from microveil.engines.spark_chunks import CELL, CHUNK, bucket_starts, unpacked_cells
+from microveil.engines.spark_scratch import SparkScratch
 from microveil.engines.spark_synthesis import GeneratedCells, generated
 from microveil.engines.spark_tasks import ID
 from microveil.errors import DataError, EngineError, RequestError
@@ -133,7 +134,8 @@ class SparkTable(Elsewhere):
         of_columns = ", ".join(f"{name} binary" for name in looked_at)
         numbers = {path: nth for nth, path in enumerate(files)}
         as_they_come, place = self._scratch.placed(
-            given.mapInArrow(
+            self._scratch.mapped(
+                given,
                 runs.chunked(looked_at, numbers, chunks.LONGEST, chunks.STEP),
                 f"count bigint, nameless bigint, some binary, {ID} binary, {of_columns}",
             )
@@ -141,12 +143,14 @@ class SparkTable(Elsewhere):
         read = self._scratch.read(place, ["count", "nameless", "some"])
         n_records, nameless = (int(read[name].to_numpy().sum()) for name in ("count", "nameless"))
         bounds = _bounds(n_records, read["some"])
+        cut = self._scratch.mapped(
+            as_they_come.select(ID, *looked_at),
+            runs.parted(looked_at, bounds),
+            f"bucket bigint, {ID} binary, {of_columns}",
+        )
         in_order, place = self._scratch.placed(
-            as_they_come.select(ID, *looked_at)
-            .mapInArrow(runs.parted(looked_at, bounds), f"bucket bigint, {ID} binary, {of_columns}")
-            .repartition(len(bounds) + 1, "bucket")
-            .sortWithinPartitions("bucket")
-            .mapInArrow(
+            self._scratch.mapped(
+                cut.repartition(len(bounds) + 1, "bucket").sortWithinPartitions("bucket"),
                 runs.merged(looked_at, chunks.LONGEST),
                 f"{CHUNK} bigint, count bigint, doubled bigint, {of_columns}",
             )
@@ -256,14 +260,12 @@ class SparkTable(Elsewhere):
 
     def texts_beginning(self, name: str, signs: tuple[str, ...]) -> set[str]:
         """Return no cell, but for each sign that some begin with a text that does so too."""
-        from pyspark.sql import functions as sql
-
         if self._called_type(name) != "StringType":
             return set()
-        begun = self.cells(name).mapInArrow(tasks.beginning(signs, HARMLESS), "sign string")
-        with spark_failures():
-            (found,) = begun.agg(sql.collect_set("sign")).collect()
-        return {f"{sign}A" for sign in found[0]}
+        begun = self._scratch.mapped(
+            self.cells(name), tasks.beginning(signs, HARMLESS), "sign string"
+        )
+        return {f"{sign}A" for sign in self._scratch.fetched(begun)["sign"].to_pylist()}
 
     def alike(self, name: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Refuse: units are not protected by Spark."""
@@ -299,21 +301,26 @@ class SparkTable(Elsewhere):
         if isinstance(new, GeneratedCells):
             return keeper.kept(self._generated(new, names))
         pieces = self._pieces(names, columns).repartition(self.n_chunks, CHUNK)
+        new_columns = [self._released(name, columns) for name in names]
         released = self._scratch.released(
-            pieces.sortWithinPartitions(CHUNK, "nth").mapInArrow(
-                tasks.assembled([self._released(name, columns) for name in names]),
-                self._schema(names),
-            )
+            pieces.sortWithinPartitions(CHUNK, "nth"),
+            lambda folder: tasks.assembled(new_columns, folder),
+            self._schema(names),
+            self.n_records,
         )
-        return keeper.kept(_holding(released, self.n_records))
+        return keeper.kept(released)
 
     def _generated(self, cells: GeneratedCells, names: Sequence[str]) -> Any:
         """Draw a new table by blocks, and write it out once."""
         n_blocks = cells.records.n_blocks
         numbers = self._scratch.spark.range(0, n_blocks, 1, -(-n_blocks // BLOCKS_OF_A_TASK))
         kinds = {name: self.arrow_type(name) for name in names}
-        drawn = numbers.mapInArrow(generated(cells, kinds), self._schema(names))
-        return _holding(self._scratch.released(drawn), cells.records.n_records)
+        return self._scratch.released(
+            numbers,
+            lambda folder: generated(cells, kinds, folder),
+            self._schema(names),
+            cells.records.n_records,
+        )
 
     def _pieces(self, names: Sequence[str], columns: Mapping[str, Numbers]) -> Any:
         """Return cells, new ones and kept ones, by run and by the place of their column."""
@@ -352,25 +359,6 @@ class SparkTable(Elsewhere):
         return StructType([StructField(name, self._types[name]) for name in names])
 
 
-def _holding(released: Any, n_records: int) -> Any:
-    """Return a release that holds as many records as it must.
-
-    Raises
-    ------
-    EngineError
-        If it holds others.
-    """
-    with spark_failures():
-        found = released.count()
-    if found != n_records:
-        raise EngineError(
-            "spark",
-            "the release has another number of records than it must have",
-            "nothing is released; please report this",
-        )
-    return released
-
-
 def restored(numbers: Numbers, values: NDArray[Any], kind: pa.DataType) -> pa.Array:
     """Return values, one a cluster for example, as cells of a released column."""
     return arrow_array(pa, replace(numbers, values=values, missing=None), kind)
@@ -383,7 +371,7 @@ def refused(what: str, instead: str = "pass a table of this process") -> EngineE
 
 def _bounds(n_records: int, some: pa.ChunkedArray) -> list[Any]:
     """Return the record ids that buckets of like sizes begin with, but the first."""
-    ids = pa.concat_arrays([unpacked(each.as_buffer()).column(0) for each in some])
+    ids = pa.concat_arrays([unpacked_cells(Cell(each.as_buffer())) for each in some])
     first = bucket_starts(n_records, len(ids))
     found: list[Any] = ids.take(pc.sort_indices(ids)).take(pa.array(first)).to_pylist()
     return found

@@ -6,8 +6,9 @@ cell could be compared.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from microveil.engines.spark_cells import Batches, Task
 from microveil.engines.spark_chunks import (
     CELL,
     CHUNK,
@@ -25,6 +27,7 @@ from microveil.engines.spark_chunks import (
     unpacked_cells,
     whole_numbers,
 )
+from microveil.engines.spark_parts import write_part
 from microveil.errors import DataError
 from microveil.partition.ranking import rank_order
 from microveil.schema import Attribute
@@ -32,13 +35,12 @@ from microveil.table import GridColumn, numbers_of_attribute, on_grid
 from microveil.table.frames import part_of_table
 
 __all__ = [
+    "CHECKED",
     "FILE",
     "ID",
     "PLACE",
-    "Batches",
     "Released",
     "Rounding",
-    "Task",
     "assembled",
     "beginning",
     "checked",
@@ -46,13 +48,16 @@ __all__ = [
     "ranked",
 ]
 
+# What is found of each run of a column.
+CHECKED = (
+    "present bigint, missing bigint, infinite bigint, outside bigint, least bigint, "
+    "greatest bigint, rule string, remedy string, some binary"
+)
 # The column of the record id.
 ID = "id"
 # Or, of a record in a file, the columns of where it is.
 FILE, PLACE = "file", "place"
 
-Batches = Iterator[pa.RecordBatch]
-Task = Callable[[Batches], Batches]
 Whole = NDArray[np.int64]
 
 
@@ -189,17 +194,18 @@ def ranked(row: Row, column: GridColumn) -> tuple[Whole, Whole]:
     return rows[order], units
 
 
-def assembled(columns: Sequence[Released]) -> Task:
-    """Put together the cells of each run, for a release of such columns, in order."""
+def assembled(columns: Sequence[Released], folder: Path) -> Task:
+    """Put together the cells of each run, for a release of such columns, and write it out."""
 
     def task(batches: Batches) -> Batches:
-        for _, rows in together(batches, CHUNK):
+        for chunk, rows in together(batches, CHUNK):
             (count,) = (row["count"].as_py() for row in rows if row["nth"].as_py() < 0)
             cells = [
                 column.cells([row for row in rows if row["nth"].as_py() == nth], count)
                 for nth, column in enumerate(columns)
             ]
-            yield pa.RecordBatch.from_arrays(cells, [column.name for column in columns])
+            run = pa.RecordBatch.from_arrays(cells, [column.name for column in columns])
+            yield write_part(folder, chunk, [run])
 
     return task
 
