@@ -68,15 +68,8 @@ class Watched:
 
     def sent(self, numbers):
         """Those of some numbers, of hundredths, that a task has among its own in any form."""
-        return {
-            one
-            for one in numbers
-            if any(
-                form in task
-                for form in (struct.pack("<q", round(one * 100)), struct.pack("<d", one))
-                for task in self.tasks
-            )
-        }
+        return {one for one in numbers if any(form in task for form in _packed(one)
+                                              for task in self.tasks)}  # fmt: skip
 
 
 def _printed(value):
@@ -84,6 +77,13 @@ def _printed(value):
     if isinstance(value, str):
         return {value, value.encode().hex()}
     return {f"{value}", f"{round(value * 100)}"}
+
+
+def _packed(value):
+    """How a number is among what is pickled: in an array, in either order of bytes, or as text."""
+    units = round(value * 100)
+    numbers = [struct.pack(form, value) for form in ("<d", ">d")]
+    return [*numbers, struct.pack("<q", units), b"J" + struct.pack("<i", units)]
 
 
 def values_of(table, *names):
@@ -141,7 +141,7 @@ def watching() -> Iterator[Watched]:
         yield seen
 
 
-def have_tasks_fail_at_first(monkeypatch, note=lambda batch, context: None, *, after=None):
+def have_tasks_fail_at_first(monkeypatch, note=lambda *_: None, *, after=None):
     """Have each task fail at its first attempt: after so many batches, or when it has given all.
 
     Each batch that a task gives, at whatever attempt, is noted where the task is, with its context.

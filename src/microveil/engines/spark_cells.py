@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 import pyarrow as pa
 
@@ -65,7 +66,7 @@ class _File:
         self._path, self._largest, self._end = folder / uuid.uuid4().hex, largest, 0
         self._descriptor: int | None = None
 
-    def __enter__(self) -> "_File":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
