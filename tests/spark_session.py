@@ -7,14 +7,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-# Of Java and Spark what pays in a session of minutes: no code is made for a plan of a few records.
+# Of Java and Spark what pays in a session of minutes: no code is made for a plan of a few records,
+# and no plan is made anew between two stages, each of which would be a job of its own then.
 SETTINGS = {
     "spark.driver.memory": "1g",
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
     "spark.sql.shuffle.partitions": "3",
-    "spark.sql.adaptive.coalescePartitions.enabled": "false",
+    "spark.shuffle.compress": "false",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }

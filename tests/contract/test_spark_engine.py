@@ -80,14 +80,21 @@ def test_dates_yes_and_no_and_text_in_an_order_are_released_alike(spark):
 
 
 def test_ten_thousand_records_are_released_alike(spark, monkeypatch):
-    """In partitions of many batches, and clusters that lie across borders of both."""
+    """In partitions of many batches, clusters across borders of both, plans made anew midway."""
     monkeypatch.setattr(chunks, "IN_BUCKET", 2000)
     monkeypatch.setattr(chunks, "LONGEST", 900)
-    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "700")
+    settings = {
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "700",
+        "spark.sql.adaptive.enabled": "true",
+    }
+    before = {name: spark.conf.get(name) for name in settings}
     try:
+        for name, value in settings.items():
+            spark.conf.set(name, value)
         same(*both(spark, people(10_000), **asked("idp-vector", k=9)))
     finally:
-        spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
+        for name, value in before.items():
+            spark.conf.set(name, value)
 
 
 def test_one_partition_may_hold_everything(spark):
@@ -209,6 +216,47 @@ def test_what_a_frame_says_of_its_columns_is_not_released(spark):
     assert [field.metadata for field in release.data.schema] == [{}, {}]
     place = Path(release.data.inputFiles()[0].removeprefix("file:"))
     assert b"comment" not in place.read_bytes()
+
+
+def test_kept_columns_of_every_type_are_what_they_were(spark):
+    """Moments with and without a zone, days of long ago and exact decimals, to the last digit."""
+    table = people(12)
+    frame = framed(spark, table).selectExpr(
+        "ID", "AGE", "cast(AGE / 7 as decimal(9, 3)) SHORT", "cast(AGE / 7 as decimal(30, 9)) LONG",
+        "date'1200-02-29' + AGE DAY",
+        "timestamp'1890-03-04 05:06:07.123456' + AGE * interval 1 hour ZONE",
+        "timestamp_ntz'1500-03-04 05:06:07.123456' NONE", "cast(AGE as tinyint) TINY",
+        "cast(AGE / 7 as float) SINGLE", "if(AGE > 40, SIZE, null) SOME",
+    )  # fmt: skip
+    kept = [name for name in frame.columns if name != "AGE"]
+    release = mv.protect(frame, record_id="ID", **asked("dp-um", attributes=["AGE"], keep=kept))
+    assert {*frame.drop("AGE").dtypes} < {*release.data.dtypes}
+    assert release.data.select(*kept).orderBy("ID").collect() == (
+        frame.select(*kept).orderBy("ID").collect()
+    )
+    (path, *_) = release.data.inputFiles()
+    read_alone = spark.read.parquet(str(Path(path.removeprefix("file:")).parent))
+    assert read_alone.schema == release.data.schema
+
+
+def test_a_release_that_lost_a_part_is_an_error(spark, monkeypatch):
+    """By what its files say, and by what was counted as they were written."""
+    from microveil.engines import spark_scratch, spark_tasks
+
+    frame, request = framed(spark, people(60)), asked("dp-um", attributes=["AGE"])
+    monkeypatch.setattr(spark_scratch, "n_records_of", lambda _folder: 59)
+    with pytest.raises(EngineError, match="another number of records"):
+        mv.protect(frame, record_id="ID", **request)
+    monkeypatch.setattr(spark_scratch, "n_records_of", lambda _folder: 60)
+    assembled = spark_tasks.assembled
+
+    def without_a_part(columns, folder):
+        task = assembled(columns, folder)
+        return lambda batches: (row for row in task(batches) if row["count"][0].as_py() > 20)
+
+    monkeypatch.setattr(spark_tasks, "assembled", without_a_part)
+    with pytest.raises(EngineError, match="another number of records"):
+        mv.protect(frame, record_id="ID", **request)
 
 
 def test_a_frame_whose_order_changes_from_look_to_look_is_released_once(spark):

@@ -37,14 +37,12 @@ def write_part(folder: Path, number: int, batches: Iterable[pa.RecordBatch]) -> 
         for batch in batches:
             if writer is None:
                 writer = parquet.ParquetWriter(
-                    half,
-                    batch.schema.with_metadata(says),
-                    store_schema=False,
-                    store_decimal_as_integer=True,
+                    half, batch.schema, store_schema=False, store_decimal_as_integer=True
                 )
             writer.write_batch(batch)
             count += batch.num_rows
         if writer is not None:
+            writer.add_key_value_metadata(says)
             writer.close()
             half.replace(folder / f"part-{number:016}.parquet")
     finally:
