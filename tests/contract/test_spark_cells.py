@@ -1,0 +1,88 @@
+"""Cells between two steps of Spark, in rows and in files, and the files of a release."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pa = pytest.importorskip("pyarrow", reason="the engine of Spark needs pyarrow")
+
+from pyarrow import parquet  # noqa: E402 -- this needs pyarrow
+
+from microveil.engines import spark_chunks as chunks  # noqa: E402
+from microveil.engines.spark_cells import in_files  # noqa: E402
+
+CELLS = [b"", b"small", None, bytes(range(256)) * 40, b"in file:0 3 /etc/passwd", b"x" * 101]
+
+
+def batch(cells):
+    return pa.RecordBatch.from_pydict(
+        {"nth": np.arange(len(cells)), "cell": pa.array(cells, pa.binary())}
+    )
+
+
+def given(batches):
+    """A task that gives what it is given."""
+    yield from batches
+
+
+def test_a_step_reads_the_cells_that_one_before_it_gave(tmp_path):
+    """Small ones, large ones, none, and those whose bytes are like what stands for a file."""
+    rows = [*in_files(given, tmp_path, 100)(iter([batch(CELLS), batch(CELLS[::-1])]))]
+    found = [*chunks.each_row(rows)]
+    assert [row["nth"].as_py() for row in found] == [*range(6), *range(6)]
+    read = [None if row["cell"].written is None else row["cell"].as_buffer().to_pybytes()
+            for row in found]  # fmt: skip
+    assert read == [*CELLS, *CELLS[::-1]]
+
+
+def test_large_cells_are_in_one_file_of_an_attempt_which_nobody_else_can_open(tmp_path):
+    """Rows hold none of them; another attempt writes another file, and takes none of the first."""
+    attempts = [[*in_files(given, tmp_path, 100)(iter([batch(CELLS)]))] for _ in range(2)]
+    assert [file.stat().st_mode & 0o777 for file in tmp_path.iterdir()] == [0o600] * 2
+    assert all(rows[0].nbytes < 1000 for rows in attempts)
+    (first,) = {*tmp_path.iterdir()} & {Path(_file_of(attempts[0]))}
+    first.unlink()
+    assert [*chunks.each_row(attempts[1])][3]["cell"].as_buffer().to_pybytes() == CELLS[3]
+    with pytest.raises(OSError, match="No such file"):
+        [*chunks.each_row(attempts[0])][3]["cell"].as_buffer()
+
+
+def test_a_cell_whose_file_is_cut_short_is_an_error(tmp_path):
+    """And never a shorter one."""
+    rows = [*in_files(given, tmp_path, 100)(iter([batch(CELLS)]))]
+    (file,) = tmp_path.iterdir()
+    file.write_bytes(file.read_bytes()[:5000])
+    with pytest.raises(OSError, match="not whole"):
+        [*chunks.each_row(rows)][3]["cell"].as_buffer()
+
+
+def _file_of(rows):
+    return rows[0]["cell"][3].as_py().split(b" ", 4)[-1].decode()
+
+
+def part(count):
+    return pa.RecordBatch.from_pydict({"A": np.arange(count)})
+
+
+def test_a_part_that_is_written_again_is_there_once(tmp_path):
+    """By its number: of two attempts one file is left, and of one that fails none."""
+    pytest.importorskip("pyspark", reason="make test-spark installs PySpark")
+    from microveil.engines.spark_parts import n_records_of, write_part
+
+    for _ in range(2):
+        row = write_part(tmp_path, 7, iter([part(3), part(4)]))
+        assert row["count"].to_pylist() == [7]
+    assert n_records_of(tmp_path) == 7
+    assert write_part(tmp_path, 8, [part(5)])["count"].to_pylist() == [5]
+
+    def fails():
+        yield part(3)
+        raise ValueError("on purpose")
+
+    with pytest.raises(ValueError, match="on purpose"):
+        write_part(tmp_path, 9, fails())
+    assert n_records_of(tmp_path) == 12
+    assert len([*tmp_path.iterdir()]) == 2
+    says = parquet.read_metadata(min(tmp_path.iterdir())).metadata
+    assert {*says} == {b"org.apache.spark.version"}  # nothing of columns beside their names
