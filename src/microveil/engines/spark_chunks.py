@@ -1,7 +1,7 @@
 """Runs of records, each packed into one row of a Spark frame: a column of a run is one cell.
 
-Spark moves such rows as bytes, some ten thousand times fewer than there are records, and workers
-compute on arrays. A record's number says where it is: in which run, and at which place of it.
+Spark moves such rows, some ten thousand times fewer than there are records and with large cells in
+files (`spark_cells`), and workers compute on arrays. A record's number says where it is: in which run, and at which place of it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -46,8 +46,7 @@ CELL = "cell"
 # place, so many of a run's number count the runs of one part of the table.
 PLACE_BITS, CHUNK_BITS = 18, 20
 LONGEST = 1 << PLACE_BITS
-# Records of a bucket, of values or of record ids, about: what a worker sorts at once. Measured with
-# these: 1e7 records by 3 attributes, 20 buckets, 7.5 times what the engine in memory took.
+# Records of a bucket, of values or of record ids, about: what a worker sorts at once.
 IN_BUCKET = 500_000
 # Bytes of a cell that goes in its row between two steps; a larger one is in a file.
 IN_ROW = 1 << 12

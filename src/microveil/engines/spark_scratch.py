@@ -24,14 +24,8 @@ from microveil.files.parts import address_of
 
 __all__ = ["SparkScratch", "lost_records", "spark_failures"]
 
-# Rows between two steps are few and large: none is compressed or looked up among others, and a
-# group of them is closed as soon as it is full, by default only after a hundred.
-BETWEEN = {
-    "compression": "uncompressed",
-    "parquet.enable.dictionary": "false",
-    "parquet.page.size.row.check.min": "1",
-    "parquet.block.size.row.check.min": "1",
-}
+# Rows between two steps are few, and hold no large cell: none is compressed or looked up.
+BETWEEN = {"compression": "uncompressed", "parquet.enable.dictionary": "false"}
 
 
 class SparkScratch:
