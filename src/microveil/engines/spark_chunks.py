@@ -1,7 +1,8 @@
 """Runs of records, each packed into one row of a Spark frame: a column of a run is one cell.
 
 Spark moves such rows, some ten thousand times fewer than there are records and with large cells in
-files (`spark_cells`), and workers compute on arrays. A record's number says where it is: in which run, and at which place of it.
+files (`spark_cells`), and workers compute on arrays. A record's number says where it is: in which
+run, and at which place of it.
 """
 
 from collections.abc import Iterable, Iterator
