@@ -16,7 +16,7 @@ from microveil.partition.quantiles import Candidates, Cuts
 from microveil.schema import Attribute, Bounds, Kind, Source
 from microveil.synthesis.axes import axis_of
 from microveil.synthesis.measurements import CutsMeasured
-from microveil.table import GridColumn, frames, open_table
+from microveil.table import GridColumn, frame_table, open_table
 
 
 def whole(lower, upper):
@@ -79,7 +79,7 @@ def test_text_in_batches_has_the_codes_of_all_at_once(monkeypatch):
     """Missing cells and words that are not listed too."""
     table = open_table(pl.DataFrame({"A": ["x", None, "y", "z", "x", None, "q"]}))
     at_once = table.codes("A", ("x", "y", "z"))
-    monkeypatch.setattr(frames, "BATCH", 2)
+    monkeypatch.setattr(frame_table, "BATCH", 2)
     in_batches = table.codes("A", ("x", "y", "z"))
     assert at_once.values[~at_once.missing].tolist() == [0, 1, 2, 0, -1]
     assert np.array_equal(at_once.values, in_batches.values)

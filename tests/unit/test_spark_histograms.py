@@ -13,6 +13,7 @@ from microveil.synthesis.generation import block_source
 
 pytest.importorskip("pyarrow", reason="the engine of Spark packs records by it")
 
+from microveil.engines.spark_cells import in_files
 from microveil.engines.spark_synthesis import (
     BLOCK,
     MOST_COUNTS,
@@ -65,8 +66,9 @@ def test_jitter_by_key_is_uniform():
     assert np.abs(shares - (records + 0.5) / 20_000).max() < 2.23 / 20_000**0.5
 
 
-def test_counts_of_partitions_add_up_to_those_of_the_table():
-    """Over borders of blocks, whichever partitions have any."""
+@pytest.mark.parametrize("largest", [0, 4096])
+def test_counts_of_partitions_add_up_to_those_of_the_table(largest, tmp_path):
+    """Over borders of blocks, whichever partitions have any, in files or in rows on their way."""
     import pyarrow as pa
 
     n_counts = 2 * BLOCK + 5
@@ -78,8 +80,8 @@ def test_counts_of_partitions_add_up_to_those_of_the_table():
 
         return count
 
-    one_a_task = [tallied(begun, n_counts)(iter([pa.record_batch({"part": [nth]})]))
-                  for nth in range(len(parts))]  # fmt: skip
+    task = in_files(tallied(begun, n_counts), tmp_path, largest)
+    one_a_task = [task(iter([pa.record_batch({"part": [nth]})])) for nth in range(len(parts))]
     rows = sorted(
         (row for batches in one_a_task for batch in batches for row in batch.to_pylist()),
         key=lambda row: row["block"],
