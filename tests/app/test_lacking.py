@@ -139,3 +139,39 @@ def test_nothing_is_lacking_before_the_columns_are_known():
     """A recipe that was opened is not refused unseen."""
     _, draft = drafted(attributes={"GONE": {}})
     assert not lacking(replace(draft, proposal=None))
+
+
+def test_a_target_with_its_cut_is_named_and_taken_out(folder):
+    """A recipe may name the column to be predicted with the value that it is cut at."""
+    told = RECIPE.replace('"idp-vector"', '"dp-synthetic"').replace("k = 3\n", "")
+    told = told.replace('exact_cells = "widen"\n', "target = {GONE = 5}\n")
+    (folder / "recipe.toml").write_text(told)
+
+    async def visit(ask):
+        draft = await opened(ask, recipe="recipe.toml")
+        shown = await ask("GET", f"{draft}/columns")
+        await ask("POST", f"{draft}/lacking", removal(shown))
+        return shown, tomllib.loads((await ask("GET", f"{draft}/recipe.toml")).text)
+
+    shown, recipe = on(folder, visit)
+    assert shown.status == 200
+    assert "GONE" in shown.text
+    assert "target" not in recipe
+
+
+def test_without_its_unit_nothing_is_drawn_before_it_is_said_who_is_protected(folder):
+    """A recipe for households must not become one for records by a press."""
+    told = 'unit = "HOUSE"\nmax_rows = 3\n[attributes.AGE]'
+    told = RECIPE.replace("[attributes.AGE]", told).replace('"idp-vector"', '"laplace"')
+    told = told.replace('k = 3\nexact_cells = "widen"\n', "")
+    (folder / "recipe.toml").write_text(told)
+
+    async def visit(ask):
+        draft = await opened(ask, recipe="recipe.toml")
+        await ask("POST", f"{draft}/lacking", removal(await ask("GET", f"{draft}/columns")))
+        form = {"version": version(await ask("GET", f"{draft}/release")), "folder": "out"}
+        return await ask("POST", f"{draft}/release", {**form, "no_linkage": "yes"})
+
+    answer = on(folder, visit)
+    assert answer.location.endswith("/promise")
+    assert not (folder / "out").exists()

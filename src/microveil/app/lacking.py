@@ -35,10 +35,17 @@ def _named(recipe: Mapping[str, Any]) -> Iterator[str]:
     yield from recipe.get("attributes", {})
     for part in recipe.get("parts", ()):
         yield from part["attributes"]
-    yield from (recipe[entry] for entry in ("unit", "target") if recipe.get(entry))
+    yield from [recipe["unit"]] if recipe.get("unit") else []
+    yield from _target(recipe)
     yield from recipe.get("unit_attributes", ())
     for block in recipe.get("blocks", ()):
         yield from [block] if isinstance(block, str) else block
+
+
+def _target(recipe: Mapping[str, Any]) -> list[str]:
+    """Name the column that is to be predicted: alone, or with the value that it is cut at."""
+    target = recipe.get("target") or []
+    return [target] if isinstance(target, str) else list(target)
 
 
 def _sentence(draft: Draft, name: str) -> str:
@@ -70,7 +77,7 @@ def without(draft: Draft, name: str) -> Draft:
         changed["parts"] = [part for part in parts if part["attributes"]] or None
     if recipe.get("unit") == name:  # who is protected is to be said anew
         changed |= {"unit": None, "max_rows": None, "unit_attributes": None, "scope": None}
-    if recipe.get("target") == name:
+    if name in _target(recipe):
         changed["target"] = None
     for entry in _LISTS:
         if entry in recipe and entry not in changed:

@@ -316,6 +316,8 @@ async def _draw(request: Request) -> Response:
         site.drafts.check(draft.id, site.version(form))
     except StaleDraftError as error:
         return site.stale(draft, "release", error)
+    if _lost_its_unit(draft):
+        return site.to(draft, "promise")
     errors = Errors()
     with errors.beside("folder"):
         folder = site.folder.place_for(form["folder"])
@@ -326,6 +328,15 @@ async def _draw(request: Request) -> Response:
             "folder": str(folder), "options": options}  # fmt: skip
     started(site, draft, task)
     return site.to(draft, "release")
+
+
+def _lost_its_unit(draft: Draft) -> bool:
+    """Whether a recipe protected units, its unit was taken out, and nobody said whom it protects.
+
+    Drawn as it stands it would protect each record by itself.
+    """
+    protected_units = draft.opened is not None and "unit" in draft.opened[1]
+    return protected_units and not {"unit", "scope"} & draft.recipe.keys()
 
 
 async def _show_result(request: Request) -> Response:
