@@ -204,3 +204,41 @@ def test_values_are_no_figures_to_choose_a_method_by(folder):
     recipe = on(folder, visit)
     assert recipe["scope"] == "vector"
     assert "looked_at" not in recipe
+
+
+def test_while_values_are_listed_anew_a_list_beside_them_wants_its_source(folder):
+    """In two tabs of one recipe: one asks once more, the other saves the list meanwhile."""
+
+    async def visit(ask):
+        draft = await opened(ask)
+        _, shown = await asked_for(ask, draft, "1")
+        form = {"role-1": "confidential", "type-1": "text", "right-1": "yes",
+                "categories-1": field(shown, "categories-1"), "version": version(shown)}  # fmt: skip
+        await ask("POST", f"{draft}/values", {**form, "values": "1"})
+        answer = await ask("POST", f"{draft}/columns", form)
+        return answer, (await ask("GET", f"{draft}/recipe.toml")).text
+
+    answer, recipe = on(folder, visit)
+    assert answer.status == 422
+    assert "Say where the list of categories comes from." in answer.text
+    assert "north" not in recipe
+
+
+def test_a_list_of_an_opened_recipe_that_was_emptied_wants_its_source_when_it_is_back(folder):
+    """It was taken from the table, and is still when somebody writes it once more."""
+    (folder / "recipe.toml").write_text(
+        '[attributes.REGION]\nrole = "confidential"\ntype = "text"\n'
+        'categories = ["north", "south"]\ncategories_from_data = true\n'
+    )
+    emptied = {"role-1": "identifier", "type-1": "text", "source-1": "data", "right-1": "yes"}
+    back = {"role-1": "confidential", "type-1": "text", "categories-1": "north\nsouth"}
+
+    async def visit(ask):
+        draft = await opened(ask, recipe="recipe.toml")
+        await ask("GET", f"{draft}/columns")
+        await saved(ask, draft, "columns", emptied)
+        return await saved(ask, draft, "columns", {**back, "right-1": "yes"})
+
+    answer = on(folder, visit)
+    assert answer.status == 422
+    assert "Say where the list of categories comes from." in answer.text

@@ -66,6 +66,8 @@ class ColumnFields:
         The step to round to that is proposed for a blank, empty where none is.
     seen_values : SeenValues or None
         Its values, where a person asked to see them.
+    was_from_data : bool
+        Whether the recipe that was opened takes its list from the table.
     """
 
     number: int
@@ -79,6 +81,7 @@ class ColumnFields:
     stood: Mapping[str, Any]
     proposed_step: str = ""
     seen_values: SeenValues | None = None
+    was_from_data: bool = False
 
     @property
     def wants_domain(self) -> bool:
@@ -94,7 +97,7 @@ class ColumnFields:
     def asks_source(self) -> bool:
         """Whether a person must say where its list of categories comes from."""
         shown = self.seen_values is not None and bool(self.seen_values.values)
-        return shown or bool(self.stood.get("categories_from_data"))
+        return shown or self.was_from_data or bool(self.stood.get("categories_from_data"))
 
     @property
     def lists_what_was_seen(self) -> bool:
@@ -140,8 +143,14 @@ def column_fields(draft: Draft, form: Form | None = None) -> Iterator[ColumnFiel
             stood=entry,
             proposed_step=str(step),
             seen_values=draft.values.get(name),
+            was_from_data=_was_from_data(draft, name),
         )
         yield column if form is None else replace(column, values=_as_sent(column, form))
+
+
+def _was_from_data(draft: Draft, name: str) -> bool:
+    entries = {} if draft.opened is None else draft.opened[1].get("attributes", {})
+    return bool(entries.get(name, {}).get("categories_from_data"))
 
 
 def _as_sent(column: ColumnFields, form: Form) -> dict[str, str]:
@@ -152,11 +161,13 @@ def _as_sent(column: ColumnFields, form: Form) -> dict[str, str]:
     return sent if column.asks_source else {**sent, "source": column.values["source"]}
 
 
-def entering(draft: Draft, form: Form, column: str) -> Draft:
-    """Keep what was sent with a request for the values of a column: it declares nothing."""
+def entering(draft: Draft, form: Form) -> Draft:
+    """Keep what was sent with a request for the values of a column: it declares nothing.
+
+    What was seen before stays until it is listed anew: a list beside it wants its source.
+    """
     entered = {name: form[name] for name in form.fields if name not in ("version", "values")}
-    others = {name: seen for name, seen in draft.values.items() if name != column}
-    return replace(draft, entered=entered, values=others)
+    return replace(draft, entered=entered)
 
 
 def without_entered(draft: Draft) -> Draft:

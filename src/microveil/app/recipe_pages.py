@@ -120,7 +120,7 @@ async def _list_values(request: Request) -> Response:
         site.drafts.check(draft.id, site.version(form))
     except StaleDraftError as error:
         return site.stale(draft, "columns", error)
-    draft = site.drafts.note(draft.id, lambda one: entering(one, form, column.name))
+    draft = site.drafts.note(draft.id, lambda one: entering(one, form))
     listed(site, draft, column.name, Form({"codes": column.values["codes"]}).lines("codes"))
     return site.to(draft, "columns")
 
