@@ -213,7 +213,8 @@ def test_while_values_are_listed_anew_a_list_beside_them_wants_its_source(folder
         draft = await opened(ask)
         _, shown = await asked_for(ask, draft, "1")
         form = {"role-1": "confidential", "type-1": "text", "right-1": "yes",
-                "categories-1": field(shown, "categories-1"), "version": version(shown)}  # fmt: skip
+                "categories-1": field(shown, "categories-1"),
+                "version": version(shown)}  # fmt: skip
         await ask("POST", f"{draft}/values", {**form, "values": "1"})
         answer = await ask("POST", f"{draft}/columns", form)
         return answer, (await ask("GET", f"{draft}/recipe.toml")).text
