@@ -103,3 +103,34 @@ def test_a_method_of_a_recipe_bears_on_no_other():
     chosen = {"method": "dp-synthetic", "delta": 1e-9, "structure": "tree", "isotonic": True}
     named = coverage({**read_recipe(RECIPE), **chosen}, N_RECORDS)["row"]
     assert named == coverage(read_recipe(RECIPE), N_RECORDS)["row"]
+
+
+@pytest.mark.parametrize(
+    ("recipe", "method", "scope"),
+    [
+        ({}, "laplace", Scope.ROW),
+        ({}, "dp-um", Scope.VECTOR),
+        ({"exact_cells": "allow"}, "idp-cbls", Scope.CLUSTER),
+        ({"missing": "keep"}, "laplace", Scope.VECTOR),
+        ({"looked_at": "data"}, "laplace", Scope.VECTOR),
+        ({"attributes": {"A": ENTRY, "B": {**LISTED, "categories_from_data": True}}}, "pram",
+         Scope.VECTOR),
+        ({"attributes": {"A": ENTRY, "B": KEPT}}, "laplace", Scope.CLUSTER),
+        ({"unit": "U", "max_rows": 2}, "pram", Scope.ROW),
+    ],
+)  # fmt: skip
+def test_what_a_way_takes_as_given_is_what_the_guarantee_says(recipe, method, scope):
+    """No condition is left out beside the methods: a list from the table, cells kept, a choice."""
+    asked = {**RECIPE, **recipe}
+    held = table()
+    if asked["attributes"]["B"].get("categories"):
+        held["B"] = np.array(["f", "m"] * (N_RECORDS // 2))
+    if "unit" in asked:
+        held["U"] = np.arange(N_RECORDS) // 2
+    given = read_recipe(asked)
+    (way,) = (way for way in coverage(given, N_RECORDS)[scope].ways if way.method == method)
+    k = max(3, METHODS[method].smallest_k) if METHODS[method].needs_k else None
+    found = mv.plan(held, **{**given, "method": method, "k": k, "scope": scope}).guarantee
+    expected = [condition.id for condition in found.conditions if scope in condition.scopes]
+    assert [condition.id for condition in way.conditions] == expected
+    assert way.model is found.model

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Protocol
 
 from microveil.methods import Promise
 from microveil.plans import AttributePlan, SyntheticPlan, TransitionPlan
@@ -12,6 +13,7 @@ from microveil.privacy.notes import Circumstances, remarks
 from microveil.privacy.terms import RESPONSE, Transition
 from microveil.release.columns import Prepared
 from microveil.release.request import Advised, Request
+from microveil.schema import Attribute
 
 __all__ = [
     "Decided",
@@ -51,6 +53,30 @@ class Decided:
     synthetic: SyntheticPlan | None
     promise: Promise
     is_keyed: bool
+
+    @property
+    def protected(self) -> list[Attribute]:
+        """The attributes that are planned."""
+        return [part.attribute for part in self.attributes]
+
+
+class Promised(Protocol):
+    """What conditions hang on: a request decided on, or one of which only that much is known."""
+
+    @property
+    def request(self) -> Request:
+        """What was asked for."""
+        ...
+
+    @property
+    def protected(self) -> Sequence[Attribute]:
+        """The attributes."""
+        ...
+
+    @property
+    def promise(self) -> Promise:
+        """Of the method, as asked for."""
+        ...
 
 
 def shuffled(request: Request) -> str | None:
@@ -127,13 +153,13 @@ def draws_at_random(request: Request) -> bool:
 
 
 def conditions_of(
-    decided: Sequence[Decided], epsilon: Fraction | None, kept: tuple[str, ...]
+    decided: Sequence[Promised], epsilon: Fraction | None, kept: tuple[str, ...]
 ) -> Iterator[Condition]:
     """Yield what a claim takes as given and leaves out, the methods' own first.
 
     Parameters
     ----------
-    decided : sequence of Decided
+    decided : sequence of Promised
         The release's parts: often one alone.
     epsilon : Fraction or None
         Of the whole.
@@ -142,7 +168,7 @@ def conditions_of(
     """
     scopes: tuple[Scope, ...] = EVERY_SCOPE if epsilon is not None else ()
     requests = [one.request for one in decided]
-    attributes = [part.attribute for one in decided for part in one.attributes]
+    attributes = [attribute for one in decided for attribute in one.protected]
 
     def of(condition: Condition, names: Sequence[str]) -> Condition:
         return _named(condition, names, decided).at(scopes)
@@ -156,7 +182,7 @@ def conditions_of(
         yield of(conditions.resolution(names), names)
     yield from _of_choices(decided, scopes)
     if keeping := [one for one in decided if one.request.missing == "keep"]:
-        found = [part.attribute for one in keeping for part in one.attributes]
+        found = [attribute for one in keeping for attribute in one.protected]
         with_reasons = [a.name for a in found if a.reasons]
         yield of(conditions.missing_cells(with_reasons), _names(keeping))
     yield from (condition.at(scopes) for condition in _of_unit(requests[0]))
@@ -166,7 +192,7 @@ def conditions_of(
         yield conditions.kept_columns(kept).at(scopes)
 
 
-def _of_choices(decided: Sequence[Decided], scopes: Sequence[Scope]) -> Iterator[Condition]:
+def _of_choices(decided: Sequence[Promised], scopes: Sequence[Scope]) -> Iterator[Condition]:
     """Yield that columns, methods, k or epsilons were chosen by the data."""
     if any(one.request.attributes is None for one in decided) and scopes:
         yield conditions.columns_chosen()
@@ -177,22 +203,22 @@ def _of_choices(decided: Sequence[Decided], scopes: Sequence[Scope]) -> Iterator
         yield _named(chosen, names, decided).at(scopes)
 
 
-def _names(decided: Iterable[Decided]) -> list[str]:
-    return [part.attribute.name for one in decided for part in one.attributes]
+def _names(decided: Iterable[Promised]) -> list[str]:
+    return [attribute.name for one in decided for attribute in one.protected]
 
 
 def _may_be_exact(request: Request) -> bool:
     return request.method.may_be_exact and request.exact_cells == "allow"
 
 
-def _named(condition: Condition, names: Sequence[str], decided: Sequence[Decided]) -> Condition:
+def _named(condition: Condition, names: Sequence[str], decided: Sequence[Promised]) -> Condition:
     """Name the attributes that a condition is about, where other parts have none like it."""
     return (
         condition if len(decided) == 1 or set(names) == {*_names(decided)} else condition.of(names)
     )
 
 
-def _of_methods(decided: Sequence[Decided], scopes: Sequence[Scope]) -> Iterator[Condition]:
+def _of_methods(decided: Sequence[Promised], scopes: Sequence[Scope]) -> Iterator[Condition]:
     """Yield the conditions of methods, each once, at every scope that some method has it at."""
     found: dict[tuple[str, str], Condition] = {}
     names: dict[tuple[str, str], list[str]] = {}

@@ -15,6 +15,7 @@ from microveil.errors import RequestError
 from microveil.methods import METHODS, Method, Promise
 from microveil.privacy import Condition, Model, Scope
 from microveil.privacy.scope import six_digits
+from microveil.release.claims import conditions_of
 from microveil.release.domains import read_categories
 from microveil.release.planning import NOT_KEPT, promise_of
 from microveil.release.request import Request
@@ -102,8 +103,10 @@ def coverage(asked: Mapping[str, Any], n_records: int) -> dict[Scope, Coverage]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Made:
-    """What a request promises, and the budget that it is to keep."""
+    """What a request promises, by public figures alone, and the budget that it is to keep."""
 
+    request: Request
+    protected: list[Attribute]
     promise: Promise
     epsilon: Fraction
     delta: Fraction
@@ -120,12 +123,18 @@ def _at(scope: Scope, made: Mapping[str, Mapping[str, _Made | str]]) -> Coverage
         alike: dict[tuple[Model, tuple[Condition, ...]], list[str]] = {}
         for chosen, one in found.items():
             if chosen in kept and isinstance(one, _Made):
-                key = one.promise.model, one.promise.conditions
+                key = one.promise.model, _conditions(one, scope)
                 alike.setdefault(key, []).append(chosen)
         for (model, conditions), named in alike.items():
             said = () if len(named) == len(found) else tuple(named)
             ways.append(Way(method=name, steps=said, model=model, conditions=conditions))
     return Coverage(scope=scope, ways=tuple(ways), reasons=reasons)
+
+
+def _conditions(made: _Made, scope: Scope) -> tuple[Condition, ...]:
+    """Return what the guarantee will take as given or leave out at a scope."""
+    found = conditions_of([made], made.promise.epsilon, made.request.keep)
+    return tuple(condition for condition in found if scope in condition.scopes)
 
 
 def _refused(name: str, made: _Made | str, scope: Scope) -> str | None:
@@ -197,7 +206,13 @@ def _promised(
     if promise.epsilon is None:
         return f"{method.id} has no epsilon: it bounds nothing for one record"
     epsilon = request.epsilon or promise.epsilon
-    return _Made(promise=promise, epsilon=epsilon, delta=request.delta)
+    return _Made(
+        request=request,
+        protected=protected,
+        promise=promise,
+        epsilon=epsilon,
+        delta=request.delta,
+    )
 
 
 def _attribute(name: str, request: Request) -> Attribute:
