@@ -220,3 +220,15 @@ def test_a_list_that_nobody_asked_to_see_is_declared_as_ever():
     draft, errors = declared(**{"source-3": "data"})
     assert not errors
     assert "categories_from_data" not in draft.recipe["attributes"]["SEX"]
+
+
+def test_bounds_of_a_column_whose_values_were_seen_say_that_they_were():
+    """They can be read off the values: the guarantee has the condition, and rows are refused."""
+    draft = with_values(drafted()[1], "AGE", SeenValues(values=("17", "76"), n_values=2))
+    form = Form({**sent(**DOMAINS), "right-0": "yes"})
+    changed, errors = declare_columns(draft, form)
+    assert not errors
+    assert changed.recipe["attributes"]["AGE"]["bounds"]
+    assert changed.recipe["looked_at"] == "data"
+    again, _ = declare_columns(changed.asking(looked_at=None), form)
+    assert "looked_at" not in again.recipe  # nothing was declared anew

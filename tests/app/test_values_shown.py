@@ -243,3 +243,14 @@ def test_a_list_of_an_opened_recipe_that_was_emptied_wants_its_source_when_it_is
     answer = on(folder, visit)
     assert answer.status == 422
     assert "Say where the list of categories comes from." in answer.text
+
+
+def test_a_list_longer_than_a_form_can_send_is_not_shown(tmp_path):
+    """Fifty letters or a thousand: what stands in a field can be saved."""
+    for letters, shown in ((50, 60), (1000, 0)):
+        path = tmp_path / f"{letters}.csv"
+        words = [f"{number:02}" + "x" * letters for number in range(60)]
+        path.write_text("WORD\n" + "\n".join(words) + "\n")
+        found = listed({"path": str(path), "column": "WORD"}, lambda _said: None)
+        assert found["n_values"] == 60
+        assert len(found["values"]) == shown

@@ -201,6 +201,7 @@ def declare_columns(draft: Draft, form: Form) -> tuple[Draft, Errors]:
     """
     errors = Errors()
     entries: dict[str, Any] = {**draft.recipe.get("attributes", {})}
+    is_bounded_after_a_look = False
     for column in column_fields(draft, form):
         if not (column.is_declared or "all" in form or column.field("right") in form):
             continue
@@ -208,11 +209,16 @@ def declare_columns(draft: Draft, form: Form) -> tuple[Draft, Errors]:
         if entry is not None:
             before = entries.get(column.name, {})
             kept = {n: v for n, v in before.items() if n not in OWN}
-            entries[column.name] = {**_as_it_stood(column, entry), **kept}
+            made = entries[column.name] = {**_as_it_stood(column, entry), **kept}
+            if made.get("bounds") not in (None, before.get("bounds")):
+                seen = column.seen_values
+                is_bounded_after_a_look |= seen is not None and bool(seen.values)
     # A recipe that was opened and says nothing of attributes stays as it was.
     if entries == draft.recipe.get("attributes", None if draft.opened is None else {}):
         return draft, errors
-    return draft.choosing(attributes=entries), errors
+    changed = draft.choosing(attributes=entries)
+    # Values are figures too, of which bounds can be read: of a list a person says where it is from.
+    return changed.asking(looked_at="data") if is_bounded_after_a_look else changed, errors
 
 
 def _as_it_stood(column: ColumnFields, entry: dict[str, Any]) -> dict[str, Any]:

@@ -29,6 +29,9 @@ __all__ = [
     "text_of",
 ]
 
+# Of a list of categories in a field; the form is sent with those of all columns.
+MOST_LETTERS = 50_000
+
 Say = Callable[[Mapping[str, Any]], None]
 Task = Mapping[str, Any]
 
@@ -122,7 +125,7 @@ def listed(task: Task, say: Say) -> dict[str, Any]:
     -------
     dict
         ``column``, its ``values``, and how many there are in ``n_values``: of more than `inspect`
-        shows none is listed.
+        shows, or than a form can send, none is listed.
     """
     from microveil.commands.seen_values import categories_of_file
     from microveil.release.proposal import MOST_CATEGORIES
@@ -136,7 +139,8 @@ def listed(task: Task, say: Say) -> dict[str, Any]:
         missing_codes=task.get("missing_codes"),
         missing_values=task.get("missing_values"),
     )
-    shown = seen if len(seen) <= MOST_CATEGORIES else []
+    too_long = sum(map(len, seen)) > MOST_LETTERS
+    shown = [] if too_long or len(seen) > MOST_CATEGORIES else seen
     return {"column": column, "n_values": len(seen), "values": shown}
 
 
