@@ -5,6 +5,7 @@ when the machine has none left. One thread of the process looks for all of them.
 """
 
 import ctypes
+import itertools
 import mmap
 import os
 import threading
@@ -38,18 +39,22 @@ class Pages:
 
     def __init__(self, most: int | None = None) -> None:
         self.most = most
-        # By the first address of each map, with the last.
-        self._places: dict[int, tuple[weakref.ref[mmap.mmap], int]] = {}
+        # Of each map the first and the last address. By a number: an address may be another map's
+        # before it is known that the one that was there is gone.
+        self._places: dict[int, tuple[weakref.ref[mmap.mmap], int, int]] = {}
+        self._numbers = itertools.count()
 
     def add(self, pages: mmap.mmap) -> None:
         """Give them back from now on."""
-        first, places = int(np.frombuffer(pages, dtype=np.uint8).ctypes.data), self._places
-        gone = weakref.ref(pages, lambda _: places.pop(first, None))
-        places[first] = gone, first + len(pages) - 1
+        first = int(np.frombuffer(pages, dtype=np.uint8).ctypes.data)
+        number, places = next(self._numbers), self._places
+        own = weakref.ref(pages, lambda _: places.pop(number, None))
+        places[number] = own, first, first + len(pages) - 1
 
     def has(self, address: int) -> bool:
         """Whether an address is in one of them."""
-        return any(first <= address <= last for first, (_, last) in self._places.copy().items())
+        places = self._places.copy().values()
+        return any(first <= address <= last and own() is not None for own, first, last in places)
 
     def __len__(self) -> int:
         """How many maps there are."""
@@ -59,8 +64,8 @@ class Pages:
         """Give them back where files take so many bytes."""
         if self.most is None or taken <= self.most:
             return
-        for gone, _ in self._places.copy().values():
-            pages = gone()
+        for own, _, _ in self._places.copy().values():
+            pages = own()
             if pages is not None:
                 pages.madvise(mmap.MADV_DONTNEED)
 
