@@ -105,10 +105,12 @@ class RandomSource:
         -------
         uint64 array (len(before) + count,)
         """
-        words = np.zeros(len(before) + count, dtype=np.uint64)
+        words = np.empty(len(before) + count, dtype=np.uint64)
         words[: len(before)] = before
+        # In place: the keystream is what encrypting zeros gives. They are written: pages that the
+        # system takes for zeros cost more, when they are read and then written.
+        words[len(before) :] = 0
         fresh = words[len(before) :].view(np.uint8).data
-        # In place: the keystream is what encrypting zeros gives.
         self._stream.update_into(fresh, fresh)
         return words
 
