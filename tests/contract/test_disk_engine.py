@@ -30,6 +30,7 @@ from microveil.partition import distribution_sort
 from microveil.release.settling import plan_settled, settle_asked
 from microveil.table import keeping, pages
 from microveil.table import scratch as module
+from microveil.table.extents import Extent
 from microveil.table.scratch import Scratch
 
 K = 3
@@ -459,8 +460,8 @@ def test_a_full_disk_is_an_error_with_the_figures(tmp_path, monkeypatch):
     for free, write in ((10, None), (10**9, full)):
         monkeypatch.setattr(module.shutil, "disk_usage", lambda _p, f=free: usage._replace(free=f))
         if write is not None:
-            monkeypatch.setattr(Scratch, "_mapped", full)
-            monkeypatch.setattr(pl.DataFrame, "write_ipc", full)
+            monkeypatch.setattr(Extent, "write", full)
+            monkeypatch.setattr(Extent, "reserve", full)
         with pytest.raises(mv.FileError, match="the disk must have room for scratch files"):
             protect_file(
                 tmp_path / "people.parquet", tmp_path / "r", **asked("dp-um"), engine="disk"

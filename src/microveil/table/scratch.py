@@ -7,12 +7,12 @@ ends the process, nothing of it can be found.
 """
 
 import errno
+import io
 import itertools
 import mmap
 import os
 import shutil
 import tempfile
-import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import FileError, RequestError
+from microveil.table.extents import Extent, Extents
 from microveil.table.keeping import Filling, FillingInMemory
 from microveil.table.pages import PART, Pages, can_be_watched, of_files, watch
 
@@ -35,7 +36,7 @@ Value = TypeVar("Value")
 SMALL = 1 << 16
 # Types of polars that Arrow has not, or not everywhere.
 _WIDE = ("Int128", "UInt128", "Float16")
-# Written at a time where the system reserves no place.
+# Zeros, and truth values, that are written at a time.
 ZEROS = 1 << 22
 
 
@@ -66,6 +67,7 @@ class Scratch:
                 raise self._refused(error) from None
         most = of_files() + memory // PART if memory is not None and can_be_watched() else None
         self._pages = Pages(most)
+        self._extents = Extents(self._opened, self._pages.add)
         if most is not None:
             watch(self, self._pages)
 
@@ -88,22 +90,18 @@ class Scratch:
         """Return an array as it is on disk; a small one, or one that is there, as it is."""
         if array.nbytes < SMALL or 0 in array.strides or self.has(array):
             return array
-        with self._opened() as file:
-            plain = np.ascontiguousarray(array)
-            self._written(lambda: file.write(plain.data.cast("B")), array.nbytes)
-            pages = self._mapped(file)
-        return np.frombuffer(pages, dtype=array.dtype).reshape(array.shape)
+        extent = self._place(array.nbytes)
+        self._write(extent, 0, np.ascontiguousarray(array).data.cast("B"))
+        return extent.array().view(array.dtype).reshape(array.shape)
 
     def empty(self, n_values: int, dtype: "np.dtype[Any] | type") -> NDArray[Any]:
-        """Return an array on disk to be filled."""
+        """Return an array on disk to be filled: what it holds until then is of no meaning."""
         size = n_values * np.dtype(dtype).itemsize
         if size < SMALL:
             return np.empty(n_values, dtype)
-        with self._opened() as file:
-            # Without its place on the disk a page that is written would end the process.
-            self._written(lambda: _reserve(file, size), size)
-            pages = self._mapped(file)
-        return np.frombuffer(pages, dtype=dtype)
+        extent = self._place(size)
+        self._written(extent, extent.reserve, size)
+        return extent.array().view(dtype)
 
     def filling(self, n_values: int, dtype: "np.dtype[Any] | type") -> Filling:
         """Return an array on disk that is filled by writing to its file: no page of it is held."""
@@ -123,22 +121,17 @@ class Scratch:
         # Python's own objects have no form on a disk, and wide whole numbers none that Arrow reads.
         if column.dtype == polars.Object or str(column.dtype) in ("Int128", "UInt128"):
             return column
-        if (size := column.estimated_size()) < SMALL:
+        if column.estimated_size() < SMALL:
             return column
         if self._has_column(column):
             return column
-        _arrow()
-        with self._opened() as file:
-            frame = column.rechunk().to_frame()
-            self._written(lambda: frame.write_ipc(file, compression="uncompressed"), int(size))
-            pages = self._mapped(file)
-        return self._read(pages)
-
-    def _read(self, pages: mmap.mmap) -> "polars.Series":
-        import polars
-
         arrow = _arrow()
-        table = arrow.ipc.open_file(arrow.BufferReader(arrow.py_buffer(pages))).read_all()
+        written = io.BytesIO()
+        column.rechunk().to_frame().write_ipc(written, compression="uncompressed")
+        data = written.getbuffer()
+        extent = self._place(len(data))
+        self._write(extent, 0, data)
+        table = arrow.ipc.open_file(arrow.BufferReader(arrow.py_buffer(extent.array()))).read_all()
         frame = cast("polars.DataFrame", polars.from_arrow(table, rechunk=False))
         return frame.to_series()
 
@@ -159,7 +152,7 @@ class Scratch:
         listed = first.dtype in (polars.Enum, polars.Categorical, polars.Object)
         if listed or str(first.dtype) in _WIDE:
             return self.column(polars.concat(iterator, rechunk=True))
-        return self._in_chunks(first, iterator)
+        return polars.concat(map(self.column, iterator), rechunk=False)
 
     def seen_as(self, column: "polars.Series", values: NDArray[Any]) -> "polars.Series | None":
         """Return values on the disk as a column named and typed like another: nothing is copied.
@@ -215,24 +208,6 @@ class Scratch:
             self.relieve()
         return bits.array()
 
-    def _in_chunks(
-        self, first: "polars.Series", pieces: "Iterable[polars.Series]"
-    ) -> "polars.Series":
-        """Write cells of any length, a batch for each piece."""
-        import polars
-
-        arrow = _arrow()
-        newest = polars.CompatLevel.newest()
-        with self._opened() as file:
-            schema = first.head(0).to_frame().to_arrow(compat_level=newest).schema
-            with arrow.ipc.new_file(file, schema) as writer:
-                for piece in pieces:
-                    batches = piece.rechunk().to_frame().to_arrow(compat_level=newest).to_batches()
-                    size = int(piece.estimated_size())
-                    self._written(lambda: [writer.write_batch(one) for one in batches], size)  # noqa: B023
-            pages = self._mapped(file)
-        return self._read(pages)
-
     def has(self, array: NDArray[Any]) -> bool:
         """Whether an array is on disk, as a whole or as a part of one."""
         return self._pages.has(_address(array))
@@ -248,35 +223,38 @@ class Scratch:
 
     def _opened(self) -> IO[bytes]:
         """Open a new file, which has no name from then on, for nobody but this process."""
+        return tempfile.TemporaryFile(dir=self.folder, prefix=".microveil-")
+
+    def _place(self, size: int) -> Extent:
+        """Return a place for so many bytes."""
+        return self._done(lambda: self._extents.take(size), size)
+
+    def _write(self, extent: Extent, place: int, data: memoryview) -> None:
+        self._written(extent, lambda: extent.write(place, data), len(data))
+
+    def _written(self, extent: Extent, write: Callable[[], object], size: int) -> None:
+        """Write so many bytes where there is room: of a place that was used there is."""
+        if extent.is_fresh and shutil.disk_usage(self.folder).free <= size:
+            raise self._full(size)
+        self._done(write, size)
+
+    def _done(self, step: Callable[[], Value], size: int) -> Value:
+        """Take a step that needs room for so many bytes."""
         try:
-            return tempfile.TemporaryFile(dir=self.folder, prefix=".microveil-")
+            return step()
         except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+                raise self._full(size) from None
             raise self._refused(error) from None
 
-    def _written(self, write: Callable[[], object], size: int) -> None:
+    def _full(self, size: int) -> FileError:
         free = shutil.disk_usage(self.folder).free
-        if size < free:
-            try:
-                write()
-            except OSError as error:
-                # Of what a library writes the number is lost.
-                is_full = error.errno is None and shutil.disk_usage(self.folder).free < size
-                if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) and not is_full:
-                    raise self._refused(error) from None
-            else:
-                return
-        raise FileError(
+        return FileError(
             f"{self.folder}",
             f"the disk must have room for scratch files: of the next one, of {size / 1e6:.0f} MB, "
             f"not all fits where {free / 1e6:.0f} MB were free",
             "name a folder on a larger disk (--scratch), or make room",
         )
-
-    def _mapped(self, file: IO[bytes]) -> mmap.mmap:
-        file.flush()
-        pages = mmap.mmap(file.fileno(), os.fstat(file.fileno()).st_size)
-        self.watch(pages)
-        return pages
 
     def _refused(self, error: OSError) -> RequestError:
         reason = os.strerror(error.errno) if error.errno else "unknown reason"
@@ -291,48 +269,41 @@ class _ScratchFilling:
     """An array in a file without a name that is being filled, and read, without a map."""
 
     def __init__(self, scratch: Scratch, n_values: int, dtype: "np.dtype[Any]") -> None:
-        self._scratch, self._n_values, self._dtype = scratch, n_values, dtype
-        self._file = scratch._opened()  # noqa: SLF001 -- of one module
-        self._file.truncate(n_values * dtype.itemsize)
-        # One that is given up, or that an error ends, leaves nothing open.
-        weakref.finalize(self, self._file.close)
+        self._scratch, self._dtype = scratch, dtype
+        self._extent = scratch._place(n_values * dtype.itemsize)  # noqa: SLF001 -- of one module
+        # What was in a place before is not 0: nothing from here on may be looked at.
+        self._end = self._extent.size if self._extent.is_fresh else 0
 
     def write(self, start: int, values: NDArray[Any]) -> None:
+        place = start * self._dtype.itemsize
         data = np.ascontiguousarray(values, dtype=self._dtype).view(np.uint8).data
-
-        def write() -> None:
-            self._file.seek(start * self._dtype.itemsize)
-            self._file.write(data)
-            self._file.flush()
-
-        self._scratch._written(write, len(data))  # noqa: SLF001
+        self._clear(place)
+        self._scratch._write(self._extent, place, data)  # noqa: SLF001
+        self._end = max(self._end, place + len(data))
 
     def read(self, places: slice) -> NDArray[Any]:
+        self._clear(places.stop * self._dtype.itemsize)
         values = np.empty(places.stop - places.start, dtype=self._dtype)
-        self._file.seek(places.start * self._dtype.itemsize)
-        self._file.readinto(values.view(np.uint8).data)  # type: ignore[attr-defined]
+        self._extent.read(places.start * self._dtype.itemsize, values.view(np.uint8).data)
         return values
 
     def array(self) -> NDArray[Any]:
-        pages = self._scratch._mapped(self._file)  # noqa: SLF001
-        self._file.close()
-        return np.frombuffer(pages, dtype=self._dtype)
+        self._clear(self._extent.size)
+        return self._extent.array().view(self._dtype)
+
+    def _clear(self, end: int) -> None:
+        """Write zeros where nothing was written, up to a place."""
+        zeros = memoryview(bytes(min(ZEROS, max(0, end - self._end))))
+        while self._end < end:
+            some = zeros[: end - self._end]
+            self._scratch._write(self._extent, self._end, some)  # noqa: SLF001
+            self._end += len(some)
 
 
 def _is_plain(column: "polars.Series") -> bool:
     """Whether these are numbers that numpy and Arrow hold alike."""
     is_number = column.dtype.is_integer() or column.dtype.is_float()
     return is_number and str(column.dtype) not in _WIDE
-
-
-def _reserve(file: IO[bytes], size: int) -> None:
-    """Take the place of so many bytes on the disk: by the system, or by writing zeros."""
-    if hasattr(os, "posix_fallocate"):
-        os.posix_fallocate(file.fileno(), 0, size)
-        return
-    zeros = bytes(ZEROS)
-    for start in range(0, size, ZEROS):
-        file.write(zeros[: size - start])
 
 
 def _arrow() -> Any:
