@@ -1,6 +1,7 @@
 """Folders of Parquet files: one table in several files, as many programs write a large one."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -13,6 +14,7 @@ from microveil.files.typed import POLARS_ERRORS, TypedTable, broken, without_met
 from microveil.table.keeping import pieces
 from microveil.table.memory import check_reading
 from microveil.table.scratch import Scratch
+from microveil.table.threads import READ_AT_ONCE, in_threads
 
 __all__ = ["check_parts", "digested", "opened", "outlined"]
 
@@ -33,12 +35,12 @@ def opened(files: list[Path], scratch: Scratch | None = None) -> TypedTable:
         n_records = sum(outline.select(pl.len()).collect().item() for outline in outlines)
         check_reading(files[0].parent, size, n_records * len(schema))
     parts = list(zip(files, outlines, strict=True))
-    columns = []
-    for name in schema.names():
-        if scratch is None:
-            columns.append(pl.concat([_column(*part, name) for part in parts]))
-        else:
-            columns.append(_on_disk(parts, name, scratch))
+    if scratch is None:
+        columns = [pl.concat([_column(*part, name) for part in parts]) for name in schema.names()]
+    else:
+        lengths = [_n_records(*part) for part in parts]
+        on_disk = partial(_on_disk, parts, lengths, scratch)
+        columns = in_threads(on_disk, schema.names(), at_once=READ_AT_ONCE)
     for path, state in zip(files, states, strict=True):
         check_unchanged(path, state)
     return TypedTable(without_metadata(files[0].parent, pl.DataFrame(columns)))
@@ -105,9 +107,10 @@ def _column(path: Path, outline: pl.LazyFrame, name: str) -> pl.Series:
         raise broken(path, "Parquet") from None
 
 
-def _on_disk(parts: list[tuple[Path, pl.LazyFrame]], name: str, scratch: Scratch) -> pl.Series:
+def _on_disk(
+    parts: list[tuple[Path, pl.LazyFrame]], lengths: list[int], scratch: Scratch, name: str
+) -> pl.Series:
     """Read a column of all files, some records after others, onto the disk."""
-    lengths = [_n_records(*part) for part in parts]
     return scratch.joined(
         sum(lengths),
         (

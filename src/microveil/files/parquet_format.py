@@ -4,6 +4,7 @@ import io
 import queue
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -25,6 +26,7 @@ from microveil.table import Labels
 from microveil.table.keeping import pieces
 from microveil.table.pages import relieve
 from microveil.table.scratch import Scratch
+from microveil.table.threads import READ_AT_ONCE, in_threads
 
 __all__ = ["batches", "opened", "opened_on_disk", "outlined", "read_column"]
 
@@ -44,7 +46,8 @@ def opened_on_disk(path: Path, text: TextFormat | None, scratch: Scratch) -> Typ
     state = state_of(path)
     try:
         outline = pl.scan_parquet(path, glob=False)
-        columns = [read_column(outline, name, scratch) for name in outline.collect_schema()]
+        names = outline.collect_schema().names()
+        columns = in_threads(partial(read_column, outline, scratch), names, at_once=READ_AT_ONCE)
     except MicroveilError:
         raise
     except POLARS_ERRORS:
@@ -65,7 +68,7 @@ def outlined(path: Path, text: TextFormat | None) -> Outline:  # noqa: ARG001
     return Outline(kinds=kinds, n_records=int(n_records))
 
 
-def read_column(outline: pl.LazyFrame, name: str, scratch: Scratch) -> pl.Series:
+def read_column(outline: pl.LazyFrame, scratch: Scratch, name: str) -> pl.Series:
     """Read a column, some records after others, onto the disk."""
     n_records = outline.select(pl.len()).collect().item()
     own = outline.select(name)

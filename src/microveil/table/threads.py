@@ -5,10 +5,13 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol, TypeVar
 
-__all__ = ["SideBySide", "in_threads"]
+__all__ = ["READ_AT_ONCE", "SideBySide", "in_threads"]
 
 # Threads take longer to start than to sort so few values.
 FEW_VALUES = 5_000
+# Columns that are read onto the disk at a time: of each a piece is in memory, and a disk has no
+# more to give.
+READ_AT_ONCE = 2
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
