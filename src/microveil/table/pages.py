@@ -20,10 +20,12 @@ __all__ = ["PART", "Pages", "can_be_watched", "of_files", "relieve", "watch"]
 PART = 8
 # and how often is looked whether they do, in seconds: until then a disk reads some 20 MB.
 INTERVAL = 0.01
-# Arrays from this size on are given back to the system at once, by this option of the C library.
-# Were those of a piece, 4 MB, held for the next ones, a third of the system's time would be saved,
-# and 35 MB more be taken at the peak: 450 MB were not kept.
-LARGE, _MMAP_THRESHOLD = 1 << 20, -3
+# Arrays from this part of the memory on, or from 1 MB, are given back to the system at once, by
+# this option of the C library; from 32 MB in any case. Where those of a piece, 4 MB, are held for
+# the next ones a third of the system's time is saved, and 35 to 70 MB more are taken at the peak:
+# of 450 MB too many.
+LARGE_PART, _MMAP_THRESHOLD = 128, -3
+LARGE, LARGEST = 1 << 20, 1 << 25
 # So much of smaller ones at most is held for the next ones.
 HELD, _TRIM_THRESHOLD = 1 << 24, -1
 # Where Linux says what a process has in memory; elsewhere the system alone takes pages back.
@@ -115,15 +117,15 @@ def can_be_watched() -> bool:
     return _SIZE.exists()
 
 
-def watch(owner: object, pages: Pages) -> None:
+def watch(owner: object, pages: Pages, memory: int) -> None:
     """Have pages given back whenever files take too much, as long as the owner or a map is there.
 
-    The C library gives large arrays back as they are freed from then on: else it keeps some, from
-    a size on that grows with what it has seen.
+    The C library gives arrays back that are large beside so many bytes of memory, as they are
+    freed, from then on: else it keeps some, from a size on that grows with what it has seen.
     """
     library = ctypes.CDLL(None)
     if hasattr(library, "mallopt"):
-        library.mallopt(_MMAP_THRESHOLD, LARGE)
+        library.mallopt(_MMAP_THRESHOLD, min(LARGEST, max(LARGE, memory // LARGE_PART)))
         library.mallopt(_TRIM_THRESHOLD, HELD)
     _WATCHERS.setdefault(os.getpid(), _Watcher()).watch(owner, pages)
 

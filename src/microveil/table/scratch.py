@@ -65,11 +65,11 @@ class Scratch:
                 self.folder.mkdir(mode=0o700, exist_ok=True)
             except OSError as error:
                 raise self._refused(error) from None
-        most = of_files() + memory // PART if memory is not None and can_be_watched() else None
-        self._pages = Pages(most)
+        is_watched = memory is not None and can_be_watched()
+        self._pages = Pages(of_files() + memory // PART if memory and is_watched else None)
         self._extents = Extents(self._opened, self._pages.add)
-        if most is not None:
-            watch(self, self._pages)
+        if memory and is_watched:
+            watch(self, self._pages, memory)
 
     def kept(self, value: Value) -> Value:
         """Return a value as it is on disk: an array, a column, or a dataclass that holds some."""
