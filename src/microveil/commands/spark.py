@@ -8,7 +8,7 @@ from microveil.commands.asking import with_names_resolved
 from microveil.commands.custodians import kept_of_recipe
 from microveil.commands.named_values import with_named_values
 from microveil.engines.base import Engine
-from microveil.errors import FileError
+from microveil.errors import EngineError, FileError
 from microveil.files.formats import files_of_folder
 from microveil.files.parquet_folder import check_parts
 from microveil.files.parts import address_of, digest_of_parts
@@ -55,7 +55,6 @@ def protect_in_spark(
     MicroveilError
         If anything breaks a rule; nothing is written then.
     """
-    from microveil.engines.spark_daemon import DAEMON
     from microveil.engines.spark_scratch import spark_failures
     from microveil.engines.spark_table import SparkFiles
 
@@ -68,13 +67,8 @@ def protect_in_spark(
             "name one whose name ends in .parquet, or leave out the engine",
         )
     check_parts(files)  # Spark would take the columns of one, and leave out those of others
+    spark = _session()
     with spark_failures():
-        from pyspark.sql import SparkSession
-
-        builder = SparkSession.builder.appName("microveil")
-        for name, value in DAEMON.items():
-            builder = builder.config(name, value)
-        spark = builder.getOrCreate()
         frame = spark.read.parquet(*(address_of(file) for file in files))
     asked = merged(
         {} if recipe is None else read_recipe(recipe), with_named_values(arguments, frame.columns)
@@ -112,3 +106,35 @@ def protect_in_spark(
         progress=progress,
     )
     return release
+
+
+def _session() -> Any:
+    """Begin the session that Spark's own settings describe, or take the one that there is.
+
+    Raises
+    ------
+    EngineError
+        If PySpark is not installed, or cannot begin one.
+    """
+    from microveil.engines.spark_daemon import DAEMON
+
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise EngineError(
+            "engine",
+            "the engine of Spark needs PySpark, which is not installed",
+            "install it with: pip install 'microveil[spark]'; it needs Java 17, too",
+        ) from None
+    builder = SparkSession.builder.appName("microveil")
+    for name, value in DAEMON.items():
+        builder = builder.config(name, value)
+    try:
+        return builder.getOrCreate()
+    except Exception as error:  # noqa: BLE001 -- Spark's own, Py4J's, gRPC's
+        raise EngineError(
+            "engine",
+            f"no session of Spark could be begun ({type(error).__name__})",
+            "see that Java 17 is installed (java -version, or JAVA_HOME), and that the settings of "
+            "Spark name a master that can be reached",
+        ) from None
