@@ -9,7 +9,8 @@ from microveil.errors import FileError
 
 __all__ = ["MappedFile", "check_unchanged", "state_of"]
 
-_PIECE = 1 << 24
+# Small enough to be taken of memory that was used before.
+_PIECE = 1 << 19
 
 
 class MappedFile(mmap.mmap):
