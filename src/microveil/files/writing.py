@@ -1,5 +1,6 @@
 """Writing files of any format."""
 
+import ctypes
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -18,6 +19,10 @@ from microveil.files.typed import UnwritableError
 from microveil.table import Labels
 
 __all__ = ["write_data"]
+
+# Where Linux is asked to begin to write pages of a file to the disk, and to wait for none.
+_SYNC_FILE_RANGE = getattr(ctypes.CDLL(None), "sync_file_range", None)
+_WRITE = 2
 
 # polars raises its panics past Exception; they may quote a value like its errors.
 _POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
@@ -147,6 +152,7 @@ def _write(descriptor: int, batches: Iterator[bytes | memoryview]) -> str:
         left = memoryview(batch)
         while left:
             left = left[os.write(descriptor, left) :]
+        _begin(descriptor)
 
     with ThreadPoolExecutor(1) as beside:
         pending = None
@@ -158,3 +164,12 @@ def _write(descriptor: int, batches: Iterator[bytes | memoryview]) -> str:
             pending.result()
     os.fsync(descriptor)
     return digest.hexdigest()
+
+
+def _begin(descriptor: int) -> None:
+    """Have the system bring to the disk what was written, while the next batch is made.
+
+    It is waited for at the end alone; where the system cannot begin it, all of it is.
+    """
+    if _SYNC_FILE_RANGE is not None:
+        _SYNC_FILE_RANGE(descriptor, ctypes.c_int64(0), ctypes.c_int64(0), _WRITE)
