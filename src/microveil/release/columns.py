@@ -1,54 +1,47 @@
 """From a request and a table to the columns to protect, in whole units of their grids."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from microveil.arguments.steps import N_RECORDS
 from microveil.engines.base import Engine, GridRules, as_clusters
 from microveil.errors import DataError, RequestError
 from microveil.files.formulas import FORMULA_SIGNS, begins_like_formula
-from microveil.methods import METHODS, Method
 from microveil.privacy import Unit
-from microveil.release.domains import read_bounds, read_categories, read_resolution
+from microveil.release.attributes import (
+    attribute_of,
+    check_types,
+    declared_categories,
+    is_ordered,
+    refuse_moments,
+)
 from microveil.release.request import Request
 from microveil.release.units import Units, limited
 from microveil.release.whole_columns import needs_whole_columns
-from microveil.schema import Attribute, Bounds, Categories, Kind, Ordered, Source
+from microveil.schema import Attribute, Kind
 from microveil.table import (
     GridColumn,
     MissingCodes,
     Table,
     check_columns,
-    code_for,
     likely_identifier,
-    numeric_look_of,
     open_table,
 )
 from microveil.table.memory import check_column, check_protecting
-from microveil.table.numeric_text import N_LOOKED_AT, numeric_look
 
 __all__ = [
     "Opened",
     "Prepared",
-    "able_to_take_categories",
     "categories_in_no_order",
     "check_enough",
     "check_fits",
-    "check_types",
     "chosen_names",
     "formulas_in",
     "open_for",
     "outlined",
     "prepare",
 ]
-
-YES_NO = Bounds(lower=Fraction(0), upper=Fraction(1), source=Source.TYPE)
-# The dates that there are names for: 0001-01-01 to 9999-12-31.
-CALENDAR = Bounds(lower=Fraction(-719_162), upper=Fraction(2_932_896), source=Source.TYPE)
-# Beyond this many grid units nothing of a domain fits 64 bits.
-WIDEST = 1 << 61
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,9 +247,9 @@ def categories_in_no_order(table: Any, request: Request) -> list[str]:
     opened = open_table(table, request.codes)
     found = []
     for name in _chosen(opened, request)[0]:
-        categories = _categories(opened, name, request)
+        categories = declared_categories(opened, name, request)
         if categories is not None and not categories.kind.is_ranked:
-            _refuse_moments(opened, name)
+            refuse_moments(opened, name)
             found.append(name)
     return found
 
@@ -280,13 +273,7 @@ def outlined(table: Any, request: Request) -> tuple[Table, list[Attribute], list
 
 def _outline(table: Table, request: Request) -> tuple[list[Attribute], list[str]]:
     names, left_out = _chosen(table, request)
-    return [_outlined(table, name, request) for name in names], left_out
-
-
-def _outlined(table: Table, name: str, request: Request) -> Attribute:
-    attribute = _attribute(table, name, request)
-    attribute = replace(attribute, of_unit=name in request.unit_attributes)
-    return _with_reasons(attribute, table.kind(name), request)
+    return [attribute_of(table, name, request) for name in names], left_out
 
 
 def formulas_in(
@@ -323,7 +310,7 @@ def _chosen(table: Table, request: Request) -> tuple[list[str], list[str]]:
             for name, kind in request.types.items()
             if kind is Kind.OTHER
             and not request.method.takes_categories
-            and not _is_ordered(name, request)
+            and not is_ordered(name, request)
         }
         names = [name for name in table.names if name in request.attributes and name not in skipped]
     else:
@@ -361,209 +348,6 @@ def _check_of_units(names: Collection[str], request: Request) -> None:
             "it is no protected attribute",
             "name it among the attributes too, or leave it out",
         )
-
-
-def check_types(table: Table, types: Mapping[str, Kind]) -> None:
-    """Refuse columns that do not hold what a recipe expects.
-
-    Raises
-    ------
-    DataError
-        With the first of them.
-    """
-    for name, kind in types.items():
-        if name not in table.names:
-            raise lacking_column(name, kind)
-        if table.kind(name) is not kind:
-            raise _unlike(name, kind, table.kind(name).value)
-
-
-def lacking_column(name: str, kind: Kind) -> DataError:
-    """Return the error about a column that a recipe expects and a table has not."""
-    return _unlike(name, kind, "no such column")
-
-
-def _unlike(name: str, kind: Kind, found: str) -> DataError:
-    return DataError(
-        f"column '{name}'",
-        f"the recipe expects a {kind.value} column, the table has: {found}",
-        "mend the table or the recipe",
-    )
-
-
-def _attribute(table: Table, name: str, request: Request) -> Attribute:
-    _refuse_numeric_look(table, name, request)
-    categories = _categories(table, name, request)
-    if categories is not None:
-        return _categorical(table, name, categories, request.method)
-    kind = table.kind(name)
-    if not kind.is_numeric:
-        if not request.method.takes_categories:
-            table.numbers(name)  # says why, in the words that fit
-        raise RequestError(
-            f"attribute '{name}'",
-            f"{request.method.id} needs the list of categories that there are",
-            f"add --categories {name}=North,South (categories={{{name!r}: ['North', 'South']}})",
-        )
-    resolution, source = Fraction(1), Source.TYPE
-    if name in request.resolution:
-        resolution, source = read_resolution(name, kind, request.resolution[name])
-    elif kind is Kind.DECIMAL:
-        raise RequestError(
-            f"attribute '{name}'",
-            "decimals need a declared resolution, the step to which values are rounded",
-            f"add --resolution {name}=0.01 (resolution={{{name!r}: 0.01}}) for hundredths, "
-            f"{name}=1 for whole numbers; to take the decimals seen in the data, which reveals "
-            "them, ask for --resolution-from-data",
-        )
-    bounds = YES_NO if kind is Kind.BOOLEAN else None
-    if name in request.bounds:
-        bounds = read_bounds(name, kind, request.bounds[name])
-    elif bounds is None and request.method.needs_bounds:
-        raise RequestError(
-            f"attribute '{name}'",
-            f"{request.method.id} needs its bounds, the domain of its values as publicly known",
-            f"add {_example(name, kind)}; reading them from the data (--bounds-from-data 1.5) "
-            "shows the largest value to everybody, and gives none where all values are 0",
-        )
-    elif bounds is None and kind is Kind.DATE:
-        bounds = CALENDAR
-    attribute = Attribute(
-        name=name, kind=kind, resolution=resolution, resolution_source=source, domain=bounds
-    )
-    if any(abs(bound) > WIDEST for bound in attribute.grid_bounds or ()):
-        raise RequestError(
-            f"bounds of '{name}'",
-            "they would not fit 64 bits at this resolution",
-            "declare tighter bounds or a coarser resolution",
-        )
-    return attribute
-
-
-def _with_reasons(attribute: Attribute, kind: Kind, request: Request) -> Attribute:
-    """Hold the codes of a column against its domain; keep them where reasons are kept apart.
-
-    Parameters
-    ----------
-    attribute : Attribute
-    kind : Kind
-        Of its column.
-    request : Request
-    """
-    name = attribute.name
-    given = request.missing_codes.get(name, ())
-    found = (code_for(code, name, kind) for code in given)
-    codes = tuple(dict.fromkeys(code for code in found if code is not None))
-    place = f"missing codes of '{name}'"
-    listed = () if attribute.categories is None else attribute.written_domain or ()
-    if {*codes, *request.missing_values} & {*listed}:
-        raise RequestError(
-            place,
-            "a code is among its categories too, and would be both missing and a value",
-            "take it out of one of the two",
-        )
-    if not codes or not request.missing_reasons:
-        return attribute
-    whole = attribute.kind is Kind.DECIMAL and attribute.resolution.denominator == 1
-    if whole and not all(isinstance(code, int) for code in codes):
-        raise RequestError(
-            place, "at a whole resolution codes must be whole numbers", "leave out missing_reasons"
-        )
-    if attribute.bounds is not None and attribute.domain_source is not Source.DATA:
-        lower, upper = attribute.grid_bounds or (0, 0)
-        ends = lower * attribute.resolution, upper * attribute.resolution
-        apart = all(not ends[0] <= code <= ends[1] for code in codes if not isinstance(code, str))
-    else:
-        apart = attribute.categories is not None
-    if not apart:
-        raise RequestError(
-            place,
-            "codes that are written into the release must lie outside declared bounds: else a "
-            "value of it could be taken for one",
-            f"declare bounds without them (--bounds {name}=...), or leave out missing_reasons",
-        )
-    return replace(attribute, reasons=codes)
-
-
-def _refuse_numeric_look(table: Table, name: str, request: Request) -> None:
-    """Refuse text that looks like numbers, unless its categories are listed."""
-    given = request.bounds.get(name)
-    if name in request.categories or table.listed(name) or isinstance(given, Ordered):
-        return
-    if numeric_look_of(table, name) is None:
-        return
-    if isinstance(given, list | tuple) and all(isinstance(word, str) for word in given):
-        # Two numbers given as text are an interval, but for text that holds just these.
-        if len(given) != 2 or numeric_look(given) is None:
-            return
-        if set(given) <= set(table.words(name, first=N_LOOKED_AT).tolist()):
-            return
-    table.numbers(name)  # says what it looks like
-
-
-def _example(name: str, kind: Kind) -> str:
-    if kind is Kind.DATE:
-        pair = ("1900-01-01", "2020-12-31")
-        return f"--bounds {name}={pair[0]}:{pair[1]} (bounds={{{name!r}: {pair}}})"
-    return f"--bounds {name}=0:100000 (bounds={{{name!r}: (0, 100_000)}})"
-
-
-def _is_ordered(name: str, request: Request) -> bool:
-    return isinstance(request.categories.get(name, request.bounds.get(name)), Ordered)
-
-
-def _categories(table: Table, name: str, request: Request) -> Categories | None:
-    """Return the list of its values that an attribute has been declared, if one was."""
-    kind = table.kind(name)
-    if name in request.categories:
-        return read_categories(name, kind, request.categories[name])
-    given = request.bounds.get(name)
-    if given is not None and (kind is Kind.OTHER or isinstance(given, Ordered)):
-        return read_categories(name, kind, given, "bounds")
-    listed = table.listed(name) or ()
-    if len(listed) < 2:
-        return None
-    return Categories(values=listed, ordered=False, source=Source.TYPE)
-
-
-def _categorical(table: Table, name: str, categories: Categories, method: Method) -> Attribute:
-    attribute = Attribute(
-        name=name,
-        kind=categories.kind,
-        resolution=Fraction(1),
-        resolution_source=Source.TYPE,
-        domain=categories,
-    )
-    if not attribute.kind.is_ranked and not method.takes_categories:
-        _refuse_moments(table, name)
-        raise RequestError(
-            attribute.place,
-            f"{method.id} ranks values or calculates with them, and its categories are in no order",
-            f"choose {able_to_take_categories()}; or, if they have an order, declare it: --ordered "
-            f"{name}=low,middle,high (categories={{{name!r}: ordered('low', 'middle', 'high')}})",
-        )
-    return attribute
-
-
-def able_to_take_categories() -> str:
-    """Name the methods that take categories in no order, those over records apart.
-
-    >>> able_to_take_categories()
-    'pram, dp-synthetic, or over whole records kanon-dp, mdav, mdav-insensitive, v-mdav'
-    """
-    able = [method for method in METHODS.values() if method.takes_categories]
-    together = [method.id for method in able if method.uses("blocks")]
-    others = [method.id for method in able if method.id not in together]
-    return f"{', '.join(others)}, or over whole records {', '.join(together)}"
-
-
-def _refuse_moments(table: Table, name: str) -> None:
-    """Refuse what is neither numbers nor text in the words that fit it, whatever was declared."""
-    if table.kind(name) is Kind.OTHER:
-        try:
-            table.codes(name, ("",))
-        except DataError:
-            table.numbers(name)
 
 
 def _column(

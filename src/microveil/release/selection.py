@@ -16,9 +16,9 @@ from microveil.engines.base import Engine
 from microveil.errors import MicroveilError, RequestError
 from microveil.methods import METHODS, Method
 from microveil.privacy import Model, Scope
+from microveil.release.attributes import able_to_take_categories
 from microveil.release.columns import (
     Prepared,
-    able_to_take_categories,
     categories_in_no_order,
     check_enough,
     chosen_names,

@@ -6,7 +6,8 @@ from typing import Any
 
 from microveil.engines.base import Engine
 from microveil.errors import MicroveilError
-from microveil.release.columns import Opened, Prepared, check_types, formulas_in, open_for
+from microveil.release.attributes import check_types
+from microveil.release.columns import Opened, Prepared, formulas_in, open_for
 from microveil.release.composing import united_plan
 from microveil.release.parts import Whole, in_part
 from microveil.release.plan import Plan
