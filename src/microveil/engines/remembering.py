@@ -1,7 +1,7 @@
 """The engine of one machine for many plans on the same columns: what they share is done once."""
 
 import threading
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -10,10 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.engines.base import Column, Engine, Ranked
-from microveil.engines.handles import LocalColumn, are_ranked
+from microveil.engines.handles import LocalColumn, are_ranked, domains_of
 from microveil.engines.local import LocalEngine, summarised
 from microveil.partition import Partition, ranking_sizes
-from microveil.utility.error_floor import SensitivityRule, error_floor, error_floor_of_any_runs
+from microveil.partition.corner import corner_ends
+from microveil.utility.error_floor import (
+    SensitivityRule,
+    error_floor,
+    error_floor_of_any_runs,
+    error_floor_of_ends,
+    vector_loss,
+)
 
 __all__ = ["RememberingEngine", "remembering"]
 
@@ -22,6 +29,8 @@ Whole = NDArray[np.int64]
 # Work and the columns it is on: they are kept beside it, so that their ids stay their own.
 Found = dict[Hashable, tuple[Sequence[Whole], Future[Any]]]
 
+# About one record in so many is in either end of an order that is looked at first.
+ENDS = 32
 # So many partitions of several attributes are kept: a grid goes through epsilon before k.
 JOINT = 16
 
@@ -127,13 +136,72 @@ class RememberingEngine(LocalEngine):
         limit: float,
         *,
         together: Sequence[Column] | None = None,
+        ends: bool = False,
     ) -> float:
-        """Sum over the clusters, in their order, up to the limit: O(n) at most."""
+        """Sum over the clusters, from the last and the first inwards, up to the limit.
+
+        O(n) at most. Of the ends of an insensitive order these alone are put in order.
+        """
+        if ends:
+            return self._floor_of_ends(column, k, rule, share, limit, together)
         runs = self._in_runs(column, together)
         if runs.squares <= 0 or k > len(runs.values):
             return 0.0
         bound = error_floor(runs.values, k, rule, runs.domain, share, limit * runs.squares)
         return bound / runs.squares
+
+    def _floor_of_ends(
+        self,
+        column: Column,
+        k: int,
+        rule: SensitivityRule,
+        share: float,
+        limit: float,
+        together: Sequence[Column] | None,
+    ) -> float:
+        """Sum over the clusters that either end of the order holds."""
+        squares, n_records = self._squares(column), column.n_present
+        if squares <= 0 or k > n_records:
+            return 0.0
+        domain, loss = column.attribute.grid_bounds, 0.0
+        if together is None:
+            values, size = self.rank(column)[1], n_records // ENDS
+            held = values[:size], values[n_records - size :]
+            if rule is SensitivityRule.VECTOR:
+                loss = vector_loss(values, k)
+        else:
+            held = self._ends(together)[id(self.held(column).values)]
+        most = limit * squares
+        bound = error_floor_of_ends(*held, n_records, k, rule, domain, share, most, loss=loss)
+        return bound / squares
+
+    def _ends(self, together: Sequence[Column]) -> Mapping[int, tuple[Whole, Whole]]:
+        """Return the values at both ends of the insensitive order of some columns.
+
+        By the id of a column's values.
+        """
+        held = [self.held(column).values for column in together]
+
+        def found() -> Mapping[int, tuple[Whole, Whole]]:
+            in_order = are_ranked(together)
+            ranked = [values for values, counts in zip(held, in_order, strict=True) if counts]
+            domains = zip(domains_of(together), in_order, strict=True)
+            bounds = [domain for domain, counts in domains if counts]
+            nearest, farthest = corner_ends(ranked, bounds, ENDS)
+            return {id(values): (values[nearest], values[farthest]) for values in held}
+
+        return self._once(self._runs, ("ends", *map(id, held)), held, found)
+
+    def _squares(self, column: Column) -> float:
+        """Return what an error over variance is multiplied by to be a squared error."""
+        values = self.held(column).values
+
+        def found() -> float:
+            n_records = len(values)
+            squares = float(summarised(values, np.array([n_records])).squares[0])
+            return squares * n_records / max(n_records - 1, 1)
+
+        return self._once(self._floors, ("squares", id(values)), [values], found)
 
     def error_floor_of_any_runs(self, column: Column, k: int, share: float) -> float:
         """Group the values and find the cheapest chain of groups, once for each k and share."""
@@ -183,11 +251,9 @@ class RememberingEngine(LocalEngine):
                 if together is None
                 else values[self.cluster_jointly("mdav-insensitive", together, 1).order]
             )
-            n_records = len(in_order)
-            squares = float(summarised(in_order, np.array([n_records])).squares[0])
             return _Runs(
                 values=in_order,
-                squares=squares * n_records / max(n_records - 1, 1),
+                squares=self._squares(column),
                 domain=column.attribute.grid_bounds,
             )
 
