@@ -22,7 +22,9 @@ from microveil.methods import Choices, Method
 from microveil.privacy import Model, Scope
 from microveil.release.columns import Prepared, check_enough
 from microveil.release.expectation import all_expected, average
+from microveil.release.made import Made
 from microveil.release.option import Option
+from microveil.release.plan import Plan
 from microveil.release.planning import choices_of, plan_prepared, promised, refuse_exact
 from microveil.release.request import Request
 
@@ -51,6 +53,8 @@ class Search:
         Those whose model is weaker are left out.
     refusals : dict
         Takes a refusal of each method.
+    least_made : list of (float, Made)
+        Takes the plans of least error of those that were made, and that error.
     """
 
     prepared: Prepared
@@ -59,6 +63,24 @@ class Search:
     chosen: tuple[str, ...]
     least: Model = Model.INDIVIDUAL
     refusals: dict[str, MicroveilError] = field(default_factory=dict)
+    least_made: list[tuple[float, Made]] = field(default_factory=list)
+
+    def with_plans(self) -> Prepared:
+        """Return the columns with the plans of least error, so that they need not be made again."""
+        made = self.least_made[0][1] if self.least_made else None
+        return replace(self.prepared, made=made)
+
+    def keep(self, request: Request, planned: Plan, error: float) -> None:
+        """Keep the plans of a request if none of less error is kept."""
+        known = self.least_made[0][0] if self.least_made else math.inf
+        if planned.synthetic is None and error < known:
+            n_records = self.prepared.table.n_records
+            made = Made(
+                method=request.method.id,
+                choices=choices_of(self.prepared.names, n_records, request),
+                attributes=planned.attributes,
+            )
+            self.least_made[:] = [(error, made)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,13 +165,15 @@ class Candidate:
         expected = all_expected(planned, search.prepared, search.engine)
         if not expected or not _suffices(planned.claim.model, search):
             return None
+        error = average(expected)
+        search.keep(request, planned, error)
         return Option(
             method=request.method.id,
             model=planned.claim.model_in_words,
             conditions=planned.claim.conditions,
             choices=self.steps,
             k=k,
-            over_variance=average(expected),
+            over_variance=error,
             of_distributions=planned.synthetic is not None,
         )
 
