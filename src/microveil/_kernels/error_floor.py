@@ -131,6 +131,24 @@ def _cut_off(distance, scale):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
+def sum_groups(values, counts, lower, middle, sums, squares):
+    """Write of each group the sum of its distances to one point, and that of their squares.
+
+    The point lies so far above a lower bound, whose distance is a whole number.
+    """
+    start = 0
+    for group in range(counts.shape[0]):
+        total = squared = 0.0
+        for place in range(start, start + counts[group]):
+            distance = float(values[place] - lower) - middle
+            total += distance
+            squared += distance * distance
+        sums[group] = total
+        squares[group] = squared
+        start += counts[group]
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
 def any_runs(firsts, lasts, counts, sums, squares, k, lower, upper, rate):
     """Bound the expected squared error of noisy centroids of any runs of k or more from below.
 

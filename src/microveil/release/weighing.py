@@ -27,6 +27,7 @@ from microveil.release.option import Option
 from microveil.release.plan import Plan
 from microveil.release.planning import choices_of, plan_prepared, promised, refuse_exact
 from microveil.release.request import Request
+from microveil.utility.error_floor import SensitivityRule
 
 __all__ = ["Candidate", "Search", "weigh"]
 
@@ -34,6 +35,8 @@ __all__ = ["Candidate", "Search", "weigh"]
 # a bound beyond its limit is given up early. Where others are known they go but a little beyond
 # these: a plan's error is that much above a close bound of it.
 FIRST, FARTHER, BESIDE = 1e-2, 8.0, 1.001
+# From so many on what is done once for a request is nothing beside what is done for each record.
+MANY_RECORDS = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +141,12 @@ class Candidate:
         except MicroveilError:
             return 0.0  # its plan will be refused
 
+    @property
+    def is_bounded_late(self) -> bool:
+        """Whether a close bound, where none is known to give it up at, takes as long as a plan."""
+        many = self.search.prepared.table.n_records >= MANY_RECORDS
+        return many and self.method.ranks_each
+
     def keeps_promise(self, k: int | None) -> bool:
         """Whether what it promises suffices, as far as that is known before it is planned."""
         try:
@@ -193,6 +202,7 @@ def weigh(candidates: Sequence[Candidate], count: int | None = None) -> list[Opt
         By default all that are not refused.
     """
     weighing = _Weighing(candidates=candidates, count=len(candidates) if count is None else count)
+    _rank_columns(candidates)
     # The last promise least and so, as a rule, lose least: beyond them no other need be bounded.
     for number in reversed(range(len(candidates))):
         weighing.look(number)
@@ -207,6 +217,22 @@ def weigh(candidates: Sequence[Candidate], count: int | None = None) -> list[Opt
         else:
             weighing.bound(number, place, bound)
     return list(weighing.found.values())
+
+
+def _rank_columns(candidates: Sequence[Candidate]) -> None:
+    """Rank the columns side by side, where they will be bounded by rank one after another."""
+    by_rank = (one for one in candidates if one.method.ranks_each and one.method.error_floor)
+    first = next(by_rank, None)
+    if first is None or not first.search.engine.remembers:
+        return
+    engine, prepared = first.search.engine, first.search.prepared
+
+    def began(column: Column) -> float:
+        # What every bound begins with, and no more: the limit is reached at once.
+        return engine.error_floor(column, 1, SensitivityRule.NONE, 1, 0, ends=True)
+
+    columns = [engine.column(column) for column in prepared.columns]
+    engine.side_by_side(began, columns, len(columns) * prepared.table.n_records)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,13 +266,19 @@ class _Weighing:
         return self.refused.get(number) == len(self.candidates[number].sizes)
 
     def look(self, number: int) -> None:
-        """Bound a candidate at every k by the ends of columns, closely where that is least."""
+        """Bound a candidate at every k by the ends of columns, closely where that is least.
+
+        Or plan it there, where a bound would take as long.
+        """
         candidate, enough = self.candidates[number], BESIDE * self._enough(number)
         floors = [candidate.floor(k, enough, ends=True) for k in candidate.sizes]
         best = min(range(len(floors)), key=floors.__getitem__, default=None)
         for place, floor in enumerate(floors):
             if place == best and floor <= enough:
-                self.bound(number, place, floor)
+                if math.isinf(enough) and floor > 0 and candidate.is_bounded_late:
+                    self.plan(number, place)
+                else:
+                    self.bound(number, place, floor)
             else:
                 heapq.heappush(self.waiting, (floor, number, place, False, None))
 

@@ -247,14 +247,15 @@ def error_floor_of_any_runs(
     by_value = np.searchsorted(values, np.linspace(values[0], values[-1], GROUPS // 2))
     starts = np.unique(np.concatenate([by_rank, by_value[by_value < n]]))
     counts = np.diff(starts, append=n)
-    distances = (values - domain[0]).astype(np.float64)
-    ends = distances[starts], distances[starts + counts - 1]
-    distances -= distances.mean()
-    squares = np.add.reduceat(distances**2, starts)
+    firsts = (values[starts] - domain[0]).astype(np.float64)
+    lasts = (values[starts + counts - 1] - domain[0]).astype(np.float64)
+    sums, squares = np.empty(len(starts)), np.empty(len(starts))
+    kernel.sum_groups(values, counts, domain[0], float(np.mean(values) - domain[0]), sums, squares)
     found: float = kernel.any_runs(
-        *ends,
+        firsts,
+        lasts,
         counts,
-        np.add.reduceat(distances, starts),
+        sums,
         squares,
         k,
         0.0,
