@@ -1,7 +1,7 @@
 """The engine of one machine for many plans on the same columns: what they share is done once."""
 
 import threading
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -54,6 +54,16 @@ class _Runs:
     """
 
     values: Whole
+    squares: float
+    domain: tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ends:
+    """The first and the last values in the order of their clusters; see `_Runs`."""
+
+    nearest: Whole
+    farthest: Whole
     squares: float
     domain: tuple[int, int] | None
 
@@ -160,37 +170,56 @@ class RememberingEngine(LocalEngine):
         together: Sequence[Column] | None,
     ) -> float:
         """Sum over the clusters that either end of the order holds."""
-        squares, n_records = self._squares(column), column.n_present
-        if squares <= 0 or k > n_records:
+        ends, n_records = self._ends(column, together), column.n_present
+        if ends.squares <= 0 or k > n_records:
             return 0.0
-        domain, loss = column.attribute.grid_bounds, 0.0
-        if together is None:
-            values, size = self.rank(column)[1], n_records // ENDS
-            held = values[:size], values[n_records - size :]
-            if rule is SensitivityRule.VECTOR:
-                loss = vector_loss(values, k)
-        else:
-            held = self._ends(together)[id(self.held(column).values)]
-        most = limit * squares
-        bound = error_floor_of_ends(*held, n_records, k, rule, domain, share, most, loss=loss)
-        return bound / squares
+        loss = 0.0
+        if rule is SensitivityRule.VECTOR and together is None:
+            loss = vector_loss(self.rank(column)[1], k)
+        bound = error_floor_of_ends(
+            ends.nearest,
+            ends.farthest,
+            n_records,
+            k,
+            rule,
+            ends.domain,
+            share,
+            limit * ends.squares,
+            loss=loss,
+        )
+        return bound / ends.squares
 
-    def _ends(self, together: Sequence[Column]) -> Mapping[int, tuple[Whole, Whole]]:
-        """Return the values at both ends of the insensitive order of some columns.
+    def _ends(self, column: Column, together: Sequence[Column] | None) -> "_Ends":
+        """Return the values at both ends of the order of clusters."""
+        values = self.held(column).values
+        others = [] if together is None else [self.held(other).values for other in together]
 
-        By the id of a column's values.
-        """
+        def found() -> _Ends:
+            if together is None:
+                in_order, size = self.rank(column)[1], column.n_present // ENDS
+                nearest, farthest = in_order[:size], in_order[len(in_order) - size :]
+            else:
+                nearest, farthest = (values[end] for end in self._joint_ends(together))
+            return _Ends(
+                nearest=nearest,
+                farthest=farthest,
+                squares=self._squares(column),
+                domain=column.attribute.grid_bounds,
+            )
+
+        key = ("ends", id(values), together is None, *map(id, others))
+        return self._once(self._runs, key, [values, *others], found)
+
+    def _joint_ends(self, together: Sequence[Column]) -> tuple[Whole, Whole]:
+        """Return who stands at both ends of the insensitive order of some columns."""
         held = [self.held(column).values for column in together]
 
-        def found() -> Mapping[int, tuple[Whole, Whole]]:
-            in_order = are_ranked(together)
-            ranked = [values for values, counts in zip(held, in_order, strict=True) if counts]
-            domains = zip(domains_of(together), in_order, strict=True)
-            bounds = [domain for domain, counts in domains if counts]
-            nearest, farthest = corner_ends(ranked, bounds, ENDS)
-            return {id(values): (values[nearest], values[farthest]) for values in held}
+        def found() -> tuple[Whole, Whole]:
+            ranked = [place for place, in_order in enumerate(are_ranked(together)) if in_order]
+            domains = domains_of(together)
+            return corner_ends([held[at] for at in ranked], [domains[at] for at in ranked], ENDS)
 
-        return self._once(self._runs, ("ends", *map(id, held)), held, found)
+        return self._once(self._runs, ("joint ends", *map(id, held)), held, found)
 
     def _squares(self, column: Column) -> float:
         """Return what an error over variance is multiplied by to be a squared error."""

@@ -287,8 +287,8 @@ class _Weighing:
         candidate = self.candidates[number]
         k = candidate.sizes[place]
         limit, enough = max(FIRST, FARTHER * known), BESIDE * self._enough(number)
-        if known < enough:
-            limit = min(limit, enough)
+        if known < enough < math.inf:
+            limit = enough
         floor = max(known, candidate.floor(k, limit))
         is_close = floor <= limit
         if 0 < floor <= limit and candidate.keeps_promise(k):
