@@ -124,8 +124,9 @@ def error_floor_of_ends(
     Notes
     -----
     Runs are of k from either end as far as the middle one. Those that an end holds whole err by
-    what they err in all. Of one that it holds in part the squared distances are above those of
-    the part to its own mean; a run that both ends hold in part, above the sum of these two.
+    what they err in all. What is left of an end is less than k, and so in one run: its squared
+    distances are above those of that part to its own mean, and of a run that both ends hold in
+    part, above the sum of these two.
 
     Examples
     --------
@@ -136,18 +137,12 @@ def error_floor_of_ends(
     >>> round(error_floor_of_ends(*ends, 8, 8, none, (0, 99), 1.0, np.inf), 3)
     26.0
     """
-    n_runs, total = n_records // k, 0.0
-    middle = n_runs // 2
-    for values, most, is_last in (
-        (farthest, n_runs - 1 - middle, True),
-        (nearest, middle, False),
-    ):
-        # From the end of all inwards.
-        whole = min(len(values) // k, most) * k
-        beyond = min(len(values), whole + k)
-        n = len(values)
+    total = 0.0
+    for values, is_last in ((farthest, True), (nearest, False)):
+        # A quarter of all does not reach the middle run: from its end on these are runs of k.
+        whole, n = len(values) // k * k, len(values)
         outer = values[n - whole :] if is_last else values[:whole]
-        inner = values[n - beyond : n - whole] if is_last else values[whole:beyond]
+        inner = values[: n - whole] if is_last else values[whole:]
         if len(outer):
             total += _error_floor(outer, n_records, k, rule, domain, share, limit - total, loss)
         if len(inner) > 1 and total <= limit:
