@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from microveil.engines.local import LocalEngine
 from microveil.engines.remembering import RememberingEngine
 from microveil.release import selection, weighing
 from microveil.release.columns import prepare
+from microveil.release.planning import plan_prepared
 from microveil.release.request import Request
 from microveil.release.selection import options, settle
 
@@ -110,15 +112,15 @@ def test_no_bound_is_above_the_error_of_its_plan(name, scope, epsilon, monkeypat
 
     def checked(self, k):
         option = plan(self, k)
-        bound = floor(self, k, math.inf)
-        assert option is None or bound <= option.over_variance
+        bound, of_ends = floor(self, k, math.inf), floor(self, k, math.inf, ends=True)
+        assert option is None or max(bound, of_ends) <= option.over_variance
         if option is not None and option.over_variance > 0:
             ratios.append(bound / option.over_variance)
         return option
 
     floor = weighing.Candidate.floor
     monkeypatch.setattr(weighing.Candidate, "weighed", checked)
-    monkeypatch.setattr(weighing.Candidate, "floor", lambda *_: 0.0)
+    monkeypatch.setattr(weighing.Candidate, "floor", lambda *_, **__: 0.0)
     assert options(prepared, arguments, scope, engine)
     assert max(ratios) > (0.4 if name == "no variance" else 0.9)
 
@@ -129,6 +131,70 @@ def test_little_is_planned_to_choose_a_method(weighed):
     prepared, arguments = prepared_for("numbers", 1, engine)
     assert options(prepared, arguments, "cluster", engine, count=1)
     assert 0 < len(weighed) < 10
+
+
+def test_few_are_bounded_by_more_than_the_ends_of_columns(monkeypatch):
+    """Of about a hundred configurations fewer than forty, as the best is known by then."""
+    closely = []
+    floor = weighing.Candidate.floor
+
+    def noted(self, k, limit, *, ends=False):
+        if not ends:
+            closely.append((self.method.id, k))
+        return floor(self, k, limit, ends=ends)
+
+    monkeypatch.setattr(weighing.Candidate, "floor", noted)
+    values = {"TAX": RANDOM.lognormal(7, 1, 3000).round(2)}
+    request = asked("one attribute", 1) | {"bounds": {"TAX": (0, 10**6)}}
+    probe = Request.of({**request, "method": "idp-cbls", "k": 3})
+    engine = RememberingEngine()
+    assert options(prepare(values, probe, engine), request, "cluster", engine, count=1)
+    assert 0 < len(closely) < 40
+
+
+@pytest.mark.parametrize("n_records", [weighing.MANY_RECORDS, 3000])
+def test_of_many_records_a_plan_stands_for_the_first_close_bound(n_records, monkeypatch):
+    """As it takes no longer; of few records the bound is found first. Either way the same k."""
+    values = {"TAX": np.random.Generator(np.random.PCG64(5)).lognormal(7, 1, n_records).round(2)}
+    request = {**asked("one attribute", 1), "method": "idp-ls", "k": "auto"}
+    request["bounds"] = {"TAX": (0, 10**6)}
+    met = []
+    floor, plan = weighing.Candidate.floor, weighing.Candidate.weighed
+
+    def bounded(self, k, limit, *, ends=False):
+        met.extend([] if ends else ["bound"])
+        return floor(self, k, limit, ends=ends)
+
+    def weighed(self, k):
+        met.append("plan")
+        return plan(self, k)
+
+    monkeypatch.setattr(weighing.Candidate, "floor", bounded)
+    monkeypatch.setattr(weighing.Candidate, "weighed", weighed)
+    chosen, _ = settle(values, request, RememberingEngine())
+    assert met[0] == ("plan" if n_records >= weighing.MANY_RECORDS else "bound")
+    monkeypatch.setattr(weighing, "MANY_RECORDS", 10**9)
+    again, _ = settle(values, request, RememberingEngine())
+    assert chosen.k == again.k
+
+
+@pytest.mark.parametrize("left_out", ["method", "k"])
+def test_the_plan_that_was_weighed_is_the_one_that_is_drawn(left_out):
+    """It is planned once; another request on the same columns is planned by itself."""
+    engine = RememberingEngine()
+    request = asked("numbers", 1) | {"method": "idp-cbls", "k": "auto", "scope": "cluster"}
+    request |= {"method": "auto", "k": None} if left_out == "method" else {}
+    chosen, prepared = settle(TABLES["numbers"], request, engine)
+    attributes = plan_prepared(prepared, chosen, engine).attributes
+    assert all(one is made for one, made in zip(attributes, prepared.made.attributes, strict=True))
+    anew = plan_prepared(replace(prepared, made=None), chosen, engine).attributes
+    for one, made in zip(attributes, anew, strict=True):
+        assert np.array_equal(one.scales, made.scales)
+        assert np.array_equal(one.sums, made.sums)
+        assert np.array_equal(one.partition.labels, made.partition.labels)
+    other = replace(chosen, k=chosen.k + 1)
+    of_other = plan_prepared(prepared, other, engine).attributes
+    assert of_other[0].n_clusters != attributes[0].n_clusters
 
 
 @pytest.mark.parametrize("isotonic", [False, True])

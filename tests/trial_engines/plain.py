@@ -150,7 +150,7 @@ class PlainEngine:
     def cluster_vector_aware(self, column, k, share, *, exact_allowed, coarsely=False):
         raise _refused("has no noise-aware partition", "partition='ranking'")
 
-    def error_floor(self, column, k, rule, share, limit, *, together=None):
+    def error_floor(self, column, k, rule, share, limit, *, together=None, ends=False):
         return 0.0
 
     def error_floor_of_any_runs(self, column, k, share):

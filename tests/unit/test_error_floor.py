@@ -22,6 +22,8 @@ from microveil.utility.error_floor import (
     SensitivityRule,
     error_floor,
     error_floor_of_any_runs,
+    error_floor_of_ends,
+    vector_loss,
 )
 from microveil.utility.expected_error import expected_centroid_error
 
@@ -96,6 +98,32 @@ def test_beyond_its_limit_a_bound_is_given_up(case, part):
         assert bound == whole
     else:
         assert part * whole < bound <= whole
+
+
+@given(runs(), st.floats(0, 0.25), st.floats(0, 0.25), st.floats(0, 1))
+def test_of_the_ends_alone_a_bound_is_below_too(case, first, last, part):
+    """Whichever runs they hold whole, in part or not at all, and wherever it is given up."""
+    values, k, rule, domain, share = case
+    n = len(values)
+    ends = values[: int(first * n)], values[n - int(last * n) :]
+    loss = vector_loss(values, k) if rule is SensitivityRule.VECTOR else 0.0
+    error = planned_error(*case)
+    for limit in (math.inf, part * error):
+        bound = error_floor_of_ends(*ends, n, k, rule, domain, share, limit, loss=loss)
+        assert bound <= error * (1 + 1e-9) + 1e-9 * n
+
+
+def test_ends_hold_the_error_of_the_runs_in_them():
+    """Whole runs count with their noise, the rest of an end as squares about its own mean."""
+    values = np.arange(64) ** 3
+    rule, domain = SensitivityRule.GLOBAL, (0, 64**3)
+    ends = values[:10], values[-10:]
+    whole = [
+        error_floor(part, 4, rule, domain, 1.0, math.inf) for part in (values[:8], values[-8:])
+    ]
+    rest = sum(2 * np.var(part) for part in (values[8:10], values[-10:-8]))
+    found = error_floor_of_ends(*ends, 64, 4, rule, domain, 1.0, math.inf)
+    assert math.isclose(found, sum(whole) + rest, rel_tol=1e-6)
 
 
 def test_what_would_not_fit_has_no_bound():

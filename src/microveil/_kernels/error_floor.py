@@ -18,7 +18,7 @@ NONE, GLOBAL, LOCAL, CLUSTER_LOCAL, VECTOR = range(5)
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def error_floor(values, k, rule, lower, upper, rate, limit):
+def error_floor(values, k, rule, lower, upper, rate, limit, loss=0.0):
     """Sum the expected squared error over runs of k values, the middle one with the remainder.
 
     Parameters
@@ -29,18 +29,21 @@ def error_floor(values, k, rule, lower, upper, rate, limit):
     lower, upper : int, the domain
     rate : float, scale of the noise on a sum over its sensitivity
     limit : float
+    loss : float, that of `vector_loss` where these are some of the runs; 0 to find it of these
     """
     n_runs = values.shape[0] // k
     rest = values.shape[0] - n_runs * k
     if rule == VECTOR:
-        rate *= _vector_loss(values, k)
-    total, start = 0.0, 0
-    for run in range(n_runs):
+        rate *= loss if loss > 0.0 else vector_loss(values, k)
+    total = 0.0
+    for turn in range(n_runs):
+        # From both ends inwards: where values lie far apart they do so there, as a rule.
+        run = turn // 2 if turn % 2 else n_runs - 1 - turn // 2
+        start = run * k + (rest if run > n_runs // 2 else 0)
         size = k + (rest if run == n_runs // 2 else 0)
         total += _run_error(values[start : start + size], rule, lower, upper, rate)
         if total > limit:
-            return total
-        start += size
+            break
     return total
 
 
@@ -85,7 +88,7 @@ def _scale(run, rule, lower, upper, rate):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _vector_loss(values, k):
+def vector_loss(values, k):
     """Largest sum of shifts over (M s)^(1/3), which the scales of `least_vector_scales` take."""
     n_runs = values.shape[0] // k
     rest = values.shape[0] - n_runs * k
@@ -125,6 +128,24 @@ def _cut_off(distance, scale):
     u = distance / scale
     terms = u * u * (0.5 + u / 6)
     return scale * scale * terms / (1 + u + terms)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def sum_groups(values, counts, lower, middle, sums, squares):
+    """Write of each group the sum of its distances to one point, and that of their squares.
+
+    The point lies so far above a lower bound, whose distance is a whole number.
+    """
+    start = 0
+    for group in range(counts.shape[0]):
+        total = squared = 0.0
+        for place in range(start, start + counts[group]):
+            distance = float(values[place] - lower) - middle
+            total += distance
+            squared += distance * distance
+        sums[group] = total
+        squares[group] = squared
+        start += counts[group]
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")

@@ -8,6 +8,8 @@ import numpy as np
 # Noise of a smaller scale is as good as this: a centroid that is not a half lies farther from
 # one than float64 can show of numbers around 1/2, and that is 1e14 times this scale.
 LEAST_SCALE = 1e-30
+# From here on 1 - exp(-x) is 1 in float64.
+FAR = 40.0
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -16,8 +18,15 @@ def tails(scale, nearest, count):
     if scale <= 0:
         return 0.0, 0.0
     rate = 1.0 / max(scale, LEAST_SCALE)
+    return _tails(rate, _steepness(rate), _excess(rate), nearest, count)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _tails(rate, steepness, excess, nearest, count):
+    """Return both sums, given what hangs on the rate alone: both sides of a mean have it."""
     span = count * rate
-    reached = -math.expm1(-span)
+    # To the last digit: what is beyond a 2**57th of 1 is lost in the difference.
+    reached = 1.0 if span >= FAR else -math.expm1(-span)
     decay = reached / span if span > 1e-300 else 1.0
     if span < 0.1:
         # 2 (1 - (1 + x) exp(-x))/x^2 by its series, as the subtraction would cancel.
@@ -26,8 +35,14 @@ def tails(scale, nearest, count):
     else:
         second = 2.0 * (reached - span * (1.0 - reached)) / (span * span)
     first = 0.5 * math.exp(-nearest * rate) * count
-    first *= rate / -math.expm1(-rate) if rate > 1e-300 else 1.0
-    return first * decay, first * (count * second + _excess(rate) * decay)
+    first *= steepness
+    return first * decay, first * (count * second + excess * decay)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _steepness(x):
+    """x/(1 - exp(-x))."""
+    return x / -math.expm1(-x) if x > 1e-300 else 1.0
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -45,8 +60,12 @@ def added_by_noise(offset, size, centroid, scale, lower, upper):
     """Return the expected error that noise upwards adds to a cluster, and noise downwards."""
     rounded = np.rint(centroid)
     rest = centroid - rounded
-    above, squared_above = tails(scale, 0.5 - rest, max(upper - rounded, 0.0))
-    below, squared_below = tails(scale, 0.5 + rest, max(rounded - lower, 0.0))
+    if scale <= 0:
+        return 0.0, 0.0
+    rate = 1.0 / max(scale, LEAST_SCALE)
+    steepness, excess = _steepness(rate), _excess(rate)
+    above, squared_above = _tails(rate, steepness, excess, 0.5 - rest, max(upper - rounded, 0.0))
+    below, squared_below = _tails(rate, steepness, excess, 0.5 + rest, max(rounded - lower, 0.0))
     linear = 2.0 * (size * rest + offset)
     return size * squared_above - linear * above, size * squared_below + linear * below
 

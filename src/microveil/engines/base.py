@@ -419,11 +419,13 @@ class Engine(Protocol):
         limit: float,
         *,
         together: Sequence[Column] | None = None,
+        ends: bool = False,
     ) -> float:
         """Bound the error over variance that noisy centroids will have from below, without a plan.
 
         Of clusters by rank, or of insensitive ones of the columns ``together``. Beyond the limit
         it need not be any closer; 0 always is a bound, where another would take as long as a plan.
+        Of the ends alone, which are looked at sooner, it may be any lower.
         """
         ...
 

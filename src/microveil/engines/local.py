@@ -307,9 +307,10 @@ class LocalEngine:
         limit: float,
         *,
         together: Sequence[Column] | None = None,
+        ends: bool = False,
     ) -> float:
         """Return 0: to rank the column takes as long as its plan."""
-        del column, k, rule, share, limit, together
+        del column, k, rule, share, limit, together, ends
         return 0.0
 
     def error_floor_of_any_runs(self, column: Column, k: int, share: float) -> float:

@@ -10,10 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.engines.base import Column, Engine, Ranked
-from microveil.engines.handles import LocalColumn, are_ranked
+from microveil.engines.handles import LocalColumn, are_ranked, domains_of
 from microveil.engines.local import LocalEngine, summarised
 from microveil.partition import Partition, ranking_sizes
-from microveil.utility.error_floor import SensitivityRule, error_floor, error_floor_of_any_runs
+from microveil.partition.corner import corner_ends
+from microveil.utility.error_floor import (
+    SensitivityRule,
+    error_floor,
+    error_floor_of_any_runs,
+    error_floor_of_ends,
+    vector_loss,
+)
 
 __all__ = ["RememberingEngine", "remembering"]
 
@@ -22,6 +29,8 @@ Whole = NDArray[np.int64]
 # Work and the columns it is on: they are kept beside it, so that their ids stay their own.
 Found = dict[Hashable, tuple[Sequence[Whole], Future[Any]]]
 
+# About one record in so many is in either end of an order that is looked at first.
+ENDS = 32
 # So many partitions of several attributes are kept: a grid goes through epsilon before k.
 JOINT = 16
 
@@ -45,6 +54,16 @@ class _Runs:
     """
 
     values: Whole
+    squares: float
+    domain: tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ends:
+    """The first and the last values in the order of their clusters; see `_Runs`."""
+
+    nearest: Whole
+    farthest: Whole
     squares: float
     domain: tuple[int, int] | None
 
@@ -127,13 +146,91 @@ class RememberingEngine(LocalEngine):
         limit: float,
         *,
         together: Sequence[Column] | None = None,
+        ends: bool = False,
     ) -> float:
-        """Sum over the clusters, in their order, up to the limit: O(n) at most."""
+        """Sum over the clusters, from the last and the first inwards, up to the limit.
+
+        O(n) at most. Of the ends of an insensitive order these alone are put in order.
+        """
+        if ends:
+            return self._floor_of_ends(column, k, rule, share, limit, together)
         runs = self._in_runs(column, together)
         if runs.squares <= 0 or k > len(runs.values):
             return 0.0
         bound = error_floor(runs.values, k, rule, runs.domain, share, limit * runs.squares)
         return bound / runs.squares
+
+    def _floor_of_ends(
+        self,
+        column: Column,
+        k: int,
+        rule: SensitivityRule,
+        share: float,
+        limit: float,
+        together: Sequence[Column] | None,
+    ) -> float:
+        """Sum over the clusters that either end of the order holds."""
+        ends, n_records = self._ends(column, together), column.n_present
+        if ends.squares <= 0 or k > n_records:
+            return 0.0
+        loss = 0.0
+        if rule is SensitivityRule.VECTOR and together is None:
+            loss = vector_loss(self.rank(column)[1], k)
+        bound = error_floor_of_ends(
+            ends.nearest,
+            ends.farthest,
+            n_records,
+            k,
+            rule,
+            ends.domain,
+            share,
+            limit * ends.squares,
+            loss=loss,
+        )
+        return bound / ends.squares
+
+    def _ends(self, column: Column, together: Sequence[Column] | None) -> "_Ends":
+        """Return the values at both ends of the order of clusters."""
+        values = self.held(column).values
+        others = [] if together is None else [self.held(other).values for other in together]
+
+        def found() -> _Ends:
+            if together is None:
+                in_order, size = self.rank(column)[1], column.n_present // ENDS
+                nearest, farthest = in_order[:size], in_order[len(in_order) - size :]
+            else:
+                nearest, farthest = (values[end] for end in self._joint_ends(together))
+            return _Ends(
+                nearest=nearest,
+                farthest=farthest,
+                squares=self._squares(column),
+                domain=column.attribute.grid_bounds,
+            )
+
+        key = ("ends", id(values), together is None, *map(id, others))
+        return self._once(self._runs, key, [values, *others], found)
+
+    def _joint_ends(self, together: Sequence[Column]) -> tuple[Whole, Whole]:
+        """Return who stands at both ends of the insensitive order of some columns."""
+        held = [self.held(column).values for column in together]
+
+        def found() -> tuple[Whole, Whole]:
+            ranked = [place for place, in_order in enumerate(are_ranked(together)) if in_order]
+            domains = domains_of(together)
+            return corner_ends([held[at] for at in ranked], [domains[at] for at in ranked], ENDS)
+
+        return self._once(self._runs, ("joint ends", *map(id, held)), held, found)
+
+    def _squares(self, column: Column) -> float:
+        """Return what an error over variance is multiplied by to be a squared error."""
+        values = self.held(column).values
+
+        def found() -> float:
+            n_records = len(values)
+            squares = float(summarised(values, np.array([n_records])).squares[0])
+            return squares * n_records / max(n_records - 1, 1)
+
+        return self._once(self._floors, ("squares", id(values)), [values], found)
 
     def error_floor_of_any_runs(self, column: Column, k: int, share: float) -> float:
         """Group the values and find the cheapest chain of groups, once for each k and share."""
@@ -183,11 +280,9 @@ class RememberingEngine(LocalEngine):
                 if together is None
                 else values[self.cluster_jointly("mdav-insensitive", together, 1).order]
             )
-            n_records = len(in_order)
-            squares = float(summarised(in_order, np.array([n_records])).squares[0])
             return _Runs(
                 values=in_order,
-                squares=squares * n_records / max(n_records - 1, 1),
+                squares=self._squares(column),
                 domain=column.attribute.grid_bounds,
             )
 

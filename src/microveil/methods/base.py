@@ -1,6 +1,5 @@
 """What a method is to the rest of the product."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -27,6 +26,7 @@ __all__ = [
     "each",
     "epsilon_scopes",
     "floor_by_rank",
+    "summed_floor",
 ]
 
 # Why a method cannot protect all records of a unit together.
@@ -40,8 +40,6 @@ Share = tuple[Fraction, int]
 Value = TypeVar("Value")
 # Below this, starting threads costs more than they save.
 FEW_RECORDS = 10_000
-# And of fewer a bound is found sooner than threads are started: most are given up early.
-MANY_RECORDS = 1_000_000
 # The part of the error of a coarsely searched plan that the error of none was below, and twice what
 # of the variance is taken off that: where clusters lie far apart a close search loses next to
 # nothing, and a coarse one so much. And how far sums of the same may differ.
@@ -201,11 +199,18 @@ class ErrorFloor(Protocol):
     """Bound the error to expect from below, where no isotonic regression follows."""
 
     def __call__(
-        self, columns: Sequence[Column], choices: Choices, engine: Engine, limit: float
+        self,
+        columns: Sequence[Column],
+        choices: Choices,
+        engine: Engine,
+        limit: float,
+        *,
+        ends: bool = False,
     ) -> float:
         """Return a bound of the error over variance, mean over the columns.
 
-        Beyond the limit it need not be any closer.
+        Beyond the limit it need not be any closer; by the ends of columns alone, if so asked, it
+        need not be close at all, but soon found.
         """
         ...
 
@@ -372,28 +377,46 @@ def each(
 def floor_by_rank(rule: SensitivityRule) -> ErrorFloor:
     """Make a floor of the error for a method that ranks each attribute by itself."""
 
-    def floor(columns: Sequence[Column], choices: Choices, engine: Engine, limit: float) -> float:
+    def floor(
+        columns: Sequence[Column],
+        choices: Choices,
+        engine: Engine,
+        limit: float,
+        *,
+        ends: bool = False,
+    ) -> float:
         # Merged clusters lose more, and take less noise.
         widened = choices.exact_cells == "widen"
         own = SensitivityRule.NONE if widened else rule
 
-        def bounded(column: Column) -> float:
+        def bounded(column: Column, most: float) -> float:
             share = float(choices.shares[column.attribute.name])
-            return engine.error_floor(column, choices.k, own, share, limit * len(columns))
+            return engine.error_floor(column, choices.k, own, share, most, ends=ends)
 
-        first, *others = columns
-        total = bounded(first)
-        if first.n_present >= MANY_RECORDS and total <= limit * len(columns):
-            n_values = len(others) * choices.n_records
-            found = engine.side_by_side(bounded, others, n_values)
-            return math.fsum([total, *found]) / len(columns)
-        for column in others:
-            if total > limit * len(columns):
-                break
-            total += bounded(column)
-        return total / len(columns)
+        return summed_floor(columns, limit, bounded)
 
     return floor
+
+
+def summed_floor(
+    columns: Sequence[Column], limit: float, bounded: Callable[[Column, float], float]
+) -> float:
+    """Bound the mean error of some columns, one after another until they are beyond the limit.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+    limit : float
+        Of the mean.
+    bounded : callable
+        Bounds the error of one column, up to a limit of its own.
+    """
+    total, most = 0.0, limit * len(columns)
+    for column in columns:
+        total += bounded(column, most - total)
+        if total > most:
+            break
+    return total / len(columns)
 
 
 def floor_by_plans(
@@ -405,8 +428,15 @@ def floor_by_plans(
     is found coarsely a part is ``certain``: the error of none that a close search found was below.
     """
 
-    def floor(columns: Sequence[Column], choices: Choices, engine: Engine, limit: float) -> float:
-        if not engine.remembers:
+    def floor(
+        columns: Sequence[Column],
+        choices: Choices,
+        engine: Engine,
+        limit: float,
+        *,
+        ends: bool = False,
+    ) -> float:
+        if ends or not engine.remembers:
             return 0.0
         total = 0.0
         for column in columns:

@@ -38,7 +38,14 @@ from microveil.engines.base import Clusters, Column, Engine
 from microveil.errors import RequestError
 from microveil.mechanism.joint_shifts import JointShifts, least_scales, worst_loss
 from microveil.mechanism.sensitivity import global_sensitivity, local_sensitivity
-from microveil.methods.base import Choices, Method, Promise, Setting, epsilon_scopes
+from microveil.methods.base import (
+    Choices,
+    Method,
+    Promise,
+    Setting,
+    epsilon_scopes,
+    summed_floor,
+)
 from microveil.methods.blocks import plan_blocks
 from microveil.methods.categories import noisy_histogram
 from microveil.methods.centroids import (
@@ -123,7 +130,12 @@ def _redrawn(column: Column, clusters: Clusters, choices: Choices, engine: Engin
 
 
 def _error_floor(
-    columns: Sequence[Column], choices: Choices, engine: Engine, limit: float
+    columns: Sequence[Column],
+    choices: Choices,
+    engine: Engine,
+    limit: float,
+    *,
+    ends: bool = False,
 ) -> float:
     """Bound the error of numbers in one block; categories drawn anew may come out as they were.
 
@@ -138,19 +150,19 @@ def _error_floor(
         return 0.0
     by_vector = choices[SENSITIVITY] == "vector"
     rule = SensitivityRule.LOCAL if by_vector else SensitivityRule.GLOBAL
-    found = 0.0
-    for column in together:
+
+    def bounded(column: Column, most: float) -> float:
         if not column.attribute.kind.is_ranked or _is_redrawn(column, choices):
-            continue
-        share = choices.shares[column.attribute.name]
+            return 0.0
+        share = float(choices.shares[column.attribute.name])
         by_number = choices[COMPOSITION] == "sequential" and len(columns) > 1
         if by_number and not by_vector:
             share /= n_records // choices.k
-        rest = limit * len(columns) - found
-        found += engine.error_floor(column, choices.k, rule, float(share), rest, together=together)
-        if found > limit * len(columns):
-            break
-    return found / len(columns)
+        return engine.error_floor(
+            column, choices.k, rule, share, most, together=together, ends=ends
+        )
+
+    return summed_floor(together, limit, bounded)
 
 
 def _by_composition(

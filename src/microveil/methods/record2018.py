@@ -22,6 +22,7 @@ from microveil.methods.base import (
     Setting,
     each,
     epsilon_scopes,
+    summed_floor,
 )
 from microveil.methods.blocks import plan_blocks
 from microveil.methods.centroids import domain, joint_means, noisy_centroids
@@ -56,18 +57,23 @@ def _optimal(column: Column, choices: Choices, engine: Engine) -> CentroidPlan:
 
 
 def _error_floor(
-    columns: Sequence[Column], choices: Choices, engine: Engine, limit: float
+    columns: Sequence[Column],
+    choices: Choices,
+    engine: Engine,
+    limit: float,
+    *,
+    ends: bool = False,
 ) -> float:
     """Bound the errors of clusters that are runs, however they are searched for."""
-    if choices[PARTITION] == "mdav":
+    if ends or choices[PARTITION] == "mdav":
         return 0.0
-    found = 0.0
-    for column in columns:
+
+    def bounded(column: Column, most: float) -> float:
+        del most
         share = float(choices.shares[column.attribute.name])
-        found += engine.error_floor_of_any_runs(column, choices.k, share)
-        if found > limit * len(columns):
-            break
-    return found / len(columns)
+        return engine.error_floor_of_any_runs(column, choices.k, share)
+
+    return summed_floor(columns, limit, bounded)
 
 
 def _noisy(

@@ -74,13 +74,18 @@ def idp_vector(
 
 
 def _error_floor(
-    columns: Sequence[Column], choices: Choices, engine: Engine, limit: float
+    columns: Sequence[Column],
+    choices: Choices,
+    engine: Engine,
+    limit: float,
+    *,
+    ends: bool = False,
 ) -> float:
     """Bound the error of clusters by rank, and likely that of clusters that are searched for."""
     if choices[PARTITION] == "ranking":
-        return floor_by_rank(SensitivityRule.VECTOR)(columns, choices, engine, limit)
+        return floor_by_rank(SensitivityRule.VECTOR)(columns, choices, engine, limit, ends=ends)
     coarse_plan = partial(idp_vector, coarsely=True)
-    return floor_by_plans(coarse_plan, CERTAIN)(columns, choices, engine, limit)
+    return floor_by_plans(coarse_plan, CERTAIN)(columns, choices, engine, limit, ends=ends)
 
 
 def _room(n_values: int, k: int, largest_cluster: int) -> int:

@@ -13,6 +13,7 @@ from microveil._kernels import incomplete_mdav, linkage
 from microveil._kernels import mdav as kernel
 from microveil.errors import DataError, RequestError
 from microveil.partition.clusters import Partition
+from microveil.partition.corner import corner_order
 from microveil.partition.ranking import rank_order, ranking_sizes
 
 __all__ = ["insensitive_mdav", "joint_partition", "mdav", "standardised", "v_mdav"]
@@ -242,12 +243,7 @@ def insensitive_mdav(
         )
     width = np.where(lower < upper, upper - lower, 1.0)
     squares = _squares((values - lower) / width)
-    order = np.argsort(squares, kind="stable")
-    in_order = squares[order]
-    ties = in_order[1:] == in_order[:-1]
-    tied = np.append(ties, False) | np.append(False, ties)
-    among = order[tied]
-    order[tied] = among[np.lexsort((*values[among].T[::-1], squares[among]))]
+    order = corner_order(squares, list(values.T))
     return Partition(order=order, sizes=ranking_sizes(len(values), int(k)), n_records=len(values))
 
 

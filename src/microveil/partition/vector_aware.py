@@ -14,6 +14,9 @@ from microveil.partition.vector_search import best_cuts, coarse_cuts
 
 __all__ = ["vector_aware", "vector_aware_sizes"]
 
+# Differences whose common divisor is found at a time: it is 1 after few of them, as a rule.
+BATCH = 1 << 12
+
 
 def vector_aware(
     values: ArrayLike, k: int, share: float, *, exact_allowed: bool = True
@@ -150,5 +153,19 @@ def _scaled(in_order: NDArray[np.integer] | NDArray[np.floating]) -> NDArray[np.
         # Modulo 2**64 the distance to the least value is right, whatever the signs are.
         whole = in_order.astype(np.uint64)
         whole -= whole[0]
-        distances = (whole // max(np.gcd.reduce(whole), np.uint64(1))).astype(np.float64)
-    return np.ldexp(distances, -math.frexp(float(distances[-1]))[1])
+        divisor = max(_common_divisor(whole), 1)
+        if divisor > 1:
+            whole //= np.uint64(divisor)
+        distances = whole.astype(np.float64)
+    exponent = -math.frexp(float(distances[-1]))[1]
+    return np.asarray(np.ldexp(distances, exponent, out=distances))
+
+
+def _common_divisor(whole: NDArray[np.uint64]) -> int:
+    """Return the greatest common divisor, 0 of zeros alone: of a part of them where that is 1."""
+    divisor = 0
+    for start in range(0, len(whole), BATCH):
+        divisor = math.gcd(divisor, int(np.gcd.reduce(whole[start : start + BATCH])))
+        if divisor == 1:
+            break
+    return divisor

@@ -174,7 +174,7 @@ def _scan(
     """Partitions met with multipliers over a wide range, then ever closer to the best's."""
     met = [best]
     multipliers = _wide(problem, best)
-    known = _coarse(problem, candidates, multipliers)
+    known = _coarse(problem, candidates, multipliers, best)
     for width in steps:
         if best.objective == 0:
             break
@@ -188,8 +188,9 @@ def _scan(
 def _wide(problem: _Problem, best: _Found) -> _Multipliers:
     """Multipliers by powers of 2, from far below to far above those of any good partition."""
     n = len(problem.values)
-    sizes = (problem.k, n)
-    known = [best, *(_measured(problem, _cuts(ranking_sizes(n, size))) for size in sizes)]
+    known = [best, _measured(problem, _cuts(ranking_sizes(n, problem.k)))]
+    if len(best.cuts) > 2:
+        known.append(_measured(problem, np.array([0, n])))
     marginal = [problem.noise * found.totals[1] ** 2 for found in known if found.totals[1] > 0]
     # A wider range comes from differences of values that are nothing beside the others.
     least = max(min(marginal), max(marginal) * 2.0**-64)
@@ -225,10 +226,13 @@ def _limits(known: list[_Found], multipliers: _Multipliers) -> Floats:
     return limits
 
 
-def _coarse(problem: _Problem, candidates: _Candidates, multipliers: _Multipliers) -> list[_Found]:
+def _coarse(
+    problem: _Problem, candidates: _Candidates, multipliers: _Multipliers, best: _Found
+) -> list[_Found]:
     """Shortest paths over few of the candidates: no cheaper than those over all of them."""
     few = _places(len(problem.values), [candidates.places[::EVERY]])
-    one_run = _measured(problem, np.array([0, len(problem.values)]))
+    is_one = len(best.cuts) == 2
+    one_run = best if is_one else _measured(problem, np.array([0, len(problem.values)]))
     return _paths(problem, _candidates(problem, few), multipliers, [one_run])
 
 
@@ -382,10 +386,10 @@ def _near_candidates(problem: _Problem, best: _Found) -> _Candidates:
 
 def _runs_of_ties(values: Floats, k: int) -> tuple[Places, Places]:
     """Where k or more equal values begin, and how many they are."""
-    starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
-    lengths = np.diff(starts, append=len(values))
-    long = lengths >= k
-    return starts[long], lengths[long]
+    starts = np.empty(len(values) // k, dtype=np.int64)
+    lengths = np.empty_like(starts)
+    n_runs = kernel.runs_of_ties(values, k, starts, lengths)
+    return starts[:n_runs], lengths[:n_runs]
 
 
 def _edges(problem: _Problem, starts: Places, lengths: Places) -> list[Places]:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,6 +19,9 @@ from microveil.utility.expected_error import expected_centroid_error, expected_i
 
 __all__ = ["CentroidPlan", "Shifts"]
 
+Float = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
 
 class Shifts(Protocol):
     """How far the sums move when one record is replaced and the clusters are formed anew."""
@@ -27,7 +31,7 @@ class Shifts(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class CentroidPlan:
     """Clusters, their sums and the noise on these.
 
@@ -103,7 +107,7 @@ class CentroidPlan:
             return None
         return self.shifts.loss(np.ldexp(self.scales.astype(np.float64), -self.grid.bits))
 
-    @property
+    @cached_property
     def total_squares(self) -> float:
         """Squared distances of the values to their mean, in squared grid units."""
         sizes = self.partition.sizes
@@ -123,25 +127,28 @@ class CentroidPlan:
 
     def expected_error(self, *, isotonic: bool) -> float:
         """Squared distance of released to original values that is to be expected, in all."""
-        sizes, winsorised_remainder = (
-            self.partition.sizes,
+        if not isotonic:
+            return self._error_apart
+        return expected_isotonic_error(*self._figures, in_order=in_order)
+
+    @cached_property
+    def _error_apart(self) -> float:
+        # Found when a plan is weighed, and asked for again when it is the one that is drawn.
+        return float(expected_centroid_error(*self._figures).sum())
+
+    @property
+    def _figures(self) -> tuple[Float, Float, Whole, Float, Float, int, int]:
+        """What an expected error is found of."""
+        sizes = self.partition.sizes
+        return (
+            self.within,
             self.winsorised_remainder.astype(np.float64),
+            sizes,
+            self.sums / sizes,
+            np.ldexp(self.scales / sizes, -self.grid.bits),
+            self.grid.lower,
+            self.grid.upper,
         )
-        centroids = self.sums / sizes
-        scales = np.ldexp(self.scales / sizes, -self.grid.bits)
-        clamp = (self.grid.lower, self.grid.upper)
-        if isotonic:
-            return expected_isotonic_error(
-                self.within,
-                winsorised_remainder,
-                sizes,
-                centroids,
-                scales,
-                *clamp,
-                in_order=in_order,
-            )
-        figures = self.within, winsorised_remainder, sizes, centroids, scales
-        return float(expected_centroid_error(*figures, *clamp).sum())
 
     def draw(self, source: RandomSource, engine: Engine, *, isotonic: bool) -> Numbers:
         """Perturb the centroids, clamp, then (if asked) put in order, round, and broadcast."""

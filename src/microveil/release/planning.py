@@ -75,7 +75,11 @@ def decide(
     choices = choices_of(prepared.names, prepared.table.n_records, request)
     progress("partitioning")
     columns = [engine.column(column) for column in prepared.columns]
-    made = request.method.plan(columns, choices, engine)
+    known = prepared.made
+    if known is not None and known.serves(request.method, choices):
+        made: Sequence[AttributePlan] | SyntheticPlan = known.attributes
+    else:
+        made = request.method.plan(columns, choices, engine)
     synthetic = made if isinstance(made, SyntheticPlan) else None
     parts: tuple[AttributePlan, ...] = (
         made.attributes if isinstance(made, SyntheticPlan) else tuple(made)

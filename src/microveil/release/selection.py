@@ -106,7 +106,8 @@ def settle(
         raise RequestError(
             "k", "no k at hand suits this request", "pass k, and read what is refused about it"
         )
-    return _advised({**asked, "k": best[0].k}, prepared, public=public), prepared
+    request = _advised({**asked, "k": best[0].k}, prepared, public=public)
+    return request, prepared if public else search.with_plans()
 
 
 def _advised(asked: Mapping[str, Any], prepared: Prepared, *, public: bool) -> Request:
@@ -142,10 +143,12 @@ def _settle_method(
         place = f"attribute '{name}'"
         raise _for_rows_alone(place, "take categories in no order", str(scope), name)
     prepared = prepare(table, probe, engine, progress)
-    found = options(prepared, asked, str(scope), engine, count=1)
+    search = Search(prepared=prepared, scope=str(scope), engine=engine, chosen=STEPS_CHOSEN)
+    found = _weighed(search, asked, count=1)
     if not found:
         raise _none_at(str(scope))
-    return _advised(_as_chosen(found[0], asked), prepared, public=False), prepared
+    request = _advised(_as_chosen(found[0], asked), prepared, public=False)
+    return request, search.with_plans()
 
 
 def _as_chosen(best: Option, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -256,9 +259,15 @@ def options(
     As many of them as are asked for, by default all.
     """
     search = Search(prepared=prepared, scope=scope, engine=engine, chosen=STEPS_CHOSEN)
+    return _weighed(search, asked, count)
+
+
+def _weighed(search: Search, asked: Mapping[str, Any], count: int | None) -> list[Option]:
+    """Weigh the candidates that suit a search."""
+    prepared = search.prepared
     candidates = [
         _candidate(prepared, name, steps, asked, search)
-        for name, steps in _candidates(asked, scope)
+        for name, steps in _candidates(asked, str(search.scope))
         if _suits(METHODS[name], prepared)
     ]
     return weigh(candidates, count)

@@ -10,6 +10,7 @@ bound (see `methods.base.floor_by_plans`).
 """
 
 import heapq
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -21,15 +22,21 @@ from microveil.methods import Choices, Method
 from microveil.privacy import Model, Scope
 from microveil.release.columns import Prepared, check_enough
 from microveil.release.expectation import all_expected, average
+from microveil.release.made import Made
 from microveil.release.option import Option
+from microveil.release.plan import Plan
 from microveil.release.planning import choices_of, plan_prepared, promised, refuse_exact
 from microveil.release.request import Request
+from microveil.utility.error_floor import SensitivityRule
 
 __all__ = ["Candidate", "Search", "weigh"]
 
 # The first limit that bounds go to, and how many times as far they go each time they are asked:
-# a bound beyond its limit is given up early.
-FIRST, FARTHER = 1e-2, 8.0
+# a bound beyond its limit is given up early. Where others are known they go but a little beyond
+# these: a plan's error is that much above a close bound of it.
+FIRST, FARTHER, BESIDE = 1e-2, 8.0, 1.001
+# From so many on what is done once for a request is nothing beside what is done for each record.
+MANY_RECORDS = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +56,8 @@ class Search:
         Those whose model is weaker are left out.
     refusals : dict
         Takes a refusal of each method.
+    least_made : list of (float, Made)
+        Takes the plans of least error of those that were made, and that error.
     """
 
     prepared: Prepared
@@ -57,6 +66,24 @@ class Search:
     chosen: tuple[str, ...]
     least: Model = Model.INDIVIDUAL
     refusals: dict[str, MicroveilError] = field(default_factory=dict)
+    least_made: list[tuple[float, Made]] = field(default_factory=list)
+
+    def with_plans(self) -> Prepared:
+        """Return the columns with the plans of least error, so that they need not be made again."""
+        made = self.least_made[0][1] if self.least_made else None
+        return replace(self.prepared, made=made)
+
+    def keep(self, request: Request, planned: Plan, error: float) -> None:
+        """Keep the plans of a request if none of less error is kept."""
+        known = self.least_made[0][0] if self.least_made else math.inf
+        if planned.synthetic is None and error < known:
+            n_records = self.prepared.table.n_records
+            made = Made(
+                method=request.method.id,
+                choices=choices_of(self.prepared.names, n_records, request),
+                attributes=planned.attributes,
+            )
+            self.least_made[:] = [(error, made)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,16 +127,32 @@ class Candidate:
         engine = self.search.engine
         return [engine.column(column) for column in self.search.prepared.columns], choices
 
-    def floor(self, k: int | None, limit: float) -> float:
-        """Bound the error over variance from below: beyond the limit not any closer."""
+    def floor(self, k: int | None, limit: float, *, ends: bool = False) -> float:
+        """Bound the error over variance from below: beyond the limit not any closer.
+
+        By the ends of columns alone, if so asked: soon.
+        """
         if self.method.error_floor is None or self._bounded_by is None:
             return 0.0
         columns, choices = self._bounded_by
         choices = replace(choices, k=1 if k is None else k)
         try:
-            return self.method.error_floor(columns, choices, self.search.engine, limit)
+            return self.method.error_floor(columns, choices, self.search.engine, limit, ends=ends)
         except MicroveilError:
             return 0.0  # its plan will be refused
+
+    @property
+    def is_bounded_late(self) -> bool:
+        """Whether a close bound, where none is known to give it up at, takes as long as a plan."""
+        many = self.search.prepared.table.n_records >= MANY_RECORDS
+        return many and self.method.ranks_each
+
+    def keeps_promise(self, k: int | None) -> bool:
+        """Whether what it promises suffices, as far as that is known before it is planned."""
+        try:
+            return _suffices(promised(self.search.prepared, self.request(k)).model, self.search)
+        except MicroveilError:
+            return False
 
     def weighed(self, k: int | None) -> Option | None:
         """Plan at one k and weigh; None if the model is too weak.
@@ -131,13 +174,15 @@ class Candidate:
         expected = all_expected(planned, search.prepared, search.engine)
         if not expected or not _suffices(planned.claim.model, search):
             return None
+        error = average(expected)
+        search.keep(request, planned, error)
         return Option(
             method=request.method.id,
             model=planned.claim.model_in_words,
             conditions=planned.claim.conditions,
             choices=self.steps,
             k=k,
-            over_variance=average(expected),
+            over_variance=error,
             of_distributions=planned.synthetic is not None,
         )
 
@@ -156,30 +201,119 @@ def weigh(candidates: Sequence[Candidate], count: int | None = None) -> list[Opt
     count : int, optional
         By default all that are not refused.
     """
-    waiting: list[tuple[float, int, int, bool, Option | None]] = [
-        (0.0, number, place, False, None)
-        for number, candidate in enumerate(candidates)
-        for place in range(len(candidate.sizes))
-    ]
-    refused: dict[int, int] = {}
-    found: dict[int, Option] = {}
-    while waiting and len(found) != count:
-        bound, number, place, is_bounded, option = heapq.heappop(waiting)
-        candidate = candidates[number]
-        k = candidate.sizes[place]
-        if number in found or refused.get(number) == len(candidate.sizes):
+    weighing = _Weighing(candidates=candidates, count=len(candidates) if count is None else count)
+    _rank_columns(candidates)
+    # The last promise least and so, as a rule, lose least: beyond them no other need be bounded.
+    for number in reversed(range(len(candidates))):
+        weighing.look(number)
+    while weighing.waiting and len(weighing.found) < weighing.count:
+        bound, number, place, is_bounded, option = heapq.heappop(weighing.waiting)
+        if number in weighing.found or weighing.refuses(number):
             continue
         if option is not None:
-            found[number] = option
-        elif not is_bounded:
-            limit = max(FIRST, FARTHER * bound)
-            floor = max(bound, candidate.floor(k, limit))
-            heapq.heappush(waiting, (floor, number, place, floor <= limit, None))
+            weighing.found[number] = option
+        elif is_bounded:
+            weighing.plan(number, place)
         else:
-            option = _weighed(candidate, number, place, refused)
-            if option is not None:
-                heapq.heappush(waiting, (option.over_variance, number, place, True, option))
-    return list(found.values())
+            weighing.bound(number, place, bound)
+    return list(weighing.found.values())
+
+
+def _rank_columns(candidates: Sequence[Candidate]) -> None:
+    """Rank the columns side by side, where they will be bounded by rank one after another."""
+    by_rank = (one for one in candidates if one.method.ranks_each and one.method.error_floor)
+    first = next(by_rank, None)
+    if first is None or not first.search.engine.remembers:
+        return
+    engine, prepared = first.search.engine, first.search.prepared
+
+    def began(column: Column) -> float:
+        # What every bound begins with, and no more: the limit is reached at once.
+        return engine.error_floor(column, 1, SensitivityRule.NONE, 1, 0, ends=True)
+
+    columns = [engine.column(column) for column in prepared.columns]
+    engine.side_by_side(began, columns, len(columns) * prepared.table.n_records)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Weighing:
+    """What is known while candidates are weighed.
+
+    Attributes
+    ----------
+    candidates : sequence of Candidate
+    count : int
+        How many are asked for.
+    waiting : list
+        A heap, the least first: bound, number of the candidate, place of its k, whether the bound
+        was as close as its limit let it be, and what was planned.
+    close : dict of dict
+        By candidate and place such a bound, or what was planned.
+    refused : dict
+        By candidate the place of the largest k that was refused.
+    found : dict of Option
+    """
+
+    candidates: Sequence[Candidate]
+    count: int
+    waiting: list[tuple[float, int, int, bool, Option | None]] = field(default_factory=list)
+    close: dict[int, dict[int, float]] = field(default_factory=dict)
+    refused: dict[int, int] = field(default_factory=dict)
+    found: dict[int, Option] = field(default_factory=dict)
+
+    def refuses(self, number: int) -> bool:
+        """Whether a candidate was refused whatever its k."""
+        return self.refused.get(number) == len(self.candidates[number].sizes)
+
+    def look(self, number: int) -> None:
+        """Bound a candidate at every k by the ends of columns, closely where that is least.
+
+        Or plan it there, where a bound would take as long.
+        """
+        candidate, enough = self.candidates[number], BESIDE * self._enough(number)
+        floors = [candidate.floor(k, enough, ends=True) for k in candidate.sizes]
+        best = min(range(len(floors)), key=floors.__getitem__, default=None)
+        for place, floor in enumerate(floors):
+            if place == best and floor <= enough:
+                if math.isinf(enough) and floor > 0 and candidate.is_bounded_late:
+                    self.plan(number, place)
+                else:
+                    self.bound(number, place, floor)
+            else:
+                heapq.heappush(self.waiting, (floor, number, place, False, None))
+
+    def bound(self, number: int, place: int, known: float) -> None:
+        """Bound an error closer than it is known to be, but not far beyond what would do."""
+        candidate = self.candidates[number]
+        k = candidate.sizes[place]
+        limit, enough = max(FIRST, FARTHER * known), BESIDE * self._enough(number)
+        if known < enough < math.inf:
+            limit = enough
+        floor = max(known, candidate.floor(k, limit))
+        is_close = floor <= limit
+        if 0 < floor <= limit and candidate.keeps_promise(k):
+            self.close.setdefault(number, {})[place] = floor
+        heapq.heappush(self.waiting, (floor, number, place, is_close, None))
+
+    def plan(self, number: int, place: int) -> None:
+        """Plan a candidate at one k, to wait until none can be better."""
+        own = self.close.setdefault(number, {})
+        own.pop(place, None)
+        option = _weighed(self.candidates[number], number, place, self.refused)
+        if option is not None:
+            own[place] = option.over_variance
+            heapq.heappush(self.waiting, (option.over_variance, number, place, True, option))
+
+    def _enough(self, number: int) -> float:
+        """Return the error beyond which a candidate is not among those asked for, or another k is.
+
+        As far as bounds that are close tell: it decides how far others go, and nothing else.
+        """
+        least = {other: min(own.values()) for other, own in self.close.items() if own}
+        others = sorted(error for other, error in least.items() if other not in self.found)
+        wanted = self.count - len(self.found)
+        among = others[wanted - 1] if wanted <= len(others) else math.inf
+        return min(among, least.get(number, math.inf))
 
 
 def _weighed(
