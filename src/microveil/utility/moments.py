@@ -316,7 +316,8 @@ def _complete(
 
     covariances = summed(over_blocks(products, len(matrix))) / (matrix.shape[0] - 1)
     scales = np.sqrt(np.where(variances >= SMALLEST_VARIANCE, variances, np.nan))
-    return covariances, np.clip(covariances / scales / scales[:, np.newaxis], -1.0, 1.0)
+    correlations = np.clip(covariances / scales / scales[:, np.newaxis], -1.0, 1.0)
+    return covariances, _symmetric(correlations)
 
 
 def _pairwise(matrix: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -381,5 +382,10 @@ def correlations_of(
     np.divide(products, counts - 1, out=covariances, where=counts > 1)
     variances[~(variances >= SMALLEST_VARIANCE)] = np.nan
     scales = np.sqrt(variances)
-    found: NDArray[np.float64] = np.clip(covariances / scales / scales.T, -1.0, 1.0)
-    return found
+    return _symmetric(np.clip(covariances / scales / scales.T, -1.0, 1.0))
+
+
+def _symmetric(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what stands above the diagonal on both sides: rounding may tell the two apart."""
+    upper = np.triu(matrix)
+    return np.asarray(np.where(np.tri(len(matrix), k=-1, dtype=np.bool_), upper.T, matrix))
