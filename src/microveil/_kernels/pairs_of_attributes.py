@@ -64,36 +64,20 @@ def multiply(columns, means, squares, products):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def number(values, order, numbers):
-    """Give different values numbers in ascending order, from 0; return how many there are.
+def _centre(counts, n):
+    """Turn each value's count into twice its average rank, less twice the mean of all ranks.
 
-    ``order`` holds the positions of the values in ascending order, equal ones in any, the missing
-    ones last: these get -1.
+    Returns four times the sum of the squares. Whole numbers of 32 bits, as counts are: what is
+    looked up for every record should be small.
     """
-    n_different = 0
-    before = np.nan
-    for i in order:
-        value = values[i]
-        if np.isnan(value):
-            numbers[i] = -1
-            continue
-        if value != before:
-            n_different += 1
-            before = value
-        numbers[i] = n_different - 1
-    return n_different
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def _centre(counts, n, deviations):
-    """Set each value's average rank, less the mean of all; return the sum of the squares."""
     below = 0
     squares = 0.0
     for value in range(counts.shape[0]):
-        copies = counts[value]
+        copies = np.int64(counts[value])
         # Ranks from below + 1 to below + copies, of n whose mean is (n + 1) / 2.
-        deviations[value] = (2 * below + copies - n) / 2
-        squares += copies * (deviations[value] * deviations[value])
+        deviation = 2 * below + copies - n
+        squares += copies * (float(deviation) * float(deviation))
+        counts[value] = deviation
         below += copies
     return squares
 
@@ -102,24 +86,24 @@ def _centre(counts, n, deviations):
 def correlate_ranks(one, other, n_one, n_other):
     """Return how many records have both values, and the moments of the ranks of these.
 
-    ``one`` and ``other`` number the values of an attribute each, as `number` does: as ranks are
-    the same whatever the values. Ranks are among the records that have both, equal values sharing
-    the average of theirs. Returned are the number of records, the sums of the squared deviations of
-    either attribute's ranks from their mean, and that of the products.
+    ``one`` and ``other`` hold numbers of the values of an attribute each, as they ascend from 0,
+    -1 where missing: ranks are the same whatever the values. They are among the records that have
+    both, fewer than 2^31, equal values sharing the average of theirs. Returned are the number of
+    records, the sums of the squared deviations of either attribute's ranks from their mean, and
+    that of the products.
     """
-    one_counts = np.zeros(n_one, np.int64)
-    other_counts = np.zeros(n_other, np.int64)
+    one_counts = np.zeros(n_one, np.int32)
+    other_counts = np.zeros(n_other, np.int32)
     n = 0
     for i in range(one.shape[0]):
         if one[i] >= 0 and other[i] >= 0:
             one_counts[one[i]] += 1
             other_counts[other[i]] += 1
             n += 1
-    one_deviations, other_deviations = np.empty(n_one), np.empty(n_other)
-    one_squares = _centre(one_counts, n, one_deviations)
-    other_squares = _centre(other_counts, n, other_deviations)
+    one_squares = _centre(one_counts, n)
+    other_squares = _centre(other_counts, n)
     products = 0.0
     for i in range(one.shape[0]):
         if one[i] >= 0 and other[i] >= 0:
-            products += one_deviations[one[i]] * other_deviations[other[i]]
-    return n, one_squares, other_squares, products
+            products += float(one_counts[one[i]]) * float(other_counts[other[i]])
+    return n, one_squares / 4, other_squares / 4, products / 4

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from microveil._kernels import pairs_of_attributes as kernel
 from microveil.table.blocks import Matrix, average_ranks, lacks_some
+from microveil.table.ranks import numbers_in_order
 from microveil.table.threads import in_threads
 from microveil.utility.moments import constant_attributes, correlations_of, moments
 from microveil.utility.undefined import none_if_undefined
@@ -121,7 +122,9 @@ def rank_correlations(matrix: Matrix) -> NDArray[np.float64]:
     if not lacks_some(matrix):
         return moments(average_ranks(matrix)).correlations
     n_attributes = matrix.shape[1]
-    numbered = in_threads(lambda a: _numbered(matrix[:, a]), range(n_attributes), matrix.size)
+    numbered = in_threads(
+        lambda a: numbers_in_order(matrix[:, a]), range(n_attributes), matrix.size
+    )
     pairs = list(combinations(range(n_attributes), 2))
 
     def correlate(pair: tuple[int, int]) -> tuple[int, float, float, float]:
@@ -139,9 +142,3 @@ def rank_correlations(matrix: Matrix) -> NDArray[np.float64]:
     np.fill_diagonal(found, np.where(constant_attributes(matrix), np.nan, 1.0))
     found.setflags(write=False)
     return found
-
-
-def _numbered(values: NDArray[np.float64]) -> tuple[NDArray[np.int32], int]:
-    """Give different values numbers in ascending order, -1 where missing, and count them."""
-    numbers = np.empty(len(values), dtype=np.int32)
-    return numbers, kernel.number(values, np.argsort(values), numbers)
