@@ -101,9 +101,9 @@ class Tables:
         before, after = (_taken(side, present) for side in (self.original, self.protected))
         return before, after
 
-    @cached_property
+    @property
     def levels(self) -> tuple[dict[str, Levels], dict[str, Levels]]:
-        """Deciles of numbers and codes of text, by attribute."""
+        """Deciles of numbers and codes of text, by attribute: made anew, for the one who asks."""
         of_numbers = in_threads(
             lambda a: decile_levels(self.original[:, a], self.protected[:, a]),
             range(len(self.names)),
