@@ -444,7 +444,7 @@ def _codes(original: Table, protected: Table, name: str) -> Codes | None:
     categories = sorted(seen)
     if len(categories) > MOST_CATEGORIES:
         return None
-    codes = [np.searchsorted(categories, column) for column in words]
+    codes = [np.searchsorted(categories, column).astype(np.int32) for column in words]
     return codes[0], codes[1], tuple(categories)
 
 

@@ -22,7 +22,7 @@ Columns = dict[str, Column]
 # Of these two nothing is left without an attribute of numbers.
 OF_NUMBERS = (Takes.NUMBERS, Takes.COMPLETE)
 # Of an attribute of text: the codes before and after, and the categories they stand for.
-Codes = tuple[NDArray[np.intp], NDArray[np.intp], tuple[str, ...]]
+Codes = tuple[NDArray[np.signedinteger], NDArray[np.signedinteger], tuple[str, ...]]
 
 
 def _taken(matrix: Matrix, rows: NDArray[np.intp]) -> Matrix:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil._kernels import distributions
-from microveil.table.blocks import blocks_of
+from microveil.table.blocks import blocks_of, summed
 from microveil.table.sorting import sort
 from microveil.table.threads import in_threads
 from microveil.utility.goodness_of_fit import decile_ends
@@ -156,7 +156,7 @@ def total_variation(
     of_pairs = np.full((len(names), len(names)), np.nan)
 
     def alone(a: int) -> None:
-        of_attributes[a] = _distance(*(np.bincount(side[a], minlength=sizes[a]) for side in sides))
+        of_attributes[a] = _distance(*(_counts(side[a], sizes[a]) for side in sides))
 
     def together(pair: tuple[int, int]) -> None:
         a, b = pair
@@ -171,6 +171,11 @@ def total_variation(
     for array in (of_attributes, of_pairs):
         array.setflags(write=False)
     return TotalVariation(names=names, of_attributes=of_attributes, of_pairs=of_pairs)
+
+
+def _counts(levels: Levels, size: int) -> NDArray[np.int64]:
+    """Count levels, some records at a time: numpy counts words of 64 bits."""
+    return summed([np.bincount(levels[block], minlength=size) for block in blocks_of(len(levels))])
 
 
 def _distance(before: NDArray[np.int64], after: NDArray[np.int64]) -> float:
