@@ -70,6 +70,7 @@ def call_kernels() -> None:
         asked = BOTH | request
         released = mv.protect(gaps if "missing" in asked else whole, **asked).data
     mv.assess(whole, released, ["A", "B"], k=3)
+    mv.assess(gaps, gaps, ["A", "B", "WORD"])
     mv.attack(whole, released, control=whole, known=["A"], secret=["B"], parts=(["A"], ["B"]),
               n_attacks=20)  # fmt: skip
     for law in ("uniform", "laplace"):

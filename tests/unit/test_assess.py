@@ -17,7 +17,7 @@ from microveil.evaluation import guarantee_beside
 from microveil.evaluation.analyses import named_classifier
 from microveil.evaluation.measures.linkage import RECORD_LINKAGE
 from microveil.report import custodian_report
-from microveil.table import blocks
+from microveil.table import Numbers, blocks
 from microveil.utility.learning import compare_classification, threshold_classes
 from microveil.utility.propensity import propensity
 from microveil.utility.regression import compare_regressions
@@ -402,3 +402,39 @@ def test_the_folder_of_a_release_stands_for_its_table(tmp_path):
         done = run("assess", "people.parquet", folder, folder=tmp_path)
         assert done.returncode == 2
         assert "a folder must be that of a release" in done.stderr
+
+
+def test_files_with_missing_cells_are_assessed_as_frames_are(tmp_path):
+    """Of floats, whole numbers and text in several pieces: what is read in one is the same."""
+    random = np.random.default_rng(5)
+    parts = [
+        pl.DataFrame(
+            {
+                "INCOME": random.lognormal(8, 1, 40).round(2),
+                "AGE": random.integers(0, 99, 40),
+                "REGION": random.choice(["north", "south"], 40),
+            }
+        ).with_columns(
+            pl.when(pl.Series(random.random(40) < 0.2)).then(None).otherwise(pl.all()).name.keep()
+        )
+        for _ in range(4)
+    ]
+    before, after = pl.concat(parts[:2], rechunk=False), pl.concat(parts[2:], rechunk=False)
+    paths = tmp_path / "before.parquet", tmp_path / "after.parquet"
+    for frame, path in zip((before, after), paths, strict=True):
+        frame.write_parquet(path, row_group_size=30)
+    found = assess_files(*paths, None, text=None).to_dict()
+    assert found["record_linkage_mixed"] is not None
+    assert json.dumps(found) == json.dumps(mv.assess(before, after).to_dict())
+
+
+@pytest.mark.parametrize("hidden", [np.nan, 7.0])
+def test_a_missing_number_is_read_as_one_whatever_stands_there(hidden):
+    """A cell that the mask calls missing is NaN, by blocks and by columns."""
+    values = np.array([1.0, hidden, 3.0])
+    matrix = blocks.AttributeMatrix(
+        numbers=[Numbers(values=values, missing=np.array([False, True, False]))]
+    )
+    assert np.isnan(matrix[:, 0]).tolist() == [False, True, False]
+    assert np.isnan(matrix[0:2][:, 0]).tolist() == [False, True]
+    assert matrix[2:, 0].tolist() == [3.0]

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from microveil._kernels import mixed_linkage as kernel
 from microveil.errors import DataError
 from microveil.risk import mixed_linkage as measured
 from microveil.risk import sampling
@@ -46,6 +47,102 @@ def test_candidates_are_those_of_comparing_every_pair(pair, data):
         assert found.percent == pytest.approx(linked_percent(counts), rel=1e-12)
         assert found.n_records == len(counts)
         assert found.baseline_by_chance == 100 / n
+
+
+def arranged(before, kinds, reach, leaf_size):
+    """The originals in a tree, and what differences weigh."""
+    weights, gaps = zip(*oracle.scales(before, kinds), strict=True)
+    scale = np.array(kinds), np.array(weights), np.array(gaps)
+    records = np.array(columns(before))
+    for a in np.flatnonzero(kinds):
+        records[a, np.isnan(records[a])] = -1.0
+    order, blocks, leaf_starts, boxes = kernel.build_tree(records, scale, reach, leaf_size)
+    return records, scale, order, (blocks, np.ones(len(order), np.int64), leaf_starts, boxes)
+
+
+def asked(after, kinds):
+    """Records as the kernel asks about them."""
+    queries = np.array(columns(after)).T.copy()
+    queries[np.isnan(queries) & np.array(kinds)] = -1.0
+    return queries
+
+
+REACHES = st.sampled_from([0.0, 0.5, 3.0, np.inf])
+LEAF_SIZES = st.sampled_from([2, 3, 5, 16])
+
+
+@given(pairs(), REACHES, LEAF_SIZES)
+def test_the_tree_changes_no_answer(pair, reach, leaf_size):
+    """However records are divided, each query has the candidates of comparing every pair."""
+    before, after, kinds = pair
+    weighed = oracle.scales(before, kinds)
+    _, scale, order, tree = arranged(before, kinds, reach, leaf_size)
+    own = [oracle.squared_distance(*two, kinds, weighed) for two in zip(before, after, strict=True)]
+    counts = kernel.count_at_radius(tree, scale, asked(after, kinds), np.array(own))
+    assert sorted(order) == list(range(len(before)))
+    expected = oracle.candidate_counts(before, after, kinds, weighed)
+    assert np.maximum(counts, 0).tolist() == expected
+
+
+@given(pairs(), REACHES, LEAF_SIZES)
+def test_no_record_of_a_node_lies_nearer_than_its_bound(pair, reach, leaf_size):
+    """To the last bit, so that what is left out holds neither a nearer original nor a tie."""
+    before, after, kinds = pair
+    weighed = oracle.scales(before, kinds)
+    _, scale, order, (_, _, leaf_starts, boxes) = arranged(before, kinds, reach, leaf_size)
+    n_leaves = len(leaf_starts) - 1
+    for node in range(1, 2 * n_leaves):
+        leaves = [node]
+        while leaves[0] < n_leaves:
+            leaves = [child for leaf in leaves for child in (2 * leaf, 2 * leaf + 1)]
+        members = order[leaf_starts[leaves[0] - n_leaves] : leaf_starts[leaves[-1] - n_leaves + 1]]
+        for record, query in zip(after[:5], asked(after[:5], kinds), strict=True):
+            bound = kernel._least_distance(boxes[node], query, scale, np.inf)
+            assert all(
+                bound <= oracle.squared_distance(before[i], record, kinds, weighed) for i in members
+            )
+
+
+def test_a_distant_record_draws_no_division_to_itself():
+    """Beyond the reach far is far: categories that tell pairs apart are divided first."""
+    groups = np.tile([0.0, 1.0, 2.0, 3.0], 64)
+    incomes = np.random.default_rng(3).normal(0, 0.1, 256)
+    incomes[5] = 1e6
+    scale = np.array([False, True]), np.array([1.0, 4.0]), np.array([2.0, 4.0])
+    _, _, _, boxes = kernel.build_tree(np.array([incomes, groups]), scale, 4.0, 64)
+    of_leaves = boxes[4:, 1]
+    assert of_leaves[:, :2].tolist() == [[group, group] for group in range(4)]
+
+
+def test_records_are_divided_where_nobody_moved():
+    """A reach of 0 divides those that differ at all."""
+    scale = np.array([False]), np.ones(1), np.full(1, 2.0)
+    _, _, _, boxes = kernel.build_tree(np.arange(64.0).reshape(1, -1), scale, 0.0, 16)
+    assert boxes[4:, 0, :2].tolist() == [[0, 15], [16, 31], [32, 47], [48, 63]]
+
+
+@given(pairs(), st.integers(1, 9))
+def test_blocks_change_no_answer(pair, size):
+    """Of one record or some, in the table's order: candidates add up over blocks."""
+    before, after, kinds = pair
+    n = len(before)
+    sample = Sample(size=max(n - 1, 1))
+    whole = measured.record_linkage_mixed(columns(before), columns(after), kinds, sample=sample)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(blocks, "BLOCK_RECORDS", size)
+        parts = measured.record_linkage_mixed(columns(before), columns(after), kinds, sample=sample)
+    assert parts == whole
+
+
+@pytest.mark.parametrize("value", [3.0, np.nan])
+@pytest.mark.parametrize("is_category", [False, True])
+def test_records_that_are_all_equal_are_all_candidates(value, is_category):
+    """Each is guessed among all, whether they have a value or lack it."""
+    same = [np.full(300, value)]
+    found = measured.record_linkage_mixed(same, same, [is_category])
+    assert found.percent == pytest.approx(100 / 300)
+    part = measured.record_linkage_mixed(same, same, [is_category], sample=Sample(size=7))
+    assert part.percent == pytest.approx(100 / 300)
 
 
 @given(pairs())

@@ -1,15 +1,17 @@
 """Moments before and after, and the assessment that puts every measure together."""
 
 import json
+from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from microveil.errors import DataError, RequestError
 from microveil.evaluation import assess_matrices
+from microveil.table import blocks
 from microveil.utility.moments import compare_moments, constant_attributes, moments
 
 WITH_GAPS = st.one_of(st.integers(-5, 5).map(float), st.just(np.nan))
@@ -92,7 +94,27 @@ def test_a_covariance_uses_the_records_that_hold_both_values():
     assert result.variances[0] == pytest.approx(table[50:, 0].var(ddof=1))
 
 
+@given(table_pairs(), st.integers(1, 9))
+def test_pairs_have_the_moments_of_the_records_that_hold_both(pair, size):
+    """As numpy has them of the complete records of each pair, of blocks of any size."""
+    table = pair[0]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(blocks, "BLOCK_RECORDS", size)
+        found = moments(table)
+    for a, b in combinations(range(table.shape[1]), 2):
+        both = table[:, [a, b]]
+        both = both[~np.isnan(both).any(axis=1)]
+        covariance = np.cov(both, rowvar=False)[0, 1] if len(both) > 1 else np.nan
+        assert found.covariances[a, b] == pytest.approx(covariance, abs=1e-12, nan_ok=True)
+        varies = len(both) > 1 and (np.ptp(both, axis=0) > 0).all()
+        correlation = np.corrcoef(both, rowvar=False)[0, 1] if varies else np.nan
+        assert found.correlations[a, b] == pytest.approx(correlation, abs=1e-12, nan_ok=True)
+        assert found.covariances[b, a] == pytest.approx(found.covariances[a, b], nan_ok=True)
+        assert found.correlations[b, a] == pytest.approx(found.correlations[a, b], nan_ok=True)
+
+
 @given(table_pairs())
+@example((np.array([[1.0, -1.0], [0.0, 1.0], [1.0, 2.0]]), np.zeros((3, 2))))
 def test_correlations_lie_between_minus_one_and_one(pair):
     """A correlation is within bounds, 1 with itself, and NaN with a constant."""
     table = pair[0]

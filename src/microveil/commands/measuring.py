@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import polars
+
 from microveil.commands.asking import (
     codes_of,
     read_with_codes,
@@ -133,11 +135,12 @@ def assess_files(
     source, declared = read_with_codes(
         original, text, missing_codes, missing_values, apart, _missing_beside(protected)
     )
-    # In one piece each column is measured where it lies, and is not copied.
-    before = source.frame.rechunk()
+    read = source.frame
     del source
-    after = file.read(missing=words_but(codes_of(declared), apart)).frame.rechunk()
+    before = _in_one_piece(read)
+    read = file.read(missing=words_but(codes_of(declared), apart)).frame
     del file
+    after = _in_one_piece(read)
     names, groups, known = (
         None if given is None else resolve_names(given, before.columns)
         for given in (attributes, by, quasi_identifiers)
@@ -163,6 +166,22 @@ def assess_files(
         **declared,
         **analyses,
     )
+
+
+def _in_one_piece(frame: polars.DataFrame) -> polars.DataFrame:
+    """Return a table whose columns are measured where they lie; the one given is used up.
+
+    No column is then copied: each is in one piece, and floats are NaN where they are missing. One
+    after the other is made so, and what it was before is given up.
+    """
+    columns = []
+    for name, dtype in frame.schema.items():
+        column = frame.drop_in_place(name)
+        if dtype.is_float() and column.null_count():
+            column = column.fill_null(float("nan"))
+        columns.append(column.rechunk())
+        del column
+    return polars.DataFrame(columns)
 
 
 def _guarantee_of(place: str | Path, columns: Sequence[str]) -> Guarantee | None:

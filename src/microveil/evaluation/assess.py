@@ -36,7 +36,7 @@ from microveil.table import (
     numeric_look_of,
     open_table,
 )
-from microveil.table.blocks import AttributeMatrix, Matrix
+from microveil.table.blocks import AttributeMatrix, Matrix, blocks_of
 from microveil.utility.rules import Rule, comparable, parse_rule
 
 __all__ = ["assess"]
@@ -436,10 +436,15 @@ def _codes(original: Table, protected: Table, name: str) -> Codes | None:
         words = [table.words(name) for table in (original, protected)]
     except DataError:
         return None
-    categories = sorted({*words[0].tolist(), *words[1].tolist()})
+    seen: set[str] = set()
+    for column in words:
+        # Some at a time: as objects of the interpreter words take several times their memory.
+        for block in blocks_of(len(column)):
+            seen.update(column[block].tolist())
+    categories = sorted(seen)
     if len(categories) > MOST_CATEGORIES:
         return None
-    codes = [np.searchsorted(categories, column) for column in words]
+    codes = [np.searchsorted(categories, column).astype(np.int32) for column in words]
     return codes[0], codes[1], tuple(categories)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.evaluation.measures import Measure, Takes
-from microveil.table import Column
+from microveil.table import Column, Numbers
 from microveil.table.blocks import AttributeMatrix, Matrix, lacks_some, over_blocks
 from microveil.table.threads import in_threads
 from microveil.utility.formula import parse_formula
@@ -22,11 +22,18 @@ Columns = dict[str, Column]
 # Of these two nothing is left without an attribute of numbers.
 OF_NUMBERS = (Takes.NUMBERS, Takes.COMPLETE)
 # Of an attribute of text: the codes before and after, and the categories they stand for.
-Codes = tuple[NDArray[np.intp], NDArray[np.intp], tuple[str, ...]]
+Codes = tuple[NDArray[np.signedinteger], NDArray[np.signedinteger], tuple[str, ...]]
 
 
 def _taken(matrix: Matrix, rows: NDArray[np.intp]) -> Matrix:
     return matrix.taken(rows) if isinstance(matrix, AttributeMatrix) else matrix[rows]
+
+
+def _numbers_of(matrix: Matrix) -> list[Numbers]:
+    """Return the columns of a matrix; of one of all records, none is made."""
+    if isinstance(matrix, AttributeMatrix) and matrix.rows is None:
+        return list(matrix.numbers)
+    return [Numbers(values=column, missing=None) for column in matrix.T]
 
 
 def _whole(given: Any) -> Any:
@@ -94,9 +101,9 @@ class Tables:
         before, after = (_taken(side, present) for side in (self.original, self.protected))
         return before, after
 
-    @cached_property
+    @property
     def levels(self) -> tuple[dict[str, Levels], dict[str, Levels]]:
-        """Deciles of numbers and codes of text, by attribute."""
+        """Deciles of numbers and codes of text, by attribute: made anew, for the one who asks."""
         of_numbers = in_threads(
             lambda a: decile_levels(self.original[:, a], self.protected[:, a]),
             range(len(self.names)),
@@ -178,14 +185,14 @@ class Tables:
         before, after = [*self.original.T, *codes[0]], [*self.protected.T, *codes[1]]
         return before, after, np.repeat([False, True], [len(self.names), len(self.texts)])
 
-    def _mixed(self) -> tuple[list[Column], list[Column], NDArray[np.bool_]]:
+    def _mixed(self) -> tuple[AttributeMatrix, AttributeMatrix, NDArray[np.bool_]]:
         """Return numbers, ranks of text that has an order, and codes of other text."""
-        sides = zip(self.original.T, self.protected.T, strict=True)
-        columns = [
-            (*both, name in self.nominal) for name, both in zip(self.names, sides, strict=True)
-        ]
+        is_category = [name in self.nominal for name in self.names]
+        sides = [_numbers_of(self.original), _numbers_of(self.protected)]
         for name, (*codes, _) in self.texts.items():
             in_order = name in self.ranks
-            columns.append((*(self.ranks[name] if in_order else codes), not in_order))
-        before, after, is_category = zip(*columns, strict=True)
-        return [*before], [*after], np.array(is_category)
+            for side, values in zip(sides, self.ranks[name] if in_order else codes, strict=True):
+                side.append(Numbers(values=values, missing=None))
+            is_category.append(not in_order)
+        before, after = (AttributeMatrix(numbers=side) for side in sides)
+        return before, after, np.array(is_category)

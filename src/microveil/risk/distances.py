@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.table.blocks import Matrix, over_blocks, summed
+from microveil.table.ranks import numbers_in_order
 
 __all__ = [
     "LEAF_SIZE",
@@ -18,6 +19,8 @@ SMALLEST_VARIANCE = float(np.finfo(np.float64).tiny)
 # the tree prunes; where it cannot, fewer and longer leaves make better use of vector
 # instructions.
 LEAF_SIZE = 64
+# Of so many records the pairs of a group and a value are whole numbers that float64 tells apart.
+MOST_PAIRED = 1 << 26
 
 
 def reciprocal_variances(original: Matrix) -> NDArray[np.float64]:
@@ -98,7 +101,8 @@ def distinct_records(
 
     Notes
     -----
-    O(n log n) time. (numpy.unique along an axis does the same several times slower.)
+    O(n) time for each attribute, until all records are told apart: after one attribute the next is
+    looked at only in the records that share the values so far.
 
     Examples
     --------
@@ -106,6 +110,23 @@ def distinct_records(
     (array([[1.],
            [3.]]), array([1, 0, 1]))
     """
+    if len(matrix) > MOST_PAIRED:
+        return _distinct_by_sorting(matrix)
+    which, n_distinct = numbers_in_order(matrix[:, 0])
+    for column in matrix.T[1:]:
+        shared = np.flatnonzero((np.bincount(which) > 1)[which])
+        if not len(shared):
+            break
+        which, n_distinct = _told_apart(which, shared, column[shared], n_distinct)
+    first = np.empty(n_distinct, dtype=np.intp)
+    first[which[::-1]] = np.arange(len(which))[::-1]
+    return matrix[first], which.astype(np.intp)
+
+
+def _distinct_by_sorting(
+    matrix: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Find distinct records by sorting all of them by every attribute."""
     order = np.lexsort(matrix.T[::-1])
     ordered = matrix[order]
     is_new = np.ones(matrix.shape[0], dtype=np.bool_)
@@ -113,3 +134,27 @@ def distinct_records(
     which = np.empty(matrix.shape[0], dtype=np.intp)
     which[order] = np.cumsum(is_new) - 1
     return ordered[is_new], which
+
+
+def _told_apart(
+    groups: NDArray[np.int32],
+    shared: NDArray[np.intp],
+    values: NDArray[np.float64],
+    n_groups: int,
+) -> tuple[NDArray[np.int32], int]:
+    """Divide groups of records by the values of some, and number them anew in their order.
+
+    ``shared`` are the records of the groups of several, ``values`` theirs. Pairs of a group and a
+    value are told apart as whole numbers below 2^53, so that float64 holds each.
+    """
+    numbers, n_different = numbers_in_order(values)
+    pairs = groups[shared] * np.float64(n_different) + numbers
+    of_pair, n_pairs = numbers_in_order(pairs)
+    group_of_pair = np.empty(n_pairs, dtype=np.int32)
+    group_of_pair[of_pair] = groups[shared]
+    parts = np.bincount(group_of_pair, minlength=n_groups)
+    starts = np.cumsum(np.maximum(parts, 1)) - np.maximum(parts, 1)
+    first_pair = np.cumsum(parts) - parts
+    divided = starts[groups].astype(np.int32)
+    divided[shared] += of_pair - first_pair[groups[shared]].astype(np.int32)
+    return divided, int(np.maximum(parts, 1).sum())

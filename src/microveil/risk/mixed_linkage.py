@@ -10,16 +10,23 @@ categories being without one is one more category. By the same distance MDAV clu
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microveil._kernels import mixed_linkage as kernel
 from microveil.errors import DataError
-from microveil.risk.distances import category_weight, distinct_records, reciprocal_variances
+from microveil.risk.distances import (
+    LEAF_SIZE,
+    category_weight,
+    distinct_records,
+    reciprocal_variances,
+)
 from microveil.risk.record_linkage import RecordLinkage, summarised
 from microveil.risk.sampling import Positions, Sample, counted_in_blocks
-from microveil.table.blocks import blocks_of
+from microveil.table.blocks import AttributeMatrix, blocks_of
+from microveil.table.restore import Numbers
 from microveil.table.threads import in_threads
 
 __all__ = ["record_linkage_mixed"]
@@ -47,8 +54,8 @@ class _Scale:
 
 
 def record_linkage_mixed(
-    original: Sequence[NDArray[np.float64]],
-    protected: Sequence[NDArray[np.float64]],
+    original: Sequence[NDArray[np.float64]] | AttributeMatrix,
+    protected: Sequence[NDArray[np.float64]] | AttributeMatrix,
     is_category: Sequence[bool] | NDArray[np.bool_],
     *,
     sample: Sample | None = None,
@@ -57,7 +64,7 @@ def record_linkage_mixed(
 
     Parameters
     ----------
-    original, protected : sequence of float64 arrays (n_records,)
+    original, protected : sequence of float64 arrays (n_records,), or AttributeMatrix
         By attribute, the same records in the same order; NaN where a value is missing. Categories
         are whole numbers, the same for the same category in both.
     is_category : sequence of bool
@@ -78,7 +85,10 @@ def record_linkage_mixed(
 
     Notes
     -----
-    O(n_sampled n_records) steps, of which most look at an attribute or two.
+    Memory of a sample beyond the tables is that of blocks of originals. Time is near O(n log n)
+    where the true originals are near, or few are sampled; where noise puts many originals within
+    the distance of the true one, up to O(n_sampled n_records) vectorised steps, of which most look
+    at an attribute or two.
 
     Examples
     --------
@@ -88,35 +98,46 @@ def record_linkage_mixed(
     >>> record_linkage_mixed([ages, regions], [ages * 0, regions], [False, True]).percent
     66.66666666666667
     """
-    before, after = list(original), list(protected)
-    sizes = {len(column) for column in (*before, *after)}
-    if len(before) != len(after) or len(sizes) != 1 or sizes == {0}:
+    before, after = _as_matrix(original), _as_matrix(protected)
+    if before is None or after is None or before.shape != after.shape or 0 in before.shape:
         raise DataError(
             "original and protected data",
             "both must have the same attributes and records, and some of each",
             "pass the same records and attributes in the same order",
         )
-    n_records = sizes.pop()
     categorical = np.asarray(is_category, dtype=np.bool_)
     scale = _scale(before, categorical)
-    chosen = (sample or Sample()).positions(n_records)
-    queries = _matrix(after, chosen, categorical)
-    return summarised(_counted(before, queries, chosen, scale), n_records)
+    chosen = (sample or Sample()).positions(len(before))
+    queries = _records(after, chosen, categorical)
+    return summarised(_counted(before, queries, chosen, scale), len(before))
 
 
-def _matrix(
-    columns: Sequence[NDArray[np.float64]], rows: Positions | slice, is_category: NDArray[np.bool_]
+def _as_matrix(
+    table: Sequence[NDArray[np.float64]] | AttributeMatrix,
+) -> AttributeMatrix | None:
+    """Return columns side by side; None where they are not of one length, or there are none."""
+    if isinstance(table, AttributeMatrix):
+        return table
+    if len({len(column) for column in table}) != 1:
+        return None
+    return AttributeMatrix(numbers=[Numbers(values=column, missing=None) for column in table])
+
+
+def _records(
+    table: AttributeMatrix, rows: Positions | slice, is_category: NDArray[np.bool_]
 ) -> Matrix:
     """Return some records; a category that is missing is one more, the same in both tables."""
-    matrix = np.column_stack([column[rows].astype(np.float64) for column in columns])
-    matrix[np.isnan(matrix) & is_category] = -1.0
+    # A matrix of its own: what was read may be the table's.
+    matrix = np.array(table[rows])
+    for a in np.flatnonzero(is_category):
+        matrix[np.isnan(matrix[:, a]), a] = -1.0
     return matrix
 
 
-def _scale(original: Sequence[NDArray[np.float64]], is_category: NDArray[np.bool_]) -> _Scale:
+def _scale(original: AttributeMatrix, is_category: NDArray[np.bool_]) -> _Scale:
     """Weigh differences by the original's figures; a constant attribute counts as nothing."""
     weights, gaps = np.zeros(len(is_category)), np.zeros(len(is_category))
-    for a, values in enumerate(original):
+    for a, values in enumerate(original.T):
         missing = np.isnan(values)
         if is_category[a]:
             weights[a] = category_weight(np.where(missing, -1.0, values))
@@ -145,39 +166,47 @@ def _own_distances(original: Matrix, protected: Matrix, scale: _Scale) -> Matrix
 
 
 def _counted(
-    original: Sequence[NDArray[np.float64]], protected: Matrix, chosen: Positions, scale: _Scale
+    original: AttributeMatrix, protected: Matrix, chosen: Positions, scale: _Scale
 ) -> NDArray[np.int64]:
     """Count the candidates of each sampled record; equal ones ask the same question once."""
-    own = _own_distances(_matrix(original, chosen, scale.is_category), protected, scale)
+    own = _own_distances(_records(original, chosen, scale.is_category), protected, scale)
     asked_first, which_query = _distinct(protected)
     queries = protected[asked_first]
     radii = np.full(len(queries), np.inf)
     np.minimum.at(radii, which_query, own)
     weighed = scale.is_category, scale.weights, scale.gaps
-    n_records = len(original[0])
 
-    def among(records: tuple[Matrix, NDArray[np.int64]], asked: Positions) -> NDArray[np.int64]:
+    def tree_of(
+        records: Matrix, copies: NDArray[np.int64], asked: Positions
+    ) -> tuple[NDArray[Any], ...]:
+        # The distance that half of the queries reach no farther than.
+        reach = float(np.median(radii[asked]))
+        order, blocks, leaf_starts, boxes = kernel.build_tree(
+            np.ascontiguousarray(records.T), weighed, reach, LEAF_SIZE
+        )
+        return blocks, copies[order], leaf_starts, boxes
+
+    def among(tree: tuple[NDArray[Any], ...], asked: Positions) -> NDArray[np.int64]:
         counts: NDArray[np.int64] = kernel.count_at_radius(
-            records, queries[asked], radii[asked], weighed
+            tree, weighed, queries[asked], radii[asked]
         )
         return counts
 
-    if len(chosen) < n_records:
+    if len(chosen) < len(original):
 
         def count(block: slice, asked: Positions) -> NDArray[np.int64]:
-            records = _matrix(original, block, scale.is_category)
-            copies = np.ones(len(records), dtype=np.int64)
-            return among((np.ascontiguousarray(records.T), copies), asked)
+            records = _records(original, block, scale.is_category)
+            # Telling equal originals apart costs more than asking about each for a few queries.
+            return among(tree_of(records, np.ones(len(records), dtype=np.int64), asked), asked)
 
-        counts = counted_in_blocks(count, len(queries), blocks_of(n_records))
+        counts = counted_in_blocks(count, len(queries), blocks_of(len(original)))
     else:
-        everybody = _matrix(original, chosen, scale.is_category)
+        everybody = _records(original, chosen, scale.is_category)
         first, which_record = _distinct(everybody)
-        records = np.ascontiguousarray(everybody[first].T), np.bincount(which_record)
-        tasks = np.split(
-            np.arange(len(queries)), range(QUERIES_PER_TASK, len(queries), QUERIES_PER_TASK)
-        )
-        counts = np.concatenate(in_threads(lambda asked: among(records, asked), tasks))
+        everyone = np.arange(len(queries))
+        tree = tree_of(everybody[first], np.bincount(which_record), everyone)
+        tasks = np.split(everyone, range(QUERIES_PER_TASK, len(queries), QUERIES_PER_TASK))
+        counts = np.concatenate(in_threads(lambda asked: among(tree, asked), tasks))
     return np.where(own == radii[which_query], np.maximum(counts, 0)[which_query], 0)
 
 

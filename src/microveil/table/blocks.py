@@ -108,6 +108,10 @@ class AttributeMatrix:
     @cached_property
     def ranks(self) -> "AttributeMatrix":
         """The ranks of each attribute, see `average_ranks`: taken once, and kept."""
+        return self.ranked()
+
+    def ranked(self) -> "AttributeMatrix":
+        """Return the ranks of each attribute, and keep none."""
         columns: list[Any] = in_threads(
             lambda a: ranks_of(self[:, a], narrow=True), range(len(self.numbers))
         )
@@ -124,6 +128,8 @@ class AttributeMatrix:
         values: NDArray[np.float64] = numbers.values[rows].astype(np.float64, copy=False)
         if numbers.missing is None or not (missing := numbers.missing[rows]).any():
             return values
+        if numbers.values.dtype.kind == "f" and bool(np.isnan(values[missing]).all()):
+            return values  # as they are, no copy of them
         return np.where(missing, np.nan, values)
 
 
@@ -152,7 +158,8 @@ def average_ranks(matrix: Matrix) -> Matrix:
            [2.5]])
     """
     if isinstance(matrix, AttributeMatrix):
-        return matrix.ranks
+        # Those of all records are asked for by several measures.
+        return matrix.ranks if matrix.rows is None else matrix.ranked()
     return np.column_stack([ranks_of(values) for values in matrix.T])
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from microveil._kernels import pairs_of_attributes as kernel
 from microveil.errors import DataError
 from microveil.table.blocks import (
     AttributeMatrix,
@@ -28,6 +29,7 @@ __all__ = [
     "checked_pair",
     "compare_moments",
     "constant_attributes",
+    "correlations_of",
     "moments",
 ]
 
@@ -314,20 +316,76 @@ def _complete(
 
     covariances = summed(over_blocks(products, len(matrix))) / (matrix.shape[0] - 1)
     scales = np.sqrt(np.where(variances >= SMALLEST_VARIANCE, variances, np.nan))
-    return covariances, np.clip(covariances / scales / scales[:, np.newaxis], -1.0, 1.0)
+    correlations = np.clip(covariances / scales / scales[:, np.newaxis], -1.0, 1.0)
+    return covariances, _symmetric(correlations)
 
 
 def _pairwise(matrix: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return covariances and correlations, each over the records that hold both values."""
-    n_attributes = matrix.shape[1]
-    covariances = np.full((n_attributes, n_attributes), np.nan)
-    correlations = covariances.copy()
-    for a in range(n_attributes):
-        for b in range(a):
-            pair = np.column_stack([matrix[:, a], matrix[:, b]])
-            pair = pair[~np.isnan(pair).any(axis=1)]
-            if pair.shape[0] > 1:
-                covariance, correlation = _complete(pair, *_means_and_variances(pair))
-                covariances[a, b] = covariances[b, a] = covariance[0, 1]
-                correlations[a, b] = correlations[b, a] = correlation[0, 1]
-    return covariances, correlations
+    shape = matrix.shape[1], matrix.shape[1]
+
+    def first(rows: slice) -> tuple[NDArray[Any], ...]:
+        found = (
+            np.zeros(shape, dtype=np.int64),
+            np.zeros(shape),
+            np.full(shape, np.inf),
+            np.full(shape, -np.inf),
+        )
+        kernel.count(np.ascontiguousarray(matrix[rows].T), *found)
+        return found
+
+    of_blocks = over_blocks(first, len(matrix))
+    counts, sums = (summed([part[which] for part in of_blocks]) for which in (0, 1))
+    lowest = np.min([part[2] for part in of_blocks], axis=0)
+    highest = np.max([part[3] for part in of_blocks], axis=0)
+    means = np.full(shape, np.nan)
+    np.divide(sums, counts, out=means, where=counts > 0)
+    means = np.where(lowest == highest, lowest, means)  # as above
+
+    def second(rows: slice) -> NDArray[np.float64]:
+        found = np.zeros((2, *shape))
+        kernel.multiply(np.ascontiguousarray(matrix[rows].T), means, found[0], found[1])
+        return found
+
+    squares, products = summed(over_blocks(second, len(matrix)))
+    covariances = np.full(shape, np.nan)
+    np.divide(products, counts - 1, out=covariances, where=counts > 1)
+    return covariances, correlations_of(counts, squares, products)
+
+
+def correlations_of(
+    counts: NDArray[np.int64], squares: NDArray[np.float64], products: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return correlations from sums over the records that hold both values of a pair.
+
+    Parameters
+    ----------
+    counts : int64 array (n_attributes, n_attributes)
+        The records of each pair.
+    squares : float64 array (n_attributes, n_attributes)
+        In row a and column b the squared deviations of a, summed over the records of a and b.
+    products : float64 array (n_attributes, n_attributes)
+        Products of the deviations of both.
+
+    Returns
+    -------
+    float64 array (n_attributes, n_attributes)
+        NaN where a variance is none, or too small for float64.
+
+    Examples
+    --------
+    >>> correlations_of(np.full((1, 1), 3), np.full((1, 1), 2.0), np.full((1, 1), -2.0))
+    array([[-1.]])
+    """
+    variances, covariances = np.full(counts.shape, np.nan), np.full(counts.shape, np.nan)
+    np.divide(squares, counts - 1, out=variances, where=counts > 1)
+    np.divide(products, counts - 1, out=covariances, where=counts > 1)
+    variances[~(variances >= SMALLEST_VARIANCE)] = np.nan
+    scales = np.sqrt(variances)
+    return _symmetric(np.clip(covariances / scales / scales.T, -1.0, 1.0))
+
+
+def _symmetric(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what stands above the diagonal on both sides: rounding may tell the two apart."""
+    upper = np.triu(matrix)
+    return np.asarray(np.where(np.tri(len(matrix), k=-1, dtype=np.bool_), upper.T, matrix))

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil._kernels import distributions
+from microveil.table.blocks import blocks_of, summed
+from microveil.table.sorting import sort
 from microveil.table.threads import in_threads
 from microveil.utility.goodness_of_fit import decile_ends
 from microveil.utility.undefined import none_if_undefined
@@ -100,11 +102,18 @@ def decile_levels(
     >>> decile_levels(np.array([1.0, 1.0, 2.0, 9.0]), np.array([0.0, 1.5, np.nan]))
     (array([0, 0, 1, 2], dtype=uint16), array([0, 1, 4], dtype=uint16))
     """
-    ends = decile_ends(np.sort(original[~np.isnan(original)]))
+    in_order = original[~np.isnan(original)]
+    sort(in_order)
+    ends = decile_ends(in_order)
+    del in_order
 
     def levels(values: NDArray[np.float64]) -> Levels:
-        found = np.searchsorted(ends, values, side="left")
-        return np.where(np.isnan(values), len(ends) + 1, found).astype(np.uint16)
+        levels = np.empty(len(values), dtype=np.uint16)
+        for block in blocks_of(len(values)):
+            some = values[block]
+            found = np.searchsorted(ends, some, side="left")
+            levels[block] = np.where(np.isnan(some), len(ends) + 1, found)
+        return levels
 
     return levels(original), levels(protected)
 
@@ -147,7 +156,7 @@ def total_variation(
     of_pairs = np.full((len(names), len(names)), np.nan)
 
     def alone(a: int) -> None:
-        of_attributes[a] = _distance(*(np.bincount(side[a], minlength=sizes[a]) for side in sides))
+        of_attributes[a] = _distance(*(_counts(side[a], sizes[a]) for side in sides))
 
     def together(pair: tuple[int, int]) -> None:
         a, b = pair
@@ -162,6 +171,11 @@ def total_variation(
     for array in (of_attributes, of_pairs):
         array.setflags(write=False)
     return TotalVariation(names=names, of_attributes=of_attributes, of_pairs=of_pairs)
+
+
+def _counts(levels: Levels, size: int) -> NDArray[np.int64]:
+    """Count levels, some records at a time: numpy counts words of 64 bits."""
+    return summed([np.bincount(levels[block], minlength=size) for block in blocks_of(len(levels))])
 
 
 def _distance(before: NDArray[np.int64], after: NDArray[np.int64]) -> float:
