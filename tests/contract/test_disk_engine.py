@@ -2,6 +2,7 @@
 
 import errno
 import hashlib
+import json
 import mmap
 import os
 import re
@@ -708,6 +709,10 @@ def test_files_of_large_columns_are_read_and_written_alike(suffix, tmp_path):
         {"parts": [mv.part("AGE", method="dp-um", k=5, epsilon=2),
                    mv.part(["PAY", "GAP"], method="idp-ls", k=3, epsilon=2)]},
         {"resolution": {"PAY": 1}},
+        {"method": "k-pram"},
+        {"method": "k-pram", "k": 40, "every": "average"},
+        {"method": "k-pram", "width": 7, "noise": "permutation"},
+        {"method": "k-pram", "missing_reasons": True, "missing_codes": {"PAY": [-9], "GAP": [-1]}},
         {"method": "pram", "resolution": {"PAY": 1000}, "missing": "protect"},
         {"method": "pram", "resolution": {"PAY": 1000}, "matrix": {"AGE": "invariant"}},
         {"method": "pram", "resolution": {"PAY": 1000}, "missing": "protect",
@@ -765,7 +770,7 @@ def test_large_columns_are_refused_in_the_same_words(spoil, more, records):
     ("method", "more", "because", "instead"),
     [
         ("optimal", {}, "optimal has to have", "choose a method that ranks each attribute"),
-        ("k-pram", {}, "k-pram has to have", "choose a method that ranks each attribute"),
+        ("mdav", {}, "mdav has to have", "choose a method that ranks each attribute"),
         ("pram", {"unit": "AGE", "max_rows": 9, "attributes": ["GAP"], "resolution": None,
                   "bounds": {"GAP": (0, 60)}}, "who the units are", "leave the unit out"),
         ("record-dp", {"partition": "optimal"}, "the partition optimal", "--partition ranking"),
@@ -801,13 +806,13 @@ def test_clusters_have_to_fit(monkeypatch):
 
 
 PEAK = """
+import json
 import sys
 from pathlib import Path
 from microveil.commands.files import protect_file
 protect_file(
-    sys.argv[1], sys.argv[2], method="dp-um", k=200, epsilon=2, attributes=["A", "B"],
-    bounds={"A": (0, 10**6), "B": (0, 1000)}, resolution={"B": 0.01}, missing="keep",
-    outside="clamp", engine="disk", memory="450MB", keep=["NAME"],
+    sys.argv[1], sys.argv[2], attributes=["A", "B"], outside="clamp", engine="disk",
+    bounds={"A": (0, 10**6), "B": (0, 1000)}, resolution={"B": 0.01}, **json.loads(sys.argv[3]),
 )
 lines = Path("/proc/self/status").read_text().splitlines()
 print(1024 * int(next(line for line in lines if line.startswith("VmHWM")).split()[1]))
@@ -816,7 +821,15 @@ print(1024 * int(next(line for line in lines if line.startswith("VmHWM")).split(
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak of memory is read as Linux counts it")
-def test_the_memory_that_is_allowed_is_kept(tmp_path):
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"method": "dp-um", "k": 200, "epsilon": 2},
+        {"method": "k-pram", "k": 200},
+        {"method": "k-pram", "width": 10**9, "noise": "permutation"},
+    ],
+)
+def test_the_memory_that_is_allowed_is_kept(more, tmp_path):
     """450 MB of columns that take 616 MB at hand, missing values and kept text among them."""
     n_records = 12_000_000
     random = np.random.default_rng(1)
@@ -829,6 +842,8 @@ def test_the_memory_that_is_allowed_is_kept(tmp_path):
             ],
         }
     ).write_parquet(tmp_path / "people.parquet")
-    command = [sys.executable, "-c", PEAK, tmp_path / "people.parquet", tmp_path / "release"]
+    said = {"missing": "keep", "memory": "450MB", "keep": ["NAME"], **more}
+    paths = tmp_path / "people.parquet", tmp_path / "release"
+    command = [sys.executable, "-c", PEAK, *paths, json.dumps(said)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert int(done.stdout) < 450_000_000

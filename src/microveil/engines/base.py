@@ -31,6 +31,7 @@ __all__ = [
     "Column",
     "Engine",
     "GridRules",
+    "Grouped",
     "NewRecords",
     "Ranked",
     "RecordLaw",
@@ -145,6 +146,21 @@ class Ranked:
     partition: Clusters
     clusters: ClusterSummary
     widening: Widening | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grouped:
+    """A partition of the records that have a value, and these values, as a plan keeps them.
+
+    Attributes
+    ----------
+    partition : Partition
+    in_order : int64 array (n_present,)
+        Cluster after cluster, those of each in the order of its members.
+    """
+
+    partition: Partition
+    in_order: Whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -388,8 +404,8 @@ class Engine(Protocol):
 
     def cluster_by_interval(
         self, column: Column, *, k: int | None, width: float | None, every: str
-    ) -> Partition:
-        """Intervals that hold records as clusters, ascending, as a plan keeps them."""
+    ) -> Grouped:
+        """Intervals that hold records as clusters, ascending, members of each by position."""
         ...
 
     def moments(self, column: Column, clusters: Clusters) -> tuple[Whole, NDArray[np.float64]]:
@@ -474,6 +490,10 @@ class Engine(Protocol):
 
     def perturbed(self, column: GridColumn, law: ValueLaw, source: RandomSource) -> Numbers:
         """Draw every value's cell of a column that is held, by the words of one stream."""
+        ...
+
+    def drawn_within(self, grouped: Grouped, source: RandomSource, *, permute: bool) -> Whole:
+        """Give every record a value of its cluster, drawn with replacement or permuted."""
         ...
 
     def broadcast(self, partition: Partition, values: Cells) -> Cells:

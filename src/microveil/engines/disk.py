@@ -14,6 +14,7 @@ from microveil.engines.base import (
     ClusterSummary,
     Column,
     GridRules,
+    Grouped,
     Ranked,
     RecordLaw,
     ValueLaw,
@@ -24,13 +25,11 @@ from microveil.engines.local import LocalEngine, summarised, unsummarised
 from microveil.errors import EngineError
 from microveil.mechanism.keyed import InParts
 from microveil.mechanism.noise import RandomSource
+from microveil.mechanism.within_clusters import drawn_within_in_parts
 from microveil.partition import Partition, ranking_sizes
-from microveil.partition.distribution_sort import (
-    broadcast_in_parts,
-    rank_in_parts,
-    sort_in_parts,
-)
-from microveil.partition.interval_parts import delta_in_parts
+from microveil.partition.distribution_sort import rank_in_parts, sort_in_parts
+from microveil.partition.interval_parts import delta_in_parts, intervals_in_parts
+from microveil.partition.moving import broadcast_in_parts
 from microveil.schema import Attribute, Cells
 from microveil.table import GridColumn, Numbers, Table, keeping, numbers_of_attribute
 from microveil.table.gridding import on_grid_in_pieces
@@ -88,7 +87,10 @@ class DiskEngine(LocalEngine):
 
     def holds_records(self, column: Column) -> bool:
         """Forecast what a plan of each record by itself takes."""
-        return not self._goes_in_parts(column.n_present, as_clusters(column.n_present))
+        return self._holds(column.n_present)
+
+    def _holds(self, n_values: int) -> bool:
+        return not self._goes_in_parts(n_values, as_clusters(n_values))
 
     @property
     def _pages(self) -> int:
@@ -262,6 +264,25 @@ class DiskEngine(LocalEngine):
             return super().interval_delta(column, k=k, width=width, every=every)
         values = local_column(column).grid.values
         return delta_in_parts(values, self.scratch, k=k, width=width, every=every)
+
+    def cluster_by_interval(
+        self, column: Column, *, k: int | None, width: float | None, every: str
+    ) -> Grouped:
+        """Sort by interval in parts where memory does not hold the column; they are the same."""
+        if self.holds_records(column):
+            return super().cluster_by_interval(column, k=k, width=width, every=every)
+        values = local_column(column).grid.values
+        partition, in_order = intervals_in_parts(
+            values, self.scratch, k=k, width=width, every=every
+        )
+        return Grouped(partition=partition, in_order=in_order)
+
+    def drawn_within(self, grouped: Grouped, source: RandomSource, *, permute: bool) -> Whole:
+        """Fetch values range by range, where memory does not hold the column, by the same words."""
+        in_order, partition = grouped.in_order, grouped.partition
+        if self._holds(len(in_order)):
+            return super().drawn_within(grouped, source, permute=permute)
+        return drawn_within_in_parts(in_order, partition, source, self.scratch, permute=permute)
 
     def in_table(self, column: Column, clusters: Clusters) -> Partition:
         """Renumber the records where some have no value, unless that was done."""

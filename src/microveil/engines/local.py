@@ -17,6 +17,7 @@ from microveil.engines.base import (
     ClusterSummary,
     Column,
     GridRules,
+    Grouped,
     NewRecords,
     Ranked,
     RecordLaw,
@@ -36,6 +37,7 @@ from microveil.engines.handles import (
 from microveil.mechanism.joint_shifts import JointShifts, joint_shifts
 from microveil.mechanism.keyed import InOneStream
 from microveil.mechanism.noise import RandomSource
+from microveil.mechanism.within_clusters import drawn_within
 from microveil.partition import (
     Intervals,
     Partition,
@@ -260,11 +262,15 @@ class LocalEngine:
 
     def cluster_by_interval(
         self, column: Column, *, k: int | None, width: float | None, every: str
-    ) -> Partition:
+    ) -> Grouped:
         """Sort and cut, then sort by interval: O(n log n)."""
         found = _intervals(column, k, width, every)
         order = np.argsort(found.labels, kind="stable")
-        return Partition(order=order, sizes=found.sizes[found.sizes > 0], n_records=len(order))
+        sizes = found.sizes[found.sizes > 0]
+        return Grouped(
+            partition=Partition(order=order, sizes=sizes, n_records=len(order)),
+            in_order=local_column(column).grid.values[order],
+        )
 
     def moments(self, column: Column, clusters: Clusters) -> tuple[Whole, NDArray[np.float64]]:
         """Gather and add: O(n)."""
@@ -395,6 +401,10 @@ class LocalEngine:
     def perturbed(self, column: GridColumn, law: ValueLaw, source: RandomSource) -> Numbers:
         """Draw them all at once."""
         return law.drawn(column, InOneStream(source))
+
+    def drawn_within(self, grouped: Grouped, source: RandomSource, *, permute: bool) -> Whole:
+        """Draw them all from one stream."""
+        return drawn_within(grouped.in_order, grouped.partition, source, permute=permute)
 
     def broadcast(self, partition: Partition, values: Cells) -> Cells:
         """Scatter: O(n), one column of memory."""

@@ -224,8 +224,8 @@ def _fits_by_columns(table: Table, request: Request, engine: Engine) -> bool:
     n_records = max(table.n_records, wanted if method.is_synthetic else 0)
     whole = needs_whole_columns(table, request)
     n_clusters = n_records // request.k if method.ranks_each else as_clusters(n_records)
-    # Cells that are drawn one by one make no clusters where the column is not at hand.
-    in_parts = None if whole is not None else 0 if method.draws_each else n_clusters
+    # What is planned and drawn in parts holds no clusters where the column is not at hand.
+    in_parts = None if whole is not None else 0 if method.goes_in_parts else n_clusters
     needed = engine.column_memory(n_records, n_clusters, in_parts)
     if needed is not None:
         check_column(n_records, needed, engine.memory, whole)

@@ -32,7 +32,7 @@ def needs_whole_columns(table: Table, request: Request) -> tuple[str, str] | Non
 
 def _reasons(table: Table, request: Request) -> Iterator[tuple[str, str]]:
     method, partition = request.method, request[PARTITION]
-    if not method.ranks_each and not method.draws_each:
+    if not method.ranks_each and not method.goes_in_parts:
         instead = (
             "choose a method that ranks each attribute by itself (dp-um, idp-vector), or draws "
             "each value by itself (laplace, pram, k-noise)"
