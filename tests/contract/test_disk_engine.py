@@ -709,6 +709,11 @@ def test_files_of_large_columns_are_read_and_written_alike(suffix, tmp_path):
         {"parts": [mv.part("AGE", method="dp-um", k=5, epsilon=2),
                    mv.part(["PAY", "GAP"], method="idp-ls", k=3, epsilon=2)]},
         {"resolution": {"PAY": 1}},
+        {"method": "dp-synthetic", "epsilon": 300, "missing": "protect", "keep": ()},
+        {"method": "dp-synthetic", "epsilon": 300, "missing": "protect", "keep": (),
+         "target": {"PAY": 2000}, "n_records": 200, "delta": 1e-6},
+        {"method": "dp-synthetic", "epsilon": 300, "missing": "protect", "keep": (),
+         "structure": "independent", "n_records": 7},
         {"method": "k-pram"},
         {"method": "k-pram", "k": 40, "every": "average"},
         {"method": "k-pram", "width": 7, "noise": "permutation"},
@@ -779,17 +784,66 @@ def test_large_columns_are_refused_in_the_same_words(spoil, more, records):
         ("dp-um", {"isotonic": True}, "isotonic regression", "leave it out"),
         ("dp-um", {"shuffle": True, "keep": ()}, "a secret order", "leave the shuffle out"),
         ("ranking", {"attributes": None, "bounds": None}, "the choice of attributes", "name them"),
-        ("dp-um", {"attributes": ["SEX"], "bounds": None, "resolution": None,
-                   "categories": {"SEX": mv.ordered("f", "m")}}, "column 'SEX'", "whole numbers"),
+        ("pram", {"attributes": ["KIND"], "bounds": None, "resolution": None},
+         "column 'KIND'", "whole numbers"),
     ],
 )  # fmt: skip
 @pytest.mark.usefixtures("in_parts")
 def test_what_needs_a_whole_column_is_refused(method, more, because, instead):
     """By name, with the figures, and with what would do."""
+    table = people(90).with_columns(KIND=pl.col("SEX").cast(pl.Enum(["f", "m"])))
     with pytest.raises(mv.DataError, match=r"work on one column of 90 records takes") as refused:
-        mv.protect(people(90), **asked(method, **more), engine="disk")
+        mv.protect(table, **asked(method, **more), engine="disk")
     assert because in refused.value.rule
     assert instead in refused.value.remedy
+
+
+LISTS = {"SEX": ["f", "m"], "PLACE": mv.ordered("by the sea", "in the hills", "a town")}
+
+
+@pytest.mark.parametrize(
+    ("method", "more"),
+    [
+        ("pram", {}),
+        ("pram", {"missing": "protect"}),
+        ("pram", {"missing": "protect", "missing_reasons": True,
+                  "missing_codes": {"SEX": ["?"], "PLACE": ["-"]}}),
+        ("dp-synthetic", {"epsilon": 30, "missing": "protect", "missing_codes": {"SEX": ["?"]}}),
+        ("dp-synthetic", {"epsilon": 30, "missing": "protect", "target": "SEX",
+                          "missing_codes": {"SEX": ["?"]}}),
+        ("dp-um", {"attributes": ["PLACE"], "categories": {"PLACE": LISTS["PLACE"]}}),
+        ("k-noise", {"attributes": ["PLACE"], "categories": {"PLACE": LISTS["PLACE"]}}),
+        ("k-pram", {"attributes": ["PLACE"], "categories": {"PLACE": LISTS["PLACE"]}}),
+        ("pram", {"attributes": ["SEX"], "categories": {"SEX": ["f", "x"]}}),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+@pytest.mark.usefixtures("in_parts")
+def test_large_columns_of_text_are_released_alike(method, more, suffix, tmp_path):
+    """Cells, guarantee, figures of how far words moved, and refusals of words in no list."""
+    table = people(90).with_columns(
+        PLACE=pl.Series(["by the sea", None, "in the hills", "a town", "a town"] * 18)
+    )
+    if "missing_codes" in more:
+        table = table.with_columns(
+            SEX=pl.when(pl.int_range(90) % 8 == 3).then(pl.lit("?")).otherwise("SEX"),
+            PLACE=pl.when(pl.int_range(90) % 9 == 4).then(pl.lit("-")).otherwise("PLACE"),
+        )
+    request = asked(method, **{"attributes": ["SEX", "PLACE"], "categories": LISTS,
+                               "linkage": False, "keep": (), **more})  # fmt: skip
+    del request["bounds"], request["resolution"]
+    path = tmp_path / f"people{suffix}"
+    table.write_parquet(path) if suffix == ".parquet" else table.write_csv(path)
+    found = []
+    for name, engine in (("whole", {}), ("parts", {"engine": "disk"})):
+        try:
+            found.append(protect_file(path, tmp_path / name, **request, **engine))
+        except mv.MicroveilError as error:
+            found.append(str(error))
+    if isinstance(found[0], str):
+        assert found[0] == found[1]
+    else:
+        same(*found)
 
 
 @pytest.mark.usefixtures("in_parts")

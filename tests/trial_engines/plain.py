@@ -275,7 +275,10 @@ class PlainEngine:
         return counts
 
     def generated(self, records, seed):
-        return records.drawn(seed, np.empty)
+        return records.drawn(seed, np.empty, self.joined_numbers)
+
+    def joined_numbers(self, n_records, made):
+        return made(slice(0, n_records))
 
     def held(self, column):
         return column.grid

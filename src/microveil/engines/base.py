@@ -221,9 +221,16 @@ class NewRecords(Protocol):
         ...
 
     def drawn(
-        self, seed: bytes, empty: Callable[[int, "np.dtype[Any] | type"], NDArray[Any]]
+        self,
+        seed: bytes,
+        empty: Callable[[int, "np.dtype[Any] | type"], NDArray[Any]],
+        whole: Callable[[int, Callable[[slice], Numbers]], Numbers],
     ) -> Mapping[str, Numbers]:
-        """Draw all of them: by name the columns to be released, of arrays that are made so."""
+        """Draw all of them: by name the columns to be released.
+
+        ``empty`` makes the arrays to be drawn into, ``whole`` a column of so many records, of all
+        at once or of some after others.
+        """
         ...
 
     def block(self, seed: bytes, number: int) -> Mapping[str, Numbers]:

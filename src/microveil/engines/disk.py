@@ -145,7 +145,7 @@ class DiskEngine(LocalEngine):
             values.write(done, own)
             done += len(own)
             self.scratch.relieve()
-        return sort_in_parts(values, done, self.scratch)
+        return sort_in_parts(values.read, done, self.scratch)
 
     def empty(self, n_records: int, dtype: "np.dtype[Any] | type") -> NDArray[Any]:
         """Take it of the disk, where there is room for all of it."""
@@ -239,6 +239,31 @@ class DiskEngine(LocalEngine):
         for piece in pieces(len(values)):
             yield values[piece]
             self.scratch.relieve()
+
+    def filled(
+        self, n_values: int, dtype: "np.dtype[Any]", parts: Iterable[tuple[int, NDArray[Any]]]
+    ) -> NDArray[Any]:
+        """Write them to the disk as they come, where memory does not hold the column."""
+        if self._holds(n_values):
+            return super().filled(n_values, dtype, parts)
+        filling = self.scratch.filling(n_values, dtype)
+        for start, values in parts:
+            filling.write(start, values)
+            self.scratch.relieve()
+        return filling.array()
+
+    def in_order(self, codes: Whole) -> Whole:
+        """Sort in parts where memory does not hold them."""
+        if self._holds(len(codes)):
+            return super().in_order(codes)
+        in_order: Whole = sort_in_parts(codes.__getitem__, len(codes), self.scratch, np.int64)
+        return in_order
+
+    def whole(self, n_records: int, made: Callable[[slice], Numbers]) -> Numbers:
+        """Make it piece by piece where memory does not hold it."""
+        if self._holds(n_records):
+            return super().whole(n_records, made)
+        return _joined(map(made, pieces(n_records)), n_records, self.scratch)
 
     def randomised(self, column: GridColumn, law: RecordLaw, source: RandomSource) -> Numbers:
         """Draw some records after others, by the words that a draw for all would take."""

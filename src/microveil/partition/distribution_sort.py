@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from microveil._kernels import distribution as kernel
 from microveil.partition.moving import Chunk, Records, slices
 from microveil.partition.ranking import rank_order
-from microveil.table.keeping import Filling, Room, pieces
+from microveil.table.keeping import Room, pieces
 from microveil.table.sorting import sort
 
 __all__ = ["group_in_parts", "rank_in_parts", "sort_in_parts"]
@@ -136,16 +136,18 @@ def _itself(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def sort_in_parts(
-    filling: Filling, n_values: int, room: Room, dtype: "np.dtype[Any] | type" = np.float64
+    made: Callable[[slice], NDArray[Any]],
+    n_values: int,
+    room: Room,
+    dtype: "np.dtype[Any] | type" = np.float64,
 ) -> NDArray[Any]:
     """Return values in ascending order, of a column that memory does not hold.
 
     Parameters
     ----------
-    filling : Filling
-        Finite numbers.
+    made : callable
+        Gives the finite numbers at some places, whenever it is asked for them.
     n_values : int
-        How many of them are to be sorted, the first ones.
     room : Room
         For what is as long as the column.
     dtype : {numpy.float64, numpy.int64}
@@ -158,15 +160,14 @@ def sort_in_parts(
     Examples
     --------
     >>> from microveil.table.keeping import IN_MEMORY
-    >>> filling = IN_MEMORY.filling(3, np.float64)
-    >>> filling.write(0, np.array([2.5, -0.5, 1.0]))
-    >>> sort_in_parts(filling, 3, IN_MEMORY)
+    >>> sort_in_parts(np.array([2.5, -0.5, 1.0]).__getitem__, 3, IN_MEMORY)
     array([-0.5,  1. ,  2.5])
     """
 
     def chunks() -> Iterator[Chunk]:
         for piece in pieces(n_values):
-            yield Chunk(filling.read(piece), None)
+            yield Chunk(made(piece), None)
+            room.relieve()
 
     in_order = Records(values=room.filling(n_values, dtype), positions=None)
     _order(chunks, in_order, slice(0, n_values), room, _itself)

@@ -155,11 +155,7 @@ def _sizes(in_order: Whole, cuts: _Cuts, room: Room) -> Whole:
 
 def _in_order(values: Whole, room: Room) -> Reals:
     """Put the values in order."""
-    filling = room.filling(len(values), np.float64)
-    for some in pieces(len(values)):
-        filling.write(some.start, values[some].astype(np.float64))
-        room.relieve()
-    return sort_in_parts(filling, len(values), room)
+    return sort_in_parts(lambda some: values[some].astype(np.float64), len(values), room)
 
 
 def _holding(in_order: Reals, k: int, most: int, room: Room) -> int:

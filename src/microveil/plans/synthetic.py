@@ -34,6 +34,8 @@ __all__ = ["CutsPlan", "LevelsPlan", "SyntheticPlan"]
 
 Units = NDArray[np.signedinteger[Any]]
 Scope = tuple[int, ...]
+# Makes a column of so many records, of all at once or of some after others.
+Whole = Callable[[int, Callable[[slice], Numbers]], Numbers]
 # Attributes of a table, and draws of a plan, have them in common.
 _weights = lru_cache(maxsize=64)(median_weights)
 
@@ -291,40 +293,57 @@ class _NewRecords:
     def n_blocks(self) -> int:
         return blocks_of(self.n_records)
 
-    def drawn(self, seed: bytes, empty: Callable[..., NDArray[Any]]) -> Mapping[str, Numbers]:
-        generator = np.random.Generator(np.random.PCG64(_whole(seed)))
-        return self._columns(drawn_values(self.drawing, self.n_records, generator, empty))
+    def drawn(
+        self, seed: bytes, empty: Callable[..., NDArray[Any]], whole: Whole
+    ) -> Mapping[str, Numbers]:
+        generator = np.random.Generator(np.random.PCG64(_number(seed)))
+        return self._columns(drawn_values(self.drawing, self.n_records, generator, empty), whole)
 
     def block(self, seed: bytes, number: int) -> Mapping[str, Numbers]:
-        generator = block_source(_whole(seed), number)
-        return self._columns(self.drawing.block(number, self.n_records, generator))
+        generator = block_source(_number(seed), number)
+        return self._columns(self.drawing.block(number, self.n_records, generator), _at_once)
 
-    def _columns(self, values: Iterable[tuple[Units, Mask | None]]) -> Mapping[str, Numbers]:
+    def _columns(
+        self, values: Iterable[tuple[Units, Mask | None]], whole: Whole
+    ) -> Mapping[str, Numbers]:
         attributes = (measured.attribute for measured in self.drawing.attributes)
         return _Columns(
             {
                 attribute.name: (attribute, units, missing)
                 for attribute, (units, missing) in zip(attributes, values, strict=True)
-            }
+            },
+            whole,
         )
 
 
-def _whole(seed: bytes) -> int:
+def _number(seed: bytes) -> int:
     return int.from_bytes(seed, "little")
+
+
+def _at_once(n_records: int, made: Callable[[slice], Numbers]) -> Numbers:
+    return made(slice(0, n_records))
 
 
 class _Columns(Mapping[str, Numbers]):
     """Drawn columns as numbers, each made when it is asked for: grid units may be far smaller."""
 
-    def __init__(self, drawn: Mapping[str, tuple[Attribute, Units, Mask | None]]) -> None:
-        self._drawn = drawn
+    def __init__(
+        self, drawn: Mapping[str, tuple[Attribute, Units, Mask | None]], whole: Whole
+    ) -> None:
+        self._drawn, self._whole = drawn, whole
 
     def __getitem__(self, name: str) -> Numbers:
         attribute, units, missing = self._drawn[name]
-        made = released_numbers(attribute, attribute.from_grid(units.astype(np.int64)), missing)
+
+        def made(records: slice) -> Numbers:
+            values = attribute.from_grid(units[records].astype(np.int64))
+            absent = None if missing is None else missing[records]
+            return released_numbers(attribute, values, absent)
+
+        numbers = self._whole(len(units), made)
         # Where being without a value is protected, no type may show that some record was.
         hidden = missing is not None and attribute.resolution.denominator == 1
-        return replace(made, nullable=True) if hidden else made
+        return replace(numbers, nullable=True) if hidden else numbers
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._drawn)
