@@ -27,6 +27,7 @@ from microveil.engines.disk import DiskEngine
 from microveil.engines.local import LocalEngine
 from microveil.files import csv_format, parquet_format, structure
 from microveil.files.reading import open_file
+from microveil.mechanism import exponential
 from microveil.partition import distribution_sort
 from microveil.release.settling import plan_settled, settle_asked
 from microveil.table import keeping, pages
@@ -683,6 +684,7 @@ def in_parts(monkeypatch):
     monkeypatch.setattr(distribution_sort, "AT_ONCE", 4)
     monkeypatch.setattr(disk, "LOOKED_AT", 1 << 50)
     monkeypatch.setattr(disk, "IN_PARTS", 0)
+    monkeypatch.setattr(exponential, "HELD", 9)
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv"])

@@ -252,10 +252,10 @@ class DiskEngine(LocalEngine):
             self.scratch.relieve()
         return filling.array()
 
-    def in_order(self, codes: Whole) -> Whole:
+    def codes_in_order(self, codes: Whole) -> Whole:
         """Sort in parts where memory does not hold them."""
         if self._holds(len(codes)):
-            return super().in_order(codes)
+            return super().codes_in_order(codes)
         in_order: Whole = sort_in_parts(codes.__getitem__, len(codes), self.scratch, np.int64)
         return in_order
 

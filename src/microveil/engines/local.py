@@ -338,7 +338,7 @@ class LocalEngine:
                 yield present.start, candidates.codes(grid.values[present], words)
 
         codes = self.filled(grid.n_present, np.dtype(np.int64), parts())
-        return LocalCodes(codes=codes, in_order=self.in_order(codes))
+        return LocalCodes(codes=codes, in_order=self.codes_in_order(codes))
 
     def filled(
         self, n_values: int, dtype: "np.dtype[Any]", parts: Iterable[tuple[int, NDArray[Any]]]
@@ -349,7 +349,7 @@ class LocalEngine:
             array[start : start + len(values)] = values
         return array
 
-    def in_order(self, codes: Whole) -> Whole:
+    def codes_in_order(self, codes: Whole) -> Whole:
         """Return codes in ascending order."""
         return sorted_values(codes)
 

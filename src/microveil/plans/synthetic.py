@@ -11,7 +11,11 @@ from numpy.typing import NDArray
 
 from microveil.engines.base import Binned, Column, Engine
 from microveil.mechanism.counts import CountNoise
-from microveil.mechanism.exponential import draw_weighted, median_weights
+from microveil.mechanism.exponential import (
+    draw_weighted,
+    median_weights,
+    median_weights_in_blocks,
+)
 from microveil.mechanism.noise import RandomSource
 from microveil.partition.quantiles import Candidates, Codes, recursive_medians
 from microveil.plans.base import Mask, common_figures, released_numbers
@@ -38,6 +42,7 @@ Scope = tuple[int, ...]
 Whole = Callable[[int, Callable[[slice], Numbers]], Numbers]
 # Attributes of a table, and draws of a plan, have them in common.
 _weights = lru_cache(maxsize=64)(median_weights)
+_weights_in_blocks = lru_cache(maxsize=16)(median_weights_in_blocks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,10 +134,12 @@ class CutsPlan(_AttributePlan):
     def measured(self, engine: Engine, source: RandomSource) -> tuple[CutsMeasured, Codes]:
         """Draw the cuts; return the codes too, whose jitter stays secret."""
         codes = engine.coded(self.column, self.candidates, source.spawn(1)[0])
+        in_parts = engine.in_process and not engine.holds_records(self.column)
+        weights = _weights_in_blocks if in_parts else _weights
         cuts = recursive_medians(
             codes,
             self.candidates,
-            [_weights(rate, self.n_records) for rate in self.rates],
+            [weights(rate, self.n_records) for rate in self.rates],
             partial(draw_weighted, source=source),
             source.integer_below,
         )
