@@ -258,6 +258,7 @@ def test_engines_are_asked_for_counts_alone():
     holding = {
         "kept",
         "holds_records",
+        "in_process",
         "side_by_side",
         "empty",
         "filled",

@@ -42,7 +42,6 @@ Scope = tuple[int, ...]
 Whole = Callable[[int, Callable[[slice], Numbers]], Numbers]
 # Attributes of a table, and draws of a plan, have them in common.
 _weights = lru_cache(maxsize=64)(median_weights)
-_weights_in_blocks = lru_cache(maxsize=16)(median_weights_in_blocks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +134,8 @@ class CutsPlan(_AttributePlan):
         """Draw the cuts; return the codes too, whose jitter stays secret."""
         codes = engine.coded(self.column, self.candidates, source.spawn(1)[0])
         in_parts = engine.in_process and not engine.holds_records(self.column)
-        weights = _weights_in_blocks if in_parts else _weights
+        # Where memory is short they are worked out again, and not kept beside what comes later.
+        weights = median_weights_in_blocks if in_parts else _weights
         cuts = recursive_medians(
             codes,
             self.candidates,
