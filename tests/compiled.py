@@ -103,19 +103,20 @@ def _in_parts(values) -> None:
     import numpy as np
 
     from microveil.partition import Partition, distribution_sort
+    from microveil.partition.moving import broadcast_in_parts
     from microveil.table.keeping import IN_MEMORY
 
     at_once, distribution_sort.AT_ONCE = distribution_sort.AT_ONCE, 8
     try:
         order, in_order = distribution_sort.rank_in_parts(values, IN_MEMORY)
-        filling = IN_MEMORY.filling(N, np.float64)
-        filling.write(0, in_order)
-        distribution_sort.sort_in_parts(filling, N, IN_MEMORY)
+        distribution_sort.sort_in_parts(in_order.__getitem__, N, IN_MEMORY, np.int64)
+        floats = in_order.astype(np.float64)
+        distribution_sort.sort_in_parts(floats.__getitem__, N, IN_MEMORY)
     finally:
         distribution_sort.AT_ONCE = at_once
     halves = Partition(order=order, sizes=np.array([N // 2, N - N // 2]), n_records=N)
     for dtype in (np.int64, np.float64):
-        distribution_sort.broadcast_in_parts(halves, np.array([1, 2], dtype=dtype), IN_MEMORY)
+        broadcast_in_parts(halves, np.array([1, 2], dtype=dtype), IN_MEMORY)
 
 
 def compile_kernels() -> None:

@@ -109,7 +109,11 @@ def figures(part):
     if isinstance(part, NoisePlan):
         found |= {"law": part.law, "delta": part.delta}
     if isinstance(part, IntervalPlan):
-        found |= {"labels": part.partition.labels.tolist(), "permute": part.permute}
+        found |= {
+            "labels": part.partition.labels.tolist(),
+            "permute": part.permute,
+            "in_order": part.grouped.in_order.tolist(),
+        }
     if isinstance(part, CategoryPlan | HistogramPlan):
         found |= {"labels": part.partition.labels.tolist(), "counts": part.counts.tolist()}
     if isinstance(part, CategoryPlan):

@@ -27,8 +27,8 @@ K, LARGE = 3, 100_000
 BOUNDS = {"AGE": (0, 120), "PAY": (0, 1000), "GAP": (0, 60)}
 # Of what is asked for, the steps that an engine has no way for: it must refuse them, and no more.
 RANKED = {"dp-um", "idp-ls", "idp-cbls", "idp-vector", "record-dp", "ranking"}
-EACH = {"laplace", "pram", "k-noise"}
-# Methods that draw for each record: in Spark by a key, so that cells are others.
+EACH = {"laplace", "pram", "k-noise", "k-pram", "dp-synthetic"}
+# Methods that draw for each record, or for nobody's: in Spark by a key, so that cells are others.
 BY_KEY = {"spark": {"laplace", "pram", "dp-synthetic"}}
 REFUSED = {
     "disk": set(),
@@ -229,6 +229,17 @@ def test_a_hundred_thousand_records_are_released_alike(carry_out, engine):
         {"method": "laplace"},
         {"method": "k-noise"},
         {"method": "k-noise", "noise": "gaussian", "k": None, "width": 3},
+        {"method": "k-pram", "attributes": ["PAY", "GAP"], "k": 50},
+        {"method": "k-pram", "noise": "permutation", "k": None, "width": 40},
+        {"method": "dp-synthetic", "attributes": ["AGE", "PAY", "GAP"], "missing": "protect"},
+        {
+            "method": "dp-synthetic",
+            "attributes": ["AGE", "PAY", "GAP"],
+            "target": "PAY",
+            "missing": "protect",
+            "delta": 1e-9,
+            "n_records": 70_001,
+        },
     ],
 )
 @pytest.mark.parametrize("engine", ["disk", "disk in parts"])

@@ -11,7 +11,12 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from microveil.mechanism import exponential
-from microveil.mechanism.exponential import draw_run, draw_weighted, median_weights
+from microveil.mechanism.exponential import (
+    draw_run,
+    draw_weighted,
+    median_weights,
+    median_weights_in_blocks,
+)
 from microveil.mechanism.noise import RandomSource
 from reference import exponential as plain
 
@@ -252,11 +257,33 @@ def test_weights_cut_off_at_a_floor_break_the_bound():
     assert round(math.log(loss), 2) == 0.94
 
 
-@given(st.lists(st.integers(0, 9), min_size=1, max_size=9).filter(any))
-def test_weighted_draws_are_exact(weights):
+@pytest.mark.parametrize("held", [1, 3, 1000])
+@given(weights=st.lists(st.integers(0, 9), min_size=1, max_size=9).filter(any))
+def test_weighted_draws_are_exact(held, weights):
     """Of all whole numbers below the total each index is drawn by as many as its weight."""
-    drawn = Counter(draw_weighted(weights, Next(number)) for number in range(sum(weights)))
+    with pytest.MonkeyPatch.context() as once:
+        once.setattr(exponential, "HELD", held)
+        drawn = Counter(draw_weighted(weights, Next(number)) for number in range(sum(weights)))
     assert [drawn[index] for index in range(len(weights))] == weights
+
+
+@pytest.mark.parametrize("held", [1, 2, 7, 4, 1000])
+@pytest.mark.parametrize("rate", [Fraction(1, 3), Fraction(5), Fraction(10**9)])
+def test_weights_that_are_not_held_are_those_of_a_list(held, rate, monkeypatch):
+    """All of them, some from either side, and each by itself; as often as they are asked for."""
+    due = median_weights(rate, 100)
+    monkeypatch.setattr(exponential, "HELD", held)
+    found = median_weights_in_blocks(rate, 100)
+    assert [*found] == [*found] == due
+    assert len(found) == len(due)
+    assert [found[place] for place in range(-len(due), len(due))] == due + due
+    for places in (slice(0, 0), slice(1, 50, 2), slice(None, None, 2), slice(4, -1)):
+        some = found[places]
+        assert [*some] == [*some] == due[places]
+        assert [*reversed(some)] == due[places][::-1]
+        assert len(some) == len(due[places])
+        assert [*some[1:]] == due[places][1:]
+        assert [some[place] for place in range(len(some))] == due[places]
 
 
 @given(st.lists(st.integers(0, 2**220), min_size=1, max_size=9).filter(any))

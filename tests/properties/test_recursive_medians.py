@@ -110,8 +110,11 @@ def test_a_node_weighs_each_candidate_by_the_records_below_it(codes, i, width, w
     if j - i < 2:
         assert runs is None
         return
-    found = {}
-    for run, weight in enumerate(runs.weights):
+    found, of_runs = {}, [*runs.weights]
+    with pytest.MonkeyPatch.context() as once:
+        once.setattr(quantiles, "BATCH", 2)
+        assert [*runs.weights] == of_runs  # again, and of two runs at a time
+    for run, weight in enumerate(of_runs):
         first, last = runs.borders[run : run + 2].tolist()
         assert weight % max(last - first, 1) == 0
         found |= dict.fromkeys(range(first + 1, last + 1), weight // max(last - first, 1))

@@ -255,7 +255,17 @@ def test_engines_are_asked_for_counts_alone():
 
     plan.synthetic.draw(RandomSource.seeded(1), Watched())
     # Those that only hold what others found, make room, or draw of what was measured.
-    assert asked - {"kept", "side_by_side", "empty", "generated", "_crossed"} == {
+    holding = {
+        "kept",
+        "holds_records",
+        "in_process",
+        "side_by_side",
+        "empty",
+        "filled",
+        "codes_in_order",
+        "whole",
+    }
+    assert asked - holding - {"generated", "_crossed"} == {
         "coded", "counts", "binned", "cross_counts",
     }  # fmt: skip
 

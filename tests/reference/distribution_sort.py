@@ -19,3 +19,11 @@ def broadcast(order, sizes, cells, n_records):
     given = {next(members): cell for size, cell in zip(sizes, cells, strict=True)
              for _ in range(size)}  # fmt: skip
     return [given.get(record, 0) for record in range(n_records)]
+
+
+def moved(values, moves):
+    """Values at other places: each move takes one from a place and puts it to another."""
+    out = list(values)
+    for source, target in moves:
+        out[target] = values[source]
+    return out

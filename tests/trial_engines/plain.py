@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from microveil.engines.base import ClusterSummary, Ranked
+from microveil.engines.base import ClusterSummary, Grouped, Ranked
 from microveil.engines.local import LocalEngine
 from microveil.errors import EngineError
 from microveil.partition import Partition
@@ -136,6 +136,9 @@ class PlainEngine:
     def perturbed(self, column, law, source):
         return LocalEngine().perturbed(column, law, source)
 
+    def drawn_within(self, grouped, source, *, permute):
+        return LocalEngine().drawn_within(grouped, source, permute=permute)
+
     def cluster_by_rank(self, column, k, *, widen=False):
         if widen:
             raise _refused("does not widen clusters", "exact_cells='allow'")
@@ -209,7 +212,9 @@ class PlainEngine:
 
     def cluster_by_interval(self, column, *, k, width, every):
         labels = intervals.labels(column.values, self._n_intervals(column, k, width, every))
-        return _listed(_members(labels), range(column.n_present), column.n_present)
+        found = _listed(_members(labels), range(column.n_present), column.n_present)
+        in_order = np.array([column.values[place] for place in found.order.tolist()])
+        return Grouped(partition=found, in_order=in_order)
 
     def _n_intervals(self, column, k, width, every):
         if width is not None:
@@ -270,7 +275,10 @@ class PlainEngine:
         return counts
 
     def generated(self, records, seed):
-        return records.drawn(seed, np.empty)
+        return records.drawn(seed, np.empty, self.joined_numbers)
+
+    def joined_numbers(self, n_records, made):
+        return made(slice(0, n_records))
 
     def held(self, column):
         return column.grid

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from microveil.partition import Partition, distribution_sort, rank_order
-from microveil.partition.distribution_sort import broadcast_in_parts, rank_in_parts, sort_in_parts
+from microveil.partition.distribution_sort import group_in_parts, rank_in_parts, sort_in_parts
+from microveil.partition.moving import broadcast_in_parts, moved_in_parts
 from microveil.table import keeping
 from microveil.table.keeping import IN_MEMORY, FillingInMemory
 from microveil.table.scratch import Scratch
@@ -73,16 +74,14 @@ def test_floats_come_in_order(kind, room):
     values = VALUES[kind](np.random.default_rng(1), 300) / 3
     filling = room.filling(310, np.float64)
     filling.write(0, values)
-    assert np.array_equal(sort_in_parts(filling, 300, room), np.sort(values))
+    assert np.array_equal(sort_in_parts(filling.read, 300, room), np.sort(values))
 
 
 @given(some.lists(some.floats(-1e150, 1e150), min_size=1, max_size=60))
 @settings(deadline=None)
 def test_any_floats_come_in_order(values):
     """However close, small or far apart."""
-    filling = IN_MEMORY.filling(len(values), np.float64)
-    filling.write(0, np.array(values))
-    found = sort_in_parts(filling, len(values), IN_MEMORY)
+    found = sort_in_parts(np.array(values).__getitem__, len(values), IN_MEMORY)
     assert found.tolist() == sorted(values)
 
 
@@ -129,14 +128,41 @@ def test_no_more_than_a_part_is_in_memory(kind, monkeypatch):
     order, _ = rank_in_parts(values, room)
     partition = Partition(order=order, sizes=np.array([997]), n_records=997)
     broadcast_in_parts(partition, np.array([4]), room)
+    group_in_parts(values, lambda some: some // 3, room)
+    sources = room.filling(997, order.dtype)
+    sources.write(0, np.full(997, 3))
+    moved_in_parts(values, sources, order, room)
     assert 0 < _Watched.most <= PIECE
     assert max(sorted_at_once, default=0) <= PIECE
+
+
+@pytest.mark.parametrize("kind", VALUES)
+@pytest.mark.parametrize("width", [1, 3, 1 << 40])
+def test_records_of_one_key_stay_as_they_come(kind, width, room):
+    """By the number of a range of values, however many are in one."""
+    values = VALUES[kind](np.random.default_rng(2), 997).astype(np.int64)
+    order, in_order = group_in_parts(values, lambda some: some // width, room)
+    assert order.tolist() == np.argsort(values // width, kind="stable").tolist()
+    assert in_order.tolist() == values[order].tolist()
+
+
+@pytest.mark.parametrize("n_values", [1, PIECE, PIECE + 1, 997])
+def test_values_are_moved_as_by_assignment(n_values, room):
+    """From any places, some asked for often, to each place once: whatever the pieces are."""
+    random = np.random.default_rng(n_values)
+    values, targets = random.integers(-9, 9, n_values), random.permutation(n_values)
+    for sources in (random.integers(0, n_values, n_values), np.full(n_values, n_values - 1)):
+        filling = room.filling(n_values, np.int64)
+        filling.write(0, sources)
+        found = moved_in_parts(values, filling, targets, room)
+        moves = zip(sources.tolist(), targets.tolist(), strict=True)
+        assert found.tolist() == oracle.moved(values.tolist(), moves)
 
 
 def test_there_are_no_more_than_64_ranges():
     """Also where every other value has one of its own."""
     for n_values in (100, 10_000):
         values = np.arange(n_values) // (n_values // 40)
-        chunk = distribution_sort._Chunk(values, None)
-        ranges = distribution_sort._Ranges.of(lambda: iter([chunk]), n_values)  # noqa: B023
+        chunk = distribution_sort.Chunk(values, None)
+        ranges = distribution_sort._Ranges.of(lambda: iter([chunk]), n_values, lambda keys: keys)  # noqa: B023
         assert 20 < len(ranges.starts) + 1 <= 64

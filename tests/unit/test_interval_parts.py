@@ -5,9 +5,10 @@ import pytest
 
 from microveil.errors import MicroveilError
 from microveil.partition import distribution_sort, interval_parts, intervals
-from microveil.partition.interval_parts import delta_in_parts
+from microveil.partition.interval_parts import delta_in_parts, intervals_in_parts
 from microveil.table import keeping
 from microveil.table.keeping import IN_MEMORY
+from reference import intervals as oracle
 
 VALUES = {
     "ties": lambda random, n: random.integers(0, 9, n),
@@ -38,6 +39,31 @@ def test_intervals_are_as_wide_as_those_of_the_column_at_once(kind, rule, n_reco
         said = {"k": None, "width": None, "every": "group", **rule}
         expected = intervals(values, **said).delta
         assert delta_in_parts(values, IN_MEMORY, **said) == expected
+
+
+@pytest.mark.parametrize("kind", VALUES)
+@pytest.mark.parametrize("rule", [{"k": 1}, {"k": 3}, {"k": 40}, {"k": 2, "every": "average"},
+                         {"width": 17.5}, {"width": 1 << 30}])  # fmt: skip
+@pytest.mark.parametrize("n_records", [40, 41, 300])
+def test_records_are_those_of_the_intervals_of_the_column_at_once(kind, rule, n_records):
+    """Of each interval that has some, as they come; with their values."""
+    for seed in range(4):
+        values = VALUES[kind](np.random.default_rng(seed), n_records).astype(np.int64)
+        said = {"k": None, "width": None, "every": "group", **rule}
+        expected = intervals(values, **said)
+        found, in_order = intervals_in_parts(values, IN_MEMORY, **said)
+        assert found.sizes.tolist() == expected.sizes[expected.sizes > 0].tolist()
+        assert found.order.tolist() == np.argsort(expected.labels, kind="stable").tolist()
+        assert in_order.tolist() == values[found.order].tolist()
+
+
+@pytest.mark.parametrize("kind", ["ties", "even"])
+def test_intervals_hold_what_exact_arithmetic_says(kind):
+    """Labels are those of fractions, where float64 rounds no edge past a value."""
+    values = VALUES[kind](np.random.default_rng(5), 64).astype(np.int64)
+    found, _ = intervals_in_parts(values, IN_MEMORY, k=4, width=None, every="group")
+    n_intervals = oracle.most_intervals(values.tolist(), 4)
+    assert found.sizes.tolist() == oracle.sizes(values.tolist(), n_intervals)
 
 
 @pytest.mark.parametrize("said", [{"k": 50, "width": None}, {"k": None, "width": 1e-9}])

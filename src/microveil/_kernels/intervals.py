@@ -21,6 +21,13 @@ def _label(value, lowest, spread, n_intervals):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
+def labels(values, lowest, spread, n_intervals, out):
+    """Write the interval of each value: the last that starts at or below it."""
+    for i in range(values.shape[0]):
+        out[i] = _label(float(values[i]), lowest, spread, n_intervals)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
 def least_gap(lowest, spread, n_intervals):
     """Return how far apart two values are at least that have an interval between them.
 

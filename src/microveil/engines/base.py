@@ -31,6 +31,7 @@ __all__ = [
     "Column",
     "Engine",
     "GridRules",
+    "Grouped",
     "NewRecords",
     "Ranked",
     "RecordLaw",
@@ -148,6 +149,21 @@ class Ranked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Grouped:
+    """A partition of the records that have a value, and these values, as a plan keeps them.
+
+    Attributes
+    ----------
+    partition : Partition
+    in_order : int64 array (n_present,)
+        Cluster after cluster, those of each in the order of its members.
+    """
+
+    partition: Partition
+    in_order: Whole
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GridRules:
     """What a column is held against as it is put on its grid, see `table.on_grid`.
 
@@ -205,9 +221,16 @@ class NewRecords(Protocol):
         ...
 
     def drawn(
-        self, seed: bytes, empty: Callable[[int, "np.dtype[Any] | type"], NDArray[Any]]
+        self,
+        seed: bytes,
+        empty: Callable[[int, "np.dtype[Any] | type"], NDArray[Any]],
+        whole: Callable[[int, Callable[[slice], Numbers]], Numbers],
     ) -> Mapping[str, Numbers]:
-        """Draw all of them: by name the columns to be released, of arrays that are made so."""
+        """Draw all of them: by name the columns to be released.
+
+        ``empty`` makes the arrays to be drawn into, ``whole`` a column of so many records, of all
+        at once or of some after others.
+        """
         ...
 
     def block(self, seed: bytes, number: int) -> Mapping[str, Numbers]:
@@ -388,8 +411,8 @@ class Engine(Protocol):
 
     def cluster_by_interval(
         self, column: Column, *, k: int | None, width: float | None, every: str
-    ) -> Partition:
-        """Intervals that hold records as clusters, ascending, as a plan keeps them."""
+    ) -> Grouped:
+        """Intervals that hold records as clusters, ascending, members of each by position."""
         ...
 
     def moments(self, column: Column, clusters: Clusters) -> tuple[Whole, NDArray[np.float64]]:
@@ -476,6 +499,10 @@ class Engine(Protocol):
 
     def perturbed(self, column: GridColumn, law: ValueLaw, source: RandomSource) -> Numbers:
         """Draw every value's cell of a column that is held, by the words of one stream."""
+        ...
+
+    def drawn_within(self, grouped: Grouped, source: RandomSource, *, permute: bool) -> Whole:
+        """Give every record a value of its cluster, drawn with replacement or permuted."""
         ...
 
     def broadcast(self, partition: Partition, values: Cells) -> Cells:

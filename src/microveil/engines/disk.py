@@ -1,7 +1,8 @@
 """The engine of one machine whose memory is smaller than the table: the local one, on the disk."""
 
+import ctypes
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -14,6 +15,8 @@ from microveil.engines.base import (
     ClusterSummary,
     Column,
     GridRules,
+    Grouped,
+    NewRecords,
     Ranked,
     RecordLaw,
     ValueLaw,
@@ -24,19 +27,17 @@ from microveil.engines.local import LocalEngine, summarised, unsummarised
 from microveil.errors import EngineError
 from microveil.mechanism.keyed import InParts
 from microveil.mechanism.noise import RandomSource
+from microveil.mechanism.within_clusters import drawn_within_in_parts
 from microveil.partition import Partition, ranking_sizes
-from microveil.partition.distribution_sort import (
-    broadcast_in_parts,
-    rank_in_parts,
-    sort_in_parts,
-)
-from microveil.partition.interval_parts import delta_in_parts
+from microveil.partition.distribution_sort import rank_in_parts, sort_in_parts
+from microveil.partition.interval_parts import delta_in_parts, intervals_in_parts
+from microveil.partition.moving import broadcast_in_parts
 from microveil.schema import Attribute, Cells
 from microveil.table import GridColumn, Numbers, Table, keeping, numbers_of_attribute
 from microveil.table.gridding import on_grid_in_pieces
 from microveil.table.keeping import Filling, Room, pieces
 from microveil.table.memory import TOGETHER, allowed_memory, to_protect
-from microveil.table.pages import PART
+from microveil.table.pages import PART, can_be_watched
 from microveil.table.scratch import Scratch
 from microveil.table.threads import in_threads
 
@@ -88,7 +89,10 @@ class DiskEngine(LocalEngine):
 
     def holds_records(self, column: Column) -> bool:
         """Forecast what a plan of each record by itself takes."""
-        return not self._goes_in_parts(column.n_present, as_clusters(column.n_present))
+        return self._holds(column.n_present)
+
+    def _holds(self, n_values: int) -> bool:
+        return not self._goes_in_parts(n_values, as_clusters(n_values))
 
     @property
     def _pages(self) -> int:
@@ -143,7 +147,7 @@ class DiskEngine(LocalEngine):
             values.write(done, own)
             done += len(own)
             self.scratch.relieve()
-        return sort_in_parts(values, done, self.scratch)
+        return sort_in_parts(values.read, done, self.scratch)
 
     def empty(self, n_records: int, dtype: "np.dtype[Any] | type") -> NDArray[Any]:
         """Take it of the disk, where there is room for all of it."""
@@ -238,6 +242,37 @@ class DiskEngine(LocalEngine):
             yield values[piece]
             self.scratch.relieve()
 
+    def filled(
+        self, n_values: int, dtype: "np.dtype[Any]", parts: Iterable[tuple[int, NDArray[Any]]]
+    ) -> NDArray[Any]:
+        """Write them to the disk as they come, where memory does not hold the column."""
+        if self._holds(n_values):
+            return super().filled(n_values, dtype, parts)
+        filling = self.scratch.filling(n_values, dtype)
+        for start, values in parts:
+            filling.write(start, values)
+            self.scratch.relieve()
+        return filling.array()
+
+    def codes_in_order(self, codes: Whole) -> Whole:
+        """Sort in parts where memory does not hold them."""
+        if self._holds(len(codes)):
+            return super().codes_in_order(codes)
+        in_order: Whole = sort_in_parts(codes.__getitem__, len(codes), self.scratch, np.int64)
+        return in_order
+
+    def generated(self, records: NewRecords, seed: bytes) -> Mapping[str, Numbers]:
+        """Draw blocks side by side onto the disk, and give back what their threads took."""
+        drawn = super().generated(records, seed)
+        _give_back()
+        return drawn
+
+    def whole(self, n_records: int, made: Callable[[slice], Numbers]) -> Numbers:
+        """Make it piece by piece where memory does not hold it."""
+        if self._holds(n_records):
+            return super().whole(n_records, made)
+        return _joined(map(made, pieces(n_records)), n_records, self.scratch)
+
     def randomised(self, column: GridColumn, law: RecordLaw, source: RandomSource) -> Numbers:
         """Draw some records after others, by the words that a draw for all would take."""
         return self._drawn(column, law, source)
@@ -262,6 +297,25 @@ class DiskEngine(LocalEngine):
             return super().interval_delta(column, k=k, width=width, every=every)
         values = local_column(column).grid.values
         return delta_in_parts(values, self.scratch, k=k, width=width, every=every)
+
+    def cluster_by_interval(
+        self, column: Column, *, k: int | None, width: float | None, every: str
+    ) -> Grouped:
+        """Sort by interval in parts where memory does not hold the column; they are the same."""
+        if self.holds_records(column):
+            return super().cluster_by_interval(column, k=k, width=width, every=every)
+        values = local_column(column).grid.values
+        partition, in_order = intervals_in_parts(
+            values, self.scratch, k=k, width=width, every=every
+        )
+        return Grouped(partition=partition, in_order=in_order)
+
+    def drawn_within(self, grouped: Grouped, source: RandomSource, *, permute: bool) -> Whole:
+        """Fetch values range by range, where memory does not hold the column, by the same words."""
+        in_order, partition = grouped.in_order, grouped.partition
+        if self._holds(len(in_order)):
+            return super().drawn_within(grouped, source, permute=permute)
+        return drawn_within_in_parts(in_order, partition, source, self.scratch, permute=permute)
 
     def in_table(self, column: Column, clusters: Clusters) -> Partition:
         """Renumber the records where some have no value, unless that was done."""
@@ -290,6 +344,14 @@ class DiskEngine(LocalEngine):
                 "smaller blocks (--block), or allow more (--memory)",
             )
         return super().cluster_jointly(name, columns, k, with_missing=with_missing)
+
+
+def _give_back() -> None:
+    """Give memory back that the C library holds for the next small arrays."""
+    if can_be_watched():
+        library = ctypes.CDLL(None)
+        if hasattr(library, "malloc_trim"):
+            library.malloc_trim(0)
 
 
 def _records_in_parts(column: GridColumn, n_records: int) -> Iterator[GridColumn]:

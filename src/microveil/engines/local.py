@@ -1,7 +1,7 @@
 """The engine of one machine: numpy arrays and compiled kernels."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -17,6 +17,7 @@ from microveil.engines.base import (
     ClusterSummary,
     Column,
     GridRules,
+    Grouped,
     NewRecords,
     Ranked,
     RecordLaw,
@@ -36,6 +37,7 @@ from microveil.engines.handles import (
 from microveil.mechanism.joint_shifts import JointShifts, joint_shifts
 from microveil.mechanism.keyed import InOneStream
 from microveil.mechanism.noise import RandomSource
+from microveil.mechanism.within_clusters import drawn_within
 from microveil.partition import (
     Intervals,
     Partition,
@@ -53,6 +55,7 @@ from microveil.partition.quantiles import Candidates, Codes
 from microveil.schema import Attribute, Cells
 from microveil.synthesis.axes import Axis
 from microveil.table import GridColumn, Numbers, Table, numbers_of_attribute, on_grid, spread
+from microveil.table.keeping import pieces
 from microveil.table.sorting import sort, sorted_values
 from microveil.table.threads import in_threads
 from microveil.utility.error_floor import SensitivityRule
@@ -260,11 +263,15 @@ class LocalEngine:
 
     def cluster_by_interval(
         self, column: Column, *, k: int | None, width: float | None, every: str
-    ) -> Partition:
+    ) -> Grouped:
         """Sort and cut, then sort by interval: O(n log n)."""
         found = _intervals(column, k, width, every)
         order = np.argsort(found.labels, kind="stable")
-        return Partition(order=order, sizes=found.sizes[found.sizes > 0], n_records=len(order))
+        sizes = found.sizes[found.sizes > 0]
+        return Grouped(
+            partition=Partition(order=order, sizes=sizes, n_records=len(order)),
+            in_order=local_column(column).grid.values[order],
+        )
 
     def moments(self, column: Column, clusters: Clusters) -> tuple[Whole, NDArray[np.float64]]:
         """Gather and add: O(n)."""
@@ -321,35 +328,57 @@ class LocalEngine:
     def coded(self, column: Column, candidates: Candidates, source: RandomSource) -> "LocalCodes":
         """Sort the codes: O(n log n), two columns of memory."""
         grid = local_column(column).grid
-        codes, done = np.empty(grid.n_present, dtype=np.int64), 0
-        for records in _batches(grid.n_present + grid.n_missing):
-            # A word for each record of the table: that one has no value moves no other's jitter.
-            words = source.words(records.stop - records.start)
-            if grid.missing is not None:
-                words = words[~grid.missing[records]]
-            batch = slice(done, done + len(words))
-            codes[batch] = candidates.codes(grid.values[batch], words)
-            done = batch.stop
-        return LocalCodes(codes=codes, in_order=sorted_values(codes))
+
+        def parts() -> Iterator[tuple[int, Whole]]:
+            for records, present, missing in _present_in_batches(grid):
+                # A word for each record of the table: that one has no value moves no other's
+                # jitter.
+                words = source.words(records.stop - records.start)
+                if missing is not None:
+                    words = words[~missing]
+                yield present.start, candidates.codes(grid.values[present], words)
+
+        codes = self.filled(grid.n_present, np.dtype(np.int64), parts())
+        return LocalCodes(codes=codes, in_order=self.codes_in_order(codes))
+
+    def filled(
+        self, n_values: int, dtype: "np.dtype[Any]", parts: Iterable[tuple[int, NDArray[Any]]]
+    ) -> NDArray[Any]:
+        """Make an array of parts, each with its first place: together they are all of it."""
+        array = np.empty(n_values, dtype)
+        for start, values in parts:
+            array[start : start + len(values)] = values
+        return array
+
+    def codes_in_order(self, codes: Whole) -> Whole:
+        """Return codes in ascending order."""
+        return sorted_values(codes)
 
     def binned(self, column: Column, axis: Axis, codes: Codes | None) -> "LocalBins":
         """Look each record up: O(n), a byte or two for each."""
         grid = local_column(column).grid
         lower, _ = grid.attribute.grid_bounds or (0, 0)
-        present = np.empty(grid.n_present, dtype=np.min_scalar_type(axis.n_bins - 1))
-        for batch in _batches(grid.n_present):
+
+        def found(batch: slice) -> NDArray[np.integer]:
             if axis.groups is None:
                 assert isinstance(codes, LocalCodes)  # noqa: S101 -- handles stay with their engine
                 assert axis.edges is not None  # noqa: S101 -- an axis has edges or groups
-                present[batch] = np.searchsorted(axis.edges, codes.codes[batch], side="right")
-            else:
-                units = np.subtract(grid.values[batch], lower, dtype=np.int64)
-                present[batch] = axis.groups[units]
-        if grid.missing is None:
-            return LocalBins(bins=present, n_bins=axis.n_bins)
-        absent = axis.n_bins - 1 if axis.groups is None else int(axis.groups[-1])
-        bins = np.full(len(grid.missing), absent, dtype=present.dtype)
-        bins[~grid.missing] = present
+                return np.searchsorted(axis.edges, codes.codes[batch], side="right")
+            units = np.subtract(grid.values[batch], lower, dtype=np.int64)
+            return np.asarray(axis.groups[units])
+
+        def parts() -> Iterator[tuple[int, NDArray[np.integer]]]:
+            absent = axis.n_bins - 1 if axis.groups is None else int(axis.groups[-1])
+            for records, present, missing in _present_in_batches(grid):
+                own = found(present)
+                if missing is not None:
+                    all_own = np.full(len(missing), absent, dtype=own.dtype)
+                    all_own[~missing] = own
+                    own = all_own
+                yield records.start, own
+
+        n_records = grid.n_present if grid.missing is None else len(grid.missing)
+        bins = self.filled(n_records, np.min_scalar_type(axis.n_bins - 1), parts())
         return LocalBins(bins=bins, n_bins=axis.n_bins)
 
     def cross_counts(
@@ -361,16 +390,21 @@ class LocalEngine:
     def _crossed(self, binned: Sequence[Binned]) -> Whole:
         *first, last = [local_bins(handle) for handle in binned]
         sizes = [handle.n_bins for handle in (*first, last)]
-        joint: NDArray[np.integer] = first[0].bins
-        for handle in first[1:]:
-            joint = joint.astype(np.uint32) * np.uint32(handle.n_bins) + handle.bins
         counts = np.zeros((math.prod(sizes[:-1]), sizes[-1]), dtype=np.int64)
-        counting.cross_counts(joint, last.bins, counts)
+        for records in pieces(len(last.bins)):
+            joint: NDArray[np.integer] = first[0].bins[records]
+            for handle in first[1:]:
+                joint = joint.astype(np.uint32) * np.uint32(handle.n_bins) + handle.bins[records]
+            counting.cross_counts(joint, last.bins[records], counts)
         return counts.reshape(sizes)
 
     def generated(self, records: NewRecords, seed: bytes) -> Mapping[str, Numbers]:
         """Draw blocks side by side, into arrays of this process or of the disk."""
-        return records.drawn(seed, self.empty)
+        return records.drawn(seed, self.empty, self.whole)
+
+    def whole(self, n_records: int, made: Callable[[slice], Numbers]) -> Numbers:
+        """Make all of a column at once."""
+        return made(slice(0, n_records))
 
     def held(self, column: Column) -> GridColumn:
         """Return the column itself."""
@@ -397,6 +431,10 @@ class LocalEngine:
         """Draw them all at once."""
         return law.drawn(column, InOneStream(source))
 
+    def drawn_within(self, grouped: Grouped, source: RandomSource, *, permute: bool) -> Whole:
+        """Draw them all from one stream."""
+        return drawn_within(grouped.in_order, grouped.partition, source, permute=permute)
+
     def broadcast(self, partition: Partition, values: Cells) -> Cells:
         """Scatter: O(n), one column of memory."""
         members = len(partition.order)
@@ -406,10 +444,22 @@ class LocalEngine:
         return out
 
 
-def _batches(count: int) -> Iterator[slice]:
-    """Cut records into runs whose temporaries stay far below a column."""
+def _present_in_batches(
+    grid: GridColumn,
+) -> Iterator[tuple[slice, slice, NDArray[np.bool_] | None]]:
+    """Yield some records after others, the places of their values, and which of them have none.
+
+    So few that temporaries stay far below a column.
+    """
+    done, count = 0, grid.n_present if grid.missing is None else len(grid.missing)
     for start in range(0, count, BATCH):
-        yield slice(start, min(start + BATCH, count))
+        records, missing = slice(start, min(start + BATCH, count)), None
+        end = done + records.stop - start
+        if grid.missing is not None:
+            missing = grid.missing[records]
+            end -= int(missing.sum())
+        yield records, slice(done, end), missing
+        done = end
 
 
 def _intervals(column: Column, k: int | None, width: float | None, every: str) -> Intervals:

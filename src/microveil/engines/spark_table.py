@@ -280,6 +280,10 @@ class SparkTable(Elsewhere):
         """Whether a column's type alone says that it holds numbers, yes and no, or dates."""
         return self.kind(name).is_numeric
 
+    def is_text(self, name: str) -> bool:
+        """Whether a column's type alone says that it holds text, and lists none."""
+        return not self.kind(name).is_numeric
+
     def part(self, records: slice) -> Table:
         """Refuse: records have no positions."""
         del records

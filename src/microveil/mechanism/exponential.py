@@ -9,12 +9,13 @@ which `draw_weighted` draws by. Proofs: docs/noise.md.
 import itertools
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from typing import overload
 
 from microveil.mechanism.noise import RandomSource
 
-__all__ = ["draw_run", "draw_weighted", "median_weights"]
+__all__ = ["draw_run", "draw_weighted", "median_weights", "median_weights_in_blocks"]
 
 # Random bits of the first attempt at a draw. Of a thousand runs it leaves fewer than one in
 # 2**100 undecided.
@@ -24,6 +25,8 @@ TOP_BITS, RATIO_BITS = 160, 64
 # Places of the exponential that the ratio is made of: so many that it is rounded up no further
 # than due.
 RATIO_PLACES = 128
+# So many weights are at hand at a time where memory does not hold them all.
+HELD = 1 << 16
 # By how many units an exponential may be off: see `_exponential`.
 SLACK = 2
 
@@ -130,29 +133,129 @@ def median_weights(rate: Fraction, count: int) -> list[int]:
     >>> len(weights), [weight >> 150 for weight in weights[:4]], weights[-3:]
     (223, [1024, 621, 376, 228], [4, 3, 2])
     """
+    return list(_falling(_ratio(rate), 1 << TOP_BITS, count + 1))
+
+
+def median_weights_in_blocks(rate: Fraction, count: int) -> Sequence[int]:
+    """Return what `median_weights` does, some of it at hand at a time where it is long.
+
+    Parameters
+    ----------
+    rate, count
+        See `median_weights`.
+
+    Returns
+    -------
+    sequence of int
+        A list of `HELD` weights at most; else of every so many one is held, and the others are
+        worked out again whenever they are asked for. A slice of it holds none.
+
+    Examples
+    --------
+    >>> len(median_weights_in_blocks(Fraction(1, 1000), 10**6))
+    207761
+    """
+    ratio = _ratio(rate)
+    falling = _falling(ratio, 1 << TOP_BITS, count + 1)
+    weights = list(itertools.islice(falling, HELD))
+    following = next(falling, None)
+    if following is None:
+        return weights
+    tops, length = [weights[0], following], HELD + 1
+    for number, weight in enumerate(falling, 1):
+        if number % HELD == 0:
+            tops.append(weight)
+        length += 1
+    return _LongWeights(ratio, tops, length)
+
+
+def _ratio(rate: Fraction) -> int:
+    """Return 2**64 exp(-rate/2), rounded up."""
     if rate < 0:
         raise ValueError("rate must be at least 0")
     found = _exponential(rate.numerator, 2 * rate.denominator, RATIO_PLACES)
     # At most 1, as the exponential is: weights must not rise.
-    ratio = min(-(-(found + SLACK) >> (RATIO_PLACES - RATIO_BITS)), 1 << RATIO_BITS)
-    weight = 1 << TOP_BITS
-    weights = [weight]
-    for _ in range(count):
+    return min(-(-(found + SLACK) >> (RATIO_PLACES - RATIO_BITS)), 1 << RATIO_BITS)
+
+
+def _falling(ratio: int, weight: int, most: int) -> Iterator[int]:
+    """Yield weights from one on, so many at most, until they become constant."""
+    for _ in range(most):
+        yield weight
         following = -((-weight * ratio) >> RATIO_BITS)
         if following == weight:
-            break
-        weights.append(following)
+            return
         weight = following
-    return weights
 
 
-def draw_weighted(weights: Sequence[int], source: RandomSource) -> int:
+class _LongWeights(Sequence[int]):
+    """Weights of which every `HELD`-th is held; a slice is a sequence that holds none."""
+
+    def __init__(self, ratio: int, tops: list[int], length: int) -> None:
+        self._ratio, self._tops, self._length = ratio, tops, length
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, place: int) -> int: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[int]: ...
+    def __getitem__(self, place: int | slice) -> int | Sequence[int]:
+        found = range(self._length)[place]
+        if isinstance(found, range):
+            return _SomeWeights(self, found)
+        return next(self.at(range(found, found + 1)))
+
+    def __iter__(self) -> Iterator[int]:
+        return self.at(range(self._length))
+
+    def at(self, places: range) -> Iterator[int]:
+        """Yield those at some places, of one block of them after another."""
+        done, step = 0, places.step
+        while done < len(places):
+            block, within = divmod(places[done], HELD)
+            left = HELD - 1 - within if step > 0 else within
+            own = places[done : done + 1 + left // abs(step)]
+            found = list(_falling(self._ratio, self._tops[block], HELD))
+            yield from map(found.__getitem__, range(within, within + len(own) * step, step))
+            done += len(own)
+
+
+class _SomeWeights(Sequence[int]):
+    """Some weights of many, found as they are asked for."""
+
+    def __init__(self, weights: _LongWeights, places: range) -> None:
+        self._weights, self._places = weights, places
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, place: int) -> int: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[int]: ...
+    def __getitem__(self, place: int | slice) -> int | Sequence[int]:
+        found = self._places[place]
+        return (
+            self._weights[found] if isinstance(found, int) else _SomeWeights(self._weights, found)
+        )
+
+    def __iter__(self) -> Iterator[int]:
+        return self._weights.at(self._places)
+
+    def __reversed__(self) -> Iterator[int]:
+        return self._weights.at(self._places[::-1])
+
+
+def draw_weighted(weights: Iterable[int], source: RandomSource) -> int:
     """Draw an index with probability proportional to its weight, exactly.
 
     Parameters
     ----------
-    weights : sequence of int (n,)
-        At least 0 and of any size, one of them above 0. A weight of 0 is never drawn.
+    weights : iterable of int (n,)
+        At least 0 and of any size, one of them above 0. A weight of 0 is never drawn. They are
+        gone through twice, and some are held at a time.
     source : RandomSource
 
     Returns
@@ -164,8 +267,12 @@ def draw_weighted(weights: Sequence[int], source: RandomSource) -> int:
     >>> draw_weighted([0, 2**200, 0], RandomSource.seeded(1))
     1
     """
-    cumulative = list(itertools.accumulate(weights))
-    return bisect_right(cumulative, source.integer_below(cumulative[-1]))
+    drawn, rest, done = source.integer_below(sum(weights)), iter(weights), 0
+    while True:
+        cumulative = list(itertools.accumulate(itertools.islice(rest, HELD)))
+        if drawn < cumulative[-1]:
+            return done + bisect_right(cumulative, drawn)
+        drawn, done = drawn - cumulative[-1], done + len(cumulative)
 
 
 def _cumulative_weights(

@@ -235,9 +235,9 @@ class Method:
         Whether isotonic regression applies.
     ranks_each : bool
         Whether clusters are runs of ranks of one attribute, unless another partition is chosen.
-    draws_each : bool
-        Whether every cell is drawn by its own value alone, and what is planned of a column is
-        counted or added up.
+    goes_in_parts : bool
+        Whether a column is planned and drawn some records after others, and what is planned of it
+        takes no memory for each cluster.
     may_be_exact : bool
         Whether its rule can call for no noise at all.
     takes_categories : bool
@@ -277,7 +277,7 @@ class Method:
     smallest_k: int = 1
     orders_clusters: bool = False
     ranks_each: bool = False
-    draws_each: bool = False
+    goes_in_parts: bool = False
     may_be_exact: bool = False
     takes_categories: bool = False
     takes_delta: bool = False

@@ -52,7 +52,7 @@ def k_pram(column: Column, choices: Choices, engine: Engine) -> IntervalPlan:
     return IntervalPlan(
         column=engine.held(column),
         share=None,
-        partition=engine.cluster_by_interval(column, **_rule(column, choices)),
+        grouped=engine.cluster_by_interval(column, **_rule(column, choices)),
         permute=choices[NOISE] == "permutation",
     )
 
@@ -264,7 +264,7 @@ METHODS = (
         deed="Each value was kept or replaced by another category, by chance.",
         randomness="other",
         plan=each(pram),
-        draws_each=True,
+        goes_in_parts=True,
         promise=_promise_pram,
         needs_k=False,
         takes_categories=True,
@@ -285,6 +285,7 @@ METHODS = (
         promise=_promise_nothing,
         needs_epsilon=False,
         needs_bounds=False,
+        goes_in_parts=True,
         memory=TOGETHER,
         arguments=(EVERY.of("group", "average"), WIDTH, NOISE.of("draw", "permutation")),
     ),
@@ -295,7 +296,7 @@ METHODS = (
         deed="Noise of the spread of an interval was added to each value.",
         randomness="other",
         plan=each(k_noise),
-        draws_each=True,
+        goes_in_parts=True,
         promise=_promise_nothing,
         needs_epsilon=False,
         needs_bounds=False,

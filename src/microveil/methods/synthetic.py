@@ -381,6 +381,7 @@ METHODS = (
         takes_delta=True,
         hides_missing=True,
         is_synthetic=True,
+        goes_in_parts=True,
         without_units=None,
         defaults={"outside": "clamp"},
         arguments=(TARGET, STRUCTURE.of("graph", "tree", "independent"), N_RECORDS),

@@ -1,11 +1,15 @@
 """The partition as a value: which records share a cluster."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Partition"]
+from microveil.table import keeping
+from microveil.table.keeping import pieces
+
+__all__ = ["Partition", "runs_of_clusters"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,3 +75,31 @@ class Partition:
         labels = np.full(self.n_records, -1, dtype=np.int64)
         labels[self.order] = np.repeat(np.arange(self.n_clusters), self.sizes)
         return labels
+
+
+def runs_of_clusters(sizes: NDArray[np.int64]) -> Iterator[tuple[slice, slice]]:
+    """Yield some clusters after others: which they are, and where their members stand.
+
+    They have `keeping.PIECE` members at most, or are one larger cluster.
+
+    Parameters
+    ----------
+    sizes : int64 array (n_clusters,)
+
+    Examples
+    --------
+    >>> [(run.start, run.stop) for run, _ in runs_of_clusters(np.array([3, keeping.PIECE, 1, 2]))]
+    [(0, 1), (1, 2), (2, 4)]
+    """
+    start = 0
+    for piece in pieces(len(sizes)):
+        own = sizes[piece]
+        ends = start + np.cumsum(own)
+        first = 0
+        while first < len(own):
+            begin = int(ends[first] - own[first])
+            end = int(np.searchsorted(ends, begin + keeping.PIECE, side="right"))
+            end = max(first + 1, end)
+            start = int(ends[end - 1])
+            yield slice(piece.start + first, piece.start + end), slice(begin, start)
+            first = end

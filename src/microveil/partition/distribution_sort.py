@@ -1,9 +1,10 @@
-"""Distribution sort: a column in order, and cells back to records, a part of them in memory.
+"""Distribution sort: a column in order, a part of it in memory.
 
 Values go to at most 64 ranges of values, whose borders come from a sample (on these only speed
-hangs), each range is sorted by itself, and all of them together are the column in order. Cells go
-back the same way: first to ranges of records, then to their places. What is as long as the column
-is read and written piece by piece, each range from its start on, wherever it is kept.
+hangs), each range is sorted by itself, and all of them together are the column in order. What is as
+long as the column is read and written piece by piece, each range from its start on, wherever it is
+kept. Records may be put in order by a key instead, which ascends as values do: those of one key
+then stay as they come.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,19 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil._kernels import distribution as kernel
-from microveil.partition.clusters import Partition
+from microveil.partition.moving import Chunk, Records, slices
 from microveil.partition.ranking import rank_order
-from microveil.schema import Cells
-from microveil.table import keeping
-from microveil.table.keeping import Filling, Room, pieces
+from microveil.table.keeping import Room, pieces
 from microveil.table.sorting import sort
 
-__all__ = ["broadcast_in_parts", "rank_in_parts", "sort_in_parts"]
+__all__ = ["group_in_parts", "rank_in_parts", "sort_in_parts"]
 
 Whole = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 # Gives records from first to last, some at a time, as often as it is called.
-Chunks = Callable[[], Iterator["_Chunk"]]
+Chunks = Callable[[], Iterator[Chunk]]
+# What records are put in order by, made of their values; it ascends as these do.
+Key = Callable[[NDArray[Any]], NDArray[Any]]
 # Records that are sorted at once.
 AT_ONCE = 1 << 20
 # Ranges that values are distributed to at once, and values of the sample that says where they end.
@@ -68,36 +69,89 @@ def rank_in_parts(
     n_records = len(values) if missing is None else len(missing)
     width = np.int32 if n_records < 1 << 31 else np.int64
 
-    def chunks() -> Iterator[_Chunk]:
+    def chunks() -> Iterator[Chunk]:
         start = 0
         for piece in pieces(n_records):
             positions = np.arange(piece.start, piece.stop, dtype=width)
             if missing is not None:
                 positions = positions[~missing[piece]]
             own = slice(start, start + len(positions))
-            yield _Chunk(values[own], positions)
+            yield Chunk(values[own], positions)
             start = own.stop
             room.relieve()
 
-    records = _Records(
-        values=room.filling(len(values), np.int64), positions=room.filling(len(values), width)
+    return _ranked(chunks, len(values), width, room, _itself)
+
+
+def group_in_parts(values: Whole, key: Key, room: Room) -> tuple[NDArray[np.integer], Whole]:
+    """Return the records in ascending order of a key, of a column that memory does not hold.
+
+    Parameters
+    ----------
+    values : int64 array (n_records,)
+    key : callable
+        Of some values an int64 array that ascends as they do.
+    room : Room
+        For what is as long as the column.
+
+    Returns
+    -------
+    (integer array, int64 array), both (n_records,)
+        Positions of the records, those of one key as they come; the values in that order.
+
+    Notes
+    -----
+    O(n log n) time; in memory 48 bytes for each of `AT_ONCE` records. However many have one key,
+    they are not sorted.
+
+    Examples
+    --------
+    >>> from microveil.table.keeping import IN_MEMORY
+    >>> group_in_parts(np.array([27, 15, 21, 12]), lambda ages: ages // 10, IN_MEMORY)
+    (array([1, 3, 0, 2], dtype=int32), array([15, 12, 27, 21]))
+    """
+    width = np.int32 if len(values) < 1 << 31 else np.int64
+
+    def chunks() -> Iterator[Chunk]:
+        for piece in pieces(len(values)):
+            yield Chunk(values[piece], np.arange(piece.start, piece.stop, dtype=width))
+            room.relieve()
+
+    return _ranked(chunks, len(values), width, room, key)
+
+
+def _ranked(
+    chunks: Chunks, n_values: int, width: "type[np.integer[Any]]", room: Room, key: Key
+) -> tuple[NDArray[np.integer], Whole]:
+    records = Records(
+        values=room.filling(n_values, np.int64), positions=room.filling(n_values, width)
     )
-    _order(chunks, records, slice(0, len(values)), room)
+    _order(chunks, records, slice(0, n_values), room, key)
     assert records.positions is not None  # noqa: S101 -- made above
     return records.positions.array(), records.values.array()
 
 
-def sort_in_parts(filling: Filling, n_values: int, room: Room) -> NDArray[np.float64]:
+def _itself(values: NDArray[Any]) -> NDArray[Any]:
+    return values
+
+
+def sort_in_parts(
+    made: Callable[[slice], NDArray[Any]],
+    n_values: int,
+    room: Room,
+    dtype: "np.dtype[Any] | type" = np.float64,
+) -> NDArray[Any]:
     """Return values in ascending order, of a column that memory does not hold.
 
     Parameters
     ----------
-    filling : Filling
-        Finite numbers, float64.
+    made : callable
+        Gives the finite numbers at some places, whenever it is asked for them.
     n_values : int
-        How many of them are to be sorted, the first ones.
     room : Room
         For what is as long as the column.
+    dtype : {numpy.float64, numpy.int64}
+        Of the numbers.
 
     Notes
     -----
@@ -106,173 +160,67 @@ def sort_in_parts(filling: Filling, n_values: int, room: Room) -> NDArray[np.flo
     Examples
     --------
     >>> from microveil.table.keeping import IN_MEMORY
-    >>> filling = IN_MEMORY.filling(3, np.float64)
-    >>> filling.write(0, np.array([2.5, -0.5, 1.0]))
-    >>> sort_in_parts(filling, 3, IN_MEMORY)
+    >>> sort_in_parts(np.array([2.5, -0.5, 1.0]).__getitem__, 3, IN_MEMORY)
     array([-0.5,  1. ,  2.5])
     """
 
-    def chunks() -> Iterator[_Chunk]:
+    def chunks() -> Iterator[Chunk]:
         for piece in pieces(n_values):
-            yield _Chunk(filling.read(piece), None)
+            yield Chunk(made(piece), None)
+            room.relieve()
 
-    in_order = _Records(values=room.filling(n_values, np.float64), positions=None)
-    _order(chunks, in_order, slice(0, n_values), room)
+    in_order = Records(values=room.filling(n_values, dtype), positions=None)
+    _order(chunks, in_order, slice(0, n_values), room, _itself)
     return in_order.values.array()
 
 
-def broadcast_in_parts(partition: Partition, cells: Cells, room: Room) -> Cells:
-    """Give each record of a table the cell of its cluster; 0 outside all clusters.
-
-    Parameters
-    ----------
-    partition : Partition
-    cells : int64 or float64 array (n_clusters,)
-    room : Room
-        For what is as long as the column.
-
-    Returns
-    -------
-    int64 or float64 array (n_records,)
-
-    Notes
-    -----
-    O(n) time; in memory 8 bytes for each cluster and 40 for each of `keeping.PIECE` records.
-
-    Examples
-    --------
-    >>> from microveil.table.keeping import IN_MEMORY
-    >>> order, sizes = np.array([2, 0, 3]), np.array([1, 2])
-    >>> clusters = Partition(order=order, sizes=sizes, n_records=4)
-    >>> broadcast_in_parts(clusters, np.array([5, 7]), IN_MEMORY)
-    array([7, 0, 5, 7])
-    """
-    order, ends, cells = partition.order, np.cumsum(partition.sizes), np.asarray(cells)
-    counts = np.zeros(-(-partition.n_records // keeping.PIECE), dtype=np.int64)
-    for piece in pieces(len(order)):
-        counts += np.bincount(order[piece] // keeping.PIECE, minlength=len(counts))
-        room.relieve()
-    records = _Records(
-        values=room.filling(len(order), cells.dtype),
-        positions=room.filling(len(order), order.dtype),
-    )
-    starts, of_piece = np.cumsum(counts) - counts, np.empty_like(counts)
-    for piece in pieces(len(order)):
-        positions = np.ascontiguousarray(order[piece])
-        own = np.empty(len(positions), dtype=cells.dtype)
-        first = int(np.searchsorted(ends, piece.start, side="right"))
-        kernel.cells_of_ranks(ends, cells, piece.start, first, own)
-        places = np.empty(len(positions), dtype=np.int64)
-        kernel.places_of_records(positions, keeping.PIECE, of_piece, places)
-        records.distribute(_Chunk(own, positions), starts, of_piece, places)
-        room.relieve()
-    out = room.filling(partition.n_records, cells.dtype)
-    for piece, held in zip(pieces(partition.n_records), _slices(counts), strict=True):
-        own = np.zeros(piece.stop - piece.start, dtype=cells.dtype)
-        found = records.read(held)
-        kernel.scatter(found.positions, found.values, piece.start, own)
-        out.write(piece.start, own)
-    return out.array()
-
-
-class _Chunk(NamedTuple):
-    """Some values, and the positions of their records unless these do not matter."""
-
-    values: NDArray[Any]
-    positions: NDArray[Any] | None
-
-    def part(self, places: slice) -> "_Chunk":
-        positions = None if self.positions is None else self.positions[places]
-        return _Chunk(self.values[places], positions)
-
-    def put(self, places: Whole) -> "_Chunk":
-        """Return each of them at its place."""
-        positions = None if self.positions is None else _put(self.positions, places)
-        return _Chunk(_put(self.values, places), positions)
-
-
-class _Records(NamedTuple):
-    """Values, and the positions of their records unless these do not matter, to be written."""
-
-    values: Filling
-    positions: Filling | None
-
-    def read(self, places: slice) -> _Chunk:
-        positions = None if self.positions is None else self.positions.read(places)
-        return _Chunk(self.values.read(places), positions)
-
-    def write(self, start: int, chunk: _Chunk) -> None:
-        self.values.write(start, chunk.values)
-        if self.positions is not None and chunk.positions is not None:
-            self.positions.write(start, chunk.positions)
-
-    def distribute(self, chunk: _Chunk, starts: Whole, ends: Whole, places: Whole) -> None:
-        """Write records to where their ranges go on, and move these on.
-
-        ``ends`` and ``places`` are of the chunk, ``starts`` of all.
-        """
-        put = chunk.put(places)
-        begin = 0
-        for number, end in enumerate(ends.tolist()):
-            if begin < end:
-                self.write(int(starts[number]), put.part(slice(begin, end)))
-                starts[number] += end - begin
-            begin = end
-
-
-def _put(values: NDArray[Any], places: Whole) -> NDArray[Any]:
-    out = np.empty_like(values)
-    kernel.put(values, places, out)
-    return out
-
-
-def _order(chunks: Chunks, target: _Records, own: slice, room: Room) -> None:
-    """Write records to places of the target, in order of value: equal ones as they come."""
+def _order(chunks: Chunks, target: Records, own: slice, room: Room, key: Key) -> None:
+    """Write records to places of the target, in order of key: equal ones as they come."""
     n_values = own.stop - own.start
     if n_values <= AT_ONCE:
-        target.write(own.start, _in_order(list(chunks())))
+        target.write(own.start, _in_order(list(chunks()), key))
         return
-    ranges = _Ranges.of(chunks, n_values)
-    counts = ranges.counts(chunks)
+    ranges = _Ranges.of(chunks, n_values, key)
+    counts = ranges.counts(chunks, key)
     starts = own.start + np.cumsum(counts) - counts
     for chunk in chunks():
-        target.distribute(chunk, starts, *ranges.places(chunk.values))
+        target.distribute(chunk, starts, *ranges.places(key(chunk.values)))
     if len(counts) == 1:
-        return  # all values are equal
-    for part in _slices(counts):
+        return  # all keys are equal
+    for part in slices(counts):
         within = slice(own.start + part.start, own.start + part.stop)
         if part.stop - part.start <= AT_ONCE:
-            target.write(within.start, _in_order([target.read(within)]))
+            target.write(within.start, _in_order([target.read(within)], key))
         else:
-            _order_within(target, within, room)
+            _order_within(target, within, room, key)
 
 
-def _order_within(target: _Records, own: slice, room: Room) -> None:
+def _order_within(target: Records, own: slice, room: Room, key: Key) -> None:
     """Put records in order that are at some places of the target, more than are sorted at once."""
     n_values = own.stop - own.start
     none = target.read(slice(0, 0))
     positions = none.positions
-    apart = _Records(
+    apart = Records(
         values=room.filling(n_values, none.values.dtype),
         positions=None if positions is None else room.filling(n_values, positions.dtype),
     )
     for piece in pieces(n_values):
         within = slice(own.start + piece.start, own.start + piece.stop)
         apart.write(piece.start, target.read(within))
-    _order(lambda: map(apart.read, pieces(n_values)), target, own, room)
+    _order(lambda: map(apart.read, pieces(n_values)), target, own, room, key)
 
 
-def _in_order(chunks: list[_Chunk]) -> _Chunk:
+def _in_order(chunks: list[Chunk], key: Key) -> Chunk:
     """Sort records in memory."""
     values = np.concatenate([chunk.values for chunk in chunks])
     if chunks[0].positions is None:
         sort(values)
-        return _Chunk(values, None)
+        return Chunk(values, None)
     positions = np.concatenate([chunk.positions for chunk in chunks])
     if not len(values):
-        return _Chunk(values, positions)
-    by_value, in_order = rank_order(values)
-    return _Chunk(in_order, positions[by_value])
+        return Chunk(values, positions)
+    by_key, in_order = rank_order(key(values))
+    return Chunk(in_order if key is _itself else values[by_key], positions[by_key])
 
 
 class _Ranges(NamedTuple):
@@ -294,12 +242,12 @@ class _Ranges(NamedTuple):
     scale: float
 
     @classmethod
-    def of(cls, chunks: Chunks, n_values: int) -> "_Ranges":
+    def of(cls, chunks: Chunks, n_values: int, key: Key) -> "_Ranges":
         """Take a sample: a value that is more than a range of it has one of its own.
 
         Of unequal values there are two ranges or more, of equal ones there is one.
         """
-        least, greatest, sample = _sampled(chunks, n_values)
+        least, greatest, sample = _sampled(chunks, n_values, key)
         n_ranges = min(RANGES // 2, 1 + 2 * n_values // AT_ONCE)
         borders = sample[np.arange(1, n_ranges) * len(sample) // n_ranges]
         borders, times = np.unique(borders, return_counts=True)
@@ -316,11 +264,11 @@ class _Ranges(NamedTuple):
         kernel.first_ranges(starts, float(least), scale, firsts)
         return cls(starts, firsts, float(least), scale)
 
-    def counts(self, chunks: Chunks) -> Whole:
-        """Count the values of each range."""
+    def counts(self, chunks: Chunks, key: Key) -> Whole:
+        """Count the records whose keys are in each range."""
         counts = np.zeros(len(self.starts) + 1, dtype=np.int64)
         for chunk in chunks():
-            kernel.count_values(chunk.values, *self, counts)
+            kernel.count_values(key(chunk.values), *self, counts)
         return counts
 
     def places(self, values: NDArray[Any]) -> tuple[Whole, Whole]:
@@ -331,23 +279,17 @@ class _Ranges(NamedTuple):
         return ends, places
 
 
-def _sampled(chunks: Chunks, n_values: int) -> tuple[Any, Any, NDArray[Any]]:
-    """Return the least and the greatest value, and some others in order."""
+def _sampled(chunks: Chunks, n_values: int, key: Key) -> tuple[Any, Any, NDArray[Any]]:
+    """Return the least and the greatest key, and some others in order."""
     places = np.sort((np.arange(1, SAMPLE + 1) * _STEP % 1 * n_values).astype(np.int64))
     least, greatest, found, start = [], [], [], 0
     for chunk in chunks():
         if not len(chunk.values):
             continue
-        least.append(chunk.values.min())
-        greatest.append(chunk.values.max())
-        own = slice(*np.searchsorted(places, [start, start + len(chunk.values)]))
-        found.append(chunk.values[places[own] - start])
-        start += len(chunk.values)
+        keys = key(chunk.values)
+        least.append(keys.min())
+        greatest.append(keys.max())
+        own = slice(*np.searchsorted(places, [start, start + len(keys)]))
+        found.append(keys[places[own] - start])
+        start += len(keys)
     return min(least), max(greatest), np.sort(np.concatenate(found))
-
-
-def _slices(counts: Whole) -> Iterator[slice]:
-    """Return where each range is."""
-    ends = np.cumsum(counts)
-    for start, end in zip((ends - counts).tolist(), ends.tolist(), strict=True):
-        yield slice(start, end)

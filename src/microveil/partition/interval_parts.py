@@ -1,16 +1,26 @@
-"""How wide equal-width intervals are, of a column that memory does not hold."""
+"""Equal-width intervals of a column that memory does not hold.
+
+One sort says how many intervals there can be, where all of them must hold k records: which pairs
+of values, k ranks from each other, lie farthest apart decides that. A second one puts records in
+order, interval by interval, those of each as they come; it is by the interval of each value, which
+is computed wherever it is asked for, so that neither edges nor labels are held. Runs of equal
+labels are then the intervals that hold records. Nothing that is in memory is as long as the column,
+or as there are intervals.
+"""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microveil._kernels import intervals as kernel
-from microveil.partition.distribution_sort import sort_in_parts
+from microveil.partition.clusters import Partition
+from microveil.partition.distribution_sort import group_in_parts, sort_in_parts
 from microveil.partition.intervals import check_range, fitting_size, fitting_width
 from microveil.table.keeping import Room, pieces
 
-__all__ = ["delta_in_parts"]
+__all__ = ["delta_in_parts", "intervals_in_parts"]
 
 Whole = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -47,6 +57,68 @@ def delta_in_parts(
     >>> delta_in_parts(np.array([4, 0, 2, 1, 3]), IN_MEMORY, k=None, width=2, every="group")
     1.0
     """
+    cuts = _cut(values, room, k=k, width=width, every=every)
+    return cuts.spread / cuts.n_intervals / 2
+
+
+def intervals_in_parts(
+    values: Whole, room: Room, *, k: int | None, width: float | None, every: str
+) -> tuple[Partition, Whole]:
+    """Return the records by interval, of intervals as `intervals` makes them.
+
+    Parameters
+    ----------
+    values : int64 array (n_records,)
+    room : Room
+        For what is as long as the column.
+    k, width, every
+        See `intervals`.
+
+    Returns
+    -------
+    (Partition, int64 array (n_records,))
+        Those intervals that hold records as clusters, in ascending order, members of each as they
+        come; the values in the order of the members.
+
+    Raises
+    ------
+    RequestError, DataError
+        As `intervals`.
+
+    Notes
+    -----
+    O(n log n) time, beside that of `delta_in_parts`.
+
+    Examples
+    --------
+    >>> from microveil.table.keeping import IN_MEMORY
+    >>> ages = np.array([31, 20, 24, 33, 21])
+    >>> found, in_order = intervals_in_parts(ages, IN_MEMORY, k=2, width=None, every="group")
+    >>> found.sizes, in_order
+    (array([3, 2]), array([20, 24, 21, 31, 33]))
+    """
+    cuts = _cut(values, room, k=k, width=width, every=every)
+    order, in_order = group_in_parts(values, cuts.labels, room)
+    sizes = _sizes(in_order, cuts, room)
+    return Partition(order=order, sizes=sizes, n_records=len(values)), in_order
+
+
+class _Cuts(NamedTuple):
+    """Where intervals are."""
+
+    lowest: float
+    spread: float
+    n_intervals: int
+
+    def labels(self, values: Whole) -> Whole:
+        """Return the interval of each value."""
+        found = np.empty(len(values), dtype=np.int64)
+        kernel.labels(values, *self, found)
+        return found
+
+
+def _cut(values: Whole, room: Room, *, k: int | None, width: float | None, every: str) -> _Cuts:
+    """Cut the range of a column."""
     lowest, highest = float(values[0]), float(values[0])
     for some in pieces(len(values)):
         lowest = min(lowest, float(values[some].min()))
@@ -59,16 +131,31 @@ def delta_in_parts(
         n_intervals = fitting_size(len(values), k)
         if every == "group":
             n_intervals = _holding(_in_order(values, room), k, n_intervals, room)
-    return (highest - lowest) / n_intervals / 2
+    return _Cuts(lowest, highest - lowest, n_intervals)
+
+
+def _sizes(in_order: Whole, cuts: _Cuts, room: Room) -> Whole:
+    """Count the records of each interval that has some."""
+    most = min(cuts.n_intervals, len(in_order))
+    sizes, n_found, last, n_last = room.filling(most, np.int64), 0, -1, 0
+    for some in pieces(len(in_order)):
+        labels = cuts.labels(in_order[some])
+        starts = np.flatnonzero(np.diff(labels, prepend=last))
+        # What the interval that goes on has here, and then each that begins here.
+        counts = np.diff(starts, prepend=0, append=len(labels))
+        counts[0] += n_last
+        if last < 0:
+            counts = counts[1:]
+        sizes.write(n_found, counts[:-1])
+        n_found, last, n_last = n_found + len(counts) - 1, int(labels[-1]), int(counts[-1])
+        room.relieve()
+    sizes.write(n_found, np.array([n_last]))
+    return sizes.array()[: n_found + 1]
 
 
 def _in_order(values: Whole, room: Room) -> Reals:
     """Put the values in order."""
-    filling = room.filling(len(values), np.float64)
-    for some in pieces(len(values)):
-        filling.write(some.start, values[some].astype(np.float64))
-        room.relieve()
-    return sort_in_parts(filling, len(values), room)
+    return sort_in_parts(lambda some: values[some].astype(np.float64), len(values), room)
 
 
 def _holding(in_order: Reals, k: int, most: int, room: Room) -> int:

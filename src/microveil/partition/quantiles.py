@@ -7,8 +7,9 @@ drawn once for each record, spreads equal values over the candidates between two
 so that ties and point masses need no case of their own.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from operator import mul
 from typing import Protocol
 
@@ -164,7 +165,7 @@ def recursive_medians(
     codes: Codes,
     candidates: Candidates,
     weights: Sequence[Sequence[int]],
-    draw: Callable[[Sequence[int]], int],
+    draw: Callable[[Iterable[int]], int],
     below: Callable[[int], int],
 ) -> Cuts:
     """Cut an attribute's records in halves, quarters and so on, at random.
@@ -181,7 +182,8 @@ def recursive_medians(
         For each level w(0), w(1/2), w(1) and so on, as `mechanism.exponential.median_weights`
         makes them; what lies beyond has the last one.
     draw : callable
-        Draws an index in proportion to whole weights, exactly.
+        Draws an index in proportion to whole weights, which it may go through as often as it
+        likes, exactly.
     below : callable
         Draws a whole number from 0 to below another, exactly.
 
@@ -219,20 +221,59 @@ class _Runs:
 
     Attributes
     ----------
-    borders : int64 array (n_runs + 1,)
+    borders : _Borders
         Run r has the candidates above border r up to border r + 1.
-    weights : list of int
-        Of each run, all its candidates together.
+    weights : iterable of int (n_runs,)
+        Of each run, all its candidates together; as often as they are asked for.
     """
 
-    borders: Whole
-    weights: list[int]
+    borders: "_Borders"
+    weights: "_Weights"
 
-    def drawn(self, draw: Callable[[Sequence[int]], int], below: Callable[[int], int]) -> int:
+    def drawn(self, draw: Callable[[Iterable[int]], int], below: Callable[[int], int]) -> int:
         """Draw a candidate in proportion to its weight."""
         run = draw(self.weights)
-        first, last = int(self.borders[run]), int(self.borders[run + 1])
-        return first + 1 + below(last - first)
+        first, last = self.borders[run : run + 2].tolist()
+        return int(first) + 1 + below(int(last) - int(first))
+
+
+@dataclass(frozen=True, slots=True)
+class _Borders:
+    """Codes between two others, or each twice: where memory does not hold them, nor are they."""
+
+    before: list[int]
+    inner: Whole
+    after: list[int]
+
+    def __len__(self) -> int:
+        return len(self.before) + len(self.inner) + len(self.after)
+
+    def __getitem__(self, places: slice) -> Whole:
+        found, start = [], 0
+        for codes in (self.before, self.inner, self.after):
+            own = slice(max(places.start - start, 0), max(places.stop - start, 0))
+            found.append(np.asarray(codes[own], dtype=np.int64))
+            start += len(codes)
+        return np.concatenate(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Weights:
+    """Weights of runs: the number of their candidates by the weight of each, which falls and rises.
+
+    They are made as they are asked for: so many of a run's candidates have the same weight.
+    """
+
+    borders: _Borders
+    falling: Sequence[int]  # from the middle on
+    rising: Sequence[int]
+    far: int
+
+    def __iter__(self) -> Iterator[int]:
+        of_each = chain([self.far], reversed(self.falling), self.rising, [self.far])
+        for start in range(0, len(self.borders) - 1, BATCH):
+            sizes = np.diff(self.borders[start : start + BATCH + 1]).tolist()
+            yield from map(mul, sizes, of_each)
 
 
 def _runs(codes: Codes, i: int, j: int, weights: Sequence[int]) -> _Runs | None:
@@ -246,17 +287,21 @@ def _runs(codes: Codes, i: int, j: int, weights: Sequence[int]) -> _Runs | None:
     # records is farther from the middle than the weights go are taken together, on either side.
     start, stop = max(0, -((far - n_records) // 2)), min(n_records, (n_records + far) // 2)
     inner = codes.ranked(first + max(start - 1, 0), first + min(stop + 1, n_records))
-    borders = np.concatenate(
-        ([i] * (2 if start == 0 else 1), inner, [j - 1] * (2 if stop == n_records else 1))
-    ).astype(np.int64)
-    near = _by_rank(weights, start, stop, n_records)
-    sizes = np.diff(borders).tolist()
-    return _Runs(borders=borders, weights=list(map(mul, sizes, [weights[-1], *near, weights[-1]])))
+    borders = _Borders(
+        [i] * (2 if start == 0 else 1), inner, [j - 1] * (2 if stop == n_records else 1)
+    )
+    falling, rising = _by_rank(weights, start, stop, n_records)
+    return _Runs(borders=borders, weights=_Weights(borders, falling, rising, weights[-1]))
 
 
-def _by_rank(weights: Sequence[int], start: int, stop: int, n_records: int) -> list[int]:
-    """Return the weights of runs with start to stop of the node's records below them."""
+def _by_rank(
+    weights: Sequence[int], start: int, stop: int, n_records: int
+) -> tuple[Sequence[int], Sequence[int]]:
+    """Return the weights of runs with start to stop of the node's records below them.
+
+    Those of the lower half from its end on, and of the upper half.
+    """
     middle = min(stop, n_records // 2)
-    falling = [weights[n_records - 2 * rank] for rank in range(start, middle + 1)]
-    rising = weights[2 * (max(start, middle + 1)) - n_records : 2 * stop - n_records + 1 : 2]
-    return [*falling, *rising]
+    lower = weights[n_records - 2 * middle : n_records - 2 * start + 1 : 2]
+    upper = weights[2 * (max(start, middle + 1)) - n_records : 2 * stop - n_records + 1 : 2]
+    return lower, upper

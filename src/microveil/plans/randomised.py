@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.engines.base import Engine
+from microveil.engines.base import Engine, Grouped
 from microveil.mechanism.keyed import CellDraws, StreamDraws
-from microveil.mechanism.noise import RandomSource, uniform
+from microveil.mechanism.noise import RandomSource
 from microveil.mechanism.transition import drawn_by_rows
 from microveil.partition import Partition
+from microveil.partition.clusters import runs_of_clusters
 from microveil.plans.base import Mask, common_figures, released_numbers, squares_about_rounded
 from microveil.risk.posterior_odds import posterior_odds
 from microveil.schema import Attribute
@@ -159,14 +160,19 @@ class IntervalPlan(_Randomised):
 
     Attributes
     ----------
-    partition : Partition
-        Intervals as clusters of the present records, in ascending order.
+    grouped : Grouped
+        Intervals as clusters of the present records, in ascending order, and their values.
     permute : bool
         Permute the values within each interval instead of drawing with replacement.
     """
 
-    partition: Partition
+    grouped: Grouped
     permute: bool
+
+    @property
+    def partition(self) -> Partition:
+        """The intervals as clusters."""
+        return self.grouped.partition
 
     @property
     def n_clusters(self) -> int:
@@ -176,30 +182,37 @@ class IntervalPlan(_Randomised):
     @property
     def exact_cells(self) -> int:
         """Cells of intervals that hold one value only: they come out as they are."""
-        ends = np.cumsum(self.partition.sizes)
-        starts = ends - self.partition.sizes
-        in_order = self.values[self.partition.order]
-        alone = np.minimum.reduceat(in_order, starts) == np.maximum.reduceat(in_order, starts)
-        return int(self.partition.sizes[alone].sum())
+        sizes, found = self.partition.sizes, 0
+        for run, members in runs_of_clusters(sizes):
+            own = sizes[run]
+            if len(own) == 1:
+                found += int(own[0]) if self._is_one_value(members) else 0
+                continue
+            in_order, starts = self.grouped.in_order[members], np.cumsum(own) - own
+            alone = np.minimum.reduceat(in_order, starts) == np.maximum.reduceat(in_order, starts)
+            found += int(own[alone].sum())
+        return found
+
+    def _is_one_value(self, members: slice) -> bool:
+        """Whether all members of a cluster have one value; they may be as many as there are."""
+        in_order = self.grouped.in_order[members]
+        return all((in_order[some] == in_order[0]).all() for some in pieces(len(in_order)))
 
     def expected_error(self, *, isotonic: bool) -> float:
         """Squared distance of released to original values that is to be expected, in all."""
         del isotonic
-        return expected_interval_error(self.values[self.partition.order], self.partition.sizes)
+        return expected_interval_error(self.grouped.in_order, self.partition.sizes)
 
     def draw(self, source: RandomSource, engine: Engine, *, isotonic: bool) -> Numbers:
         """Give every record a value of its interval."""
-        del engine, isotonic
-        sizes, order = self.partition.sizes, self.partition.order
-        if self.permute:
-            interval = np.repeat(np.arange(len(sizes)), sizes)
-            chosen = np.lexsort((source.words(len(order)), interval))
-        else:
-            starts = np.cumsum(sizes) - sizes
-            chosen = np.repeat(starts, sizes) + uniform(np.repeat(sizes, sizes), source)
-        drawn = np.empty_like(self.values)
-        drawn[order] = self.values[order[chosen]]
-        return self._released(drawn, self.missing)
+        del isotonic
+        units = engine.drawn_within(self.grouped, source, permute=self.permute)
+        return engine.perturbed(replace(self.column, values=units), self, source)
+
+    def drawn(self, column: GridColumn, draws: StreamDraws) -> Numbers:
+        """Release some records whose values were drawn: no more is."""
+        del draws
+        return self._released(column.values, column.missing)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the custodian's figures: they depend on the data."""

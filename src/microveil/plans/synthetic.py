@@ -11,7 +11,11 @@ from numpy.typing import NDArray
 
 from microveil.engines.base import Binned, Column, Engine
 from microveil.mechanism.counts import CountNoise
-from microveil.mechanism.exponential import draw_weighted, median_weights
+from microveil.mechanism.exponential import (
+    draw_weighted,
+    median_weights,
+    median_weights_in_blocks,
+)
 from microveil.mechanism.noise import RandomSource
 from microveil.partition.quantiles import Candidates, Codes, recursive_medians
 from microveil.plans.base import Mask, common_figures, released_numbers
@@ -34,6 +38,8 @@ __all__ = ["CutsPlan", "LevelsPlan", "SyntheticPlan"]
 
 Units = NDArray[np.signedinteger[Any]]
 Scope = tuple[int, ...]
+# Makes a column of so many records, of all at once or of some after others.
+Whole = Callable[[int, Callable[[slice], Numbers]], Numbers]
 # Attributes of a table, and draws of a plan, have them in common.
 _weights = lru_cache(maxsize=64)(median_weights)
 
@@ -127,10 +133,13 @@ class CutsPlan(_AttributePlan):
     def measured(self, engine: Engine, source: RandomSource) -> tuple[CutsMeasured, Codes]:
         """Draw the cuts; return the codes too, whose jitter stays secret."""
         codes = engine.coded(self.column, self.candidates, source.spawn(1)[0])
+        in_parts = engine.in_process and not engine.holds_records(self.column)
+        # Where memory is short they are worked out again, and not kept beside what comes later.
+        weights = median_weights_in_blocks if in_parts else _weights
         cuts = recursive_medians(
             codes,
             self.candidates,
-            [_weights(rate, self.n_records) for rate in self.rates],
+            [weights(rate, self.n_records) for rate in self.rates],
             partial(draw_weighted, source=source),
             source.integer_below,
         )
@@ -291,40 +300,57 @@ class _NewRecords:
     def n_blocks(self) -> int:
         return blocks_of(self.n_records)
 
-    def drawn(self, seed: bytes, empty: Callable[..., NDArray[Any]]) -> Mapping[str, Numbers]:
-        generator = np.random.Generator(np.random.PCG64(_whole(seed)))
-        return self._columns(drawn_values(self.drawing, self.n_records, generator, empty))
+    def drawn(
+        self, seed: bytes, empty: Callable[..., NDArray[Any]], whole: Whole
+    ) -> Mapping[str, Numbers]:
+        generator = np.random.Generator(np.random.PCG64(_number(seed)))
+        return self._columns(drawn_values(self.drawing, self.n_records, generator, empty), whole)
 
     def block(self, seed: bytes, number: int) -> Mapping[str, Numbers]:
-        generator = block_source(_whole(seed), number)
-        return self._columns(self.drawing.block(number, self.n_records, generator))
+        generator = block_source(_number(seed), number)
+        return self._columns(self.drawing.block(number, self.n_records, generator), _at_once)
 
-    def _columns(self, values: Iterable[tuple[Units, Mask | None]]) -> Mapping[str, Numbers]:
+    def _columns(
+        self, values: Iterable[tuple[Units, Mask | None]], whole: Whole
+    ) -> Mapping[str, Numbers]:
         attributes = (measured.attribute for measured in self.drawing.attributes)
         return _Columns(
             {
                 attribute.name: (attribute, units, missing)
                 for attribute, (units, missing) in zip(attributes, values, strict=True)
-            }
+            },
+            whole,
         )
 
 
-def _whole(seed: bytes) -> int:
+def _number(seed: bytes) -> int:
     return int.from_bytes(seed, "little")
+
+
+def _at_once(n_records: int, made: Callable[[slice], Numbers]) -> Numbers:
+    return made(slice(0, n_records))
 
 
 class _Columns(Mapping[str, Numbers]):
     """Drawn columns as numbers, each made when it is asked for: grid units may be far smaller."""
 
-    def __init__(self, drawn: Mapping[str, tuple[Attribute, Units, Mask | None]]) -> None:
-        self._drawn = drawn
+    def __init__(
+        self, drawn: Mapping[str, tuple[Attribute, Units, Mask | None]], whole: Whole
+    ) -> None:
+        self._drawn, self._whole = drawn, whole
 
     def __getitem__(self, name: str) -> Numbers:
         attribute, units, missing = self._drawn[name]
-        made = released_numbers(attribute, attribute.from_grid(units.astype(np.int64)), missing)
+
+        def made(records: slice) -> Numbers:
+            values = attribute.from_grid(units[records].astype(np.int64))
+            absent = None if missing is None else missing[records]
+            return released_numbers(attribute, values, absent)
+
+        numbers = self._whole(len(units), made)
         # Where being without a value is protected, no type may show that some record was.
         hidden = missing is not None and attribute.resolution.denominator == 1
-        return replace(made, nullable=True) if hidden else made
+        return replace(numbers, nullable=True) if hidden else numbers
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._drawn)

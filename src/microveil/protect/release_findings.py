@@ -1,5 +1,6 @@
 """A release held against its original: sampled linkage, worst attribute, common values."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -28,7 +29,6 @@ from microveil.risk.record_linkage import (
 )
 from microveil.risk.sampling import Sample
 from microveil.table import Column, MissingCodes, Table, check_columns, column_of, open_table
-from microveil.table.sorting import sort
 from microveil.table.threads import SideBySide, in_threads
 from microveil.text import one_line
 from microveil.utility.distribution_shift import Values, distribution_shift
@@ -39,6 +39,8 @@ __all__ = ["release_findings"]
 SAMPLED = 2000
 # A common value has moved where its share in the release differs by more than this.
 MOVED = 0.01
+# Words are counted of so many records at a time: each takes as much as the longest.
+WORDS = 1 << 16
 ROUNDING = 1e-9  # of the difference of two shares
 LINKAGES: dict[str, Callable[..., RecordLinkage]] = {
     "in raw units": record_linkage,
@@ -178,14 +180,15 @@ def _moved_numbers(
 
 
 def _moved_words(
-    name: str, before: Column, after: Column
+    name: str, before: "Counter[str]", after: "Counter[str]"
 ) -> tuple[WorstAttribute | None, MovedValue | None]:
     """Say the same of text."""
-    if not len(before) or not len(after):
+    if not before or not after:
         return None, None
-    values, counts = np.unique(before, return_counts=True)
-    first, last = (np.searchsorted(after, values, side=side) for side in ("left", "right"))
-    shares, shares_after = counts / len(before), (last - first) / len(after)
+    words = sorted(before)
+    shares, shares_after = (
+        np.array([side[word] for word in words]) / side.total() for side in (before, after)
+    )
     # Half the sum of all changes: words that only the release has take what others lose.
     distance = float(np.maximum(shares - shares_after, 0).sum())
     worst = WorstAttribute(attribute=name, distance=distance, measure=TOTAL_VARIATION)
@@ -208,11 +211,14 @@ def _moved_most(
     )
 
 
-def _words(table: Table, name: str) -> Column:
-    """Return the words that there are, in order."""
-    words = table.words(name)
-    found = np.asarray(words[words != ""])
-    sort(found)
+def _words(table: Table, name: str) -> "Counter[str]":
+    """Count the words that there are, in some records after others."""
+    found: Counter[str] = Counter()
+    for start in range(0, table.n_records, WORDS):
+        some = table.part(slice(start, min(start + WORDS, table.n_records)))
+        words, counts = np.unique(some.words(name), return_counts=True)
+        found.update(dict(zip(words.tolist(), counts.tolist(), strict=True)))
+    found.pop("", None)
     return found
 
 

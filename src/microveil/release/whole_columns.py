@@ -32,10 +32,10 @@ def needs_whole_columns(table: Table, request: Request) -> tuple[str, str] | Non
 
 def _reasons(table: Table, request: Request) -> Iterator[tuple[str, str]]:
     method, partition = request.method, request[PARTITION]
-    if not method.ranks_each and not method.draws_each:
+    if not method.ranks_each and not method.goes_in_parts:
         instead = (
             "choose a method that ranks each attribute by itself (dp-um, idp-vector), or draws "
-            "each value by itself (laplace, pram, k-noise)"
+            "each value by itself (laplace, pram, k-noise, k-pram)"
         )
         yield method.id, instead
     if partition not in (None, RANKING):
@@ -52,6 +52,6 @@ def _reasons(table: Table, request: Request) -> Iterator[tuple[str, str]]:
     if request.attributes is None:
         yield "the choice of attributes by a look", "name them (--attributes)"
     for name in request.attributes or ():
-        if name in table.names and not table.is_plain(name):
-            what = f"column '{name}', which is text, exact decimals or moments,"
-            yield what, "write it as whole numbers, floats or dates"
+        if name in table.names and not (table.is_plain(name) or table.is_text(name)):
+            what = f"column '{name}', which is exact decimals, moments or text with a list of it,"
+            yield what, "write it as whole numbers, floats, dates or plain text"

@@ -72,6 +72,10 @@ class ArrayTable:
         """Tell by its type."""
         return self._arrays[name].dtype.kind in "biuf"
 
+    def is_text(self, name: str) -> bool:
+        """Tell by its type."""
+        return self._arrays[name].dtype.kind == "U"
+
     def numbers(self, name: str, *, shared: bool = False) -> Numbers:
         """Convert where the type is another."""
         array = self._arrays[name]

@@ -78,6 +78,10 @@ class FrameTable:
         dtype = self._frame.get_column(name).dtype
         return dtype.is_integer() or dtype.is_float() or dtype in (nw.Boolean, nw.Date)
 
+    def is_text(self, name: str) -> bool:
+        """Tell by its type."""
+        return self._frame.get_column(name).dtype == nw.String
+
     def numbers(self, name: str, *, shared: bool = False) -> Numbers:
         """Convert by the kind; cells that are null are missing."""
         kind = self.kind(name)

@@ -69,6 +69,10 @@ class Table(Protocol):
         """Whether a column's type alone says that it holds numbers, yes and no, or dates."""
         ...
 
+    def is_text(self, name: str) -> bool:
+        """Whether a column's type alone says that it holds text, and lists none."""
+        ...
+
     def taken(self, rows: NDArray[np.int64]) -> "Table":
         """Return the table of some of the records, by position."""
         ...
