@@ -45,8 +45,8 @@ __all__ = [
     "prepare",
 ]
 
-# Bytes for a cell of text that is written anew, of those that are at hand: of 524,288 cells of up to
-# 25 letters what is beside the column at hand took 40 MB more than without, at its peak.
+# Bytes for a cell of text that is written anew, of those at hand: of 524,288 cells of up to 25
+# letters what is beside the column at hand took 40 MB more than without, at its peak.
 A_TEXT = 120
 
 
