@@ -20,11 +20,11 @@ __all__ = ["PART", "Pages", "can_be_watched", "of_files", "relieve", "watch"]
 PART = 8
 # and how often is looked whether they do, in seconds: until then a disk reads some 20 MB.
 INTERVAL = 0.01
-# Arrays from this part of the memory on, or from 1 MB, are given back to the system at once, by
-# this option of the C library; from 32 MB in any case. Where those of a piece, 4 MB, are held for
-# the next ones a third of the system's time is saved, and 35 to 70 MB more are taken at the peak:
-# of 450 MB too many.
-LARGE_PART, _MMAP_THRESHOLD = 128, -3
+# Arrays from 1 MB on are given back to the system at once, by this option of the C library; where
+# much memory is allowed from this part of it on, and from 32 MB in any case. Where those of a
+# piece, 4 MB, are held for the next ones a third of the time of the system is saved, and 35 to
+# 70 MB more are taken at the peak.
+LARGE_PART, MUCH, _MMAP_THRESHOLD = 128, 800_000_000, -3
 LARGE, LARGEST = 1 << 20, 1 << 25
 # So much of smaller ones at most is held for the next ones.
 HELD, _TRIM_THRESHOLD = 1 << 24, -1
@@ -125,7 +125,8 @@ def watch(owner: object, pages: Pages, memory: int) -> None:
     """
     library = ctypes.CDLL(None)
     if hasattr(library, "mallopt"):
-        library.mallopt(_MMAP_THRESHOLD, min(LARGEST, max(LARGE, memory // LARGE_PART)))
+        large = LARGE if memory < MUCH else min(LARGEST, memory // LARGE_PART)
+        library.mallopt(_MMAP_THRESHOLD, large)
         library.mallopt(_TRIM_THRESHOLD, HELD)
     _WATCHERS.setdefault(os.getpid(), _Watcher()).watch(owner, pages)
 

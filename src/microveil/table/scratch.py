@@ -249,7 +249,8 @@ class Scratch:
         try:
             return step()
         except OSError as error:
-            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            is_beyond = size >= shutil.disk_usage(self.folder).free
+            if error.errno in (errno.ENOSPC, errno.EDQUOT) or is_beyond:
                 raise self._full(size) from None
             if error.errno in _LIMITS:
                 raise self._limited(error, size) from None
