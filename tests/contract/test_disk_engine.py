@@ -9,11 +9,13 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -259,6 +261,93 @@ def test_a_file_that_changes_while_it_is_read_is_refused(change, tmp_path, monke
     with pytest.raises(mv.FileError, match="must stay as it is while it is read"):
         protect_file(path, tmp_path / "release", **asked("dp-um"), engine="disk")
     assert not [name for name in os.listdir(tmp_path) if "release" in name]
+
+
+CUT = """
+import os, sys
+from pathlib import Path
+
+from microveil.cli import main
+from microveil.files import csv_format
+
+csv_format._PIECE, parse = 700, csv_format._Opened._parse_records
+
+def parsed(self, data, header, schema):
+    os.truncate(self.path, 1000)
+    return parse(self, data, header, schema)
+
+csv_format._Opened._parse_records = parsed
+sys.argv[0] = "microveil"
+main()
+"""
+
+
+def test_text_that_is_cut_short_while_it_is_read_ends_no_process(tmp_path):
+    """The command says that the file must stay as it is, and leaves nothing behind."""
+    path, scratch = tmp_path / "people.csv", tmp_path / "scratch"
+    scratch.mkdir()
+    pl.DataFrame({"A": np.arange(50_000)}).write_csv(path)
+    request = ["--method", "dp-um", "--k", "10", "--epsilon", "1", "--bounds", "A=0:50000"]
+    request += ["--attributes", "A", "--engine", "disk", "--scratch", str(scratch)]
+    found = subprocess.run(
+        [sys.executable, "-c", CUT, "protect", str(path), *request, "-o", str(tmp_path / "o")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode == 2, found.stderr
+    assert "the file must stay as it is while it is read" in found.stderr
+    assert "Traceback" not in found.stderr
+    assert sorted(os.listdir(tmp_path)) == ["people.csv", "scratch"]
+    assert not os.listdir(scratch)
+
+
+@pytest.mark.parametrize("piece", [1, 2])
+def test_text_that_is_cut_short_between_two_pieces_is_refused(piece, tmp_path, monkeypatch):
+    """Whichever piece it was: the error is about the change, and nothing is written."""
+    path, seen = tmp_path / "people.csv", []
+    people(2000).write_csv(path)
+    parse = csv_format._Opened._parse_records
+
+    def parsed(self, data, header, schema):
+        seen.append(header)
+        if len(seen) == piece:
+            os.truncate(path, 5000)
+        return parse(self, data, header, schema)
+
+    monkeypatch.setattr(csv_format, "_PIECE", 300)
+    monkeypatch.setattr(csv_format._Opened, "_parse_records", parsed)
+    with pytest.raises(mv.FileError, match="must stay as it is while it is read"):
+        protect_file(path, tmp_path / "release", **asked("dp-um"), engine="disk")
+    assert os.listdir(tmp_path) == ["people.csv"]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ""])
+def test_a_digest_is_of_the_file_that_was_read(suffix, tmp_path):
+    """One that is written anew after its table is read, and before its digest, is refused."""
+    path = tmp_path / f"people{suffix}"
+    if not suffix:
+        path.mkdir()
+    file = path if suffix else path / "1.parquet"
+    people(50).write_csv(file) if suffix == ".csv" else people(50).write_parquet(file)
+    opened = open_file(path, scratch=Scratch(tmp_path))
+    read = opened._table.read
+
+    def changed(*rest):
+        frame = read(*rest)
+        people(60).write_csv(file) if suffix == ".csv" else people(60).write_parquet(file)
+        digested.set()
+        return frame
+
+    digested, pieces = threading.Event(), opened._digested
+
+    def later():
+        digested.wait()
+        yield from pieces
+
+    opened._digested, opened._table = later(), SimpleNamespace(read=changed, text=None)
+    with pytest.raises(mv.FileError, match="must stay as it is while it is read"):
+        opened.read()
 
 
 # Memory, and which engine is taken.

@@ -6,8 +6,10 @@ import datetime as dt
 import hashlib
 import io
 import os
+import tempfile
 import traceback
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -21,8 +23,9 @@ from hypothesis import strategies as st
 import microveil as mv
 from microveil._kernels import csv as kernel
 from microveil.errors import DataError, FileError, RequestError
-from microveil.files import FORMATS
+from microveil.files import FORMATS, file_bytes
 from microveil.files.reading import read_file
+from microveil.files.structure import _walk
 from microveil.files.text import TextFormat, text_format
 from microveil.files.writing import write_data
 from reference.csv_structure import structure
@@ -100,6 +103,69 @@ def test_sound_text_has_the_records_that_pythons_csv_module_reads(pieces):
         for record in plain.records
     ]
     assert rows == unquoted
+
+
+@settings(max_examples=10 * settings.default.max_examples)
+@given(
+    parts=st.lists(tokens, min_size=1, max_size=60),
+    size=st.sampled_from([1, 2, 3, 5, 64, 67, 130]),
+    n_fields=st.sampled_from([0, 2]),
+    limit=st.sampled_from([0, 1, 3]),
+    start=st.integers(0, 40),
+)
+@example(parts=[b"a,1\n", b"\r", b"\n"], size=1, n_fields=2, limit=0, start=0)
+@example(parts=[b'a,"', b"   0", b'1"\n'], size=2, n_fields=2, limit=0, start=0)
+@example(parts=[b'"a', b"\n", b"b"], size=3, n_fields=0, limit=0, start=0)
+def test_a_file_in_pieces_is_walked_as_its_bytes(parts, size, n_fields, limit, start):
+    """Wherever pieces are cut: the same error at the same place, or the same findings."""
+    data, text = b"".join(parts), TextFormat()
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(file_bytes, "_PIECE", size):
+        path = Path(folder, "t.csv")
+        path.write_bytes(data)
+        arguments = {"n_fields": n_fields, "limit": limit}
+        start = min(start, len(data))
+        whole, numbered = _walk(data, text, start, **arguments)
+        cut, cut_numbered = _walk(file_bytes.FileBytes(path), text, start, **arguments)
+    if whole[kernel.CODE] != kernel.SOUND:
+        said = [kernel.CODE, kernel.PLACE, kernel.FOUND]
+        assert cut[said].tolist() == whole[said].tolist()
+        return
+    whole[kernel.MORE] = cut[kernel.MORE]
+    assert cut.tolist() == whole.tolist()
+    assert cut_numbered.tolist() == numbered.tolist()
+
+
+@settings(max_examples=settings.default.max_examples)
+@given(
+    data=st.binary(max_size=40), size=st.integers(1, 9), places=st.tuples(*[st.integers(0, 45)] * 2)
+)
+def test_the_bytes_of_a_file_answer_as_bytes(data, size, places):
+    """Slices, counts, places and beginnings are those of the bytes as a whole."""
+    start, end = places
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(file_bytes, "_PIECE", size):
+        path = Path(folder, "t")
+        path.write_bytes(data)
+        found = file_bytes.FileBytes(path)
+        assert len(found) == len(data)
+        assert found[start:end] == data[start:end]
+        assert b"".join(found.pieces()) == b"".join(found.digested()) == data
+        assert found.count(b"a", start, end) == data.count(b"a", start, end)
+        assert found.find(b"a", start) == data.find(b"a", start)
+        assert (b"a" in found) == (b"a" in data)
+        assert found.startswith(data[:3])
+        assert found.startswith((b"ab", b"c")) == data.startswith((b"ab", b"c"))
+
+
+def test_bytes_that_a_file_has_no_more_are_an_error(tmp_path):
+    """Where a file is cut short, what is behind is refused, and what is before is read."""
+    path = tmp_path / "t"
+    path.write_bytes(b"x" * 9000)
+    found = file_bytes.FileBytes(path)
+    os.truncate(path, 100)
+    assert found[:100] == b"x" * 100
+    for look in (lambda: found[50:150], lambda: found[8000:], lambda: found.find(b"a", 0)):
+        with pytest.raises(FileError, match="must stay as it is while it is read"):
+            look()
 
 
 @pytest.mark.parametrize("limit", [1, 2, 40, 99, 100])

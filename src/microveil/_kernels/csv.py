@@ -33,7 +33,8 @@ RETURNED = 4  # behind a carriage return
 
 # The places of the walk's memory.
 CODE, PLACE, FOUND, RECORDS, FIELDS, LINE_START, STATE, BLANK_AT, OPENED, HIGH, END = range(11)
-N_MEMORY = 11
+MORE = 11  # whether more text follows: a record that it begins is no error and not counted yet
+N_MEMORY = 12
 
 _BLOCK = 64
 _ONE = np.uint64(1)
@@ -231,7 +232,8 @@ def walk(data, separator, n_fields, limit, memory, numbered):  # noqa: PLR0915 -
         Stop behind this many records; 0 to walk to the end.
     memory : ndarray of int64, shape (N_MEMORY,)
         Must come as zeros but for -1 at BLANK_AT and OPENED. Filled with the findings:
-        the code and its place, the number of records, the byte where the walk ended.
+        the code and its place, the number of records, the byte where the walk ended. A text
+        that follows another takes its memory on, the places less the length of that.
     numbered : ndarray of uint8, shape (n_fields,) or (0,)
         Set to 1 for each column with a value that a number would not keep as written.
     """
@@ -296,7 +298,9 @@ def walk(data, separator, n_fields, limit, memory, numbered):  # noqa: PLR0915 -
             splits &= ~below
             here = at + np.int64(bit)
             line = memory[LINE_START]
-            blank = here == line or (here == line + 1 and data[line] == _RETURN)
+            # The byte before the block may be of a text before this one.
+            returned = state == RETURNED if bit == _ZERO else data[here - 1] == _RETURN
+            blank = here == line or (here == line + 1 and returned)
             if _end_line(memory, n_fields, here, blank):
                 return
         memory[FIELDS] += np.int64(_count(splits))
@@ -312,7 +316,7 @@ def walk(data, separator, n_fields, limit, memory, numbered):  # noqa: PLR0915 -
     if high != _ZERO:
         memory[HIGH] = 1
     memory[END] = _walk_bytes(data, at, stop, separator, n_fields, limit, memory, numbered)
-    if memory[CODE] != SOUND or 0 < limit == memory[RECORDS]:
+    if memory[CODE] != SOUND or memory[MORE] or 0 < limit == memory[RECORDS]:
         return
     if memory[STATE] == QUOTED:
         memory[CODE] = UNCLOSED

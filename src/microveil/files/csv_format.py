@@ -13,11 +13,11 @@ from microveil.errors import FileError
 from microveil.files.columns import Misfit, convert, infer, mixture
 from microveil.files.compression import beginning
 from microveil.files.declared import Outline
+from microveil.files.file_bytes import FileBytes
 from microveil.files.formats import format_of
 from microveil.files.formulas import escaped
-from microveil.files.mapped import MappedFile, check_unchanged, state_of
 from microveil.files.structure import Structure, check_structure, names_in
-from microveil.files.text import TextFormat, as_utf8, check_utf8, place
+from microveil.files.text import TextFormat, as_utf8, check_readable, check_utf8, place
 from microveil.table import Labels
 from microveil.table.memory import check_reading
 from microveil.table.scratch import Scratch
@@ -54,9 +54,8 @@ def opened_on_disk(path: Path, text: TextFormat | None, scratch: Scratch) -> "_O
             f"only UTF-8 can be read piece by piece, and the file is {text.codec}",
             "write it in UTF-8, or read it whole (--engine memory)",
         )
-    pages = MappedFile.of(path)
-    scratch.watch(pages)
-    data = as_utf8(path, cast("bytes", pages), text)
+    data = FileBytes(path)
+    check_readable(path, data, text)
     return _Opened(path, data, text, scratch)
 
 
@@ -89,13 +88,12 @@ class _Opened:
     """One CSV file on its way from bytes to a table."""
 
     def __init__(
-        self, path: Path, data: bytes, text: TextFormat, scratch: Scratch | None = None
+        self, path: Path, data: bytes | FileBytes, text: TextFormat, scratch: Scratch | None = None
     ) -> None:
         self.path = path
         self.data = data
         self.text = text
         self._scratch = scratch
-        self._state = state_of(path) if scratch is not None else None
         self.structure: Structure = check_structure(path, data, text)
         if scratch is None:
             n_cells = self.structure.n_records * len(self.structure.names)
@@ -140,8 +138,8 @@ class _Opened:
             raise FileError(str(self.path), rule, "export the table again as CSV")
         frame = self._convert(frame, dtypes)
         self._refuse_mixtures(frame, lambda name: of_one_kind(name) and not as_text(name))
-        if self._state is not None:
-            check_unchanged(self.path, self._state)
+        if isinstance(self.data, FileBytes):
+            self.data.check_unchanged()
         return frame
 
     def _dtypes(
@@ -189,9 +187,11 @@ class _Opened:
         frame = self._parse(self.data, schema)
         return frame if frame is not None and frame.height == self.structure.n_records else None
 
-    def _parse(self, data: bytes, schema: Mapping[str, pl.DataType]) -> pl.DataFrame | None:
-        if data is self.data and self._scratch is not None:
-            return self._parse_in_pieces(self._scratch, schema)
+    def _parse(
+        self, data: bytes | FileBytes, schema: Mapping[str, pl.DataType]
+    ) -> pl.DataFrame | None:
+        if isinstance(data, FileBytes):
+            return self._parse_in_pieces(cast("Scratch", self._scratch), schema)
         end = self.structure.end
         return self._parse_records(data if len(data) <= end else data[:end], 1, schema)
 

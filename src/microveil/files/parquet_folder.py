@@ -8,7 +8,7 @@ import polars as pl
 
 from microveil.errors import FileError, MicroveilError
 from microveil.files.declared import Outline, kind_of
-from microveil.files.mapped import MappedFile, check_unchanged, state_of
+from microveil.files.file_bytes import FileBytes, check_unchanged, state_of
 from microveil.files.text import quoted
 from microveil.files.typed import (
     POLARS_ERRORS,
@@ -84,16 +84,17 @@ def check_parts(files: list[Path]) -> list[pl.LazyFrame]:
     return outlines
 
 
-def digested(files: list[Path], scratch: Scratch | None) -> Iterator[bytes]:
-    """Yield the bytes of all files, piece by piece."""
-    for path in files:
-        with path.open("rb") as file:
-            if file.seek(0, 2) == 0:
-                continue
-        pages = MappedFile.of(path)
-        if scratch is not None:
-            scratch.watch(pages)
-        yield from pages.pieces()
+def digested(files: list[Path]) -> Iterator[bytes]:
+    """Yield the bytes of all files, piece by piece: as they are now, else they are refused."""
+    states = [state_of(path) for path in files]
+
+    def parts() -> Iterator[bytes]:
+        for path, state in zip(files, states, strict=True):
+            check_unchanged(path, state)
+            yield from FileBytes(path).digested()
+            check_unchanged(path, state)
+
+    return parts()
 
 
 def _outline(path: Path) -> pl.LazyFrame:

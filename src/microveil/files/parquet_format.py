@@ -12,7 +12,7 @@ import polars as pl
 
 from microveil.errors import MicroveilError
 from microveil.files.declared import Outline, kind_of
-from microveil.files.mapped import check_unchanged, state_of
+from microveil.files.file_bytes import check_unchanged, state_of
 from microveil.files.text import TextFormat
 from microveil.files.typed import (
     POLARS_ERRORS,

@@ -14,6 +14,7 @@ from microveil.errors import FileError, stands_alone
 from microveil.files import arrow_format, parquet_folder
 from microveil.files.address import Address, address_of
 from microveil.files.compression import unpacked
+from microveil.files.file_bytes import FileBytes
 from microveil.files.formats import (
     FORMATS,
     DatabaseModule,
@@ -23,7 +24,6 @@ from microveil.files.formats import (
     files_of_folder,
     format_of,
 )
-from microveil.files.mapped import MappedFile
 from microveil.files.table_schema import Beside, schema_beside
 from microveil.files.text import TextFormat
 from microveil.table import Labels
@@ -110,8 +110,8 @@ class OpenedFile:
         self._database: str | None = None
         if files := files_in(address):
             self._format = FORMATS["parquet"]
+            self._digested = parquet_folder.digested(files)
             self._table = parquet_folder.opened(files, scratch)
-            self._digested = parquet_folder.digested(files, scratch)
             self._beside = Beside(labels=self._table.labels)
             return
         if scratch is not None:
@@ -166,11 +166,10 @@ class OpenedFile:
         self, text: TextFormat | None, scratch: Scratch
     ) -> tuple[Opened, Iterator[bytes | memoryview]]:
         path = self._address.path
-        raw = read_by(path, MappedFile.of)
-        scratch.watch(raw)
+        raw = read_by(path, FileBytes)
         module = cast("PiecesModule", self._format.load())
         opened = module.opened_on_disk(path, self._format.text(text), scratch)
-        return opened, raw.pieces()
+        return opened, raw.digested()
 
     @property
     def names(self) -> list[str]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from microveil._kernels import csv as kernel
 from microveil.errors import FileError
+from microveil.files.file_bytes import FileBytes
 from microveil.files.text import CANDIDATES, TextFormat, place
 from microveil.table.naming import PATTERN_RULE, pattern_among
 
@@ -25,6 +26,10 @@ _NO_NAMES = frozenset(
         *("NA", "N/A", "n/a", "#N/A", "<NA>", "nan", "NaN", "null", "NULL"),
     ]
 )
+# What a piece does not end with: what a value that is written as no number may begin with, and a
+# carriage return, of which the byte behind it says what it is.
+_NO_END = b" \t0+\r"
+_PLACES = [kernel.PLACE, kernel.LINE_START, kernel.OPENED, kernel.END]
 _LOOK = 1 << 16  # bytes, for seeing whether another separator was meant
 _RULES = {
     kernel.UNCLOSED: (
@@ -82,14 +87,14 @@ class Structure:
     is_ascii: bool
     has_quotes: bool
 
-    def record_end(self, data: bytes, text: TextFormat, n_records: int) -> int:
+    def record_end(self, data: bytes | FileBytes, text: TextFormat, n_records: int) -> int:
         """Byte behind the first ``n_records`` records."""
         if n_records == 0:
             return self.header_end
         memory, _ = _walk(data, text, self.header_end, n_fields=0, limit=n_records)
         return self.header_end + int(memory[kernel.END])
 
-    def pieces(self, data: bytes, text: TextFormat, n_records: int) -> Iterator[slice]:
+    def pieces(self, data: bytes | FileBytes, text: TextFormat, n_records: int) -> Iterator[slice]:
         """Yield where the records are, so many at a time."""
         start, left = self.header_end, self.n_records
         while left > 0:
@@ -98,12 +103,12 @@ class Structure:
             yield slice(start, end)
             start, left = end, left - n_records
 
-    def line_of(self, data: bytes, text: TextFormat, record: int) -> int:
+    def line_of(self, data: bytes | FileBytes, text: TextFormat, record: int) -> int:
         """Line of the file on which a record begins, both as counted here: 0 and 1 first."""
         return data.count(b"\n", 0, self.record_end(data, text, record)) + 1
 
 
-def check_structure(path: Path, data: bytes, text: TextFormat) -> Structure:
+def check_structure(path: Path, data: bytes | FileBytes, text: TextFormat) -> Structure:
     """Refuse text that is no table, with the line; else say what it holds."""
     _refuse_other_separator(path, data, text)
     memory, _ = _walk(data, text, 0, n_fields=0, limit=1)
@@ -169,17 +174,52 @@ def _header_lines(head: bytes, text: TextFormat) -> int:
 
 
 def _walk(
-    data: bytes, text: TextFormat, start: int, *, n_fields: int, limit: int
+    data: bytes | FileBytes, text: TextFormat, start: int, *, n_fields: int, limit: int
 ) -> tuple[Any, Any]:
+    """Walk over the bytes from a place on; what is found is counted from there."""
     memory = np.zeros(kernel.N_MEMORY, dtype=np.int64)
     memory[[kernel.BLANK_AT, kernel.OPENED]] = -1
     numbered = np.zeros(n_fields, dtype=np.uint8)
-    view = np.frombuffer(data, dtype=np.uint8)[start:]
-    kernel.walk(view, ord(text.separator), n_fields, limit, memory, numbered)
+    if isinstance(data, FileBytes):
+        _walk_in_pieces(data, text, start, limit, memory, numbered)
+    else:
+        view = np.frombuffer(data, dtype=np.uint8)[start:]
+        kernel.walk(view, ord(text.separator), n_fields, limit, memory, numbered)
     return memory, numbered
 
 
-def _refuse_broken(path: Path, data: bytes, memory: Any, start: int, n_fields: int) -> None:
+def _walk_in_pieces(
+    data: FileBytes, text: TextFormat, start: int, limit: int, memory: Any, numbered: Any
+) -> None:
+    """Walk over one piece after another, as if they were one."""
+    done, blank, left = 0, -1, b""
+    for piece in data.pieces(start):
+        some, left = left + piece, b""
+        if start + done + len(some) < len(data):
+            whole = some.rstrip(_NO_END)
+            some, left = whole, some[len(whole) :]
+            memory[kernel.MORE] = 1
+        else:
+            memory[kernel.MORE] = 0
+        if not some:
+            continue
+        memory[_PLACES] -= done
+        view = np.frombuffer(some, dtype=np.uint8)
+        kernel.walk(view, ord(text.separator), len(numbered), limit, memory, numbered)
+        memory[_PLACES] += done
+        if blank < 0 <= memory[kernel.BLANK_AT]:
+            blank = done + int(memory[kernel.BLANK_AT])
+        if memory[kernel.CODE] != kernel.SOUND or 0 < limit == memory[kernel.RECORDS]:
+            break
+        done += len(some)
+    memory[kernel.BLANK_AT] = blank
+    if memory[kernel.CODE] == kernel.BLANK:
+        memory[kernel.PLACE] = blank
+
+
+def _refuse_broken(
+    path: Path, data: bytes | FileBytes, memory: Any, start: int, n_fields: int
+) -> None:
     code = int(memory[kernel.CODE])
     if code == kernel.SOUND:
         return
@@ -244,7 +284,7 @@ def _refuse_same(path: Path, names: list[str]) -> None:
         first[name] = number
 
 
-def _refuse_other_separator(path: Path, data: bytes, text: TextFormat) -> None:
+def _refuse_other_separator(path: Path, data: bytes | FileBytes, text: TextFormat) -> None:
     """Refuse a header of one field that another separator cuts, and cuts the records alike."""
     look = data[:_LOOK].decode("utf-8", "replace")
     if len(data) > _LOOK:

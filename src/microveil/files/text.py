@@ -6,8 +6,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from microveil.errors import FileError, RequestError
+from microveil.files.file_bytes import FileBytes
 
-__all__ = ["CANDIDATES", "TextFormat", "as_utf8", "place", "quoted", "text_format"]
+__all__ = [
+    "CANDIDATES",
+    "TextFormat",
+    "as_utf8",
+    "check_readable",
+    "check_utf8",
+    "place",
+    "quoted",
+    "text_format",
+]
 
 CANDIDATES = {",": ",", ";": "';'", "\t": "$'\\t'", "|": "'|'"}  # separator -> as a shell takes it
 
@@ -134,8 +144,7 @@ def as_utf8(path: Path, raw: bytes, text: TextFormat) -> bytes:
 
     UTF-8 itself is passed on unseen: ``check_utf8`` looks at it where it is not ASCII.
     """
-    _refuse_no_text(path, raw)
-    _refuse_marks(path, raw, text)
+    check_readable(path, raw, text)
     if text.codec == "utf-8":
         return raw
     if text.codec == "utf-8-sig":
@@ -146,7 +155,13 @@ def as_utf8(path: Path, raw: bytes, text: TextFormat) -> bytes:
         raise _undecodable(path, raw, text, getattr(error, "start", 0)) from None
 
 
-def check_utf8(path: Path, data: bytes, text: TextFormat) -> None:
+def check_readable(path: Path, raw: bytes | FileBytes, text: TextFormat) -> None:
+    """Refuse a file that is no text, is empty, or begins with the mark of another encoding."""
+    _refuse_no_text(path, raw)
+    _refuse_marks(path, raw, text)
+
+
+def check_utf8(path: Path, data: bytes | FileBytes, text: TextFormat) -> None:
     """Refuse bytes that are not UTF-8, with the line of the first."""
     step = 1 << 20
     start = 0
@@ -160,16 +175,17 @@ def check_utf8(path: Path, data: bytes, text: TextFormat) -> None:
         start = stop
 
 
-def _refuse_no_text(path: Path, raw: bytes) -> None:
+def _refuse_no_text(path: Path, raw: bytes | FileBytes) -> None:
     for magic, (rule, remedy) in _NO_TEXT.items():
         if raw.startswith(magic):
             raise FileError(str(path), f"a CSV file must be text, and this one {rule}", remedy)
-    if not _VISIBLE.search(raw):
+    pieces = raw.pieces() if isinstance(raw, FileBytes) else [raw]
+    if not any(map(_VISIBLE.search, pieces)):
         rule = "the file must hold a header and records, and it is empty"
         raise FileError(str(path), rule, "check that the table was exported")
 
 
-def _refuse_marks(path: Path, raw: bytes, text: TextFormat) -> None:
+def _refuse_marks(path: Path, raw: bytes | FileBytes, text: TextFormat) -> None:
     needed = ""
     if raw.startswith(_UTF8_MARK) and text.codec != "utf-8-sig":
         needed = "utf-8-sig"
@@ -180,12 +196,11 @@ def _refuse_marks(path: Path, raw: bytes, text: TextFormat) -> None:
         raise FileError(place(path, 1), rule, f"pass --encoding {needed}")
 
 
-def _undecodable(path: Path, raw: bytes, text: TextFormat, start: int) -> FileError:
-    head = raw[:start]
+def _undecodable(path: Path, raw: bytes | FileBytes, text: TextFormat, start: int) -> FileError:
     if text.codec.startswith(("utf-16", "utf-32")):
-        line = head.decode(text.encoding, "ignore").count("\n") + 1
+        line = raw[:start].decode(text.encoding, "ignore").count("\n") + 1
     else:
-        line = head.count(b"\n") + 1
+        line = raw.count(b"\n", 0, start) + 1
     other = "latin-1" if text.codec.startswith("utf-8") else "utf-8"
     rule = f"every byte must be {text.codec}, and one is not"
     return FileError(place(path, line), rule, f"pass the file's encoding, often --encoding {other}")

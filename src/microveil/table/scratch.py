@@ -9,7 +9,6 @@ ends the process, nothing of it can be found.
 import errno
 import io
 import itertools
-import mmap
 import os
 import shutil
 import tempfile
@@ -222,10 +221,6 @@ class Scratch:
         if not _is_plain(column) or column.null_count() or column.n_chunks() > 1 or not len(column):
             return False
         return self.has(column.to_numpy(allow_copy=False))
-
-    def watch(self, pages: mmap.mmap) -> None:
-        """Give the pages of a map back as those of scratch files are: of a file that is read."""
-        self._pages.add(pages)
 
     def _opened(self) -> IO[bytes]:
         """Open a new file, which has no name from then on, for nobody but this process."""
