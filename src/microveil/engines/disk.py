@@ -52,6 +52,9 @@ __all__ = ["DiskEngine"]
 LOOKED_AT, A_VALUE, A_CLUSTER, LIBRARIES = 30, 22, 110, 200_000_000
 # What a column takes, beside its clusters, that is gone through in parts (measured: 60 to 140 MB).
 IN_PARTS = 150_000_000
+# What linking a sample takes for a number (measured: 59 to 80, the most with missing ones), and
+# beside that for each letter of the longest cell of text (measured: 32).
+LINKED, A_LETTER = 80, 32
 Whole = NDArray[np.int64]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -86,6 +89,14 @@ class DiskEngine(LocalEngine):
         if in_parts is not None and n_records > keeping.PIECE:
             needed = min(needed, _taken_in_parts(in_parts))
         return LIBRARIES + self._pages + needed
+
+    def linkage_memory(self, n_records: int, n_attributes: int, letters: Sequence[int] = ()) -> int:
+        """Add up all attributes of both tables, which a linkage has at hand, and what is beside.
+
+        Of those that are text `letters` says how long the longest cell is.
+        """
+        for_a_record = LINKED * n_attributes + A_LETTER * sum(letters)
+        return LIBRARIES + self._pages + n_records * for_a_record
 
     def holds_records(self, column: Column) -> bool:
         """Forecast what a plan of each record by itself takes."""
