@@ -22,7 +22,7 @@ import polars as pl
 import pytest
 
 import microveil as mv
-from microveil.commands.engines import engine_for
+from microveil.commands.engines import engine_for, to_link
 from microveil.commands.files import protect_file
 from microveil.engines import disk
 from microveil.engines.disk import DiskEngine
@@ -949,6 +949,24 @@ def test_clusters_have_to_fit(monkeypatch):
         mv.protect(people(10), **request, memory="500MB")
     assert "choose a larger k" in refused.value.remedy
     assert mv.protect(people(10), **request, memory="1GB").data.height == 10
+
+
+def test_linkage_is_left_out_where_what_it_takes_does_not_fit():
+    """The forecast counts libraries, pages of files and, of text, the longest cell or word."""
+    n_records, engine = 5_000_000, DiskEngine(memory=700_000_000)
+    numbers = pl.DataFrame({"A": pl.zeros(n_records, eager=True), "B": 1, "T": "x" * 65})
+    asked = {"attributes": ["A", "B"]}
+    refused = "that takes about 1.1 GB of memory, and 0.7 GB are allowed"
+    assert to_link(engine, numbers, asked) == refused
+    assert to_link(engine, numbers, {}) == refused  # text is not protected unless it is declared
+    assert to_link(DiskEngine(memory=1_200_000_000), numbers, asked) is True
+    assert to_link(DiskEngine(memory=1_200_000_000), numbers[:1_000_000], {}) is True
+    for words in (None, ["y" * 10], mv.ordered("y" * 100)):
+        asked = {"attributes": ["T"], "categories": {"T": words}}
+        found = to_link(engine, numbers[:1_000_000], asked)
+        takes = "3.6" if words == mv.ordered("y" * 100) else "2.4"
+        assert found == f"that takes about {takes} GB of memory, and 0.7 GB are allowed"
+    assert to_link(LocalEngine(), numbers, {}) is True
 
 
 PEAK = """

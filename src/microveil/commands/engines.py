@@ -2,19 +2,21 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import polars
 
 from microveil.engines import engine_of
 from microveil.engines.base import Engine
+from microveil.engines.disk import DiskEngine
 from microveil.engines.registry import DISK
 from microveil.errors import FileError
 from microveil.files.formats import files_of_folder, format_of
 from microveil.release.recipe import merged, read_recipe
+from microveil.schema import Ordered
+from microveil.table.keeping import pieces
 from microveil.table.memory import (
     APART,
-    LINKED,
     allowed_memory,
     bytes_of,
     to_protect,
@@ -69,16 +71,45 @@ def engine_for(
 
 def to_link(engine: Engine, frame: polars.DataFrame, asked: Mapping[str, Any]) -> bool | str:
     """Say whether an engine's memory allows to link a sample, or why it does not."""
-    if engine.memory is None:
+    if not isinstance(engine, DiskEngine) or engine.memory is None:
         return True
-    n_attributes = len(asked.get("attributes") or frame.columns)
-    needed = to_protect(frame.height, n_attributes, LINKED)
+    n_attributes, letters = _looked_at(frame, asked)
+    needed = engine.linkage_memory(frame.height, n_attributes, letters)
     if needed <= engine.memory:
         return True
     return (
         f"that takes about {needed / 1e9:.1f} GB of memory, and {engine.memory / 1e9:.1f} GB are "
         "allowed"
     )
+
+
+def _looked_at(frame: polars.DataFrame, asked: Mapping[str, Any]) -> tuple[int, list[int]]:
+    """Count the attributes to link by; of text return how long the longest cell of each is."""
+    categories = asked.get("categories") or {}
+    # Without names, text is protected where it is declared, or by a part of the request.
+    named = asked.get("attributes") or (frame.columns if asked.get("parts") is not None else None)
+    n_attributes, letters = 0, []
+    for column in frame:
+        is_text = column.dtype in (polars.String, polars.Categorical, polars.Enum)
+        known = categories if named is None and is_text else named or frame.columns
+        if column.name not in known:
+            continue
+        n_attributes += 1
+        if is_text or column.name in categories:
+            letters.append(_longest(column if is_text else None, categories.get(column.name)))
+    return n_attributes, letters
+
+
+def _longest(text: polars.Series | None, declared: Any) -> int:
+    """Count the letters of the longest cell or category: a release may hold what nobody has."""
+    words = declared.values if isinstance(declared, Ordered) else declared
+    longest = max((len(str(word)) for word in words or ()), default=1)
+    if text is None:
+        return longest
+    for piece in pieces(len(text)):
+        letters = text[piece].cast(polars.String).str.len_chars().max()
+        longest = max(longest, cast("int", letters or 0))
+    return longest
 
 
 def _forecast(path: Path) -> int:

@@ -35,7 +35,7 @@ from microveil.partition.moving import broadcast_in_parts
 from microveil.schema import Attribute, Cells
 from microveil.table import GridColumn, Numbers, Table, keeping, numbers_of_attribute
 from microveil.table.gridding import on_grid_in_pieces
-from microveil.table.keeping import Filling, Room, pieces
+from microveil.table.keeping import Filling, Room, made_by_size, pieces
 from microveil.table.memory import TOGETHER, allowed_memory, to_protect
 from microveil.table.pages import PART, can_be_watched
 from microveil.table.scratch import Scratch
@@ -46,12 +46,15 @@ if TYPE_CHECKING:
 
 __all__ = ["DiskEngine"]
 
-# Bytes for a value of a column that is compared (measured: 29); for one that is planned, and for
-# a cluster of its plan (20 to 22, 70 to 110); and what the process takes before it holds any (190
-# MB).
-LOOKED_AT, A_VALUE, A_CLUSTER, LIBRARIES = 30, 22, 110, 200_000_000
+# Bytes for a value of a column that is compared (measured: 29 to 35); for one that is planned, and
+# for a cluster of its plan (20 to 22, 70 to 110); and what the process takes before it holds any
+# (225 MB, of which 140 are pages of the libraries' files).
+LOOKED_AT, A_VALUE, A_CLUSTER, LIBRARIES = 36, 22, 110, 230_000_000
 # What a column takes, beside its clusters, that is gone through in parts (measured: 60 to 140 MB).
 IN_PARTS = 150_000_000
+# What linking a sample takes for a number (measured: 59 to 80, the most with missing ones), and
+# beside that for each letter of the longest cell of text (measured: 32).
+LINKED, A_LETTER = 80, 32
 Whole = NDArray[np.int64]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -86,6 +89,14 @@ class DiskEngine(LocalEngine):
         if in_parts is not None and n_records > keeping.PIECE:
             needed = min(needed, _taken_in_parts(in_parts))
         return LIBRARIES + self._pages + needed
+
+    def linkage_memory(self, n_records: int, n_attributes: int, letters: Sequence[int] = ()) -> int:
+        """Add up all attributes of both tables, which a linkage has at hand, and what is beside.
+
+        Of those that are text `letters` says how long the longest cell is.
+        """
+        for_a_record = LINKED * n_attributes + A_LETTER * sum(letters)
+        return LIBRARIES + self._pages + n_records * for_a_record
 
     def holds_records(self, column: Column) -> bool:
         """Forecast what a plan of each record by itself takes."""
@@ -128,7 +139,7 @@ class DiskEngine(LocalEngine):
     def joined(self, n_records: int, made: Callable[[slice], Result]) -> Result:
         """Make a column of polars piece by piece, and write each to the disk."""
         some = cast("Callable[[slice], polars.Series]", made)
-        return cast("Result", self.scratch.joined(n_records, map(some, pieces(n_records))))
+        return cast("Result", self.scratch.joined(n_records, made_by_size(n_records, some)))
 
     def seen_as(self, column: Result, values: NDArray[Any]) -> Result | None:
         """See values that are on the disk as a column: they are written once."""

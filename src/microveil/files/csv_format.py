@@ -27,7 +27,8 @@ __all__ = ["batches", "opened", "opened_on_disk", "outlined"]
 
 N_SAMPLE = 10_000  # records that a column's type is read off
 _HEAD = 1 << 20  # bytes in which the header is looked for
-_PIECE = 1 << 19  # records parsed at a time where the table stays on the disk
+# Records, and bytes, parsed at a time where the table stays on the disk.
+_PIECE, _BYTES = 1 << 19, 1 << 24
 _BATCH = 1 << 16  # records turned into text while the batch before is hashed and written
 # polars raises its panics past Exception; they may quote a value like its errors.
 _POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, OSError)
@@ -200,7 +201,9 @@ class _Opened:
     ) -> pl.DataFrame | None:
         """Parse some records after others, and keep each column of them on the disk."""
         pieces: dict[str, list[pl.Series]] = {name: [] for name in schema}
-        for piece in self.structure.pieces(self.data, self.text, _PIECE):
+        of_one = max(1, len(self.data) // max(1, self.structure.n_records))
+        at_once = max(1, min(_PIECE, _BYTES // of_one))
+        for piece in self.structure.pieces(self.data, self.text, at_once):
             frame = self._parse_records(self.data[piece], 0, schema)
             if frame is None:
                 return None

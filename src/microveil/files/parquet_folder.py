@@ -1,5 +1,6 @@
 """Folders of Parquet files: one table in several files, as many programs write a large one."""
 
+import itertools
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -17,7 +18,7 @@ from microveil.files.typed import (
     check_no_pattern,
     without_metadata,
 )
-from microveil.table.keeping import pieces
+from microveil.table.keeping import made_by_size
 from microveil.table.memory import check_reading
 from microveil.table.scratch import Scratch
 from microveil.table.threads import READ_AT_ONCE, in_threads
@@ -119,12 +120,16 @@ def _on_disk(
     parts: list[tuple[Path, pl.LazyFrame]], lengths: list[int], scratch: Scratch, name: str
 ) -> pl.Series:
     """Read a column of all files, some records after others, onto the disk."""
+
+    def some(path: Path, outline: pl.LazyFrame, records: slice) -> pl.Series:
+        own = outline.slice(records.start, records.stop - records.start)
+        return _column(path, own, name)
+
     return scratch.joined(
         sum(lengths),
-        (
-            _column(path, outline.slice(piece.start, piece.stop - piece.start), name)
-            for (path, outline), length in zip(parts, lengths, strict=True)
-            for piece in pieces(length)
+        itertools.chain.from_iterable(
+            made_by_size(length, partial(some, *part))
+            for part, length in zip(parts, lengths, strict=True)
         ),
     )
 

@@ -24,7 +24,7 @@ from microveil.files.typed import (
     without_metadata,
 )
 from microveil.table import Labels
-from microveil.table.keeping import pieces
+from microveil.table.keeping import PIECE, made_by_size
 from microveil.table.pages import relieve
 from microveil.table.scratch import Scratch
 from microveil.table.threads import READ_AT_ONCE, in_threads
@@ -34,6 +34,8 @@ __all__ = ["batches", "opened", "opened_on_disk", "outlined", "read_column"]
 # A larger table is written piece by piece, by about so many bytes, and compressed (zstd) less: in
 # three quarters of the time, and a tenth larger.
 _LARGE, _LEVEL = 1 << 26, 1
+# Of text so many bytes at a time.
+_TEXT = 1 << 23
 # Parts of a file that wait to be taken, some 1 MB each.
 _WAITING = 8
 # How often is looked whether somebody takes them still, in seconds.
@@ -77,13 +79,11 @@ def read_column(outline: pl.LazyFrame, scratch: Scratch, name: str) -> pl.Series
     """Read a column, some records after others, onto the disk."""
     n_records = outline.select(pl.len()).collect().item()
     own = outline.select(name)
-    return scratch.joined(
-        n_records,
-        (
-            own.slice(piece.start, piece.stop - piece.start).collect().to_series()
-            for piece in pieces(n_records)
-        ),
-    )
+
+    def some(records: slice) -> pl.Series:
+        return own.slice(records.start, records.stop - records.start).collect().to_series()
+
+    return scratch.joined(n_records, made_by_size(n_records, some))
 
 
 def batches(
@@ -96,7 +96,7 @@ def batches(
     """Write a table, names, types and values alone: in one part, or a large one in many."""
     published = to_publish(frame)
     if _size_of(frame) > _LARGE:
-        slices = (published[records].lazy() for records in pieces(published.height))
+        slices = (published[records].lazy() for records in _slices(published))
         yield from _as_written(
             lambda file: pl.concat(slices).sink_parquet(file, compression_level=_LEVEL)
         )
@@ -104,6 +104,14 @@ def batches(
     buffer = io.BytesIO()
     published.write_parquet(buffer)
     yield buffer.getbuffer()
+
+
+def _slices(frame: pl.DataFrame) -> Iterator[slice]:
+    """Cut records into runs, of long text into shorter ones: some are in memory at a time."""
+    of_text = _size_of(frame.select(pl.col(pl.String))) // frame.height
+    at_once = max(1, min(PIECE, _TEXT // max(1, of_text)))
+    for start in range(0, frame.height, at_once):
+        yield slice(start, min(start + at_once, frame.height))
 
 
 def _size_of(frame: pl.DataFrame) -> int:

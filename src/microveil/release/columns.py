@@ -26,7 +26,6 @@ from microveil.table import (
     MissingCodes,
     Table,
     check_columns,
-    keeping,
     likely_identifier,
     open_table,
 )
@@ -45,9 +44,10 @@ __all__ = [
     "prepare",
 ]
 
-# Bytes for a cell of text that is written anew, of those at hand: of 524,288 cells of up to 25
-# letters what is beside the column at hand took 40 MB more than without, at its peak.
-A_TEXT = 120
+# Bytes for a cell of text that is written anew, of those that are at hand: of 524,288 cells of up
+# to 25 letters what is beside the column at hand took 40 MB more than without, at its peak; so many
+# cells are made codes at a time, and those of 16 letters made anew.
+A_TEXT, BATCH = 120, 1 << 18
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,7 +231,7 @@ def _fits_by_columns(table: Table, request: Request, engine: Engine) -> bool:
     needed = engine.column_memory(n_records, n_clusters, in_parts)
     if needed is not None:
         if any(table.is_text(name) for name in request.attributes or () if name in table.names):
-            needed += A_TEXT * min(n_records, keeping.PIECE)
+            needed += A_TEXT * min(n_records, BATCH)
         check_column(n_records, needed, engine.memory, whole)
     return needed is not None
 

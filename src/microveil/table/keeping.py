@@ -14,12 +14,15 @@ __all__ = [
     "InMemory",
     "Keeper",
     "Room",
+    "made_by_size",
     "pieces",
 ]
 
 Value = TypeVar("Value")
 # Records that are read, rounded, restored or put in order at a time where a column is not held.
 PIECE = 1 << 19
+# Fewer are of a column of long text, by about so many bytes; the first ones show how long it is.
+BYTES, FIRST = 1 << 21, 1 << 15
 
 
 class Keeper(Protocol):
@@ -137,3 +140,49 @@ def pieces(n_records: int) -> Iterator[slice]:
     """
     for start in range(0, max(n_records, 1), PIECE):
         yield slice(start, min(start + PIECE, n_records))
+
+
+class Sized(Protocol):
+    """Cells that know how many they are, and what they take."""
+
+    def __len__(self) -> int:
+        """How many there are."""
+        ...
+
+    def estimated_size(self) -> int | float:
+        """Bytes that they take."""
+        ...
+
+
+Cells = TypeVar("Cells", bound=Sized)
+
+
+def made_by_size(n_records: int, made: Callable[[slice], Cells]) -> Iterator[Cells]:
+    """Make a column some records after others: at most `PIECE`, and of long text fewer.
+
+    How many are next goes by what the last ones took: a piece is larger than about `BYTES` only
+    where cells are longer than those before.
+
+    Parameters
+    ----------
+    n_records : int
+        Of none one piece is made, which is empty.
+    made : callable
+        Returns the cells of some records.
+
+    Examples
+    --------
+    >>> import polars
+    >>> words = polars.Series(["a long word" * 50] * 60_000)
+    >>> [len(piece) for piece in made_by_size(60_000, lambda records: words[records])]
+    [32768, 3813, 3813, 3813, 3813, 3813, 3813, 3813, 541]
+    """
+    start, length = 0, min(PIECE, FIRST)
+    while True:
+        some = made(slice(start, min(start + length, n_records)))
+        yield some
+        start += len(some)
+        if start >= n_records:
+            return
+        each = max(1, int(some.estimated_size()) // len(some))
+        length = max(1, min(PIECE, 4 * length, BYTES // each))

@@ -157,7 +157,12 @@ class Scratch:
         listed = first.dtype in (polars.Enum, polars.Categorical, polars.Object)
         if listed or str(first.dtype) in _WIDE:
             return self.column(polars.concat(iterator, rechunk=True))
-        return polars.concat(map(self.column, iterator), rechunk=False)
+        return polars.concat(map(self._one_of_many, iterator), rechunk=False)
+
+    def _one_of_many(self, piece: "polars.Series") -> "polars.Series":
+        own = self.column(piece)
+        self.relieve()
+        return own
 
     def seen_as(self, column: "polars.Series", values: NDArray[Any]) -> "polars.Series | None":
         """Return values on the disk as a column named and typed like another: nothing is copied.
