@@ -49,7 +49,7 @@ __all__ = ["DiskEngine"]
 # Bytes for a value of a column that is compared (measured: 29 to 35); for one that is planned, and
 # for a cluster of its plan (20 to 22, 70 to 110); and what the process takes before it holds any
 # (225 MB, of which 140 are pages of the libraries' files).
-LOOKED_AT, A_VALUE, A_CLUSTER, LIBRARIES = 36, 22, 110, 230_000_000
+LOOKED_AT, A_VALUE, A_CLUSTER, LIBRARIES = 35, 22, 110, 230_000_000
 # What a column takes, beside its clusters, that is gone through in parts (measured: 60 to 140 MB).
 IN_PARTS = 150_000_000
 # What linking a sample takes for a number (measured: 59 to 80, the most with missing ones), and

@@ -22,7 +22,7 @@ Value = TypeVar("Value")
 # Records that are read, rounded, restored or put in order at a time where a column is not held.
 PIECE = 1 << 19
 # Fewer are of a column of long text, by about so many bytes; the first ones show how long it is.
-BYTES, FIRST = 1 << 21, 1 << 15
+BYTES, FIRST = 1 << 22, 1 << 15
 
 
 class Keeper(Protocol):
@@ -175,7 +175,7 @@ def made_by_size(n_records: int, made: Callable[[slice], Cells]) -> Iterator[Cel
     >>> import polars
     >>> words = polars.Series(["a long word" * 50] * 60_000)
     >>> [len(piece) for piece in made_by_size(60_000, lambda records: words[records])]
-    [32768, 3813, 3813, 3813, 3813, 3813, 3813, 3813, 541]
+    [32768, 7626, 7626, 7626, 4354]
     """
     start, length = 0, min(PIECE, FIRST)
     while True:

@@ -17,7 +17,7 @@ import numpy as np
 __all__ = ["PART", "Pages", "can_be_watched", "of_files", "relieve", "watch"]
 
 # Pages of files are given back where they take more than this part of the memory that is allowed,
-PART = 8
+PART = 16
 # and how often is looked whether they do, in seconds: until then a disk reads some 20 MB.
 INTERVAL = 0.01
 # Arrays from 1 MB on are given back to the system at once, by this option of the C library; where
