@@ -11,7 +11,13 @@ from microveil.errors import FileError, MicroveilError
 from microveil.files.declared import Outline, kind_of
 from microveil.files.mapped import MappedFile, check_unchanged, state_of
 from microveil.files.text import quoted
-from microveil.files.typed import POLARS_ERRORS, TypedTable, broken, without_metadata
+from microveil.files.typed import (
+    POLARS_ERRORS,
+    TypedTable,
+    broken,
+    check_no_pattern,
+    without_metadata,
+)
 from microveil.table.keeping import made_by_size
 from microveil.table.memory import check_reading
 from microveil.table.scratch import Scratch
@@ -31,6 +37,7 @@ def opened(files: list[Path], scratch: Scratch | None = None) -> TypedTable:
     states = [state_of(path) for path in files]
     outlines = check_parts(files)
     schema = outlines[0].collect_schema()
+    check_no_pattern(files[0], schema.names())
     if scratch is None:
         size = sum(path.stat().st_size for path in files)
         n_records = sum(outline.select(pl.len()).collect().item() for outline in outlines)

@@ -18,6 +18,7 @@ from microveil.files.typed import (
     POLARS_ERRORS,
     TypedTable,
     broken,
+    check_no_pattern,
     opened_by,
     to_publish,
     without_metadata,
@@ -34,9 +35,11 @@ __all__ = ["batches", "opened", "opened_on_disk", "outlined", "read_column"]
 # three quarters of the time, and a tenth larger.
 _LARGE, _LEVEL = 1 << 26, 1
 # Of text so many bytes at a time.
-_TEXT = 1 << 23
+_TEXT = 1 << 21
 # Parts of a file that wait to be taken, some 1 MB each.
 _WAITING = 8
+# How often is looked whether somebody takes them still, in seconds.
+_LOOK = 0.1
 
 
 def opened(path: Path, raw: bytes, text: TextFormat | None) -> TypedTable:  # noqa: ARG001
@@ -50,6 +53,7 @@ def opened_on_disk(path: Path, text: TextFormat | None, scratch: Scratch) -> Typ
     try:
         outline = pl.scan_parquet(path, glob=False)
         names = outline.collect_schema().names()
+        check_no_pattern(path, names)
         columns = in_threads(partial(read_column, outline, scratch), names, at_once=READ_AT_ONCE)
     except MicroveilError:
         raise
@@ -131,11 +135,14 @@ class _Pipe(io.RawIOBase):
         return True
 
     def write(self, part: "bytes | memoryview") -> int:  # type: ignore[override]
-        if not self.is_wanted:
-            raise OSError("nobody takes it any more")
-        self.parts.put(bytes(part))
-        relieve()
-        return len(part)
+        while self.is_wanted:
+            try:
+                self.parts.put(bytes(part), timeout=_LOOK)
+            except queue.Full:
+                continue
+            relieve()
+            return len(part)
+        raise OSError("nobody takes it any more")
 
 
 def _as_written(write: Callable[[IO[bytes]], object]) -> Iterator[bytes]:
@@ -160,7 +167,7 @@ def _as_written(write: Callable[[IO[bytes]], object]) -> Iterator[bytes]:
         pipe.is_wanted = False
         while writer.is_alive():
             try:
-                pipe.parts.get(timeout=0.1)
+                pipe.parts.get(timeout=_LOOK)
             except queue.Empty:
                 continue
         writer.join()

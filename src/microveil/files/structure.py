@@ -13,6 +13,7 @@ import numpy as np
 from microveil._kernels import csv as kernel
 from microveil.errors import FileError
 from microveil.files.text import CANDIDATES, TextFormat, place
+from microveil.table.naming import PATTERN_RULE, pattern_among
 
 __all__ = ["Structure", "check_structure", "names_in"]
 
@@ -224,6 +225,8 @@ def _names(path: Path, header: bytes, text: TextFormat) -> list[str]:
                 f"{number} has a word there that stands for a truth value or a missing one"
             )
             raise FileError(place(path, 1), rule, "add a line of names, or rename the column")
+    if (pattern := pattern_among(names)) is not None:
+        raise FileError(f"{place(path, 1)}, column {pattern}", PATTERN_RULE, "rename it")
     _refuse_same(path, names)
     return names
 

@@ -1,7 +1,7 @@
 """Tables whose files say what their columns are: read whole, and what of them is written."""
 
 import io
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from microveil.errors import FileError
 from microveil.files.columns import plain
 from microveil.table import Labels
 from microveil.table.memory import check_reading
+from microveil.table.naming import PATTERN_RULE, pattern_among
 
 __all__ = [
     "POLARS_ERRORS",
@@ -97,6 +98,18 @@ def broken(path: Path, title: str) -> FileError:
     return FileError(str(path), rule, "export the table again; name it .csv if it is text")
 
 
+def check_no_pattern(path: Path, names: Iterable[str]) -> None:
+    """Refuse columns whose names would be taken for patterns.
+
+    Raises
+    ------
+    FileError
+        With the number of the first.
+    """
+    if number := pattern_among(names):
+        raise FileError(f"{path}, column {number}", PATTERN_RULE, "rename it")
+
+
 def without_metadata(path: Path, frame: pl.DataFrame) -> pl.DataFrame:
     """Return the table of a file without what its types may hold beside values.
 
@@ -108,6 +121,7 @@ def without_metadata(path: Path, frame: pl.DataFrame) -> pl.DataFrame:
     if frame.height == 0 or frame.width == 0:
         rule = "the file must hold records, and there are none"
         raise FileError(str(path), rule, "check that the table was exported")
+    check_no_pattern(path, frame.columns)
     return pl.DataFrame([plain(column) for column in frame])
 
 

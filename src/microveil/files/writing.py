@@ -1,9 +1,10 @@
 """Writing files of any format."""
 
 import ctypes
+import errno
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -138,6 +139,10 @@ def _is_written(
 
 
 def _unwritten(path: Path, error: OSError) -> FileError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) and path.exists():
+        written = path.stat().st_size / 1e6
+        rule = f"there must be room for the file, and there was none after {written:.0f} MB of it"
+        return FileError(str(path), rule, "make room, or name a folder on a larger disk")
     reason = os.strerror(error.errno) if error.errno else "unknown reason"
     rule = f"the file must be writable, and the system says: {reason}"
     return FileError(str(path), rule, "check the folder, its rights and the space left")
@@ -154,14 +159,19 @@ def _write(descriptor: int, batches: Iterator[bytes | memoryview]) -> str:
             left = left[os.write(descriptor, left) :]
         _begin(descriptor)
 
-    with ThreadPoolExecutor(1) as beside:
-        pending = None
-        for batch in batches:
+    try:
+        with ThreadPoolExecutor(1) as beside:
+            pending = None
+            for batch in batches:
+                if pending:
+                    pending.result()
+                pending = beside.submit(put, batch)
             if pending:
                 pending.result()
-            pending = beside.submit(put, batch)
-        if pending:
-            pending.result()
+    finally:
+        # Whoever makes them may have a thread of its own, which waits until all are taken.
+        if isinstance(batches, Generator):
+            batches.close()
     os.fsync(descriptor)
     return digest.hexdigest()
 

@@ -6,6 +6,7 @@ again, and the pages of it are in memory already.
 """
 
 import bisect
+import errno
 import mmap
 import os
 import threading
@@ -75,11 +76,20 @@ class Extents:
             for segment in self._segments:
                 if (start := segment.further(whole)) is not None:
                     return Extent(segment, start, size, is_fresh=True)
-            segment = _Segment(self._opened(), max(SEGMENT, whole))
+            segment = self._segment(whole)
             self._mapped(segment.pages)
             self._segments.append(segment)
             start = segment.further(whole) or 0
             return Extent(segment, start, size, is_fresh=True)
+
+    def _segment(self, whole: int) -> "_Segment":
+        """Make a file for a place; for it alone where the process may have none so large."""
+        try:
+            return _Segment(self._opened(), max(SEGMENT, whole))
+        except OSError as error:
+            if error.errno not in (errno.EFBIG, errno.ENOMEM) or whole >= SEGMENT:
+                raise
+        return _Segment(self._opened(), whole)
 
 
 class Extent:

@@ -63,6 +63,7 @@ def open_table(table: Any, missing: MissingCodes | None = None) -> Table:
         elif library == "pyarrow":
             check_names(list(getattr(table, "column_names", ())))
         opened = FrameTable(_narwhals(table))
+        check_names(list(opened.names))
     if not isinstance(table, Elsewhere):
         opened.labels = labels
     if opened.n_records == 0:

@@ -6,7 +6,12 @@ from typing import Any
 from microveil.errors import DataError, RequestError
 from microveil.table.protocol import Table
 
-__all__ = ["check_columns", "check_names", "unknown_column"]
+__all__ = ["PATTERN_RULE", "check_columns", "check_names", "pattern_among", "unknown_column"]
+
+# polars takes such a name for a pattern, and gives other columns, or none, in the place of its own.
+PATTERN_RULE = (
+    "no name may be an asterisk, or begin with ^ and end with $: it would be taken for a pattern"
+)
 
 
 def check_columns(table: Table, names: Iterable[str], side: str = "") -> None:
@@ -54,7 +59,7 @@ def _folded(name: str) -> str:
 
 
 def check_names(names: list[Any]) -> None:
-    """Refuse columns that are not named by text, or by the same.
+    """Refuse columns that are not named by text, by the same, or by a pattern.
 
     Raises
     ------
@@ -74,3 +79,20 @@ def check_names(names: list[Any]) -> None:
                 "rename one",
             )
         first[name] = number
+    if number_of_one := pattern_among(names):
+        raise DataError(f"column {number_of_one}", PATTERN_RULE, "rename it")
+
+
+def pattern_among(names: Iterable[str]) -> int | None:
+    """Return the number of the first name that a library would take for a pattern, from 1.
+
+    >>> pattern_among(["A", "^B$"])
+    2
+    """
+    numbered = enumerate(names, start=1)
+    is_one = (
+        number
+        for number, name in numbered
+        if name == "*" or (name.startswith("^") and name.endswith("$"))
+    )
+    return next(is_one, None)

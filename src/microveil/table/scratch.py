@@ -36,6 +36,12 @@ Value = TypeVar("Value")
 SMALL = 1 << 16
 # Types of polars that Arrow has not, or not everywhere.
 _WIDE = ("Int128", "UInt128", "Float16")
+# What the system refuses by a limit of the process, and how a shell sets it.
+_LIMITS = {
+    errno.EFBIG: ("such large files", "ulimit -f"),
+    errno.ENOMEM: ("so much memory, mapped files too", "ulimit -v"),
+    errno.EMFILE: ("so many open files", "ulimit -n"),
+}
 # Zeros, and truth values, that are written at a time.
 ZEROS = 1 << 22
 
@@ -248,8 +254,10 @@ class Scratch:
         try:
             return step()
         except OSError as error:
-            if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise self._full(size) from None
+            if error.errno in _LIMITS:
+                raise self._limited(error, size) from None
             raise self._refused(error) from None
 
     def _full(self, size: int) -> FileError:
@@ -259,6 +267,15 @@ class Scratch:
             f"the disk must have room for scratch files: of the next one, of {size / 1e6:.0f} MB, "
             f"not all fits where {free / 1e6:.0f} MB were free",
             "name a folder on a larger disk (--scratch), or make room",
+        )
+
+    def _limited(self, error: OSError, size: int) -> FileError:
+        what, limit = _LIMITS[error.errno or 0]
+        return FileError(
+            f"{self.folder}",
+            f"the process must be allowed {what}, and a scratch file of {size / 1e6:.0f} MB goes "
+            "beyond its limit",
+            f"raise the limit ({limit}), or work on a part of the table",
         )
 
     def _refused(self, error: OSError) -> RequestError:
