@@ -399,7 +399,7 @@ def test_the_disk_is_taken_where_the_memory_would_not_hold_the_table(tmp_path, m
 
 @pytest.mark.parametrize(
     ("method", "k", "takes"),
-    [("dp-um", 10, "592 MB"), ("dp-um", 2, "1.0 GB"), ("laplace", None, "922 MB")],
+    [("dp-um", 10, "622 MB"), ("dp-um", 2, "1.1 GB"), ("laplace", None, "952 MB")],
 )
 def test_a_column_that_memory_does_not_hold_is_refused(monkeypatch, method, k, takes):
     """With the figures, which grow with the clusters, and with what would do."""
@@ -421,7 +421,7 @@ def test_columns_side_by_side_are_no_more_than_memory_holds(monkeypatch):
     monkeypatch.setattr(disk, "A_CLUSTER", 110 * 10**6)
     for memory in (10**9, 2 * 10**9, 4 * 10**9):
         DiskEngine(memory=memory).side_by_side(abs, [1, 2, 3], 60, 3)
-    assert seen == [1, 2, 6]
+    assert seen == [1, 2, 5]
 
 
 def test_records_taken_together_are_refused_where_memory_does_not_hold_them():
@@ -944,11 +944,11 @@ def test_clusters_have_to_fit(monkeypatch):
     monkeypatch.setattr(disk, "A_CLUSTER", 110 * 10**6)
     monkeypatch.setattr(disk, "IN_PARTS", 10**8)
     request = asked("dp-um", attributes=["AGE"], bounds={"AGE": (0, 120)}, resolution=None, k=2)
-    rule = "column of 10 records takes about 912 MB of memory, and 500 MB are allowed"
+    rule = "column of 10 records takes about 942 MB of memory, and 500 MB are allowed"
     with pytest.raises(mv.DataError, match=rule) as refused:
         mv.protect(people(10), **request, memory="500MB")
     assert "choose a larger k" in refused.value.remedy
-    assert mv.protect(people(10), **request, memory="1GB").data.height == 10
+    assert mv.protect(people(10), **request, memory="1.1GB").data.height == 10
 
 
 def test_linkage_is_left_out_where_what_it_takes_does_not_fit():
@@ -964,7 +964,7 @@ def test_linkage_is_left_out_where_what_it_takes_does_not_fit():
     for words in (None, ["y" * 10], mv.ordered("y" * 100)):
         asked = {"attributes": ["T"], "categories": {"T": words}}
         found = to_link(engine, numbers[:1_000_000], asked)
-        takes = "3.6" if words == mv.ordered("y" * 100) else "2.4"
+        takes = "3.6" if words == mv.ordered("y" * 100) else "2.5"
         assert found == f"that takes about {takes} GB of memory, and 0.7 GB are allowed"
     assert to_link(LocalEngine(), numbers, {}) is True
 
@@ -980,6 +980,29 @@ protect_file(
 lines = Path("/proc/self/status").read_text().splitlines()
 print(1024 * int(next(line for line in lines if line.startswith("VmHWM")).split()[1]))
 """
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak of memory is read as Linux counts it")
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_the_memory_that_is_allowed_is_kept_for_long_text(form, tmp_path):
+    """Of cells of 69 letters, 350 MB in all: read, kept and written in parts, without linkage."""
+    n_records = 5_000_000
+    random = np.random.default_rng(1)
+    people = pl.DataFrame(
+        {
+            "A": random.integers(0, 10**6, n_records),
+            "NAME": pl.Series(random.integers(10**8, 10**9, n_records)).cast(pl.String)
+            + "-a longer text that is kept here for each person of the table",
+        }
+    )
+    path = tmp_path / f"people.{form}"
+    (people.write_parquet if form == "parquet" else people.write_csv)(path)
+    said = {"method": "dp-um", "k": 200, "epsilon": 2, "attributes": ["A"],
+            "bounds": {"A": (0, 10**6)}, "keep": ["NAME"], "memory": "450MB"}  # fmt: skip
+    command = [sys.executable, "-c", PEAK, path, tmp_path / "release", json.dumps(said)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 450_000_000
 
 
 @pytest.mark.slow

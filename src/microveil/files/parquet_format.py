@@ -35,7 +35,7 @@ __all__ = ["batches", "opened", "opened_on_disk", "outlined", "read_column"]
 # three quarters of the time, and a tenth larger.
 _LARGE, _LEVEL = 1 << 26, 1
 # Of text so many bytes at a time.
-_TEXT = 1 << 23
+_TEXT = 1 << 21
 # Parts of a file that wait to be taken, some 1 MB each.
 _WAITING = 8
 # How often is looked whether somebody takes them still, in seconds.
