@@ -52,6 +52,9 @@ __all__ = ["DiskEngine"]
 LOOKED_AT, A_VALUE, A_CLUSTER, LIBRARIES = 30, 22, 110, 200_000_000
 # What a column takes, beside its clusters, that is gone through in parts (measured: 60 to 140 MB).
 IN_PARTS = 150_000_000
+# And a value while plans of many methods are weighed and what they share is remembered (measured:
+# 150 to 670).
+A_WEIGHED_VALUE = 900
 Whole = NDArray[np.int64]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -93,6 +96,12 @@ class DiskEngine(LocalEngine):
 
     def _holds(self, n_values: int) -> bool:
         return not self._goes_in_parts(n_values, as_clusters(n_values))
+
+    def holds_plans(self, n_values: int) -> bool:
+        """Forecast whether memory holds so many values, and many plans of them, all at once."""
+        if self.memory is None:
+            return False
+        return LIBRARIES + self._pages + A_WEIGHED_VALUE * n_values <= self.memory
 
     @property
     def _pages(self) -> int:
