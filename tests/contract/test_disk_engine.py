@@ -293,6 +293,7 @@ def test_plans_are_weighed_by_an_engine_that_remembers_where_they_fit(holds, mon
         return weigh(candidates, count)
 
     monkeypatch.setattr(selection, "weigh", weighed)
+    monkeypatch.setattr(sys.modules["microveil.protect.plan_findings"], "WEIGHED_CELLS", 1000)
     if not holds:
         monkeypatch.setattr(disk, "A_WEIGHED_VALUE", 1 << 40)
     request = {"method": "dp-um", "k": 3, "epsilon": 1, "attributes": ["AGE"]}
