@@ -27,10 +27,13 @@ from microveil.commands.files import protect_file
 from microveil.engines import disk
 from microveil.engines.disk import DiskEngine
 from microveil.engines.local import LocalEngine
+from microveil.engines.remembering import RememberingEngine, weighing
 from microveil.files import csv_format, parquet_format, structure
 from microveil.files.reading import open_file
 from microveil.mechanism import exponential
 from microveil.partition import distribution_sort
+from microveil.protect.protecting import examined_plan
+from microveil.release import selection
 from microveil.release.settling import plan_settled, settle_asked
 from microveil.table import keeping, pages
 from microveil.table import scratch as module
@@ -261,6 +264,57 @@ def test_a_file_that_changes_while_it_is_read_is_refused(change, tmp_path, monke
     with pytest.raises(mv.FileError, match="must stay as it is while it is read"):
         protect_file(path, tmp_path / "release", **asked("dp-um"), engine="disk")
     assert not [name for name in os.listdir(tmp_path) if "release" in name]
+
+
+# Advice.
+
+
+@pytest.mark.parametrize("holds", [True, False])
+@pytest.mark.parametrize("choice", [{}, {"k": "auto"}, {"method": "auto", "scope": "vector"}])
+def test_advice_is_that_of_the_engine_in_memory(choice, holds, monkeypatch):
+    """Whether memory holds what is weighed or not: the same options, errors and choice."""
+    if not holds:
+        monkeypatch.setattr(disk, "A_WEIGHED_VALUE", 1 << 40)
+    table = people(120)
+    request = {**asked("idp-vector"), **choice}
+    del request["seed"]
+    found = [mv.advise(table, **request, **engine) for engine in ({}, {"engine": "disk"})]
+    assert found[0].options
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("holds", [True, False])
+def test_plans_are_weighed_by_an_engine_that_remembers_where_they_fit(holds, monkeypatch):
+    """A hopeless request on the disk: what is shared is found once if memory holds the plans."""
+    weighers, weigh = [], selection.weigh
+
+    def weighed(candidates, count=None):
+        weighers.extend(type(candidate.search.engine) for candidate in candidates)
+        return weigh(candidates, count)
+
+    monkeypatch.setattr(selection, "weigh", weighed)
+    monkeypatch.setattr(sys.modules["microveil.protect.plan_findings"], "WEIGHED_CELLS", 1000)
+    if not holds:
+        monkeypatch.setattr(disk, "A_WEIGHED_VALUE", 1 << 40)
+    request = {"method": "dp-um", "k": 3, "epsilon": 1, "attributes": ["AGE"]}
+    request["bounds"] = {"AGE": (0, 1200)}
+    planned = [
+        examined_plan(people(300), request, engine)[1].options
+        for engine in (LocalEngine(), DiskEngine(memory=10**9))
+    ]
+    assert planned[0] == planned[1]
+    assert planned[0]
+    expected = RememberingEngine if holds else DiskEngine
+    assert set(weighers) == {RememberingEngine, expected}
+
+
+@pytest.mark.parametrize("memory", [450_000_000, 700_000_000, 2 * 10**9])
+def test_plans_fit_only_where_the_memory_holds_the_libraries_beside_them(memory):
+    """The forecast of a table that is weighed leaves room for libraries and pages."""
+    engine = DiskEngine(memory=memory)
+    most = (memory - memory // 8 - disk.LIBRARIES) // disk.A_WEIGHED_VALUE
+    assert isinstance(weighing(engine, most), RememberingEngine)
+    assert weighing(engine, most + 1) is engine
 
 
 CUT = """

@@ -115,6 +115,8 @@ def test_sound_text_has_the_records_that_pythons_csv_module_reads(pieces):
 )
 @example(parts=[b"a,1\n", b"\r", b"\n"], size=1, n_fields=2, limit=0, start=0)
 @example(parts=[b'a,"', b"   0", b'1"\n'], size=2, n_fields=2, limit=0, start=0)
+@example(parts=[b" 01,+2\n"], size=1, n_fields=2, limit=0, start=0)
+@example(parts=[b" 01,+2\n"], size=2, n_fields=2, limit=0, start=0)
 @example(parts=[b'"a', b"\n", b"b"], size=3, n_fields=0, limit=0, start=0)
 def test_a_file_in_pieces_is_walked_as_its_bytes(parts, size, n_fields, limit, start):
     """Wherever pieces are cut: the same error at the same place, or the same findings."""

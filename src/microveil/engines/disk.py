@@ -55,6 +55,9 @@ IN_PARTS = 150_000_000
 # What linking a sample takes for a number (measured: 59 to 80, the most with missing ones), and
 # beside that for each letter of the longest cell of text (measured: 32).
 LINKED, A_LETTER = 80, 32
+# And for a value while plans of many methods are weighed and what they share is remembered (measured:
+# 150 to 670).
+A_WEIGHED_VALUE = 900
 Whole = NDArray[np.int64]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -104,6 +107,12 @@ class DiskEngine(LocalEngine):
 
     def _holds(self, n_values: int) -> bool:
         return not self._goes_in_parts(n_values, as_clusters(n_values))
+
+    def holds_plans(self, n_values: int) -> bool:
+        """Forecast whether memory holds so many values, and many plans of them, all at once."""
+        if self.memory is None:
+            return False
+        return LIBRARIES + self._pages + A_WEIGHED_VALUE * n_values <= self.memory
 
     @property
     def _pages(self) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.engines.base import Column, Engine, Ranked
+from microveil.engines.disk import DiskEngine
 from microveil.engines.handles import LocalColumn, are_ranked, domains_of
 from microveil.engines.local import LocalEngine, summarised
 from microveil.partition import Partition, ranking_sizes
@@ -22,7 +23,7 @@ from microveil.utility.error_floor import (
     vector_loss,
 )
 
-__all__ = ["RememberingEngine", "remembering"]
+__all__ = ["RememberingEngine", "remembering", "weighing"]
 
 Result = TypeVar("Result")
 Whole = NDArray[np.int64]
@@ -44,6 +45,19 @@ def remembering(engine: Engine) -> Engine:
     True
     """
     return RememberingEngine() if type(engine) is LocalEngine else engine
+
+
+def weighing(engine: Engine, n_values: int) -> Engine:
+    """Return the engine that weighs many plans of so many values in place of another.
+
+    In place of that on the disk one that remembers, where the memory that is allowed holds all that
+    is planned; any other is returned as it is.
+
+    >>> isinstance(weighing(DiskEngine(memory=10**9), 100_000), RememberingEngine)
+    True
+    """
+    is_held = isinstance(engine, DiskEngine) and engine.holds_plans(n_values)
+    return RememberingEngine() if is_held else engine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from typing import Any
 
 from microveil.arguments.steps import N_RECORDS, STRUCTURE, TARGET
 from microveil.engines.base import Engine
+from microveil.engines.remembering import weighing
 from microveil.errors import MicroveilError, RequestError
 from microveil.methods import METHODS, Method
 from microveil.privacy import Model, Scope
@@ -98,7 +99,7 @@ def settle(
     public = plan_prepared(prepared, named, engine).claim.model is Model.DIFFERENTIAL_PRIVACY
     grounds = stood_in(prepared) if public else prepared
     sizes = _sizes(grounds, probe.method.smallest_k)
-    search = Search(prepared=grounds, scope=asked.get("scope"), engine=engine, chosen=STEPS_CHOSEN)
+    search = _search(grounds, asked.get("scope"), engine)
     best = weigh(
         [Candidate(method=probe.method, steps={}, asked=asked, sizes=sizes, search=search)]
     )
@@ -143,7 +144,7 @@ def _settle_method(
         place = f"attribute '{name}'"
         raise _for_rows_alone(place, "take categories in no order", str(scope), name)
     prepared = prepare(table, probe, engine, progress)
-    search = Search(prepared=prepared, scope=str(scope), engine=engine, chosen=STEPS_CHOSEN)
+    search = _search(prepared, str(scope), engine)
     found = _weighed(search, asked, count=1)
     if not found:
         raise _none_at(str(scope))
@@ -184,11 +185,8 @@ def _chosen_for_rows(table: Any, asked: Mapping[str, Any], engine: Engine) -> di
         # Those of the same attributes are weighed on the same columns, ranked once.
         known = tuple(attributes)
         if known not in grounds:
-            grounds[known] = Search(
-                prepared=stand_in(opened, attributes),
-                scope=str(Scope.ROW),
-                engine=engine,
-                chosen=STEPS_CHOSEN,
+            grounds[known] = replace(
+                _search(stand_in(opened, attributes), str(Scope.ROW), engine),
                 least=Model.DIFFERENTIAL_PRIVACY,
                 refusals=refusals,
             )
@@ -258,8 +256,14 @@ def options(
 
     As many of them as are asked for, by default all.
     """
-    search = Search(prepared=prepared, scope=scope, engine=engine, chosen=STEPS_CHOSEN)
+    search = _search(prepared, scope, engine)
     return _weighed(search, asked, count)
+
+
+def _search(prepared: Prepared, scope: str | None, engine: Engine) -> Search:
+    """Search among plans of some columns: by an engine that remembers, where they all fit."""
+    weigher = weighing(engine, prepared.table.n_records * len(prepared.columns))
+    return Search(prepared=prepared, scope=scope, engine=weigher, chosen=STEPS_CHOSEN)
 
 
 def _weighed(search: Search, asked: Mapping[str, Any], count: int | None) -> list[Option]:
