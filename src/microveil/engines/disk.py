@@ -55,8 +55,8 @@ IN_PARTS = 150_000_000
 # What linking a sample takes for a number (measured: 59 to 80, the most with missing ones), and
 # beside that for each letter of the longest cell of text (measured: 32).
 LINKED, A_LETTER = 80, 32
-# And for a value while plans of many methods are weighed and what they share is remembered (measured:
-# 150 to 670).
+# And for a value while plans of many methods are weighed and what they share is remembered
+# (measured: 150 to 670).
 A_WEIGHED_VALUE = 900
 Whole = NDArray[np.int64]
 Item = TypeVar("Item")
