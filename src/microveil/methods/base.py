@@ -438,16 +438,17 @@ def floor_by_plans(
     ) -> float:
         if ends or not engine.remembers:
             return 0.0
-        total = 0.0
-        for column in columns:
+
+        def bounded(column: Column, most: float) -> float:
+            del most
             part = plan_one(column, choices, engine)
             squares = part.total_squares * part.n_cells / max(part.n_cells - 1, 1)
-            if squares > 0:
-                error = part.expected_error(isotonic=False) / squares
-                total += max(0.0, certain * error * (1 - ROUNDING) - COARSELY * (1 - certain))
-            if total > limit * len(columns):
-                break
-        return total / len(columns)
+            if squares <= 0:
+                return 0.0
+            error = part.expected_error(isotonic=False) / squares
+            return max(0.0, certain * error * (1 - ROUNDING) - COARSELY * (1 - certain))
+
+        return summed_floor(columns, limit, bounded)
 
     return floor
 

@@ -66,7 +66,7 @@ class Extents:
         OSError
             If a file cannot be opened or mapped.
         """
-        whole = max(1, -(-size // _PAGE)) * _PAGE
+        whole = _in_pages(size)
         with self._taking:
             for segment in self._segments:
                 segment.gather()
@@ -111,7 +111,7 @@ class Extent:
 
     def __del__(self) -> None:
         # No lock: this may come at any moment, in whatever thread, and while one is held.
-        self._segment.let_go.append((self._start, max(1, -(-self.size // _PAGE)) * _PAGE))
+        self._segment.let_go.append((self._start, _in_pages(self.size)))
 
     def write(self, place: int, data: memoryview) -> None:
         """Write bytes from a place in it on: no page of it need be mapped.
@@ -219,3 +219,8 @@ class _Segment:
         start = self._given
         self._given += size
         return start
+
+
+def _in_pages(size: int) -> int:
+    """Return how many bytes the pages have that hold so many, one page at least."""
+    return max(1, -(-size // _PAGE)) * _PAGE
