@@ -7,15 +7,16 @@ _SIGN = np.uint64(1 << 63)
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def pack(values, minimum, position_bits, packed):
+def pack(values, minimum, first, position_bits, packed):
     """Write (value - minimum) in the upper bits of ``packed`` and the position in the lower.
 
-    Sorting the words sorts the values, ties by position: a stable order from any sort.
+    Positions are counted from ``first`` on. Sorting the words sorts the values, ties by position: a
+    stable order from any sort.
     """
     shift = np.uint64(position_bits)
-    for position in range(values.shape[0]):
-        key = np.uint64(values[position] - minimum)
-        packed[position] = (key << shift) | np.uint64(position)
+    for place in range(values.shape[0]):
+        key = np.uint64(values[place] - minimum)
+        packed[place] = (key << shift) | np.uint64(first + place)
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")

@@ -38,6 +38,7 @@ from microveil.table.gridding import on_grid_in_pieces
 from microveil.table.keeping import Filling, Room, made_by_size, pieces
 from microveil.table.memory import TOGETHER, allowed_memory, to_protect
 from microveil.table.pages import PART, can_be_watched
+from microveil.table.rounding import on_grid_anew
 from microveil.table.scratch import Scratch
 from microveil.table.threads import in_threads
 
@@ -174,9 +175,25 @@ class DiskEngine(LocalEngine):
         return self.scratch.empty(n_records, dtype)
 
     def gridded(self, table: Table, attribute: Attribute, rules: GridRules) -> GridColumn:
-        """Read, round and check piece by piece; whole numbers that are on the disk stay there."""
-        if self._has_whole(table, attribute) and not self._goes_in_parts(table.n_records):
+        """Read, round and check piece by piece; what is on the disk is not written there again.
+
+        Whole numbers are their own grid. Others are rounded anew where they are looked at, unless
+        memory holds many plans of them.
+        """
+        n_records, on_disk = table.n_records, self._types(table, attribute)
+        is_grid = on_disk == {"int64"} and attribute.resolution == 1
+        if is_grid and not self._goes_in_parts(n_records):
             return super().gridded(table, attribute, replace(rules, shared=True))
+        if on_disk and not rules.shared and not self.holds_plans(n_records):
+            column = on_grid_anew(
+                table,
+                attribute,
+                clamp=rules.clamp,
+                may_be_hidden=rules.may_be_hidden,
+                relieve=self.scratch.relieve,
+            )
+            if column is not None:
+                return column
         return on_grid_in_pieces(
             (
                 numbers_of_attribute(table.part(piece), attribute, shared=True)
@@ -191,18 +208,15 @@ class DiskEngine(LocalEngine):
             room=self.scratch,
         )
 
-    def _has_whole(self, table: Table, attribute: Attribute) -> bool:
-        """Whether a column of the table is its own grid, and all of it on the disk."""
-        if attribute.resolution != 1 or attribute.categories or not table.is_plain(attribute.name):
-            return False
+    def _types(self, table: Table, attribute: Attribute) -> set[str]:
+        """Name the types of a column's numbers where all are on the disk; else no type."""
+        if attribute.categories or not table.is_plain(attribute.name):
+            return set()
         parts = (table.part(piece) for piece in pieces(table.n_records))
-        some = (part.numbers(attribute.name, shared=True) for part in parts)
-        return all(
-            numbers.values.dtype == np.int64
-            and numbers.missing is None
-            and self.scratch.has(numbers.values)
-            for numbers in some
-        )
+        some = [part.numbers(attribute.name, shared=True) for part in parts]
+        if any(each.missing is not None or not self.scratch.has(each.values) for each in some):
+            return set()
+        return {each.values.dtype.name for each in some}
 
     def cluster_by_rank(self, column: Column, k: int, *, widen: bool = False) -> Ranked:
         """Rank in parts where memory does not hold the column; clusters are the same."""

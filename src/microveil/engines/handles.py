@@ -53,7 +53,12 @@ class GridHandle:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LocalColumn(GridHandle):
-    """The handle of a column in memory."""
+    """The handle of a column in memory, or on the disk."""
+
+    @property
+    def values(self) -> Whole:
+        """All values at hand: those of a column that is rounded anew are made for it."""
+        return np.asarray(self.grid.values)
 
     @cached_property
     def extremes(self) -> tuple[int, int]:

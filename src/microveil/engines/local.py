@@ -152,20 +152,22 @@ class LocalEngine:
 
     def complete(self, columns: Sequence[Column]) -> Sequence[LocalColumn]:
         """Gather where a value is missing, else the columns as they are: O(n) for each."""
-        grids = [local_column(column).grid for column in columns]
-        masks = [grid.missing for grid in grids if grid.missing is not None]
+        held = [local_column(column) for column in columns]
+        masks = [one.grid.missing for one in held if one.grid.missing is not None]
         if not masks:
-            return [local_column(column) for column in columns]
+            return held
         missing = np.logical_or.reduce(masks)
         return [
             LocalColumn(
                 grid=replace(
-                    grid,
-                    values=np.asarray(spread(grid.values, grid.missing)[~missing], dtype=np.int64),
+                    one.grid,
+                    values=np.asarray(
+                        spread(one.values, one.grid.missing)[~missing], dtype=np.int64
+                    ),
                     missing=missing,
                 )
             )
-            for grid in grids
+            for one in held
         ]
 
     def extremes(self, column: Column) -> tuple[int, int]:
@@ -175,14 +177,14 @@ class LocalEngine:
     def counts(self, column: Column) -> Whole:
         """Count: O(n + width of the domain)."""
         lower, upper = column.attribute.grid_bounds or self.extremes(column)
-        units = np.subtract(local_column(column).grid.values, lower, dtype=np.int64)
+        units = np.subtract(local_column(column).values, lower, dtype=np.int64)
         return np.bincount(units, minlength=upper - lower + 1)
 
     def summed(
         self, column: Column, figures: Callable[[Whole], NDArray[np.float64]]
     ) -> NDArray[np.float64]:
         """Make them of all values at once."""
-        return figures(local_column(column).grid.values)
+        return figures(local_column(column).values)
 
     def rank(self, column: Column) -> tuple[NDArray[np.integer], Whole]:
         """Rank one column: O(n log n), about two columns of memory."""
@@ -207,7 +209,7 @@ class LocalEngine:
 
     def singletons(self, column: Column) -> Ranked:
         """Every record its own cluster: no memory but the order."""
-        values = local_column(column).grid.values
+        values = local_column(column).values
         partition = singletons(len(values))
         thrice = np.broadcast_to(values, (3, len(values)))
         clusters = ClusterSummary(
@@ -243,11 +245,13 @@ class LocalEngine:
         self, name: str, columns: Sequence[Column], k: int, *, with_missing: bool = False
     ) -> Partition:
         """Partition the matrix of the columns; see the partitions for their cost."""
-        grids = [local_column(column).grid for column in columns]
-        values, masks = [grid.values for grid in grids], None
+        held = [local_column(column) for column in columns]
+        values, masks = [column.values for column in held], None
         if with_missing:
-            masks = [grid.missing for grid in grids]
-            values = [np.asarray(spread(grid.values, grid.missing)) for grid in grids]
+            masks = [column.grid.missing for column in held]
+            values = [
+                np.asarray(spread(own, missing)) for own, missing in zip(values, masks, strict=True)
+            ]
         return joint_partition(name, values, k, domains_of(columns), are_ranked(columns), masks)
 
     def having(self, column: Column, clusters: Clusters) -> Partition:
@@ -270,21 +274,21 @@ class LocalEngine:
         sizes = found.sizes[found.sizes > 0]
         return Grouped(
             partition=Partition(order=order, sizes=sizes, n_records=len(order)),
-            in_order=local_column(column).grid.values[order],
+            in_order=local_column(column).values[order],
         )
 
     def moments(self, column: Column, clusters: Clusters) -> tuple[Whole, NDArray[np.float64]]:
         """Gather and add: O(n)."""
         partition = listed(clusters)
         sums, squares = np.empty_like(partition.sizes), np.empty(partition.n_clusters)
-        in_clusters = local_column(column).grid.values[partition.order]
+        in_clusters = local_column(column).values[partition.order]
         kernel.moments(in_clusters, partition.sizes, sums, squares)
         return sums, squares
 
     def cluster_extremes(self, column: Column, clusters: Clusters) -> tuple[Whole, Whole]:
         """Gather and compare: O(n)."""
         partition = listed(clusters)
-        in_clusters = local_column(column).grid.values[partition.order]
+        in_clusters = local_column(column).values[partition.order]
         starts = np.cumsum(partition.sizes) - partition.sizes
         return np.minimum.reduceat(in_clusters, starts), np.maximum.reduceat(in_clusters, starts)
 
@@ -293,7 +297,7 @@ class LocalEngine:
         partition = listed(clusters)
         lower, upper = column.attribute.grid_bounds or self.extremes(column)
         n_categories = upper - lower + 1
-        cells = partition.labels * n_categories + (local_column(column).grid.values - lower)
+        cells = partition.labels * n_categories + (local_column(column).values - lower)
         counts = np.bincount(cells, minlength=partition.n_clusters * n_categories)
         return counts.reshape(partition.n_clusters, n_categories)
 
@@ -302,7 +306,7 @@ class LocalEngine:
     ) -> Callable[[], JointShifts]:
         """See `joint_shifts.joint_shifts` for its cost; none before it is called."""
         partition = listed(clusters)
-        values = [local_column(column).grid.values for column in columns]
+        values = [local_column(column).values for column in columns]
         return partial(joint_shifts, values, partition.order, partition.sizes, domains_of(columns))
 
     def error_floor(
@@ -463,9 +467,7 @@ def _present_in_batches(
 
 
 def _intervals(column: Column, k: int | None, width: float | None, every: str) -> Intervals:
-    return intervals(
-        local_column(column).grid.values.astype(np.float64), k=k, width=width, every=every
-    )
+    return intervals(local_column(column).values.astype(np.float64), k=k, width=width, every=every)
 
 
 def _cut(order: NDArray[np.integer], in_order: Whole, sizes: Whole) -> Ranked:

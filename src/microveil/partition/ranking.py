@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from microveil._kernels import ranking as kernel
 from microveil.errors import DataError, RequestError
 from microveil.partition.clusters import Partition
+from microveil.table.keeping import pieces
 from microveil.table.sorting import sort_words
 
 __all__ = ["RankingCuts", "rank_order", "ranking", "ranking_sizes", "singletons"]
@@ -150,7 +151,8 @@ def rank_order(values: NDArray[np.int64]) -> tuple[NDArray[np.integer], NDArray[
         by_value: NDArray[np.integer] = np.argsort(values, kind="stable")
         return by_value, values[by_value]
     packed = np.empty(n_records, dtype=np.uint64)
-    kernel.pack(values, minimum, position_bits, packed)
+    for piece in pieces(n_records):
+        kernel.pack(values[piece], minimum, piece.start, position_bits, packed[piece])
     sort_words(packed, position_bits, position_bits + value_bits)
     width = np.int32 if position_bits < 32 else np.int64
     order: NDArray[np.integer] = np.empty(n_records, dtype=width)

@@ -19,12 +19,16 @@ from microveil.table.protocol import Table
 from microveil.table.restore import Numbers, Reasons
 
 __all__ = [
+    "Checked",
+    "Found",
     "GridColumn",
+    "checked",
     "missing_error",
     "numbers_of_attribute",
     "on_grid",
     "on_grid_in_pieces",
     "outside_error",
+    "refuse",
 ]
 
 # What can be done about missing cells.
@@ -168,20 +172,18 @@ def on_grid(
     Each record is rounded by itself, to the nearest grid point, so that a neighbouring table
     changes one grid value only.
     """
-    checked = _checked(numbers, attribute, clamp=clamp)
-    _refuse(
+    own = checked(numbers, attribute, clamp=clamp)
+    refuse(
         attribute,
-        checked.found,
+        own.found,
         keep_missing=keep_missing,
-        is_empty=not len(checked.values) and not may_be_empty,
+        is_empty=not len(own.values) and not may_be_empty,
         may_be_hidden=may_be_hidden,
     )
     reasons = None
     if attribute.reasons and numbers.reasons is not None:
         reasons = numbers.reasons.of_first(len(attribute.reasons))
-    return GridColumn(
-        attribute=attribute, values=checked.values, missing=checked.missing, reasons=reasons
-    )
+    return GridColumn(attribute=attribute, values=own.values, missing=own.missing, reasons=reasons)
 
 
 def on_grid_in_pieces(
@@ -216,7 +218,7 @@ def on_grid_in_pieces(
     values, missing, which = room.filling(n_records, np.int64), None, None
     found, start, n_present = Found(), 0, 0
     for piece in pieces:
-        own = _checked(piece, attribute, clamp=clamp)
+        own = checked(piece, attribute, clamp=clamp)
         found = found.and_then(own.found, start)
         values.write(n_present, own.values)
         if own.missing is not None:
@@ -228,7 +230,7 @@ def on_grid_in_pieces(
             which.write(start, piece.reasons.of_first(len(attribute.reasons)).which + 1)
         start, n_present = start + len(piece.values), n_present + len(own.values)
         room.relieve()
-    _refuse(
+    refuse(
         attribute,
         found,
         keep_missing=keep_missing,
@@ -296,7 +298,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Checked:
+class Checked:
     """Values on their grid, which records lack one, and what may have to be refused."""
 
     values: NDArray[np.int64]
@@ -304,7 +306,7 @@ class _Checked:
     found: Found
 
 
-def _checked(numbers: Numbers, attribute: Attribute, *, clamp: bool) -> _Checked:
+def checked(numbers: Numbers, attribute: Attribute, *, clamp: bool) -> Checked:
     """Round records, and hold them against the bounds; refuse nothing yet."""
     values, missing, infinite = _rounded(numbers, attribute, clamp=clamp)
     absent, outside = _either(missing, infinite), None
@@ -318,10 +320,10 @@ def _checked(numbers: Numbers, attribute: Attribute, *, clamp: bool) -> _Checked
                 outside = _outside(values, absent, bounds)
             values = np.clip(values, lower, upper)
     found = Found(missing=Where.of(missing), infinite=Where.of(infinite), outside=Where.of(outside))
-    return _Checked(values=values, missing=absent, found=found)
+    return Checked(values=values, missing=absent, found=found)
 
 
-def _refuse(
+def refuse(
     attribute: Attribute,
     found: Found,
     *,
