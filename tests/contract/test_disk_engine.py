@@ -29,6 +29,7 @@ from microveil.engines.disk import DiskEngine
 from microveil.engines.local import LocalEngine
 from microveil.engines.remembering import RememberingEngine, weighing
 from microveil.files import csv_format, parquet_format, structure
+from microveil.files.digest import DigestBeside
 from microveil.files.reading import open_file
 from microveil.mechanism import exponential
 from microveil.partition import distribution_sort
@@ -379,7 +380,7 @@ def test_text_that_is_cut_short_between_two_pieces_is_refused(piece, tmp_path, m
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ""])
 def test_a_digest_is_of_the_file_that_was_read(suffix, tmp_path):
-    """One that is written anew after its table is read, and before its digest, is refused."""
+    """One that is written anew after its table is read, and its digest made, is refused."""
     path = tmp_path / f"people{suffix}"
     if not suffix:
         path.mkdir()
@@ -391,18 +392,47 @@ def test_a_digest_is_of_the_file_that_was_read(suffix, tmp_path):
     def changed(*rest):
         frame = read(*rest)
         people(60).write_csv(file) if suffix == ".csv" else people(60).write_parquet(file)
-        digested.set()
         return frame
 
-    digested, pieces = threading.Event(), opened._digested
-
-    def later():
-        digested.wait()
-        yield from pieces
-
-    opened._digested, opened._table = later(), SimpleNamespace(read=changed, text=None)
+    opened._table = SimpleNamespace(read=changed, text=None)
     with pytest.raises(mv.FileError, match="must stay as it is while it is read"):
         opened.read()
+
+
+def test_a_digest_that_nobody_waits_for_takes_no_further_part():
+    """Where a file turns out to be no table, the rest of it is not read."""
+    taken, go_on, done = [], threading.Event(), threading.Event()
+
+    def parts():
+        try:
+            for number in range(1000):
+                taken.append(number)
+                yield b"part"
+                go_on.wait()
+        finally:
+            done.set()
+
+    digest = DigestBeside(parts())
+    del digest
+    go_on.set()
+    assert done.wait(60)
+    assert len(taken) <= 2
+
+
+def test_a_digest_fails_as_its_parts_do():
+    """What cannot be read is said where the digest is asked for, and so is what was changed."""
+
+    def parts():
+        yield b"part"
+        raise mv.FileError("people.csv", "the file must be readable", "check the disk")
+
+    def changed():
+        raise mv.FileError("people.csv", "the file must stay as it is", "read it again")
+
+    with pytest.raises(mv.FileError, match="readable"):
+        DigestBeside(parts()).result()
+    with pytest.raises(mv.FileError, match="as it is"):
+        DigestBeside([b"part"], changed).result()
 
 
 # Memory, and which engine is taken.

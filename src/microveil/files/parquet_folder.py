@@ -9,6 +9,7 @@ import polars as pl
 
 from microveil.errors import FileError, MicroveilError
 from microveil.files.declared import Outline, kind_of
+from microveil.files.digest import DigestBeside
 from microveil.files.file_bytes import FileBytes, check_unchanged, state_of
 from microveil.files.text import quoted
 from microveil.files.typed import (
@@ -23,7 +24,7 @@ from microveil.table.memory import check_reading
 from microveil.table.scratch import Scratch
 from microveil.table.threads import READ_AT_ONCE, in_threads
 
-__all__ = ["check_parts", "digested", "opened", "outlined"]
+__all__ = ["check_parts", "digest_beside", "opened", "outlined"]
 
 
 def opened(files: list[Path], scratch: Scratch | None = None) -> TypedTable:
@@ -85,17 +86,20 @@ def check_parts(files: list[Path]) -> list[pl.LazyFrame]:
     return outlines
 
 
-def digested(files: list[Path]) -> Iterator[bytes]:
-    """Yield the bytes of all files, piece by piece: as they are now, else they are refused."""
+def digest_beside(files: list[Path]) -> DigestBeside:
+    """Make the digest of the bytes of all files; those that are changed meanwhile are refused."""
     states = [state_of(path) for path in files]
+
+    def check() -> None:
+        for path, state in zip(files, states, strict=True):
+            check_unchanged(path, state)
 
     def parts() -> Iterator[bytes]:
         for path, state in zip(files, states, strict=True):
             check_unchanged(path, state)
             yield from FileBytes(path).digested()
-            check_unchanged(path, state)
 
-    return parts()
+    return DigestBeside(parts(), check)
 
 
 def _outline(path: Path) -> pl.LazyFrame:

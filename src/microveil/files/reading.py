@@ -1,8 +1,6 @@
 """Reading files of any format."""
 
-import hashlib
-from collections.abc import Callable, Collection, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -14,6 +12,7 @@ from microveil.errors import FileError, stands_alone
 from microveil.files import arrow_format, parquet_folder
 from microveil.files.address import Address, address_of
 from microveil.files.compression import unpacked
+from microveil.files.digest import DigestBeside
 from microveil.files.file_bytes import FileBytes
 from microveil.files.formats import (
     FORMATS,
@@ -97,7 +96,7 @@ class OpenedFile:
     """A file whose form is checked and whose columns have names, but no types yet."""
 
     _table: Opened
-    _digested: Iterator[bytes | memoryview]
+    _digest: DigestBeside
 
     def __init__(
         self,
@@ -110,7 +109,7 @@ class OpenedFile:
         self._database: str | None = None
         if files := files_in(address):
             self._format = FORMATS["parquet"]
-            self._digested = parquet_folder.digested(files)
+            self._digest = parquet_folder.digest_beside(files)
             self._table = parquet_folder.opened(files, scratch)
             self._beside = Beside(labels=self._table.labels)
             return
@@ -123,8 +122,8 @@ class OpenedFile:
             # A database has no file that a release of it could be written like.
             self._table = table
             self._format = FORMATS["parquet"]
-            self._digested = arrow_format.batches(
-                table.frame, None, escape_formulas=False, labels={}
+            self._digest = DigestBeside(
+                arrow_format.batches(table.frame, None, escape_formulas=False, labels={})
             )
             self._beside = Beside(labels=table.labels)
             return
@@ -136,10 +135,10 @@ class OpenedFile:
             )
         self._format = format_of(address.path)
         if scratch is not None:
-            self._table, self._digested = self._opened_on_disk(text, scratch)
+            self._table = self._opened_on_disk(text, scratch)
         else:
             raw = self._bytes(progress)
-            self._digested = iter([raw])
+            self._digest = DigestBeside([raw])
             self._table = self._opened(raw, text)
         is_alone = self._format.keeps_all or address.is_web
         beside = None if is_alone else schema_beside(address.path, self._table.names)
@@ -162,14 +161,12 @@ class OpenedFile:
             return module.opened(path, data, None, self._address.table, self._address.query)
         return form.load().opened(path, data, form.text(text))
 
-    def _opened_on_disk(
-        self, text: TextFormat | None, scratch: Scratch
-    ) -> tuple[Opened, Iterator[bytes | memoryview]]:
+    def _opened_on_disk(self, text: TextFormat | None, scratch: Scratch) -> Opened:
         path = self._address.path
         raw = read_by(path, FileBytes)
+        self._digest = DigestBeside(raw.pieces(), raw.check_unchanged)
         module = cast("PiecesModule", self._format.load())
-        opened = module.opened_on_disk(path, self._format.text(text), scratch)
-        return opened, raw.digested()
+        return module.opened_on_disk(path, self._format.text(text), scratch)
 
     @property
     def names(self) -> list[str]:
@@ -185,26 +182,24 @@ class OpenedFile:
         missing: Callable[[str], Collection[str]] = lambda _name: (),
     ) -> SourceFile:
         """Read the table; see `read_file`."""
-        with ThreadPoolExecutor(1) as beside:
-            digest = beside.submit(_digest, self._digested)
-            said = self._beside
-            frame = self._table.read(
-                said.decimals | frozenset(decimals),
-                lambda name: as_text(name) or name in said.texts,
-                of_one_kind,
-                missing,
-            )
-            return SourceFile(
-                path=self._address.path,
-                format=self._format,
-                frame=frame,
-                text=self._table.text,
-                digest=digest.result(),
-                labels=said.labels,
-                database=self._database,
-                table=self._address.table,
-                query=self._address.query,
-            )
+        said = self._beside
+        frame = self._table.read(
+            said.decimals | frozenset(decimals),
+            lambda name: as_text(name) or name in said.texts,
+            of_one_kind,
+            missing,
+        )
+        return SourceFile(
+            path=self._address.path,
+            format=self._format,
+            frame=frame,
+            text=self._table.text,
+            digest=self._digest.result(),
+            labels=said.labels,
+            database=self._database,
+            table=self._address.table,
+            query=self._address.query,
+        )
 
 
 @stands_alone
@@ -289,13 +284,6 @@ def read_file(
     """
     opened = open_file(place, text=text)
     return opened.read(decimals=decimals, as_text=as_text, of_one_kind=of_one_kind, missing=missing)
-
-
-def _digest(parts: Iterator[bytes | memoryview]) -> str:
-    digest = hashlib.sha256()
-    for part in parts:
-        digest.update(part)
-    return digest.hexdigest()
 
 
 def check_whole(path: Path, form: Format) -> None:
