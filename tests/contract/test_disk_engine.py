@@ -40,6 +40,7 @@ from microveil.table import keeping, pages
 from microveil.table import scratch as module
 from microveil.table.extents import Extent
 from microveil.table.pages import PART
+from microveil.table.rounding import RoundedAnew
 from microveil.table.scratch import Scratch
 
 K = 3
@@ -177,6 +178,37 @@ def arrays_of(value):
 
 
 # Files.
+
+
+@pytest.mark.parametrize("in_parts", [False, True])
+@pytest.mark.parametrize(("method", "more"), METHODS)
+def test_columns_that_are_rounded_anew_are_released_alike(
+    method, more, in_parts, tmp_path, monkeypatch
+):
+    """Columns of a file that are not written to the disk twice: the same release and manifest."""
+    path = tmp_path / "people.parquet"
+    people(200).write_parquet(path)
+    keep = {"keep": ()} if more.get("shuffle") == "columns" else {}
+    request = asked(method, linkage=False, **{**more, **keep})
+    if in_parts:
+        monkeypatch.setattr(keeping, "PIECE", 60)
+    memory = protect_file(path, tmp_path / "memory", **request)
+    monkeypatch.setattr(DiskEngine, "holds_plans", lambda *_: False)
+    looks, look = [], RoundedAnew.__getitem__
+    monkeypatch.setattr(
+        RoundedAnew, "__getitem__", lambda own, places: looks.append(1) or look(own, places)
+    )
+    if in_parts:
+        monkeypatch.setattr(distribution_sort, "AT_ONCE", 60)
+        monkeypatch.setattr(disk, "LOOKED_AT", 1 << 50)
+        monkeypatch.setattr(disk, "IN_PARTS", 0)
+        if method == "mdav" or {"partition", "exact_cells", "shuffle"} & {*more}:
+            with pytest.raises(mv.MicroveilError):
+                protect_file(path, tmp_path / "disk", engine="disk", memory="450MB", **request)
+            return
+    found = protect_file(path, tmp_path / "disk", engine="disk", memory="450MB", **request)
+    same(memory, found)
+    assert looks or method == "mdav"
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv"])

@@ -58,9 +58,10 @@ from microveil.table import GridColumn, Numbers, Table, numbers_of_attribute, on
 from microveil.table.keeping import pieces
 from microveil.table.sorting import sort, sorted_values
 from microveil.table.threads import in_threads
+from microveil.table.working import Empty
 from microveil.utility.error_floor import SensitivityRule
 
-__all__ = ["LocalEngine", "summarised", "unsummarised"]
+__all__ = ["LocalEngine", "cut", "scattered", "summarised", "unsummarised"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -125,8 +126,9 @@ class LocalEngine:
     def sorted_values(
         self, n_records: int, made: Callable[[slice], NDArray[np.float64]]
     ) -> NDArray[np.float64]:
-        """Make all of them at once: O(n), a sixteenth more memory than they take."""
-        values = made(slice(0, n_records))
+        """Make some after others, and sort: O(n), twice the memory that those made take."""
+        # Of what is made only a part may be taken: no copy holds on to the rest.
+        values = np.concatenate([made(piece).copy() for piece in pieces(n_records)])
         sort(values)
         return values
 
@@ -194,7 +196,7 @@ class LocalEngine:
         """Rank, cut into runs, summarise: O(n log n), about two columns of memory."""
         order, in_order = self.rank(column)
         sizes = ranking_sizes(column.n_present, k)
-        ranked = _cut(order, in_order, sizes)
+        ranked = cut(order, in_order, sizes)
         if not widen:
             return ranked
 
@@ -205,7 +207,7 @@ class LocalEngine:
             clusters_before=ranked.partition.n_clusters,
             squares_before=float(ranked.clusters.squares.sum()),
         )
-        return replace(_cut(order, in_order, sizes), widening=before)
+        return replace(cut(order, in_order, sizes), widening=before)
 
     def singletons(self, column: Column) -> Ranked:
         """Every record its own cluster: no memory but the order."""
@@ -224,12 +226,12 @@ class LocalEngine:
     def cluster_optimally(self, column: Column, k: int) -> Ranked:
         """Sort, then the recurrence: O(n log n)."""
         order, in_order = self.rank(column)
-        return _cut(order, in_order, optimal_sizes(in_order, k))
+        return cut(order, in_order, optimal_sizes(in_order, k))
 
     def cluster_noise_aware(self, column: Column, k: int, penalty: float) -> Ranked:
         """Sort, then the recurrence: O(n log^2 n) at worst."""
         order, in_order = self.rank(column)
-        return _cut(order, in_order, noise_aware_sizes(in_order, k, penalty))
+        return cut(order, in_order, noise_aware_sizes(in_order, k, penalty))
 
     def cluster_vector_aware(
         self, column: Column, k: int, share: float, *, exact_allowed: bool, coarsely: bool = False
@@ -239,7 +241,7 @@ class LocalEngine:
         sizes = vector_aware_sizes(
             in_order, k, share, exact_allowed=exact_allowed, coarsely=coarsely
         )
-        return _cut(order, in_order, sizes)
+        return cut(order, in_order, sizes)
 
     def cluster_jointly(
         self, name: str, columns: Sequence[Column], k: int, *, with_missing: bool = False
@@ -441,11 +443,7 @@ class LocalEngine:
 
     def broadcast(self, partition: Partition, values: Cells) -> Cells:
         """Scatter: O(n), one column of memory."""
-        members = len(partition.order)
-        make = np.empty if members == partition.n_records else np.zeros
-        out = make(partition.n_records, dtype=values.dtype)
-        kernel.broadcast(partition.order, partition.sizes, values, out)
-        return out
+        return scattered(partition, values)
 
 
 def _present_in_batches(
@@ -470,11 +468,27 @@ def _intervals(column: Column, k: int | None, width: float | None, every: str) -
     return intervals(local_column(column).values.astype(np.float64), k=k, width=width, every=every)
 
 
-def _cut(order: NDArray[np.integer], in_order: Whole, sizes: Whole) -> Ranked:
+def cut(order: NDArray[np.integer], in_order: Whole, sizes: Whole) -> Ranked:
+    """Cut ranked records, and their values in order, into clusters of so many each."""
     return Ranked(
         partition=Partition(order=order, sizes=sizes, n_records=len(order)),
         clusters=summarised(in_order, sizes),
     )
+
+
+def scattered(partition: Partition, values: Cells, empty: Empty = np.empty) -> Cells:
+    """Give the records of each cluster its value, 0 to those of none: O(n).
+
+    >>> scattered(
+    ...     Partition(order=np.array([2, 0]), sizes=np.array([2]), n_records=3), np.array([7])
+    ... )
+    array([7, 0, 7])
+    """
+    out = empty(partition.n_records, values.dtype)
+    if len(partition.order) < partition.n_records:
+        out[:] = 0
+    kernel.broadcast(partition.order, partition.sizes, values, out)
+    return out
 
 
 def summarised(in_order: Whole, sizes: Whole) -> ClusterSummary:

@@ -38,7 +38,7 @@ class RoundedAnew:
     --------
     >>> cents = np.array([0.25, 0.1, 0.12])
     >>> values = RoundedAnew(lambda places: np.rint(cents[places] * 100).astype(int), 3, 10, 25)
-    >>> values[1:], values[0], values.max(), np.asarray(values)
+    >>> values[1:], int(values[0]), values.max(), np.asarray(values)
     (array([10, 12]), 25, 25, array([25, 10, 12]))
     """
 
