@@ -22,6 +22,7 @@ from microveil.partition.quantiles import Candidates, Codes
 from microveil.schema import Attribute, Cells
 from microveil.synthesis.axes import Axis
 from microveil.table import GridColumn, Numbers, Table
+from microveil.table.ordering import Order
 from microveil.utility.error_floor import SensitivityRule
 
 __all__ = [
@@ -285,13 +286,23 @@ class Engine(Protocol):
         ...
 
     def column_memory(
-        self, n_records: int, n_clusters: int, in_parts: int | None = None
+        self,
+        n_records: int,
+        n_clusters: int,
+        in_parts: int | None = None,
+        *,
+        in_random_order: bool = False,
     ) -> int | None:
         """Forecast what the process takes with one column at hand; None where it holds them all.
 
         Of a column that need not be whole ``in_parts`` says how many clusters there are where it
-        is gone through in parts: what is forecast is then the less of the two.
+        is gone through in parts: what is forecast is then the less of the two. To draw a random
+        order of the records takes more.
         """
+        ...
+
+    def random_order(self, n_records: int, source: RandomSource) -> Order:
+        """Draw an order of so many records, each as likely as another."""
         ...
 
     def holds_records(self, column: Column) -> bool:

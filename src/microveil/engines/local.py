@@ -36,7 +36,7 @@ from microveil.engines.handles import (
 )
 from microveil.mechanism.joint_shifts import JointShifts, joint_shifts
 from microveil.mechanism.keyed import InOneStream
-from microveil.mechanism.noise import RandomSource
+from microveil.mechanism.noise import RandomSource, permutation
 from microveil.mechanism.within_clusters import drawn_within
 from microveil.partition import (
     Intervals,
@@ -56,6 +56,7 @@ from microveil.schema import Attribute, Cells
 from microveil.synthesis.axes import Axis
 from microveil.table import GridColumn, Numbers, Table, numbers_of_attribute, on_grid, spread
 from microveil.table.keeping import pieces
+from microveil.table.ordering import Order, OrderInMemory
 from microveil.table.sorting import sort, sorted_values
 from microveil.table.threads import in_threads
 from microveil.utility.error_floor import SensitivityRule
@@ -88,11 +89,20 @@ class LocalEngine:
         """Leave it to Python: nothing is held outside this process."""
 
     def column_memory(
-        self, n_records: int, n_clusters: int, in_parts: int | None = None
+        self,
+        n_records: int,
+        n_clusters: int,
+        in_parts: int | None = None,
+        *,
+        in_random_order: bool = False,
     ) -> int | None:
         """Return None: all columns are in memory."""
-        del n_records, n_clusters, in_parts
+        del n_records, n_clusters, in_parts, in_random_order
         return None
+
+    def random_order(self, n_records: int, source: RandomSource) -> Order:
+        """Draw it at once: 8 bytes for a record."""
+        return OrderInMemory(positions=permutation(n_records, source))
 
     def holds_records(self, column: Column) -> bool:
         """Return True: all columns are in memory."""

@@ -34,8 +34,9 @@ __all__ = ["batches", "opened", "opened_on_disk", "outlined", "read_column"]
 # A larger table is written piece by piece, by about so many bytes, and compressed (zstd) less: in
 # three quarters of the time, and a tenth larger.
 _LARGE, _LEVEL = 1 << 26, 1
-# Of text so many bytes at a time.
-_TEXT = 1 << 21
+# Of text so many bytes at a time, and in a row group, of which many are at hand: the library itself
+# goes by the number of records.
+_TEXT, _GROUP, _LONG = 1 << 21, 1 << 22, 50
 # Parts of a file that wait to be taken, some 1 MB each.
 _WAITING = 8
 # How often is looked whether somebody takes them still, in seconds.
@@ -96,9 +97,13 @@ def batches(
     """Write a table, names, types and values alone: in one part, or a large one in many."""
     published = to_publish(frame)
     if _size_of(frame) > _LARGE:
-        slices = (published[records].lazy() for records in _slices(published))
+        of_text = _text_of(published)
+        slices = (published[records].lazy() for records in _slices(published.height, of_text))
+        together = max(1, _GROUP // of_text) if of_text > _LONG else None
         yield from _as_written(
-            lambda file: pl.concat(slices).sink_parquet(file, compression_level=_LEVEL)
+            lambda file: pl.concat(slices).sink_parquet(
+                file, compression_level=_LEVEL, row_group_size=together
+            )
         )
         return
     buffer = io.BytesIO()
@@ -106,12 +111,16 @@ def batches(
     yield buffer.getbuffer()
 
 
-def _slices(frame: pl.DataFrame) -> Iterator[slice]:
+def _text_of(frame: pl.DataFrame) -> int:
+    """Return how many bytes of text a record has, on average."""
+    return _size_of(frame.select(pl.col(pl.String))) // frame.height
+
+
+def _slices(n_records: int, of_text: int) -> Iterator[slice]:
     """Cut records into runs, of long text into shorter ones: some are in memory at a time."""
-    of_text = _size_of(frame.select(pl.col(pl.String))) // frame.height
     at_once = max(1, min(PIECE, _TEXT // max(1, of_text)))
-    for start in range(0, frame.height, at_once):
-        yield slice(start, min(start + at_once, frame.height))
+    for start in range(0, n_records, at_once):
+        yield slice(start, min(start + at_once, n_records))
 
 
 def _size_of(frame: pl.DataFrame) -> int:

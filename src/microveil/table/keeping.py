@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "BYTES",
     "IN_MEMORY",
     "PIECE",
     "Filling",
