@@ -14,6 +14,7 @@ from microveil.errors import MicroveilError
 from microveil.files.declared import Outline, kind_of
 from microveil.files.file_bytes import check_unchanged, state_of
 from microveil.files.text import TextFormat
+from microveil.files.text_sizes import longest_word, size_of, text_of_a_record
 from microveil.files.typed import (
     POLARS_ERRORS,
     TypedTable,
@@ -84,7 +85,12 @@ def read_column(outline: pl.LazyFrame, scratch: Scratch, name: str) -> pl.Series
     def some(records: slice) -> pl.Series:
         return own.slice(records.start, records.stop - records.start).collect().to_series()
 
-    return scratch.joined(n_records, made_by_size(n_records, some))
+    return scratch.joined(n_records, made_by_size(n_records, some, _size_as_read))
+
+
+def _size_as_read(cells: pl.Series) -> int:
+    """Return what cells took while they were read: those of categories were words."""
+    return int(cells.estimated_size()) + len(cells) * longest_word(cells)
 
 
 def batches(
@@ -96,8 +102,8 @@ def batches(
 ) -> Iterator[bytes | memoryview]:
     """Write a table, names, types and values alone: in one part, or a large one in many."""
     published = to_publish(frame)
-    if _size_of(frame) > _LARGE:
-        of_text = _text_of(published)
+    if size_of(frame) > _LARGE:
+        of_text = text_of_a_record(published)
         slices = (published[records].lazy() for records in _slices(published.height, of_text))
         together = max(1, _GROUP // of_text) if of_text > _LONG else None
         yield from _as_written(
@@ -111,26 +117,11 @@ def batches(
     yield buffer.getbuffer()
 
 
-def _text_of(frame: pl.DataFrame) -> int:
-    """Return how many bytes of text a record has, on average."""
-    return _size_of(frame.select(pl.col(pl.String))) // frame.height
-
-
 def _slices(n_records: int, of_text: int) -> Iterator[slice]:
     """Cut records into runs, of long text into shorter ones: some are in memory at a time."""
     at_once = max(1, min(PIECE, _TEXT // max(1, of_text)))
     for start in range(0, n_records, at_once):
         yield slice(start, min(start + at_once, n_records))
-
-
-def _size_of(frame: pl.DataFrame) -> int:
-    """Add up what a table takes: of text every cell is looked at."""
-    size = 0
-    for column in frame:
-        for chunk in column.get_chunks():
-            size += int(chunk.estimated_size())
-            relieve()
-    return size
 
 
 class _Pipe(io.RawIOBase):
