@@ -1116,9 +1116,59 @@ def test_the_memory_that_is_allowed_is_kept_for_long_text(form, tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak of memory is read as Linux counts it")
 @pytest.mark.parametrize(
+    ("form", "of", "more"),
+    [
+        ("parquet", "long", {}),
+        ("csv", "long", {}),
+        ("parquet", "missing", {}),
+        ("parquet", "few", {}),
+        ("parquet", "category", {}),
+        ("parquet", "long", {"shuffle": False}),
+    ],
+)
+def test_the_memory_that_is_allowed_is_kept_for_long_text_in_random_order(form, of, more, tmp_path):
+    """Of cells of 200 to 700 letters, 675 MB in all, of few of 2 million, of words of 500."""
+    n_records = 1_500_000
+    random = np.random.default_rng(1)
+    letters = "a text that goes on, and on, about each person of the table; " * 20
+    lengths, starts = random.integers(200, 700, n_records), random.integers(0, 400, n_records)
+    if of == "few":
+        cells = np.array(["a", "a longer text", "b"], dtype=object)[lengths % 3].tolist()
+        for place in range(7, n_records, n_records // 60):
+            cells[place] = "c" * 2_000_000
+    elif of == "category":
+        cells = [f"{number % 300} {letters[:500]}" for number in starts.tolist()]
+    else:
+        both = zip(starts.tolist(), lengths.tolist(), strict=True)
+        cells = [letters[start : start + length] for start, length in both]
+    people = pl.DataFrame(
+        {
+            "A": random.integers(0, 10**6, n_records),
+            "B": random.gamma(2, 50, n_records),
+            "NOTE": pl.Series(cells).cast(pl.Categorical if of == "category" else pl.String),
+        }
+    )
+    if of == "missing":
+        people = people.with_columns(NOTE=pl.when(pl.Series(lengths) % 5 > 0).then("NOTE"))
+    path = tmp_path / f"people.{form}"
+    (people.write_parquet if form == "parquet" else people.write_csv)(path)
+    said = {"method": "dp-um", "k": 200, "epsilon": 2, "attributes": ["A", "B"],
+            "bounds": {"A": (0, 10**6), "B": (0, 1000)}, "resolution": {"B": 0.01},
+            "outside": "clamp", "keep": ["NOTE"], "shuffle": True, "memory": "500MB",
+            "linkage": False, **more}  # fmt: skip
+    command = [sys.executable, "-c", PEAK, path, tmp_path / "release", json.dumps(said)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 500_000_000
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak of memory is read as Linux counts it")
+@pytest.mark.parametrize(
     "more",
     [
         {"method": "dp-um", "k": 200, "epsilon": 2},
+        {"method": "dp-um", "k": 200, "epsilon": 2, "shuffle": True},
+        {"method": "dp-um", "k": 200, "epsilon": 2, "shuffle": "columns", "keep": ()},
         {"method": "k-pram", "k": 200},
         {"method": "k-pram", "width": 10**9, "noise": "permutation"},
         {
