@@ -935,12 +935,19 @@ def test_columns_of_every_type_are_kept_alike(in_parts, shuffle, request):
 def test_an_order_has_to_fit(monkeypatch):
     """Where a column goes in parts it is the order that is refused, with the figure."""
     monkeypatch.setattr(keeping, "PIECE", 3)
-    monkeypatch.setattr(disk, "LOOKED_AT", 1 << 50)
     engine = DiskEngine(memory=500_000_000)
-    assert engine.column_memory(50_000_000, 0, 0) == 411_250_000
-    assert engine.column_memory(50_000_000, 0, 0, in_random_order=True) == 461_250_000
-    assert engine.column_memory(1 << 31, 0, 0, in_random_order=True) > 8 << 30
-    assert engine.column_memory((1 << 31) + 1, 0, 0, in_random_order=True) > 16 << 30
+    assert engine.column_memory(70_000_000, 0, 0) == 411_250_000
+    assert engine.order_memory(50_000_000) == 461_250_000
+    assert engine.order_memory(70_000_000) == 541_250_000
+    assert engine.order_memory((1 << 31) + 1) > 16 << 30
+    assert LocalEngine().order_memory(1 << 31) is None
+    monkeypatch.setattr(disk, "_position", lambda _: np.dtype("V70000000"))
+    request = asked("dp-um", k=5, attributes=["AGE"], bounds={"AGE": (0, 120)}, resolution=None)
+    rule = "column of 10 records takes about 961 MB of memory, and 500 MB are allowed"
+    with pytest.raises(mv.DataError, match=rule) as refused:
+        mv.protect(people(10), **request, memory="500MB", shuffle=True)
+    assert "--memory" in refused.value.remedy
+    assert mv.protect(people(10), **request, memory="500MB").data.height == 10
 
 
 @pytest.mark.parametrize(

@@ -286,19 +286,17 @@ class Engine(Protocol):
         ...
 
     def column_memory(
-        self,
-        n_records: int,
-        n_clusters: int,
-        in_parts: int | None = None,
-        *,
-        in_random_order: bool = False,
+        self, n_records: int, n_clusters: int, in_parts: int | None = None
     ) -> int | None:
         """Forecast what the process takes with one column at hand; None where it holds them all.
 
         Of a column that need not be whole ``in_parts`` says how many clusters there are where it
-        is gone through in parts: what is forecast is then the less of the two. To draw a random
-        order of the records takes more.
+        is gone through in parts: what is forecast is then the less of the two.
         """
+        ...
+
+    def order_memory(self, n_records: int) -> int | None:
+        """Forecast what the process takes to draw an order of the records; None as above."""
         ...
 
     def random_order(self, n_records: int, source: RandomSource) -> Order:

@@ -89,18 +89,12 @@ class DiskEngine(LocalEngine):
         self.scratch = Scratch(scratch, self.memory)
 
     def column_memory(
-        self,
-        n_records: int,
-        n_clusters: int,
-        in_parts: int | None = None,
-        *,
-        in_random_order: bool = False,
+        self, n_records: int, n_clusters: int, in_parts: int | None = None
     ) -> int | None:
         """Add up the column, its plan, the libraries, and pages that are not given back yet."""
         needed = _taken(n_records, n_clusters)
         if in_parts is not None and n_records > keeping.PIECE:
-            of_order = n_records * _position(n_records).itemsize if in_random_order else 0
-            needed = min(needed, max(_taken_in_parts(in_parts), of_order))
+            needed = min(needed, _taken_in_parts(in_parts))
         return LIBRARIES + self._pages + needed
 
     def linkage_memory(self, n_records: int, n_attributes: int, letters: Sequence[int] = ()) -> int:
@@ -133,6 +127,10 @@ class DiskEngine(LocalEngine):
         if self.memory is None or n_values <= keeping.PIECE:
             return False
         return LIBRARIES + self._pages + _taken(n_values, n_clusters) > self.memory
+
+    def order_memory(self, n_records: int) -> int:
+        """Add up the order of a column that goes in parts, libraries and pages."""
+        return LIBRARIES + self._pages + n_records * _position(n_records).itemsize
 
     def random_order(self, n_records: int, source: RandomSource) -> OrderOnDisk:
         """Draw it in memory, in few bytes where a column goes in parts, and keep it on the disk."""

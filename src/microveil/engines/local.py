@@ -89,15 +89,15 @@ class LocalEngine:
         """Leave it to Python: nothing is held outside this process."""
 
     def column_memory(
-        self,
-        n_records: int,
-        n_clusters: int,
-        in_parts: int | None = None,
-        *,
-        in_random_order: bool = False,
+        self, n_records: int, n_clusters: int, in_parts: int | None = None
     ) -> int | None:
         """Return None: all columns are in memory."""
-        del n_records, n_clusters, in_parts, in_random_order
+        del n_records, n_clusters, in_parts
+        return None
+
+    def order_memory(self, n_records: int) -> int | None:
+        """Return None: all columns are in memory."""
+        del n_records
         return None
 
     def random_order(self, n_records: int, source: RandomSource) -> Order:
