@@ -933,6 +933,14 @@ def test_files_of_large_columns_are_read_and_written_alike(suffix, tmp_path):
          "missing_reasons": True, "missing_codes": {"PAY": [-9, -8], "GAP": [-1]}},
         {"parts": [mv.part("AGE", method="pram", epsilon=2),
                    mv.part(["PAY", "GAP"], method="idp-ls", k=3, epsilon=2)]},
+        {"shuffle": True, "keep": ["ID", "SEX", "BORN", "WED"]},
+        {"shuffle": True, "method": "k-noise", "missing_reasons": True,
+         "missing_codes": {"PAY": [-9, -8], "GAP": [-1]}},
+        {"shuffle": "columns", "keep": ()},
+        {"parts": [mv.part("AGE", method="dp-um", k=5, epsilon=2, shuffle=True),
+                   mv.part(["PAY", "GAP"], method="idp-ls", k=3, epsilon=2)], "keep": ()},
+        {"parts": [mv.part("AGE", method="dp-um", k=5, epsilon=2),
+                   mv.part(["PAY", "GAP"], method="idp-ls", k=3, epsilon=2)], "shuffle": True},
     ],
 )  # fmt: skip
 @pytest.mark.usefixtures("in_parts")
@@ -949,6 +957,63 @@ def test_large_columns_are_released_alike(more):
                                    "exact_cells")}  # fmt: skip
         table = table.with_columns(GAP=pl.col("GAP").fill_null(0))
     same(*both(table, **request))
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+@pytest.mark.parametrize("in_parts", [False, True])
+def test_long_text_is_released_in_random_order_alike(suffix, in_parts, request, tmp_path):
+    """Of a column of short cells and of some that are longer than a piece, and missing ones."""
+    monkeypatch = request.getfixturevalue("monkeypatch")
+    if in_parts:
+        request.getfixturevalue("in_parts")
+    monkeypatch.setattr(disk, "BYTES", 300)
+    monkeypatch.setattr(disk, "ARRANGED", 1 << 60)
+    cells = [None if n % 7 == 3 else f"{n}, " + "a text, " * (90 if n % 17 == 0 else n % 5)
+             for n in range(120)]  # fmt: skip
+    path = tmp_path / f"people{suffix}"
+    table = people(120).with_columns(NOTE=pl.Series(cells))
+    table.write_parquet(path) if suffix == ".parquet" else table.write_csv(path)
+    said = asked("dp-um", shuffle=True, keep=["ID", "NOTE", "WED"])
+    same(protect_file(path, tmp_path / "whole", **said),
+         protect_file(path, tmp_path / "parts", engine="disk", **said))  # fmt: skip
+    data = [(tmp_path / f"{name}/data{suffix}").read_bytes() for name in ("whole", "parts")]
+    assert suffix == ".parquet" or data[0] == data[1]
+
+
+@pytest.mark.parametrize("in_parts", [False, True])
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_columns_of_every_type_are_kept_alike(in_parts, shuffle, request):
+    """With missing cells and without, in the table's order and in a random one."""
+    if in_parts:
+        request.getfixturevalue("in_parts")
+    more = [column for column in columns_of_every_type(120) if column.name != "SEVERAL"]
+    table = people(120).with_columns(
+        column.alias(f"{column.name}{nth // len(more)}{nth}") for nth, column in enumerate(more)
+    )
+    names = [name for name in table.columns if name not in BOUNDS]
+    one, other = both(table, **asked("dp-um", shuffle=shuffle, keep=names))
+    same(one, other)
+    lists = [name for name in names if name.startswith(("LISTED", "CATEGORY"))]
+    cells = [data.sort("ID")[["ID", *lists]].cast(pl.String) for data in (table, other.data)]
+    assert cells[0].equals(cells[1], null_equal=True)
+
+
+def test_an_order_has_to_fit(monkeypatch):
+    """Where a column goes in parts it is the order that is refused, with the figure."""
+    monkeypatch.setattr(keeping, "PIECE", 3)
+    engine = DiskEngine(memory=500_000_000)
+    assert engine.column_memory(70_000_000, 0, 0) == 411_250_000
+    assert engine.order_memory(50_000_000) == 461_250_000
+    assert engine.order_memory(70_000_000) == 541_250_000
+    assert engine.order_memory((1 << 31) + 1) > 16 << 30
+    assert LocalEngine().order_memory(1 << 31) is None
+    monkeypatch.setattr(disk, "_position", lambda _: np.dtype("V70000000"))
+    request = asked("dp-um", k=5, attributes=["AGE"], bounds={"AGE": (0, 120)}, resolution=None)
+    rule = "column of 10 records takes about 961 MB of memory, and 500 MB are allowed"
+    with pytest.raises(mv.DataError, match=rule) as refused:
+        mv.protect(people(10), **request, memory="500MB", shuffle=True)
+    assert "--memory" in refused.value.remedy
+    assert mv.protect(people(10), **request, memory="500MB").data.height == 10
 
 
 @pytest.mark.parametrize(
@@ -991,7 +1056,6 @@ def test_large_columns_are_refused_in_the_same_words(spoil, more, records):
         ("idp-vector", {"partition": "noise-aware"}, "partition noise-aware", "choose the part"),
         ("idp-cbls", {"exact_cells": "widen"}, "merging clusters", "choose a larger k, or dp-um"),
         ("dp-um", {"isotonic": True}, "isotonic regression", "leave it out"),
-        ("dp-um", {"shuffle": True, "keep": ()}, "a secret order", "leave the shuffle out"),
         ("ranking", {"attributes": None, "bounds": None}, "the choice of attributes", "name them"),
         ("pram", {"attributes": ["KIND"], "bounds": None, "resolution": None},
          "column 'KIND'", "whole numbers"),
@@ -1125,9 +1189,59 @@ def test_the_memory_that_is_allowed_is_kept_for_long_text(form, tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak of memory is read as Linux counts it")
 @pytest.mark.parametrize(
+    ("form", "of", "more"),
+    [
+        ("parquet", "long", {}),
+        ("csv", "long", {}),
+        ("parquet", "missing", {}),
+        ("parquet", "few", {}),
+        ("parquet", "category", {}),
+        ("parquet", "long", {"shuffle": False}),
+    ],
+)
+def test_the_memory_that_is_allowed_is_kept_for_long_text_in_random_order(form, of, more, tmp_path):
+    """Of cells of 200 to 700 letters, 675 MB in all, of few of 2 million, of words of 500."""
+    n_records = 1_500_000
+    random = np.random.default_rng(1)
+    letters = "a text that goes on, and on, about each person of the table; " * 20
+    lengths, starts = random.integers(200, 700, n_records), random.integers(0, 400, n_records)
+    if of == "few":
+        cells = np.array(["a", "a longer text", "b"], dtype=object)[lengths % 3].tolist()
+        for place in range(7, n_records, n_records // 60):
+            cells[place] = "c" * 2_000_000
+    elif of == "category":
+        cells = [f"{number % 300} {letters[:500]}" for number in starts.tolist()]
+    else:
+        both = zip(starts.tolist(), lengths.tolist(), strict=True)
+        cells = [letters[start : start + length] for start, length in both]
+    people = pl.DataFrame(
+        {
+            "A": random.integers(0, 10**6, n_records),
+            "B": random.gamma(2, 50, n_records),
+            "NOTE": pl.Series(cells).cast(pl.Categorical if of == "category" else pl.String),
+        }
+    )
+    if of == "missing":
+        people = people.with_columns(NOTE=pl.when(pl.Series(lengths) % 5 > 0).then("NOTE"))
+    path = tmp_path / f"people.{form}"
+    (people.write_parquet if form == "parquet" else people.write_csv)(path)
+    said = {"method": "dp-um", "k": 200, "epsilon": 2, "attributes": ["A", "B"],
+            "bounds": {"A": (0, 10**6), "B": (0, 1000)}, "resolution": {"B": 0.01},
+            "outside": "clamp", "keep": ["NOTE"], "shuffle": True, "memory": "500MB",
+            "linkage": False, **more}  # fmt: skip
+    command = [sys.executable, "-c", PEAK, path, tmp_path / "release", json.dumps(said)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 500_000_000
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak of memory is read as Linux counts it")
+@pytest.mark.parametrize(
     "more",
     [
         {"method": "dp-um", "k": 200, "epsilon": 2},
+        {"method": "dp-um", "k": 200, "epsilon": 2, "shuffle": True},
+        {"method": "dp-um", "k": 200, "epsilon": 2, "shuffle": "columns", "keep": ()},
         {"method": "k-pram", "k": 200},
         {"method": "k-pram", "width": 10**9, "noise": "permutation"},
         {

@@ -22,6 +22,7 @@ from microveil.partition.quantiles import Candidates, Codes
 from microveil.schema import Attribute, Cells
 from microveil.synthesis.axes import Axis
 from microveil.table import GridColumn, Numbers, Table
+from microveil.table.ordering import Order
 from microveil.utility.error_floor import SensitivityRule
 
 __all__ = [
@@ -292,6 +293,14 @@ class Engine(Protocol):
         Of a column that need not be whole ``in_parts`` says how many clusters there are where it
         is gone through in parts: what is forecast is then the less of the two.
         """
+        ...
+
+    def order_memory(self, n_records: int) -> int | None:
+        """Forecast what the process takes to draw an order of the records; None as above."""
+        ...
+
+    def random_order(self, n_records: int, source: RandomSource) -> Order:
+        """Draw an order of so many records, each as likely as another."""
         ...
 
     def holds_records(self, column: Column) -> bool:

@@ -22,11 +22,12 @@ from microveil.engines.base import (
     ValueLaw,
     as_clusters,
 )
+from microveil.engines.disk_order import OrderOnDisk
 from microveil.engines.handles import TableClusters, local_column
 from microveil.engines.local import LocalEngine, cut, scattered, summarised, unsummarised
 from microveil.errors import EngineError
 from microveil.mechanism.keyed import InParts
-from microveil.mechanism.noise import RandomSource
+from microveil.mechanism.noise import RandomSource, permutation
 from microveil.mechanism.within_clusters import drawn_within_in_parts
 from microveil.partition import Partition, rank_order, ranking_sizes
 from microveil.partition.distribution_sort import rank_in_parts, sort_in_parts
@@ -35,7 +36,7 @@ from microveil.partition.moving import broadcast_in_parts
 from microveil.schema import Attribute, Cells
 from microveil.table import GridColumn, Numbers, Table, keeping, numbers_of_attribute
 from microveil.table.gridding import on_grid_in_pieces
-from microveil.table.keeping import Filling, Room, made_by_size, pieces
+from microveil.table.keeping import BYTES, Filling, Room, made_by_size, pieces
 from microveil.table.memory import TOGETHER, allowed_memory, to_protect
 from microveil.table.pages import PART, can_be_watched
 from microveil.table.rounding import on_grid_anew
@@ -57,6 +58,9 @@ IN_PARTS = 150_000_000
 # What linking a sample takes for a number (measured: 59 to 80, the most with missing ones), and
 # beside that for each letter of the longest cell of text (measured: 32).
 LINKED, A_LETTER = 80, 32
+# Of the room beside libraries and pages one of so many parts is what a column takes at a time that
+# is put into another order, beside copies of it.
+ARRANGED = 32
 # And for a value while plans of many methods are weighed and what they share is remembered
 # (measured: 150 to 670).
 A_WEIGHED_VALUE = 900
@@ -127,6 +131,19 @@ class DiskEngine(LocalEngine):
         if self.memory is None or n_values <= keeping.PIECE:
             return False
         return LIBRARIES + self._pages + _taken(n_values, n_clusters) > self.memory
+
+    def order_memory(self, n_records: int) -> int:
+        """Add up the order of a column that goes in parts, libraries and pages."""
+        return LIBRARIES + self._pages + n_records * _position(n_records).itemsize
+
+    def random_order(self, n_records: int, source: RandomSource) -> OrderOnDisk:
+        """Draw it in memory, in few bytes where a column goes in parts, and keep it on the disk."""
+        holds = not self._goes_in_parts(n_records)
+        kind = np.dtype(np.int64) if holds else _position(n_records)
+        positions = self.scratch.kept(permutation(n_records, source, kind))
+        room = BYTES * ARRANGED if self.memory is None else self.memory - self._pages - LIBRARIES
+        at_once = max(BYTES, room // ARRANGED)
+        return OrderOnDisk(positions, self.scratch, at_once, holds_numbers=holds)
 
     def side_by_side(
         self,
@@ -454,6 +471,15 @@ def _joined(parts: Iterable[Numbers], n_records: int, room: Room) -> Numbers:
 def _taken(n_values: int, n_clusters: int) -> int:
     """Forecast what work on values and clusters takes."""
     return max(LOOKED_AT * n_values, A_VALUE * n_values + A_CLUSTER * n_clusters)
+
+
+def _position(n_records: int) -> "np.dtype[Any]":
+    """Return the type of a place in a column, of which only parts are in memory.
+
+    >>> _position(1 << 31), _position((1 << 31) + 1)
+    (dtype('int32'), dtype('int64'))
+    """
+    return np.dtype(np.int32 if n_records <= 1 << 31 else np.int64)
 
 
 def _taken_in_parts(n_clusters: int) -> int:

@@ -36,7 +36,7 @@ from microveil.engines.handles import (
 )
 from microveil.mechanism.joint_shifts import JointShifts, joint_shifts
 from microveil.mechanism.keyed import InOneStream
-from microveil.mechanism.noise import RandomSource
+from microveil.mechanism.noise import RandomSource, permutation
 from microveil.mechanism.within_clusters import drawn_within
 from microveil.partition import (
     Intervals,
@@ -56,6 +56,7 @@ from microveil.schema import Attribute, Cells
 from microveil.synthesis.axes import Axis
 from microveil.table import GridColumn, Numbers, Table, numbers_of_attribute, on_grid, spread
 from microveil.table.keeping import pieces
+from microveil.table.ordering import Order, OrderInMemory
 from microveil.table.sorting import sort, sorted_values
 from microveil.table.threads import in_threads
 from microveil.table.working import Empty
@@ -94,6 +95,15 @@ class LocalEngine:
         """Return None: all columns are in memory."""
         del n_records, n_clusters, in_parts
         return None
+
+    def order_memory(self, n_records: int) -> int | None:
+        """Return None: all columns are in memory."""
+        del n_records
+        return None
+
+    def random_order(self, n_records: int, source: RandomSource) -> Order:
+        """Draw it at once: 8 bytes for a record."""
+        return OrderInMemory(positions=permutation(n_records, source))
 
     def holds_records(self, column: Column) -> bool:
         """Return True: all columns are in memory."""

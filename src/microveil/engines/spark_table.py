@@ -25,6 +25,7 @@ from microveil.table.decimals import MOST_DIGITS
 from microveil.table.frames import Elsewhere
 from microveil.table.keeping import IN_MEMORY, Keeper
 from microveil.table.naming import check_names
+from microveil.table.ordering import Order
 from microveil.table.restore import NOTHING, arrow_array
 
 __all__ = ["ReleasedCells", "SparkFiles", "SparkTable", "refused", "restored"]
@@ -293,7 +294,7 @@ class SparkTable(Elsewhere):
         self,
         columns: Mapping[str, Numbers],
         kept: Iterable[str],
-        order: NDArray[np.int64] | None,
+        order: Order | None,
         numbered: Mapping[str, NDArray[np.int64]] = NOTHING,
         keeper: Keeper = IN_MEMORY,
     ) -> Any:

@@ -18,7 +18,9 @@ from microveil.files.formats import format_of
 from microveil.files.formulas import escaped
 from microveil.files.structure import Structure, check_structure, names_in
 from microveil.files.text import TextFormat, as_utf8, check_readable, check_utf8, place
+from microveil.files.text_sizes import longest_word, text_of_a_record
 from microveil.table import Labels
+from microveil.table.keeping import BYTES
 from microveil.table.memory import check_reading
 from microveil.table.scratch import Scratch
 from microveil.table.threads import in_threads
@@ -302,12 +304,14 @@ def batches(
     escape_formulas: bool,
     labels: Mapping[str, Labels],  # noqa: ARG001 -- it has no place for them
 ) -> Iterator[bytes | memoryview]:
-    """Write a table, some ten thousand records at a time."""
+    """Write a table, some ten thousand records at a time, of long text fewer."""
     text = text or TextFormat()
     encode = None if text.codec == "utf-8" else _encoder(text)
-    for start in range(0, max(frame.height, 1), _BATCH):
+    letters = text_of_a_record(frame) + sum(map(longest_word, frame))
+    at_once = max(1, min(_BATCH, BYTES // max(1, letters)))
+    for start in range(0, max(frame.height, 1), at_once):
         buffer = io.BytesIO()
-        batch = frame.slice(start, _BATCH)
+        batch = frame.slice(start, at_once)
         (escaped(batch) if escape_formulas else batch).write_csv(
             buffer,
             include_header=start == 0,

@@ -14,6 +14,7 @@ from microveil.errors import MicroveilError
 from microveil.files.declared import Outline, kind_of
 from microveil.files.file_bytes import check_unchanged, state_of
 from microveil.files.text import TextFormat
+from microveil.files.text_sizes import longest_word, size_of, text_of_a_record
 from microveil.files.typed import (
     POLARS_ERRORS,
     TypedTable,
@@ -34,8 +35,9 @@ __all__ = ["batches", "opened", "opened_on_disk", "outlined", "read_column"]
 # A table of more bytes is written piece by piece, and compressed as Spark and pandas do it: in
 # three fifths of the time that zstd takes at its fastest, and a quarter larger.
 _LARGE = 1 << 26
-# Of text so many bytes at a time.
-_TEXT = 1 << 21
+# Of text so many bytes at a time, and in a row group, of which many are at hand: the library itself
+# goes by the number of records.
+_TEXT, _GROUP, _LONG = 1 << 21, 1 << 22, 50
 # Parts of a file that wait to be taken, some 1 MB each.
 _WAITING = 8
 # How often is looked whether somebody takes them still, in seconds.
@@ -83,7 +85,12 @@ def read_column(outline: pl.LazyFrame, scratch: Scratch, name: str) -> pl.Series
     def some(records: slice) -> pl.Series:
         return own.slice(records.start, records.stop - records.start).collect().to_series()
 
-    return scratch.joined(n_records, made_by_size(n_records, some))
+    return scratch.joined(n_records, made_by_size(n_records, some, _size_as_read))
+
+
+def _size_as_read(cells: pl.Series) -> int:
+    """Return what cells took while they were read: those of categories were words."""
+    return int(cells.estimated_size()) + len(cells) * longest_word(cells)
 
 
 def batches(
@@ -95,10 +102,14 @@ def batches(
 ) -> Iterator[bytes | memoryview]:
     """Write a table, names, types and values alone: in one part, or a large one in many."""
     published = to_publish(frame)
-    if _size_of(frame) > _LARGE:
-        slices = (published[records].lazy() for records in _slices(published))
+    if size_of(frame) > _LARGE:
+        of_text = text_of_a_record(published)
+        slices = (published[records].lazy() for records in _slices(published.height, of_text))
+        together = max(1, _GROUP // of_text) if of_text > _LONG else None
         yield from _as_written(
-            lambda file: pl.concat(slices).sink_parquet(file, compression="snappy")
+            lambda file: pl.concat(slices).sink_parquet(
+                file, compression="snappy", row_group_size=together
+            )
         )
         return
     buffer = io.BytesIO()
@@ -106,22 +117,11 @@ def batches(
     yield buffer.getbuffer()
 
 
-def _slices(frame: pl.DataFrame) -> Iterator[slice]:
+def _slices(n_records: int, of_text: int) -> Iterator[slice]:
     """Cut records into runs, of long text into shorter ones: some are in memory at a time."""
-    of_text = _size_of(frame.select(pl.col(pl.String))) // frame.height
     at_once = max(1, min(PIECE, _TEXT // max(1, of_text)))
-    for start in range(0, frame.height, at_once):
-        yield slice(start, min(start + at_once, frame.height))
-
-
-def _size_of(frame: pl.DataFrame) -> int:
-    """Add up what a table takes: of text every cell is looked at."""
-    size = 0
-    for column in frame:
-        for chunk in column.get_chunks():
-            size += int(chunk.estimated_size())
-            relieve()
-    return size
+    for start in range(0, n_records, at_once):
+        yield slice(start, min(start + at_once, n_records))
 
 
 class _Pipe(io.RawIOBase):

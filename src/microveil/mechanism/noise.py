@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -273,13 +274,17 @@ def noise_of_reals(
     return np.asarray(delta * spread * shape)
 
 
-def permutation(n_items: int, source: RandomSource) -> NDArray[np.int64]:
+def permutation(
+    n_items: int, source: RandomSource, dtype: "np.dtype[Any] | type" = np.int64
+) -> NDArray[Any]:
     """Draw a uniform permutation of 0 to n_items - 1 (Fisher and Yates), exactly.
+
+    In integers of a type that holds them: what is drawn is the same for all.
 
     >>> sorted(permutation(4, RandomSource.seeded(1)).tolist())
     [0, 1, 2, 3]
     """
-    items = np.arange(n_items)
+    items = np.arange(n_items, dtype=dtype)
     words = np.empty(0, dtype=np.uint64)
     done = 0
     while done < n_items:

@@ -11,7 +11,7 @@ from microveil.engines import engine_of, with_engine
 from microveil.engines.base import Engine
 from microveil.engines.remembering import remembering
 from microveil.errors import stands_alone
-from microveil.mechanism.noise import RandomSource, permutation
+from microveil.mechanism.noise import RandomSource
 from microveil.plans import SinglePlan
 from microveil.protect.findings import Findings, PlanFindings
 from microveil.protect.notes import custodian_notes
@@ -406,7 +406,7 @@ def draw(
     columns = _columns(planned, source, engine, progress)
     n_records, order = planned.table.n_records, None
     if planned.shuffle == "rows":
-        order = permutation(n_records, source)
+        order = engine.random_order(n_records, source)
     elif planned.shuffle == "columns":
         columns = _each_in_order(columns, n_records, source, engine)
     numbered = {}
@@ -451,8 +451,8 @@ def _of_part(
     """Draw a part of a release, in an order of its own where one was asked for."""
     columns, n_records = _columns(part, source, engine, progress), part.table.n_records
     if part.shuffle == "rows":
-        order = permutation(n_records, source)
-        return {name: engine.kept(numbers.in_order(order)) for name, numbers in columns.items()}
+        order = engine.random_order(n_records, source)
+        return {name: engine.kept(numbers.arranged(order)) for name, numbers in columns.items()}
     if part.shuffle == "columns":
         return _each_in_order(columns, n_records, source, engine)
     return columns
@@ -467,7 +467,7 @@ def _each_in_order(
     """
     orders = source.spawn(len(columns))
     return {
-        name: engine.kept(numbers.in_order(permutation(n_records, stream)))
+        name: engine.kept(numbers.arranged(engine.random_order(n_records, stream)))
         for (name, numbers), stream in zip(columns.items(), orders, strict=True)
     }
 

@@ -230,6 +230,8 @@ def _fits_by_columns(table: Table, request: Request, engine: Engine) -> bool:
     in_parts = None if whole is not None else 0 if method.goes_in_parts else n_clusters
     needed = engine.column_memory(n_records, n_clusters, in_parts)
     if needed is not None:
+        if request.shuffle is not None:
+            needed = max(needed, engine.order_memory(n_records) or 0)
         if any(table.is_text(name) for name in request.attributes or () if name in table.names):
             needed += A_TEXT * min(n_records, BATCH)
         check_column(n_records, needed, engine.memory, whole)

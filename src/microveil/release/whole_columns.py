@@ -47,8 +47,6 @@ def _reasons(table: Table, request: Request) -> Iterator[tuple[str, str]]:
         yield "isotonic regression, which is held against trial draws,", "leave it out"
     if request.protected_unit.column is not None:
         yield "who the units are", "leave the unit out"
-    if request.shuffle is not None:
-        yield "a secret order", "leave the shuffle out"
     if request.attributes is None:
         yield "the choice of attributes by a look", "name them (--attributes)"
     for name in request.attributes or ():

@@ -24,6 +24,7 @@ from microveil.table.cells import (
 from microveil.table.keeping import IN_MEMORY, Keeper
 from microveil.table.labelled import Labels
 from microveil.table.objects import hold_only_what_they_show
+from microveil.table.ordering import Order
 from microveil.table.protocol import Table
 from microveil.table.restore import NOTHING, Numbers, restored_array
 
@@ -141,7 +142,7 @@ class ArrayTable:
         self,
         columns: Mapping[str, Numbers],
         kept: Iterable[str],
-        order: NDArray[np.int64] | None,
+        order: Order | None,
         numbered: Mapping[str, NDArray[np.int64]] = NOTHING,
         keeper: Keeper = IN_MEMORY,
     ) -> dict[str, NDArray[Any]]:
@@ -154,4 +155,6 @@ class ArrayTable:
                 made[name] = keeper.kept(restored_array(columns[name], self._arrays[name].dtype))
             elif name in kept:
                 made[name] = keeper.kept(self._arrays[name].copy())
-        return made if order is None else {name: array[order] for name, array in made.items()}
+        if order is None:
+            return made
+        return {name: keeper.kept(order.arranged(array)) for name, array in made.items()}

@@ -25,8 +25,10 @@ from microveil.table.cells import (
 )
 from microveil.table.decimals import decimals_of_objects, decimals_of_series
 from microveil.table.keeping import IN_MEMORY, Keeper
+from microveil.table.kept_polars import kept_polars
 from microveil.table.labelled import Labels
 from microveil.table.objects import hides_in_its_type, hold_only_what_they_show, objects_in
+from microveil.table.ordering import Order
 from microveil.table.pages import relieve
 from microveil.table.protocol import Table
 from microveil.table.restore import KEEP, NOTHING, RESTORE, Numbers
@@ -205,7 +207,7 @@ class FrameTable:
         self,
         columns: Mapping[str, Numbers],
         kept: Iterable[str],
-        order: NDArray[np.int64] | None,
+        order: Order | None,
         numbered: Mapping[str, NDArray[np.int64]] = NOTHING,
         keeper: Keeper = IN_MEMORY,
     ) -> Any:
@@ -217,11 +219,11 @@ class FrameTable:
         for name in self.names:
             native = self._frame.get_column(name).to_native()
             if name in numbered:
-                whole = numbered[name] if order is None else numbered[name][order]
+                whole = numbered[name] if order is None else order.arranged(numbered[name])
                 fresh = nw.new_series(name, whole, nw.Int64, backend=implementation)
                 made[name] = keeper.kept(fresh.to_native())
             elif name in columns:
-                numbers = _in_order(columns[name], order)
+                numbers = columns[name] if order is None else columns[name].arranged(order)
                 seen = None
                 if implementation.is_polars() and numbers.are_cells:
                     seen = keeper.seen_as(native, numbers.values)
@@ -232,12 +234,11 @@ class FrameTable:
                         len(numbers.values), partial(_restored, implementation, native, numbers)
                     )
                 )
-            elif name in kept and _has_list(native):
-                taken = np.arange(self.n_records) if order is None else order
-                made[name] = keeper.kept(KEEP[implementation](namespace, native, taken))
+            elif name in kept and implementation.is_polars():
+                made[name] = kept_polars(native, order, keeper)
             elif name in kept:
-                n_kept = self.n_records if order is None else len(order)
-                made[name] = joined(n_kept, partial(_kept, implementation, native, order))
+                taken = np.arange(self.n_records) if order is None else order.positions
+                made[name] = KEEP[implementation](namespace, native, taken)
         if implementation is nw.Implementation.PYARROW:
             return namespace.table(made)
         return namespace.DataFrame(made)
@@ -251,22 +252,6 @@ def _restored(
     return RESTORE[implementation](namespace, native, numbers.part(records))
 
 
-def _kept(
-    implementation: nw.Implementation,
-    native: Any,
-    order: NDArray[np.int64] | None,
-    records: slice,
-) -> Any:
-    """Keep some records of a column as it is, those of an order."""
-    taken = np.arange(records.start, records.stop) if order is None else order[records]
-    return KEEP[implementation](implementation.to_native_namespace(), native, taken)
-
-
-def _has_list(native: Any) -> bool:
-    """Whether the type of a column of polars lists the categories that the column may hold."""
-    return str(getattr(native, "dtype", "")).startswith(("Enum", "Categorical"))
-
-
 def _exact_decimals(column: "nw.Series[Any]") -> NDArray[np.float64] | None:
     if column.dtype == nw.Decimal:
         return decimals_of_series(column.to_polars())
@@ -278,7 +263,3 @@ def _exact_decimals(column: "nw.Series[Any]") -> NDArray[np.float64] | None:
 
 def _is_decimal(cell: Any) -> bool:
     return isinstance(cell, decimal.Decimal)
-
-
-def _in_order(numbers: Numbers, order: NDArray[np.int64] | None) -> Numbers:
-    return numbers if order is None else numbers.in_order(order)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "BYTES",
     "IN_MEMORY",
     "PIECE",
     "Filling",
@@ -157,7 +158,11 @@ class Sized(Protocol):
 Cells = TypeVar("Cells", bound=Sized)
 
 
-def made_by_size(n_records: int, made: Callable[[slice], Cells]) -> Iterator[Cells]:
+def made_by_size(
+    n_records: int,
+    made: Callable[[slice], Cells],
+    size: Callable[[Cells], int] = lambda cells: int(cells.estimated_size()),
+) -> Iterator[Cells]:
     """Make a column some records after others: at most `PIECE`, and of long text fewer.
 
     How many are next goes by what the last ones took: a piece is larger than about `BYTES` only
@@ -169,6 +174,8 @@ def made_by_size(n_records: int, made: Callable[[slice], Cells]) -> Iterator[Cel
         Of none one piece is made, which is empty.
     made : callable
         Returns the cells of some records.
+    size : callable
+        Says how many bytes cells took as they were made; by default what they take.
 
     Examples
     --------
@@ -184,5 +191,5 @@ def made_by_size(n_records: int, made: Callable[[slice], Cells]) -> Iterator[Cel
         start += len(some)
         if start >= n_records:
             return
-        each = max(1, int(some.estimated_size()) // len(some))
+        each = max(1, size(some) // len(some))
         length = max(1, min(PIECE, 4 * length, BYTES // each))

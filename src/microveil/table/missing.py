@@ -16,6 +16,7 @@ from microveil.errors import RequestError
 from microveil.schema import EPOCH, Cells, Code, GivenCode, Kind
 from microveil.table.keeping import IN_MEMORY, Keeper
 from microveil.table.labelled import Labels
+from microveil.table.ordering import Order
 from microveil.table.restore import NOTHING, Numbers, Reasons
 
 __all__ = ["MissingCodes", "code_for", "without_codes"]
@@ -228,7 +229,7 @@ class _Coded(Protocol):
         self,
         columns: Mapping[str, Numbers],
         kept: Iterable[str],
-        order: NDArray[np.int64] | None,
+        order: Order | None,
         numbered: Mapping[str, NDArray[np.int64]] = NOTHING,
         keeper: Keeper = ...,
     ) -> Any: ...
@@ -343,7 +344,7 @@ class _WithoutCodes:
         self,
         columns: Mapping[str, Numbers],
         kept: Iterable[str],
-        order: NDArray[np.int64] | None,
+        order: Order | None,
         numbered: Mapping[str, NDArray[np.int64]] = NOTHING,
         keeper: Keeper = IN_MEMORY,
     ) -> Any:

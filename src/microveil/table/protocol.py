@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from microveil.schema import Kind
 from microveil.table.keeping import IN_MEMORY, Keeper
 from microveil.table.labelled import Labels
+from microveil.table.ordering import Order
 from microveil.table.restore import NOTHING, Numbers
 
 __all__ = ["Table"]
@@ -85,13 +86,13 @@ class Table(Protocol):
         self,
         columns: Mapping[str, Numbers],
         kept: Iterable[str],
-        order: NDArray[np.int64] | None,
+        order: Order | None,
         numbered: Mapping[str, NDArray[np.int64]] = NOTHING,
         keeper: Keeper = IN_MEMORY,
     ) -> Any:
         """Make a frame of the same kind from new numbers and columns kept as they are.
 
-        Columns come in the table's order, rows in ``order`` (positions) where one is given.
+        Columns come in the table's order, rows in ``order`` where one is given.
         ``numbered`` columns become whole numbers, whatever they were. ``keeper`` keeps each column
         as it is made.
         """

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from microveil.schema import Cells, Code
 from microveil.table.decimals import written_decimals
 from microveil.table.keeping import pieces
+from microveil.table.ordering import Order, OrderInMemory
 
 __all__ = ["KEEP", "NOTHING", "RESTORE", "Numbers", "Reasons", "arrow_array", "restored_array"]
 
@@ -103,11 +104,21 @@ class Numbers:
         >>> Numbers(values=np.array([3, 5]), missing=None).in_order(np.array([1, 0])).values
         array([5, 3])
         """
-        missing = None if self.missing is None else self.missing[order]
+        return self.arranged(OrderInMemory(positions=order))
+
+    def arranged(self, order: Order) -> "Numbers":
+        """Return the cells as `in_order` does, in an order that an engine carries out.
+
+        >>> column = Numbers(values=np.array([3, 5]), missing=None)
+        >>> column.arranged(OrderInMemory(positions=np.array([1, 0]))).values
+        array([5, 3])
+        """
+        missing = None if self.missing is None else order.arranged(self.missing)
         reasons = self.reasons
         if reasons is not None:
-            reasons = replace(reasons, which=reasons.which[order])
-        return replace(self, values=self.values[order], missing=missing, reasons=reasons)
+            reasons = replace(reasons, which=order.arranged(reasons.which))
+        values = order.arranged(self.values)
+        return replace(self, values=values, missing=missing, reasons=reasons)
 
     def part(self, records: slice) -> "Numbers":
         """Return records that follow each other: nothing is copied.
@@ -255,16 +266,6 @@ def _restore_polars(polars: Any, native: Any, numbers: Numbers) -> Any:
     return series.zip_with(polars.Series(~numbers.missing), nothing.new_from_index(0, len(series)))
 
 
-def _keep_polars(polars: Any, native: Any, order: NDArray[np.int64]) -> Any:
-    taken = native.gather(order)
-    if isinstance(native.dtype, polars.Enum):
-        used = taken.cast(polars.String)
-        return used.cast(polars.Enum(used.drop_nulls().unique().sort()))
-    if native.dtype == polars.Categorical:
-        return taken.cast(polars.String).cast(polars.Categorical)
-    return taken
-
-
 def arrow_array(arrow: Any, numbers: Numbers, kind: Any) -> Any:
     """Build a pyarrow array of a type from numbers."""
     is_whole = arrow.types.is_integer(kind)
@@ -289,7 +290,7 @@ def _restore_arrow(arrow: Any, native: Any, numbers: Numbers) -> Any:
     return arrow_array(arrow, numbers, native.type)
 
 
-def _keep_arrow(arrow: Any, native: Any, order: NDArray[np.int64]) -> Any:
+def _keep_arrow(arrow: Any, native: Any, order: NDArray[np.integer[Any]]) -> Any:
     kind = native.type
     taken = native.take(arrow.array(order)).combine_chunks()
     if arrow.types.is_dictionary(kind):
@@ -343,7 +344,7 @@ def _python_decimals(numbers: Numbers) -> list[Decimal | None]:
     ]
 
 
-def _keep_pandas(pandas: Any, native: Any, order: NDArray[np.int64]) -> Any:
+def _keep_pandas(pandas: Any, native: Any, order: NDArray[np.integer[Any]]) -> Any:
     taken = native.take(order).reset_index(drop=True)
     if isinstance(taken.dtype, pandas.CategoricalDtype):
         taken = taken.cat.remove_unused_categories()
@@ -359,8 +360,8 @@ RESTORE = {
     nw.Implementation.PYARROW: _restore_arrow,
     nw.Implementation.PANDAS: _restore_pandas,
 }
+# Columns of polars are kept by `kept_polars`.
 KEEP = {
-    nw.Implementation.POLARS: _keep_polars,
     nw.Implementation.PYARROW: _keep_arrow,
     nw.Implementation.PANDAS: _keep_pandas,
 }

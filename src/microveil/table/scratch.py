@@ -128,6 +128,8 @@ class Scratch:
             return column
         if column.estimated_size() < SMALL:
             return column
+        if _has_codes(column):
+            return self.column(column.to_physical()).cat.to(column.dtype)
         if self._has_column(column):
             return column
         arrow = _arrow()
@@ -143,8 +145,8 @@ class Scratch:
     def joined(self, n_records: int, pieces: "Iterable[polars.Series]") -> "polars.Series":
         """Return a column on disk of so many records, made of pieces that follow each other.
 
-        Numbers, yes/no, dates and moments are one chunk, whatever the pieces are; text and others
-        are as many chunks as there are pieces. Categories of a type are joined in memory.
+        Numbers, yes/no, dates, moments and categories of a type are one chunk, whatever the pieces
+        are; text and others are as many chunks as there are pieces.
         """
         import polars
 
@@ -154,6 +156,11 @@ class Scratch:
         iterator = itertools.chain((first, *others), iterator)
         if first.dtype.is_temporal() or first.dtype == polars.Boolean or _is_plain(first):
             return self._side_by_side(n_records, first, iterator)
+        if _has_codes(first):
+            # As a column of categories it would come back from Arrow into memory.
+            codes = (piece.to_physical() for piece in iterator)
+            joined = self._side_by_side(n_records, first.to_physical(), codes)
+            return joined.cat.to(first.dtype)
         listed = first.dtype in (polars.Enum, polars.Categorical, polars.Object)
         if listed or str(first.dtype) in _WIDE:
             return self.column(polars.concat(iterator, rechunk=True))
@@ -322,6 +329,13 @@ def _is_plain(column: "polars.Series") -> bool:
     """Whether these are numbers that numpy and Arrow hold alike."""
     is_number = column.dtype.is_integer() or column.dtype.is_float()
     return is_number and str(column.dtype) not in _WIDE
+
+
+def _has_codes(column: "polars.Series") -> bool:
+    """Whether the type lists categories, and the library takes codes for cells without a copy."""
+    import polars
+
+    return column.dtype in (polars.Enum, polars.Categorical) and hasattr(column.cat, "to")
 
 
 def _arrow() -> Any:
