@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.table.blocks import Matrix, over_blocks, summed
+from microveil.table.blocks import Matrix, is_large, over_blocks, summed
 from microveil.table.ranks import numbers_in_order
 
 __all__ = [
@@ -42,6 +42,10 @@ def reciprocal_variances(original: Matrix) -> NDArray[np.float64]:
     array([0.5, 0. ])
     """
     n_records, n_attributes = original.shape
+    if is_large(original):
+        variances = original.means_and_variances[1]
+        with np.errstate(divide="ignore", over="ignore"):
+            return np.where(variances >= SMALLEST_VARIANCE, 1.0 / variances, 0.0)
     ends = over_blocks(
         lambda block: (original[block].min(axis=0), original[block].max(axis=0)), n_records
     )

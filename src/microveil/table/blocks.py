@@ -5,11 +5,12 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil._kernels import columns as kernel
 from microveil.table.ranks import ranks_of
 from microveil.table.restore import Numbers
 from microveil.table.threads import in_threads
@@ -20,6 +21,7 @@ __all__ = [
     "Matrix",
     "average_ranks",
     "blocks_of",
+    "is_large",
     "lacks_some",
     "largest_of",
     "over_blocks",
@@ -80,10 +82,15 @@ class AttributeMatrix:
         if isinstance(key, tuple):
             rows, a = key
             return self._read(self.numbers[a], rows)
-        columns = [self._read(numbers, key) for numbers in self.numbers]
-        # Of many records in the columns' own order, which costs a tenth; of few in that of the
-        # matrix that they would be, as sums hang on it to the last bit.
-        return np.array(columns).T if len(self) > BLOCK_RECORDS else np.column_stack(columns)
+        if is_large(self) and isinstance(key, slice):
+            # In the columns' own order, which costs a tenth. Few are in that of the matrix that
+            # they would be, as sums hang on it to the last bit.
+            columns = np.empty((len(self.numbers), len(range(*key.indices(len(self))))))
+            for numbers, column in zip(self.numbers, columns, strict=True):
+                self._read_into(numbers, key, column)
+            return columns.T
+        read = [self._read(numbers, key) for numbers in self.numbers]
+        return np.array(read).T if is_large(self) else np.column_stack(read)
 
     @property
     def T(self) -> Iterator[NDArray[np.float64]]:  # noqa: N802 -- as a matrix has it
@@ -103,7 +110,26 @@ class AttributeMatrix:
     @cached_property
     def lacks_some(self) -> bool:
         """Whether a value is missing."""
-        return any(bool(np.isnan(column).any()) for column in self.T)
+        return any(in_threads(self._lacks, self.numbers, self.size))
+
+    @cached_property
+    def means_and_variances(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Mean and sample variance (n - 1) of each attribute's values, NaN where undefined."""
+        blocks = blocks_of(len(self))
+
+        def of_column(a: int) -> tuple[float, float]:
+            parts = [kernel.sums(self[rows, a]) for rows in blocks]
+            count = sum(part[0] for part in parts)
+            lowest, highest = min(part[2] for part in parts), max(part[3] for part in parts)
+            if not count:
+                return np.nan, np.nan
+            # The computed mean of equal values can miss their value by a rounding.
+            mean = lowest if lowest == highest else sum(part[1] for part in parts) / count
+            squares = sum(kernel.squares(self[rows, a], mean) for rows in blocks)
+            return mean, squares / (count - 1) if count > 1 else np.nan
+
+        found = np.array(in_threads(of_column, range(len(self.numbers)), self.size))
+        return found[:, 0], found[:, 1]
 
     @cached_property
     def ranks(self) -> "AttributeMatrix":
@@ -121,6 +147,21 @@ class AttributeMatrix:
         """Return the matrix of some of the records, by position."""
         chosen = rows if self.rows is None else self.rows[rows]
         return AttributeMatrix(numbers=self.numbers, rows=chosen)
+
+    def _lacks(self, numbers: Numbers) -> bool:
+        """Whether a column lacks a value; of whole numbers none is read."""
+        rows: Any = slice(None) if self.rows is None else self.rows
+        if numbers.missing is not None and numbers.missing[rows].any():
+            return True
+        values = numbers.values[rows] if numbers.values.dtype.kind == "f" else numbers.values[:0]
+        return bool(np.isnan(values).any())
+
+    def _read_into(self, numbers: Numbers, key: slice, out: NDArray[np.float64]) -> None:
+        """Write some numbers of a column, NaN where missing."""
+        rows = key if self.rows is None else self.rows[key]
+        out[:] = numbers.values[rows]
+        if numbers.missing is not None:
+            out[numbers.missing[rows]] = np.nan
 
     def _read(self, numbers: Numbers, key: Any) -> NDArray[np.float64]:
         """Return some numbers of a column, which may be the table's own: not to be written to."""
@@ -171,6 +212,15 @@ def blocks_of(n_records: int) -> list[slice]:
     """
     starts = range(0, max(n_records, 1), BLOCK_RECORDS)
     return [slice(start, min(start + BLOCK_RECORDS, n_records)) for start in starts]
+
+
+def is_large(matrix: Matrix) -> TypeGuard[AttributeMatrix]:
+    """Whether a matrix is of columns, and of more records than one block has.
+
+    >>> is_large(np.zeros((100_000, 1)))
+    False
+    """
+    return isinstance(matrix, AttributeMatrix) and len(matrix) > BLOCK_RECORDS
 
 
 def lacks_some(matrix: Matrix) -> bool:
