@@ -33,6 +33,8 @@ _MODULUS = 2147483647
 # After so many attributes a leaf is given up if every sum is beyond the radius already:
 # squares only add.
 CHECK_EVERY = 4
+# Records that go down to their leaves together.
+TOGETHER = 256
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -172,22 +174,30 @@ def cut(values, weights, n_cells):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def arrange(columns, attributes, cuts):
+def arrange(columns, attributes, cuts, blocks):
     """Arrange records in the cells that `cut` made, of others than these as a rule.
 
-    ``columns`` has an attribute to a row. Returns the blocks, where each leaf starts and the boxes,
-    as `build_tree` does. A leaf may be empty, then its box is nowhere, or hold many.
+    ``columns`` has an attribute to a row. Writes the blocks, and returns where each leaf starts and
+    the boxes, as `build_tree` does. A leaf may be empty, then its box is nowhere, or hold many.
     """
     m, n = columns.shape
     n_cells = cuts.shape[0]
     cells = np.empty(n, np.int32)
     starts = np.zeros(n_cells + 1, np.int64)
-    for i in range(n):
-        node = 1
-        while node < n_cells:
-            node = 2 * node + (columns[attributes[node], i] > cuts[node])
-        cells[i] = node - n_cells
-        starts[node - n_cells + 1] += 1
+    nodes = np.empty(TOGETHER, np.int64)
+    for first in range(0, n, TOGETHER):
+        # Some together, level by level: none waits for another.
+        n_together = min(TOGETHER, n - first)
+        nodes[:] = 1
+        level = 1
+        while level < n_cells:
+            for i in range(n_together):
+                node = nodes[i]
+                nodes[i] = 2 * node + (columns[attributes[node], first + i] > cuts[node])
+            level *= 2
+        for i in range(n_together):
+            cells[first + i] = nodes[i] - n_cells
+            starts[nodes[i] - n_cells + 1] += 1
     for cell in range(n_cells):
         starts[cell + 1] += starts[cell]
     order = np.empty(n, np.int32)
@@ -195,7 +205,6 @@ def arrange(columns, attributes, cuts):
     for i in range(n):
         order[free[cells[i]]] = i
         free[cells[i]] += 1
-    blocks = np.empty(n * m)
     boxes = np.empty((2 * n_cells, 2, m))
     for cell in range(n_cells):
         start, end = starts[cell], starts[cell + 1]
@@ -213,7 +222,7 @@ def arrange(columns, attributes, cuts):
         for a in range(m):
             boxes[node, 0, a] = min(boxes[2 * node, 0, a], boxes[2 * node + 1, 0, a])
             boxes[node, 1, a] = max(boxes[2 * node, 1, a], boxes[2 * node + 1, 1, a])
-    return blocks, starts, boxes
+    return starts, boxes
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")

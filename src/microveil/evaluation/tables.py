@@ -142,10 +142,11 @@ class Tables:
         if not is_large(before) or not is_large(after):
             return None
         variances = means_and_variances(before)[1]
-        return in_threads(
-            lambda a: compare_in_order(before[:, a], after[:, a], variances[a]),
-            range(len(self.names)),
-        )
+        # Both sides of one attribute side by side: memory holds no more of them in order.
+        return [
+            compare_in_order(before[:, a], after[:, a], variance)
+            for a, variance in enumerate(variances.tolist())
+        ]
 
     def _fits(self, measure: Measure) -> dict[str, GoodnessOfFit]:
         """Return by attribute what was found with the distributions of large tables."""

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.table.blocks import Matrix, is_large, over_blocks, summed
+from microveil.table.in_order import in_order
 from microveil.table.ranks import numbers_in_order
 
 __all__ = [
@@ -81,7 +82,7 @@ def category_weight(values: NDArray[np.float64]) -> float:
     3.0
     """
     n = len(values)
-    _, counts = np.unique(values, return_counts=True)
+    counts = in_order(values).different
     differing = n * n - sum(count * count for count in counts.tolist())
     return 2 * (n * (n - 1) / differing) if differing else 0.0
 

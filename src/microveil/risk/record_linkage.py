@@ -37,6 +37,7 @@ from microveil.table.blocks import (
     lacks_some,
     largest_of,
 )
+from microveil.table.threads import Scratch
 
 __all__ = [
     "RecordLinkage",
@@ -347,7 +348,7 @@ def _counted_in_cells(
     n_cells = 1
     while n_cells * LEAF_SIZE < min(len(original), PIECE_RECORDS):
         n_cells *= 2
-    nodes = linkage.cut(np.ascontiguousarray(some), weights, n_cells)
+    attributes, cuts = linkage.cut(np.ascontiguousarray(some), weights, n_cells)
     blocks = blocks_of(len(original))
     # Most queries are answered by the first block; what few ask of others is asked of larger ones.
     pieces = [blocks[0]] + [
@@ -355,11 +356,16 @@ def _counted_in_cells(
         for start in range(blocks[0].stop, len(original), PIECE_RECORDS)
     ]
 
+    scratch = Scratch()
+    copies = np.ones(PIECE_RECORDS, dtype=np.int64)
+
     def count(piece: slice, asked: Positions) -> NDArray[np.int64]:
-        columns = np.ascontiguousarray(original[piece].T)
-        in_cells, starts, boxes = linkage.arrange(columns, *nodes)
-        copies = np.ones(columns.shape[1], dtype=np.int64)
-        del columns  # as many numbers as are in the cells
+        if isinstance(original, AttributeMatrix):
+            columns = original.columns(piece, scratch)
+        else:
+            columns = np.ascontiguousarray(original[piece].T)
+        in_cells = scratch.array("cells", columns.size)
+        starts, boxes = linkage.arrange(columns, attributes, cuts, in_cells)
         tree = in_cells, copies, starts, boxes, weights
         counts: NDArray[np.int64] = linkage.count_at_radius(tree, queries[asked], radii[asked])
         return counts

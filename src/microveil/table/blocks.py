@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from microveil._kernels import columns as kernel
 from microveil.table.ranks import ranks_of
 from microveil.table.restore import Numbers
-from microveil.table.threads import in_threads
+from microveil.table.threads import Scratch, in_threads
 
 __all__ = [
     "BLOCK_RECORDS",
@@ -115,17 +115,17 @@ class AttributeMatrix:
     @cached_property
     def means_and_variances(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Mean and sample variance (n - 1) of each attribute's values, NaN where undefined."""
-        blocks = blocks_of(len(self))
+        blocks, scratch = blocks_of(len(self)), Scratch()
 
         def of_column(a: int) -> tuple[float, float]:
-            parts = [kernel.sums(self[rows, a]) for rows in blocks]
+            parts = [kernel.sums(self.column(a, rows, scratch)) for rows in blocks]
             count = sum(part[0] for part in parts)
             lowest, highest = min(part[2] for part in parts), max(part[3] for part in parts)
             if not count:
                 return np.nan, np.nan
             # The computed mean of equal values can miss their value by a rounding.
             mean = lowest if lowest == highest else sum(part[1] for part in parts) / count
-            squares = sum(kernel.squares(self[rows, a], mean) for rows in blocks)
+            squares = sum(kernel.squares(self.column(a, rows, scratch), mean) for rows in blocks)
             return mean, squares / (count - 1) if count > 1 else np.nan
 
         found = np.array(in_threads(of_column, range(len(self.numbers)), self.size))
@@ -155,6 +155,25 @@ class AttributeMatrix:
             return True
         values = numbers.values[rows] if numbers.values.dtype.kind == "f" else numbers.values[:0]
         return bool(np.isnan(values).any())
+
+    def column(self, a: int, rows: slice, scratch: Scratch) -> NDArray[np.float64]:
+        """Return some records of a column: those of the table, or in memory that is used again."""
+        numbers = self.numbers[a]
+        is_there = numbers.values.dtype == np.float64 and numbers.missing is None
+        if is_there and self.rows is None:
+            found: NDArray[np.float64] = numbers.values[rows].astype(np.float64, copy=False)
+            return found
+        out = scratch.array("column", len(range(*rows.indices(len(self)))))
+        self._read_into(numbers, rows, out)
+        return out
+
+    def columns(self, rows: slice, scratch: Scratch) -> NDArray[np.float64]:
+        """Return some records, an attribute to a row, in memory that is used again."""
+        n_records = len(range(*rows.indices(len(self))))
+        out = scratch.array("columns", len(self.numbers), n_records)
+        for numbers, column in zip(self.numbers, out, strict=True):
+            self._read_into(numbers, rows, column)
+        return out
 
     def _read_into(self, numbers: Numbers, key: slice, out: NDArray[np.float64]) -> None:
         """Write some numbers of a column, NaN where missing."""

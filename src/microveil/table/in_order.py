@@ -37,6 +37,14 @@ class InOrder:
         ends: NDArray[np.int64] = np.cumsum(counts)
         return ends
 
+    @property
+    def different(self) -> NDArray[np.int64]:
+        """How often each different value occurs."""
+        if self.counts is not None:
+            return self.counts
+        is_first = np.append(True, self.values[1:] != self.values[:-1])[: len(self.values)]
+        return np.diff(np.flatnonzero(is_first), append=len(self.values))
+
     def at(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the values at places, from 0 on."""
         if self.counts is not None:

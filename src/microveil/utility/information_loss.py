@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.table.blocks import Matrix, is_large, over_blocks, summed
+from microveil.table.blocks import AttributeMatrix, Matrix, is_large, over_blocks, summed
 from microveil.utility.mean_errors import error_sums
 from microveil.utility.moments import checked_pair, constant_attributes, means_and_variances
 
@@ -229,7 +229,9 @@ def squared_errors(original: Matrix, protected: Matrix) -> SquaredErrors:
     return _measured(variances, *(summed(sums) for sums in zip(*parts, strict=True)))
 
 
-def _of_columns(original: Matrix, protected: Matrix, varying: NDArray[np.bool_]) -> SquaredErrors:
+def _of_columns(
+    original: AttributeMatrix, protected: AttributeMatrix, varying: NDArray[np.bool_]
+) -> SquaredErrors:
     """Take the measures of large tables, column by column."""
     means, variances = means_and_variances(original)
     n_cells, _, squares, deviations = error_sums(original, protected, means)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.table.in_order import in_order
+from microveil.table.threads import in_threads
 from microveil.utility.goodness_of_fit import GoodnessOfFit, decile_ends, fit_of_many
 from microveil.utility.moments import SMALLEST_VARIANCE
 from microveil.utility.quantile_distances import distances_in_order
@@ -58,7 +59,7 @@ def compare_in_order(
     >>> found.distances[1], found.ends
     (2.5, array([1., 3.]))
     """
-    before, after = in_order(original), in_order(protected)
+    before, after = in_threads(in_order, [original, protected])
     varies = variance >= SMALLEST_VARIANCE
     return Distributions(
         fit=fit_of_many(before, after),

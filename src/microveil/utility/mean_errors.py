@@ -15,13 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 from microveil._kernels import columns as kernel
 from microveil.table.blocks import (
     AttributeMatrix,
-    Matrix,
     blocks_of,
     is_large,
     over_blocks,
     summed,
 )
-from microveil.table.threads import in_threads
+from microveil.table.threads import Scratch, in_threads
 from microveil.utility.moments import checked_pair
 
 __all__ = ["MeanErrors", "error_sums", "mean_errors"]
@@ -50,7 +49,7 @@ class MeanErrors:
 
 
 def error_sums(
-    original: Matrix, protected: Matrix, means: NDArray[np.float64]
+    original: AttributeMatrix, protected: AttributeMatrix, means: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Sum errors of two large tables, column by column.
 
@@ -71,14 +70,23 @@ def error_sums(
 
     Examples
     --------
-    >>> before, after = np.array([[1.0], [3.0]]), np.array([[2.0], [5.0]])
+    >>> from microveil.table.restore import Numbers
+    >>> before, after = (
+    ...     AttributeMatrix(numbers=[Numbers(values=np.array(values), missing=None)])
+    ...     for values in ([1.0, 3.0], [2.0, 5.0])
+    ... )
     >>> [sums.tolist() for sums in error_sums(before, after, np.array([2.0]))]
     [[2], [3.0], [5.0], [2.0]]
     """
-    blocks = blocks_of(len(original))
+    blocks, before, after = blocks_of(len(original)), Scratch(), Scratch()
 
     def of_column(a: int) -> tuple[int, float, float, float]:
-        parts = [kernel.errors(original[rows, a], protected[rows, a], means[a]) for rows in blocks]
+        parts = [
+            kernel.errors(
+                original.column(a, rows, before), protected.column(a, rows, after), means[a]
+            )
+            for rows in blocks
+        ]
         n_cells, *sums = (sum(one) for one in zip(*parts, strict=True))
         return n_cells, sums[0], sums[1], sums[2]
 

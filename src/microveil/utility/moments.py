@@ -22,6 +22,7 @@ from microveil.table.blocks import (
     over_blocks,
     summed,
 )
+from microveil.table.threads import Scratch
 
 __all__ = [
     "MomentComparison",
@@ -330,10 +331,16 @@ def _complete(
         undefined = np.full((matrix.shape[1], matrix.shape[1]), np.nan)
         return undefined, undefined.copy()
 
+    scratch = Scratch()
+
     def products(rows: slice) -> NDArray[np.float64]:
-        block = matrix[rows]
-        # What is read of columns is nobody else's.
-        deviations = np.subtract(block, means, out=block if is_large(matrix) else None)
+        if is_large(matrix):
+            # The same as below, by columns.
+            columns = matrix.columns(rows, scratch)
+            columns -= means[:, np.newaxis]
+            deviations = columns.T
+        else:
+            deviations = matrix[rows] - means
         found: NDArray[np.float64] = deviations.T @ deviations
         return found
 
