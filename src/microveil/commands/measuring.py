@@ -20,6 +20,7 @@ from microveil.evaluation.assess import assess
 from microveil.evaluation.attack import attack
 from microveil.files.address import address_of
 from microveil.files.folders import table_of_release
+from microveil.files.outline import outline_of
 from microveil.files.reading import open_file, read_file
 from microveil.files.text import TextFormat
 from microveil.privacy import Guarantee
@@ -129,8 +130,15 @@ def assess_files(
     protected = table_of_release(protected)
     recipe = _recipe_beside(protected) if recipe is None else recipe
     text = text_of_recipe(recipe, text)
-    file = open_file(protected, text=text)
-    guarantee = _guarantee_of(protected, file.names)
+    # Where its columns are known without it the release is read after the original: the bytes of
+    # one file at a time are then held beside the tables.
+    file, outline = None, outline_of(protected, text=text)
+    if outline is None:
+        file = open_file(protected, text=text)
+        columns = file.names
+    else:
+        columns = list(outline.kinds)
+    guarantee = _guarantee_of(protected, columns)
     apart = _with_words(guarantee)
     source, declared = read_with_codes(
         original, text, missing_codes, missing_values, apart, _missing_beside(protected)
@@ -138,6 +146,7 @@ def assess_files(
     read = source.frame
     del source
     before = _in_one_piece(read)
+    file = open_file(protected, text=text) if file is None else file
     read = file.read(missing=words_but(codes_of(declared), apart)).frame
     del file
     after = _in_one_piece(read)
