@@ -19,6 +19,7 @@ from microveil.evaluation import Assessment, guarantee_beside, has_pairs, measur
 from microveil.evaluation.assess import assess
 from microveil.evaluation.attack import attack
 from microveil.files.address import address_of
+from microveil.files.declared import Outline
 from microveil.files.folders import table_of_release
 from microveil.files.outline import outline_of
 from microveil.files.reading import open_file, read_file
@@ -132,7 +133,7 @@ def assess_files(
     text = text_of_recipe(recipe, text)
     # Where its columns are known without it the release is read after the original: the bytes of
     # one file at a time are then held beside the tables.
-    file, outline = None, outline_of(protected, text=text)
+    file, outline = None, _outline_of(protected, text)
     if outline is None:
         file = open_file(protected, text=text)
         columns = file.names
@@ -191,6 +192,13 @@ def _in_one_piece(frame: polars.DataFrame) -> polars.DataFrame:
         columns.append(column.rechunk())
         del column
     return polars.DataFrame(columns)
+
+
+def _outline_of(place: str | Path, text: TextFormat | None) -> Outline | None:
+    """Read what a file of this machine declares; None where it has to be opened for that."""
+    address = address_of(place)
+    is_there = address.scheme == "file" and address.path.is_file()
+    return outline_of(place, text=text) if is_there else None
 
 
 def _guarantee_of(place: str | Path, columns: Sequence[str]) -> Guarantee | None:

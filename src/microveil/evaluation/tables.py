@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from microveil.evaluation.measures import Measure, Takes
 from microveil.table import Column, Numbers
 from microveil.table.blocks import AttributeMatrix, Matrix, is_large, lacks_some, over_blocks
-from microveil.table.threads import in_threads
+from microveil.table.threads import Scratch, in_threads
 from microveil.utility.formula import parse_formula
 from microveil.utility.goodness_of_fit import GoodnessOfFit, goodness_of_fit
 from microveil.utility.large_attributes import Distributions, compare_in_order
@@ -37,6 +37,11 @@ def _numbers_of(matrix: Matrix) -> list[Numbers]:
     if isinstance(matrix, AttributeMatrix) and matrix.rows is None:
         return list(matrix.numbers)
     return [Numbers(values=column, missing=None) for column in matrix.T]
+
+
+def _column(matrix: Matrix, a: int, scratch: Scratch) -> NDArray[np.float64]:
+    """Return a column, of a large table in memory that is used again."""
+    return matrix.column(a, slice(None), scratch) if is_large(matrix) else matrix[:, a]
 
 
 def _narrow(n_levels: int) -> Callable[[NDArray[Any]], Levels]:
@@ -116,21 +121,22 @@ class Tables:
     @property
     def levels(self) -> tuple[dict[str, Levels], dict[str, Levels]]:
         """Deciles of numbers and codes of text, by attribute: made anew, for the one who asks."""
+        before, after = Scratch(), Scratch()
         of_numbers = in_threads(
             lambda a: decile_levels(
-                self.original[:, a],
-                self.protected[:, a],
+                _column(self.original, a, before),
+                _column(self.protected, a, after),
                 self._distributions[a].ends if self._distributions else None,
             ),
             range(len(self.names)),
             self.original.size,
         )
         found = dict(zip(self.names, of_numbers, strict=True))
-        for name, (one, other, categories) in self.texts.items():
+        for name, (*codes, categories) in self.texts.items():
             narrow = _narrow(len(categories))
-            found[name] = narrow(one), narrow(other)
-        before, after = ({name: both[side] for name, both in found.items()} for side in (0, 1))
-        return before, after
+            found[name] = narrow(codes[0]), narrow(codes[1])
+        one, other = ({name: both[side] for name, both in found.items()} for side in (0, 1))
+        return one, other
 
     @cached_property
     def _distributions(self) -> list[Distributions] | None:
@@ -141,10 +147,12 @@ class Tables:
         before, after = self.original, self.protected
         if not is_large(before) or not is_large(after):
             return None
-        variances = means_and_variances(before)[1]
+        variances, scratches = means_and_variances(before)[1], (Scratch(), Scratch())
         # Both sides of one attribute side by side: memory holds no more of them in order.
         return [
-            compare_in_order(before[:, a], after[:, a], variance)
+            compare_in_order(
+                _column(before, a, scratches[0]), _column(after, a, scratches[1]), variance
+            )
             for a, variance in enumerate(variances.tolist())
         ]
 

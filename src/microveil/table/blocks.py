@@ -105,7 +105,14 @@ class AttributeMatrix:
     @cached_property
     def largest(self) -> float:
         """The largest size of a value; 0 where all are missing."""
-        return max(in_threads(lambda a: _largest(self[:, a]), range(len(self.numbers)), self.size))
+        scratch = Scratch()
+        return max(
+            in_threads(
+                lambda a: _largest(self.column(a, slice(None), scratch)),
+                range(len(self.numbers)),
+                self.size,
+            )
+        )
 
     @cached_property
     def lacks_some(self) -> bool:
@@ -138,8 +145,10 @@ class AttributeMatrix:
 
     def ranked(self) -> "AttributeMatrix":
         """Return the ranks of each attribute, and keep none."""
+        scratch = Scratch()
         columns: list[Any] = in_threads(
-            lambda a: ranks_of(self[:, a], narrow=True), range(len(self.numbers))
+            lambda a: ranks_of(self.column(a, slice(None), scratch), narrow=True),
+            range(len(self.numbers)),
         )
         return AttributeMatrix(numbers=[Numbers(values=ranks, missing=None) for ranks in columns])
 
