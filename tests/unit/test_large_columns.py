@@ -151,6 +151,25 @@ def test_many_values_are_summed_to_the_last_digits():
     assert variances[0] == pytest.approx(exact, rel=1e-13)
 
 
+def test_figures_of_counted_columns_are_those_of_their_values():
+    """The largest size, mean and variance of whole numbers, some missing, and of equal ones."""
+    values = np.random.default_rng(5).integers(-40, 30, 70_000).astype(np.float64)
+    gaps = np.where(np.arange(70_000) % 9, values, np.nan)
+    matrix = AttributeMatrix(
+        numbers=[Numbers(values=c, missing=None) for c in (values, gaps, np.full(70_000, 0.1))]
+    )
+    assert all(few is not None for few in matrix.counted)
+    means, variances = matrix.means_and_variances
+    assert matrix.largest == 40.0
+    for a, one in enumerate((values, gaps[~np.isnan(gaps)])):
+        mean = math.fsum(one) / len(one)
+        assert means[a] == pytest.approx(mean, rel=1e-14)
+        exact = math.fsum((one - mean) ** 2) / (len(one) - 1)
+        assert variances[a] == pytest.approx(exact, rel=1e-13)
+    assert (means[2], variances[2]) == (0.1, 0.0)
+    assert matrix.ranks[:, 0].tolist() == ranks_of(values).tolist()
+
+
 def test_equal_values_have_no_variance_and_none_are_no_mean():
     """However many they are: 0.1 summed up misses its multiples."""
     columns = [np.full(70_001, 0.1), np.full(70_001, np.nan), np.r_[1.0, [np.nan] * 70_000]]

@@ -151,7 +151,10 @@ class Tables:
         # Both sides of one attribute side by side: memory holds no more of them in order.
         return [
             compare_in_order(
-                _column(before, a, scratches[0]), _column(after, a, scratches[1]), variance
+                _column(before, a, scratches[0]),
+                _column(after, a, scratches[1]),
+                variance,
+                few=(before.counted[a], after.counted[a]),
             )
             for a, variance in enumerate(variances.tolist())
         ]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from microveil._kernels import columns as kernel
 from microveil.table.ranks import ranks_of
 from microveil.table.restore import Numbers
+from microveil.table.sorting import Counted, counted
 from microveil.table.threads import Scratch, in_threads
 
 __all__ = [
@@ -105,13 +106,23 @@ class AttributeMatrix:
     @cached_property
     def largest(self) -> float:
         """The largest size of a value; 0 where all are missing."""
+        scratch, counted_of = Scratch(), self.counted
+
+        def of_column(a: int) -> float:
+            few = counted_of[a]
+            ends = self.column(a, slice(None), scratch) if few is None else few.values[[0, -1]]
+            return _largest(ends)
+
+        return max(in_threads(of_column, range(len(self.numbers)), self.size))
+
+    @cached_property
+    def counted(self) -> "list[Counted | None]":
+        """How often each number occurs, of columns of few; None of others, and of few records."""
+        if not is_large(self):
+            return [None] * len(self.numbers)
         scratch = Scratch()
-        return max(
-            in_threads(
-                lambda a: _largest(self.column(a, slice(None), scratch)),
-                range(len(self.numbers)),
-                self.size,
-            )
+        return in_threads(
+            lambda a: counted(self.column(a, slice(None), scratch)), range(len(self.numbers))
         )
 
     @cached_property
@@ -122,9 +133,12 @@ class AttributeMatrix:
     @cached_property
     def means_and_variances(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Mean and sample variance (n - 1) of each attribute's values, NaN where undefined."""
-        blocks, scratch = blocks_of(len(self)), Scratch()
+        blocks, scratch, counted_of = blocks_of(len(self)), Scratch(), self.counted
 
         def of_column(a: int) -> tuple[float, float]:
+            few = counted_of[a]
+            if few is not None:
+                return few.mean_and_variance
             parts = [kernel.sums(self.column(a, rows, scratch)) for rows in blocks]
             count = sum(part[0] for part in parts)
             lowest, highest = min(part[2] for part in parts), max(part[3] for part in parts)
@@ -145,9 +159,11 @@ class AttributeMatrix:
 
     def ranked(self) -> "AttributeMatrix":
         """Return the ranks of each attribute, and keep none."""
-        scratch = Scratch()
+        scratch, counted_of = Scratch(), self.counted
         columns: list[Any] = in_threads(
-            lambda a: ranks_of(self.column(a, slice(None), scratch), narrow=True),
+            lambda a: ranks_of(
+                self.column(a, slice(None), scratch), narrow=True, few=counted_of[a]
+            ),
             range(len(self.numbers)),
         )
         return AttributeMatrix(numbers=[Numbers(values=ranks, missing=None) for ranks in columns])

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.table.sorting import counted, sort
+from microveil.table.sorting import Counted, counted, sort
 
 __all__ = ["InOrder", "in_order"]
 
@@ -64,13 +64,15 @@ class InOrder:
         return InOrder(values=np.repeat(self.values, self.counts))
 
 
-def in_order(values: NDArray[np.float64]) -> InOrder:
+def in_order(values: NDArray[np.float64], few: Counted | None = None) -> InOrder:
     """Put values in ascending order, NaN left out.
 
     Parameters
     ----------
     values : ndarray of float64, shape (n_values,)
         They are left as they are.
+    few : Counted, optional
+        What `counted` says of them, where that is known.
 
     Returns
     -------
@@ -89,7 +91,7 @@ def in_order(values: NDArray[np.float64]) -> InOrder:
     >>> in_order(np.array([7.5, np.nan, 2.0])).values
     array([2. , 7.5])
     """
-    few = counted(values)
+    few = few or counted(values)
     if few is not None:
         occurs = few.counts > 0
         return InOrder(values=few.values[occurs], counts=few.counts[occurs])

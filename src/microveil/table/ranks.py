@@ -6,12 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil._kernels import ranking
-from microveil.table.sorting import counted, sort_words
+from microveil.table.sorting import Counted, counted, sort_words
 
 __all__ = ["numbers_in_order", "ranks_of"]
 
 
-def ranks_of(values: NDArray[np.float64], *, narrow: bool = False) -> NDArray[Any]:
+def ranks_of(
+    values: NDArray[np.float64], *, narrow: bool = False, few: Counted | None = None
+) -> NDArray[Any]:
     """Return the ranks of values, from 1 on, equal ones by the average of theirs.
 
     Parameters
@@ -20,6 +22,8 @@ def ranks_of(values: NDArray[np.float64], *, narrow: bool = False) -> NDArray[An
         None missing.
     narrow : bool
         Return float32 where it holds every rank, up to 2^23 values.
+    few : Counted, optional
+        What `counted` says of them, where that is known.
 
     Notes
     -----
@@ -34,7 +38,7 @@ def ranks_of(values: NDArray[np.float64], *, narrow: bool = False) -> NDArray[An
     is_exact = len(values) < 1 << 23
     dtype = np.float32 if narrow and is_exact else np.float64
     values = np.ascontiguousarray(values, dtype=np.float64)
-    few = counted(values)
+    few = few or counted(values)
     if few is not None:
         ends = np.cumsum(few.counts)
         return few.looked_up(values, (ends - (few.counts - 1) / 2).astype(dtype), np.nan)

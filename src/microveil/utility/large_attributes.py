@@ -1,11 +1,13 @@
 """Distributions of an attribute of many values, put in order once for all that is asked of them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microveil.table.in_order import in_order
+from microveil.table.sorting import Counted
 from microveil.table.threads import in_threads
 from microveil.utility.goodness_of_fit import GoodnessOfFit, decile_ends, fit_of_many
 from microveil.utility.moments import SMALLEST_VARIANCE
@@ -34,7 +36,10 @@ class Distributions:
 
 
 def compare_in_order(
-    original: NDArray[np.float64], protected: NDArray[np.float64], variance: float
+    original: NDArray[np.float64],
+    protected: NDArray[np.float64],
+    variance: float,
+    few: Sequence[Counted | None] = (None, None),
 ) -> Distributions:
     """Compare the values of an attribute, whichever record they belong to.
 
@@ -44,6 +49,8 @@ def compare_in_order(
         Not necessarily as many; NaN is missing.
     variance : float
         Of the original.
+    few : pair of Counted or None
+        What `counted` says of either side, where that is known.
 
     Returns
     -------
@@ -59,7 +66,8 @@ def compare_in_order(
     >>> found.distances[1], found.ends
     (2.5, array([1., 3.]))
     """
-    before, after = in_threads(in_order, [original, protected])
+    sides = list(zip((original, protected), few, strict=True))
+    before, after = in_threads(lambda side: in_order(*side), sides)
     varies = variance >= SMALLEST_VARIANCE
     return Distributions(
         fit=fit_of_many(before, after),
