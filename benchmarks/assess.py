@@ -32,52 +32,94 @@ for path in ({original!r}, {protected!r}):
 """
 
 
+Table = polars.DataFrame
+
+
 def files() -> list[Row]:
-    """Parquet files of five million records of ten attributes at cents, before and after."""
+    """Parquet files of five million records of ten attributes, before and after, of four kinds."""
     random = np.random.Generator(np.random.PCG64(3))
+    names = [f"c{a}" for a in range(ATTRIBUTES)]
+    rows = []
     with tempfile.TemporaryDirectory() as folder:
-        original, release = Path(folder, "people.parquet"), Path(folder, "release")
-        names = [f"c{a}" for a in range(ATTRIBUTES)]
-        columns = {name: np.round(random.lognormal(8, 1, RECORDS), 2) for name in names}
-        bounds = {name: (0, float(values.max())) for name, values in columns.items()}
-        polars.DataFrame(columns).write_parquet(original)
-        del columns
-        protect_file(
-            original,
-            release,
-            method="dp-um",
-            k=50,
-            epsilon=10,
-            attributes=names,
-            bounds=bounds,
-            resolution=dict.fromkeys(names, 0.01),
-            linkage=False,
-        )
-        protected = release / "data.parquet"
-        paths = {"original": str(original), "protected": str(protected)}
-        ours, theirs = OURS.format(**paths), THEIRS.format(**paths)
-        row = in_turns(
-            "assess, Parquet, 5e6 x 10, a sample linked",
-            "polars reading both, sorting each column",
-            python(ours),
-            python(theirs),
-            runs=3,
-            wanted="at most 8",
-        )
-        shown = subprocess.run(
-            [sys.executable, "-c", ours], check=True, capture_output=True, text=True
-        )
-        gigabytes = json.loads(shown.stdout) * 1024 / 1e9
-        memory = Row(
-            work="assess, Parquet, 5e6 x 10: peak resident memory, GB",
-            peer="",
-            ratio=gigabytes,
-            least=gigabytes,
-            most=gigabytes,
-            runs=1,
-            wanted="at most 2",
-        )
-        return [row, memory]
+        cents = {name: np.round(random.lognormal(8, 1, RECORDS), 2) for name in names}
+        before, after = _protected(Path(folder, "cents"), Table(cents), 0.01)
+        rows += _measured(folder, before, after, "at cents")
+        rows += _measured(folder, *_with_categories(before, after, random), "two of categories")
+        rows += _measured(folder, *_with_gaps(before, after, random), "5 % missing")
+        del cents, before, after
+        sizes = [2, 5, 10, 20, 100, 1000]  # of codes, the lower ones more often
+        codes = [np.clip(np.round(random.normal(40, 18, RECORDS)), 0, 99) for _ in range(4)]
+        codes += [size * random.random(RECORDS) ** 2 for size in sizes]
+        whole = Table({name: c.astype(np.int64) for name, c in zip(names, codes, strict=True)})
+        rows += _measured(folder, *_protected(Path(folder, "codes"), whole, 1), "ages and codes")
+    return rows
+
+
+def _protected(folder: Path, table: Table, resolution: float) -> tuple[Table, Table]:
+    """Protect a table; return it and its release."""
+    folder.mkdir()
+    original, release = folder / "people.parquet", folder / "release"
+    table.write_parquet(original)
+    protect_file(
+        original,
+        release,
+        method="dp-um",
+        k=50,
+        epsilon=10,
+        attributes=table.columns,
+        bounds={name: (0, table[name].max()) for name in table.columns},
+        resolution=dict.fromkeys(table.columns, resolution),
+        linkage=False,
+    )
+    return table, polars.read_parquet(release / "data.parquet")
+
+
+def _with_categories(
+    before: Table, after: Table, random: np.random.Generator
+) -> tuple[Table, Table]:
+    """Make categories of two columns, of which a tenth is drawn anew."""
+    for name, size in (("c8", 5), ("c9", 50)):
+        regions = polars.Series(name, [f"region {i}" for i in range(size)])
+        own = (size * random.random(RECORDS) ** 2).astype(np.int64)
+        drawn = np.where(random.random(RECORDS) < 0.1, random.integers(0, size, RECORDS), own)
+        before = before.with_columns(regions.gather(own))
+        after = after.with_columns(regions.gather(drawn))
+    return before, after
+
+
+def _with_gaps(before: Table, after: Table, random: np.random.Generator) -> tuple[Table, Table]:
+    """Leave a twentieth of the cells out, the same in both."""
+    there = {name: polars.Series(random.random(RECORDS) < 0.95) for name in before.columns}
+    some = [polars.when(is_there).then(polars.col(name)) for name, is_there in there.items()]
+    return before.select(some), after.select(some)
+
+
+def _measured(folder: str, before: Table, after: Table, kind: str) -> list[Row]:
+    original, protected = Path(folder, "before.parquet"), Path(folder, "after.parquet")
+    before.write_parquet(original)
+    after.write_parquet(protected)
+    paths = {"original": str(original), "protected": str(protected)}
+    ours, theirs = OURS.format(**paths), THEIRS.format(**paths)
+    row = in_turns(
+        f"assess, Parquet, 5e6 x 10, {kind}",
+        "polars reading both, sorting each column",
+        python(ours),
+        python(theirs),
+        runs=3,
+        wanted="at most 8",
+    )
+    shown = subprocess.run([sys.executable, "-c", ours], check=True, capture_output=True, text=True)
+    gigabytes = json.loads(shown.stdout) * 1024 / 1e9
+    memory = Row(
+        work=f"assess, {kind}: peak resident memory, GB",
+        peer="",
+        ratio=gigabytes,
+        least=gigabytes,
+        most=gigabytes,
+        runs=1,
+        wanted="at most 2",
+    )
+    return [row, memory]
 
 
 def auto() -> list[Row]:

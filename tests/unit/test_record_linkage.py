@@ -134,6 +134,62 @@ def test_originals_in_many_blocks_are_as_good_as_in_one(link, noise, monkeypatch
     assert 5 < found.percent < 95
 
 
+@given(paired_grids(), st.sampled_from([1, 2, 8]), st.integers(1, 9), st.data())
+def test_originals_in_cells_are_as_good_as_all_pairs(pair, n_cells, n_some, data):
+    """However some records divide all others: ties, empty cells and records alike included."""
+    original, protected = pair
+    weights = np.array(oracle.reciprocal_variances(original.tolist()))
+    some = original[data.draw(st.permutations(range(len(original))))[:n_some]]
+    attributes, cuts = kernel.cut(np.ascontiguousarray(some), weights, n_cells)
+    cells = np.empty(original.size)
+    columns = np.ascontiguousarray(original.T)
+    starts, boxes = kernel.arrange(columns, attributes, cuts, cells)
+    tree = cells, np.ones(len(original), dtype=np.int64), starts, boxes, weights
+    expected = oracle.candidate_counts(original.tolist(), protected.tolist(), weights.tolist())
+    radii = [
+        oracle.squared_distance(x, y, weights.tolist())
+        for x, y in zip(original.tolist(), protected.tolist(), strict=True)
+    ]
+    found = kernel.count_at_radius(tree, protected, np.array(radii))
+    assert np.maximum(found, 0).tolist() == expected
+
+
+def test_cells_divide_records_about_in_halves():
+    """By values that few share, and where many share one, beside it."""
+    random = np.random.default_rng(8)
+    ages = np.column_stack([random.permutation(512), random.permutation(512)]).astype(np.float64)
+    attributes, cuts = kernel.cut(ages, np.array([1.0, 1.0]), 8)
+    starts, _ = kernel.arrange(ages.T.copy(), attributes, cuts, np.empty(ages.size))
+    assert np.diff(starts).min() >= 60
+    assert {*attributes[1:].tolist()} == {0, 1}
+    codes = np.repeat([[0.0], [1.0], [2.0]], [10, 90, 60], axis=0)
+    for values, first in ((codes, 100), (codes[:100], 10), (-codes, 60)):
+        attributes, cuts = kernel.cut(values, np.ones(1), 2)
+        starts, _ = kernel.arrange(values.T.copy(), attributes, cuts, np.empty(values.size))
+        assert starts.tolist() == [0, first, len(values)]
+
+
+@pytest.mark.parametrize("link", FORMS)
+def test_pieces_of_a_large_table_are_as_good_as_one(link, monkeypatch):
+    """Whether the table is an array or columns, whole numbers or not; threads share no memory."""
+    random = np.random.default_rng(9)
+    original = random.integers(0, 40, (3000, 3))
+    protected = original + random.integers(-2, 3, original.shape)
+    sides = [original.astype(np.float64), protected.astype(np.float64)]
+    expected = link(*sides, sample=Sample(size=500))
+    monkeypatch.setattr(blocks, "BLOCK_RECORDS", 100)
+    monkeypatch.setattr(measured, "PIECE_RECORDS", 256)
+    monkeypatch.setattr(measured, "MOST_CUT_BY", 64)
+    columns = [
+        AttributeMatrix(numbers=[Numbers(values=c, missing=None) for c in side.T.copy()])
+        for side in (original, protected)
+    ]
+    assert expected == link(*sides, sample=Sample(size=500))
+    found = link(*columns, sample=Sample(size=500))
+    assert found == expected
+    assert 0 < found.percent < 100
+
+
 @pytest.mark.parametrize("link", FORMS)
 def test_of_a_large_table_a_sample_is_linked_always_the_same(link, monkeypatch):
     """Above the limit, and not at it; its interval holds what linking everybody finds."""

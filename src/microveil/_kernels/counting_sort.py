@@ -11,9 +11,11 @@ def count(values, per_unit, lowest, counts):
     """Count how often each multiple of ``1 / per_unit`` occurs, from ``lowest`` multiples on.
 
     Say whether all values are among them, to the last bit; where one is not, what was counted is
-    of no use. Values without a number must not be among them.
+    of no use. What is no number is left out.
     """
     for i in range(values.shape[0]):
+        if np.isnan(values[i]):
+            continue
         multiple = np.rint(values[i] * per_unit)
         place = np.int64(multiple) - lowest
         if multiple / per_unit != values[i] or place < 0 or place >= counts.shape[0]:
@@ -33,3 +35,13 @@ def spread_floats(counts, per_unit, lowest, values):
         for _ in range(counts[place]):
             values[i] = value
             i += 1
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def look_up(values, per_unit, lowest, table, missing, found):
+    """Write for each value what a table has at its multiple's place; ``missing`` of no number."""
+    for i in range(values.shape[0]):
+        if np.isnan(values[i]):
+            found[i] = missing
+        else:
+            found[i] = table[np.int64(np.rint(values[i] * per_unit)) - lowest]

@@ -19,7 +19,9 @@ from microveil.evaluation import Assessment, guarantee_beside, has_pairs, measur
 from microveil.evaluation.assess import assess
 from microveil.evaluation.attack import attack
 from microveil.files.address import address_of
+from microveil.files.declared import Outline
 from microveil.files.folders import table_of_release
+from microveil.files.outline import outline_of
 from microveil.files.reading import open_file, read_file
 from microveil.files.text import TextFormat
 from microveil.privacy import Guarantee
@@ -129,8 +131,15 @@ def assess_files(
     protected = table_of_release(protected)
     recipe = _recipe_beside(protected) if recipe is None else recipe
     text = text_of_recipe(recipe, text)
-    file = open_file(protected, text=text)
-    guarantee = _guarantee_of(protected, file.names)
+    # Where its columns are known without it the release is read after the original: the bytes of
+    # one file at a time are then held beside the tables.
+    file, outline = None, _outline_of(protected, text)
+    if outline is None:
+        file = open_file(protected, text=text)
+        columns = file.names
+    else:
+        columns = list(outline.kinds)
+    guarantee = _guarantee_of(protected, columns)
     apart = _with_words(guarantee)
     source, declared = read_with_codes(
         original, text, missing_codes, missing_values, apart, _missing_beside(protected)
@@ -138,6 +147,7 @@ def assess_files(
     read = source.frame
     del source
     before = _in_one_piece(read)
+    file = open_file(protected, text=text) if file is None else file
     read = file.read(missing=words_but(codes_of(declared), apart)).frame
     del file
     after = _in_one_piece(read)
@@ -182,6 +192,13 @@ def _in_one_piece(frame: polars.DataFrame) -> polars.DataFrame:
         columns.append(column.rechunk())
         del column
     return polars.DataFrame(columns)
+
+
+def _outline_of(place: str | Path, text: TextFormat | None) -> Outline | None:
+    """Read what a file of this machine declares; None where it has to be opened for that."""
+    address = address_of(place)
+    is_there = address.scheme == "file" and address.path.is_file()
+    return outline_of(place, text=text) if is_there else None
 
 
 def _guarantee_of(place: str | Path, columns: Sequence[str]) -> Guarantee | None:

@@ -259,6 +259,12 @@ class SparkTable(Elsewhere):
         del first
         raise DataError(f"attribute '{name}'", "its text stays where it is", "list its categories")
 
+    def coded_words(self, name: str, most: int) -> tuple[NDArray[np.int32], tuple[str, ...]] | None:
+        """Refuse: the records are not in this process."""
+        del most
+        self.words(name)
+        return None
+
     def texts_beginning(self, name: str, signs: tuple[str, ...]) -> set[str]:
         """Return no cell, but for each sign that some begin with a text that does so too."""
         if self._called_type(name) != "StringType":

@@ -222,7 +222,7 @@ def assess(
         numeric_looks=_numeric_looks(
             before, before.names if attributes is None else words, guarantee
         ),
-        kept=tuple(_kept(before, after, guarantee, paired=paired)),
+        kept=tuple(_kept(before, after, guarantee, texts, paired=paired)),
         corrected=compare_corrected(before, after, guarantee) if corrected else {},
         anonymity=_anonymity(before, after, known),
         weights=weighting,
@@ -407,44 +407,55 @@ def _columns(
 
 
 def _kept(
-    original: Table, protected: Table, guarantee: Guarantee | None, *, paired: bool
+    original: Table,
+    protected: Table,
+    guarantee: Guarantee | None,
+    texts: Mapping[str, Codes],
+    *,
+    paired: bool,
 ) -> list[str]:
     """Name the columns released as they are: by the guarantee, or equal cell by cell."""
     known = () if guarantee is None else guarantee.kept
-    return [
-        name
-        for name in protected.names
-        if name in known
-        or (paired and name in original.names and _equal(original, protected, name))
-    ]
+
+    def is_equal(name: str) -> bool:
+        if name in texts:
+            return np.array_equal(*texts[name][:2])
+        return name in original.names and _equal(original, protected, name)
+
+    return [name for name in protected.names if name in known or (paired and is_equal(name))]
 
 
 def _equal(original: Table, protected: Table, name: str) -> bool:
-    """Whether a column is the same in every cell; not asked of what is neither number nor text."""
-    try:
-        before, after = (column_of(table, name) for table in (original, protected))
-    except DataError:
-        return False
-    if before.dtype.kind != after.dtype.kind:
-        return False
-    return np.array_equal(before, after, equal_nan=before.dtype.kind == "f")
+    """Whether a column is the same in every cell; not asked of what is neither number nor text.
+
+    Most columns that are not differ among the first cells.
+    """
+    for cells in blocks_of(original.n_records):
+        try:
+            before, after = (column_of(table.part(cells), name) for table in (original, protected))
+        except DataError:
+            return False
+        if before.dtype.kind != after.dtype.kind:
+            return False
+        if not np.array_equal(before, after, equal_nan=before.dtype.kind == "f"):
+            return False
+    return True
 
 
 def _codes(original: Table, protected: Table, name: str) -> Codes | None:
     """Read a text attribute as codes; None where it is no text or has too many categories."""
     try:
-        words = [table.words(name) for table in (original, protected)]
+        found = [table.coded_words(name, MOST_CATEGORIES) for table in (original, protected)]
     except DataError:
         return None
-    seen: set[str] = set()
-    for column in words:
-        # Some at a time: as objects of the interpreter words take several times their memory.
-        for block in blocks_of(len(column)):
-            seen.update(column[block].tolist())
-    categories = sorted(seen)
-    if len(categories) > MOST_CATEGORIES:
+    both = [one for one in found if one is not None]
+    categories = sorted({word for _, words in both for word in words})
+    if len(both) < len(found) or len(categories) > MOST_CATEGORIES:
         return None
-    codes = [np.searchsorted(categories, column).astype(np.int32) for column in words]
+    codes = [
+        np.searchsorted(categories, np.array(words, dtype=np.str_)).astype(np.int32)[own]
+        for own, words in both
+    ]
     return codes[0], codes[1], tuple(categories)
 
 

@@ -10,7 +10,7 @@ from microveil.errors import DataError, RequestError
 from microveil.evaluation.assessment import Assessment
 from microveil.evaluation.measuring import measured
 from microveil.evaluation.tables import Tables
-from microveil.table.blocks import AttributeMatrix, over_blocks
+from microveil.table.blocks import AttributeMatrix, Matrix, lacks_some, over_blocks
 from microveil.utility.moments import checked_matrix, constant_attributes
 
 __all__ = ["assess_matrices"]
@@ -85,9 +85,7 @@ def assess_matrices(
         )
     more["asked"] = {"linkage": True, "unpaired": not paired, **more.get("asked", {})}
     tables = Tables(names=tuple(names), original=before, protected=after, paired=paired, **more)
-    present = over_blocks(
-        lambda rows: ~(np.isnan(before[rows]) | np.isnan(after[rows])), len(before) if paired else 0
-    )
+    n_cells, n_complete = _present(before, after) if paired else (0, 0)
     constant = constant_attributes(before) if names else np.empty(0, dtype=np.bool_)
     return Assessment(
         n_records=len(before),
@@ -96,7 +94,20 @@ def assess_matrices(
         text_attributes=tuple(more.get("texts", ())),
         constant_attributes=tuple(np.asarray(names, dtype=object)[constant]),
         paired=paired,
-        n_cells_compared=sum(int(cells.sum()) for cells in present),
-        n_records_complete=sum(int(cells.all(axis=1).sum()) for cells in present),
+        n_cells_compared=n_cells,
+        n_records_complete=n_complete,
         measured=measured(tables),
     )
+
+
+def _present(before: Matrix, after: Matrix) -> tuple[int, int]:
+    """Count the cells that both have, and the records of which both have every cell."""
+    if not (lacks_some(before) or lacks_some(after)):
+        return before.size, len(before)
+
+    def of_block(rows: slice) -> tuple[int, int]:
+        cells = ~(np.isnan(before[rows]) | np.isnan(after[rows]))
+        return int(cells.sum()), int(cells.all(axis=1).sum())
+
+    n_cells, n_complete = zip(*over_blocks(of_block, len(before)), strict=True)
+    return sum(n_cells), sum(n_complete)

@@ -1,7 +1,6 @@
 """Two tables, as measures are given them."""
 
-import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -11,9 +10,13 @@ from numpy.typing import NDArray
 
 from microveil.evaluation.measures import Measure, Takes
 from microveil.table import Column, Numbers
-from microveil.table.blocks import AttributeMatrix, Matrix, lacks_some, over_blocks
-from microveil.table.threads import in_threads
+from microveil.table.blocks import AttributeMatrix, Matrix, is_large, lacks_some, over_blocks
+from microveil.table.threads import Scratch, in_threads
 from microveil.utility.formula import parse_formula
+from microveil.utility.goodness_of_fit import GoodnessOfFit, goodness_of_fit
+from microveil.utility.large_attributes import Distributions, compare_in_order
+from microveil.utility.moments import means_and_variances
+from microveil.utility.quantile_distances import QuantileDistances, quantile_distances
 from microveil.utility.total_variation import Levels, decile_levels
 
 __all__ = ["Codes", "Tables"]
@@ -34,6 +37,18 @@ def _numbers_of(matrix: Matrix) -> list[Numbers]:
     if isinstance(matrix, AttributeMatrix) and matrix.rows is None:
         return list(matrix.numbers)
     return [Numbers(values=column, missing=None) for column in matrix.T]
+
+
+def _column(matrix: Matrix, a: int, scratch: Scratch) -> NDArray[np.float64]:
+    """Return a column, of a large table in memory that is used again."""
+    return matrix.column(a, slice(None), scratch) if is_large(matrix) else matrix[:, a]
+
+
+def _narrow(n_levels: int) -> Callable[[NDArray[Any]], Levels]:
+    """Return what makes levels of codes, in as many bytes as it takes."""
+    if n_levels <= 1 << 8:
+        return lambda codes: codes.astype(np.uint8)
+    return lambda codes: codes.astype(np.uint16)
 
 
 def _whole(given: Any) -> Any:
@@ -88,6 +103,8 @@ class Tables:
     @cached_property
     def complete(self) -> tuple[Matrix, Matrix]:
         """The records without a missing cell in either table."""
+        if not (lacks_some(self.original) or lacks_some(self.protected)):
+            return self.original, self.protected
         of_blocks = over_blocks(
             lambda rows: (np.isnan(self.original[rows]) | np.isnan(self.protected[rows])).any(
                 axis=1
@@ -104,18 +121,50 @@ class Tables:
     @property
     def levels(self) -> tuple[dict[str, Levels], dict[str, Levels]]:
         """Deciles of numbers and codes of text, by attribute: made anew, for the one who asks."""
+        before, after = Scratch(), Scratch()
         of_numbers = in_threads(
-            lambda a: decile_levels(self.original[:, a], self.protected[:, a]),
+            lambda a: decile_levels(
+                _column(self.original, a, before),
+                _column(self.protected, a, after),
+                self._distributions[a].ends if self._distributions else None,
+            ),
             range(len(self.names)),
             self.original.size,
         )
         found = dict(zip(self.names, of_numbers, strict=True))
-        found |= {
-            name: (before.astype(np.uint16), after.astype(np.uint16))
-            for name, (before, after, _) in self.texts.items()
-        }
-        before, after = ({name: both[side] for name, both in found.items()} for side in (0, 1))
-        return before, after
+        for name, (*codes, categories) in self.texts.items():
+            narrow = _narrow(len(categories))
+            found[name] = narrow(codes[0]), narrow(codes[1])
+        one, other = ({name: both[side] for name, both in found.items()} for side in (0, 1))
+        return one, other
+
+    @cached_property
+    def _distributions(self) -> list[Distributions] | None:
+        """Of large tables the distributions of each attribute of numbers; None of others.
+
+        A large column takes long to put in order: it is done once for all that is asked.
+        """
+        before, after = self.original, self.protected
+        if not is_large(before) or not is_large(after):
+            return None
+        variances, scratches = means_and_variances(before)[1], (Scratch(), Scratch())
+        # Both sides of one attribute side by side: memory holds no more of them in order.
+        return [
+            compare_in_order(
+                _column(before, a, scratches[0]),
+                _column(after, a, scratches[1]),
+                variance,
+                few=(before.counted[a], after.counted[a]),
+            )
+            for a, variance in enumerate(variances.tolist())
+        ]
+
+    def _fits(self, measure: Measure) -> dict[str, GoodnessOfFit]:
+        """Return by attribute what was found with the distributions of large tables."""
+        if measure.function is not goodness_of_fit or self._distributions is None:
+            return {}
+        found = zip(self.names, self._distributions, strict=True)
+        return {name: one.fit for name, one in found if one.fit is not None}
 
     @property
     def is_mixed(self) -> bool:
@@ -140,10 +189,16 @@ class Tables:
         """Call a measure's function with what it takes; None where there is nothing of it."""
         more = {name: self.asked[name] for name in measure.arguments if name in self.asked}
         if measure.takes in {Takes.NUMBER, Takes.RANKED}:
-            ranked = self.ranks.items() if measure.takes is Takes.RANKED else ()
-            columns = itertools.chain(self._columns_before_and_after(), ranked)
-            found = {name: measure.function(*both, **more) for name, both in columns}
-            return {name: result for name, result in found.items() if result is not None}
+            found = {
+                name: measure.function(*both, **more)
+                for name, both in self._columns_before_and_after(self._fits(measure))
+            }
+            if measure.takes is Takes.RANKED:
+                found |= {n: measure.function(*both, **more) for n, both in self.ranks.items()}
+            found |= self._fits(measure)
+            return {n: found[n] for n in (*self.names, *found) if found.get(n) is not None}
+        if measure.function is quantile_distances and self._distributions is not None:
+            return QuantileDistances.of([one.distances for one in self._distributions])
         if measure.takes is Takes.TEXT:
             return {name: measure.function(*codes, **more) for name, codes in self.texts.items()}
         given = self._given(measure.takes)
@@ -151,9 +206,13 @@ class Tables:
             given = tuple(map(_whole, given))
         return None if given is None else measure.function(*given, **more)
 
-    def _columns_before_and_after(self) -> Iterator[tuple[str, tuple[Column, Column]]]:
-        """Go through the attributes of numbers, each made when it is come to."""
+    def _columns_before_and_after(
+        self, known: Container[str]
+    ) -> Iterator[tuple[str, tuple[Column, Column]]]:
+        """Go through the attributes of numbers not known, each made when it is come to."""
         for a, name in enumerate(self.names):
+            if name in known:
+                continue
             yield name, (self.original[:, a], self.protected[:, a])
 
     def _given(self, takes: Takes) -> tuple[Any, ...] | None:

@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.table.blocks import Matrix, over_blocks, summed
+from microveil.table.blocks import Matrix, is_large, over_blocks, summed
+from microveil.table.in_order import in_order
 from microveil.table.ranks import numbers_in_order
 
 __all__ = [
@@ -42,6 +43,10 @@ def reciprocal_variances(original: Matrix) -> NDArray[np.float64]:
     array([0.5, 0. ])
     """
     n_records, n_attributes = original.shape
+    if is_large(original):
+        variances = original.means_and_variances[1]
+        with np.errstate(divide="ignore", over="ignore"):
+            return np.where(variances >= SMALLEST_VARIANCE, 1.0 / variances, 0.0)
     ends = over_blocks(
         lambda block: (original[block].min(axis=0), original[block].max(axis=0)), n_records
     )
@@ -77,7 +82,7 @@ def category_weight(values: NDArray[np.float64]) -> float:
     3.0
     """
     n = len(values)
-    _, counts = np.unique(values, return_counts=True)
+    counts = in_order(values).different
     differing = n * n - sum(count * count for count in counts.tolist())
     return 2 * (n * (n - 1) / differing) if differing else 0.0
 

@@ -37,6 +37,7 @@ from microveil.table.blocks import (
     lacks_some,
     largest_of,
 )
+from microveil.table.threads import Scratch
 
 __all__ = [
     "RecordLinkage",
@@ -50,6 +51,8 @@ __all__ = [
 # Squares of numbers up to this, summed over any table, stay finite.
 LARGEST_VALUE = 1e140
 QUERIES_PER_TASK = 2048
+# Originals that a sample is looked for among at a time, and by how many of all they are divided.
+PIECE_RECORDS, MOST_CUT_BY = 1 << 18, 1 << 15
 NORMAL_QUANTILE = 1.959963984540054  # of 0.975
 
 
@@ -325,21 +328,49 @@ def _counted(
     radii = np.full(queries.shape[0], np.inf)
     np.minimum.at(radii, which_query, own)
     if len(sample) < len(original):
-
-        def count(block: slice, asked: Positions) -> NDArray[np.int64]:
-            records = np.ascontiguousarray(original[block])
-            # Telling equal originals apart costs more than asking about each for a few queries.
-            tree = _tree(records, np.ones(len(records), dtype=np.int64), weights)
-            counts: NDArray[np.int64] = linkage.count_at_radius(tree, queries[asked], radii[asked])
-            return counts
-
-        counts = counted_in_blocks(count, len(queries), blocks_of(len(original)))
+        counts = _counted_in_cells(original, queries, radii, weights)
     else:
         records, which_record = distinct_records(original[:])
         counts = _counted_in_tree(
             _tree(records, np.bincount(which_record), weights), queries, radii
         )
     return np.where(own == radii[which_query], counts[which_query], 0)
+
+
+def _counted_in_cells(
+    original: Matrix,
+    queries: NDArray[np.float64],
+    radii: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> NDArray[np.int64]:
+    """Count the candidates of some queries among many originals, equal ones each by itself."""
+    some = original[:: max(1, len(original) // MOST_CUT_BY)]
+    n_cells = 1
+    while n_cells * LEAF_SIZE < min(len(original), PIECE_RECORDS):
+        n_cells *= 2
+    attributes, cuts = linkage.cut(np.ascontiguousarray(some), weights, n_cells)
+    blocks = blocks_of(len(original))
+    # Most queries are answered by the first block; what few ask of others is asked of larger ones.
+    pieces = [blocks[0]] + [
+        slice(start, min(start + PIECE_RECORDS, len(original)))
+        for start in range(blocks[0].stop, len(original), PIECE_RECORDS)
+    ]
+
+    scratch = Scratch()
+    copies = np.ones(PIECE_RECORDS, dtype=np.int64)
+
+    def count(piece: slice, asked: Positions) -> NDArray[np.int64]:
+        if isinstance(original, AttributeMatrix):
+            columns = original.columns(piece, scratch)
+        else:
+            columns = np.ascontiguousarray(original[piece].T)
+        in_cells = scratch.array("cells", columns.size)
+        starts, boxes = linkage.arrange(columns, attributes, cuts, in_cells)
+        tree = in_cells, copies, starts, boxes, weights
+        counts: NDArray[np.int64] = linkage.count_at_radius(tree, queries[asked], radii[asked])
+        return counts
+
+    return counted_in_blocks(count, len(queries), pieces)
 
 
 def _tree(

@@ -13,6 +13,7 @@ from microveil.table.cells import (
     as_words,
     beginning,
     coded,
+    coded_words,
     days_of,
     floats,
     is_empty,
@@ -115,6 +116,10 @@ class ArrayTable:
         if column.dtype != np.object_:
             return column.astype(np.str_)
         return as_words(column.tolist())
+
+    def coded_words(self, name: str, most: int) -> tuple[NDArray[np.int32], tuple[str, ...]] | None:
+        """Look each word up."""
+        return coded_words(self.words(name), most)
 
     def texts_beginning(self, name: str, signs: tuple[str, ...]) -> set[str]:
         """Look at text and objects."""

@@ -5,14 +5,16 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil._kernels import columns as kernel
 from microveil.table.ranks import ranks_of
 from microveil.table.restore import Numbers
-from microveil.table.threads import in_threads
+from microveil.table.sorting import Counted, counted
+from microveil.table.threads import Scratch, in_threads
 
 __all__ = [
     "BLOCK_RECORDS",
@@ -20,6 +22,7 @@ __all__ = [
     "Matrix",
     "average_ranks",
     "blocks_of",
+    "is_large",
     "lacks_some",
     "largest_of",
     "over_blocks",
@@ -80,10 +83,15 @@ class AttributeMatrix:
         if isinstance(key, tuple):
             rows, a = key
             return self._read(self.numbers[a], rows)
-        columns = [self._read(numbers, key) for numbers in self.numbers]
-        # Of many records in the columns' own order, which costs a tenth; of few in that of the
-        # matrix that they would be, as sums hang on it to the last bit.
-        return np.array(columns).T if len(self) > BLOCK_RECORDS else np.column_stack(columns)
+        if is_large(self) and isinstance(key, slice):
+            # In the columns' own order, which costs a tenth. Few are in that of the matrix that
+            # they would be, as sums hang on it to the last bit.
+            columns = np.empty((len(self.numbers), len(range(*key.indices(len(self))))))
+            for numbers, column in zip(self.numbers, columns, strict=True):
+                self._read_into(numbers, key, column)
+            return columns.T
+        read = [self._read(numbers, key) for numbers in self.numbers]
+        return np.array(read).T if is_large(self) else np.column_stack(read)
 
     @property
     def T(self) -> Iterator[NDArray[np.float64]]:  # noqa: N802 -- as a matrix has it
@@ -98,12 +106,51 @@ class AttributeMatrix:
     @cached_property
     def largest(self) -> float:
         """The largest size of a value; 0 where all are missing."""
-        return max(in_threads(lambda a: _largest(self[:, a]), range(len(self.numbers)), self.size))
+        scratch, counted_of = Scratch(), self.counted
+
+        def of_column(a: int) -> float:
+            few = counted_of[a]
+            ends = self.column(a, slice(None), scratch) if few is None else few.values[[0, -1]]
+            return _largest(ends)
+
+        return max(in_threads(of_column, range(len(self.numbers)), self.size))
+
+    @cached_property
+    def counted(self) -> "list[Counted | None]":
+        """How often each number occurs, of columns of few; None of others, and of few records."""
+        if not is_large(self):
+            return [None] * len(self.numbers)
+        scratch = Scratch()
+        return in_threads(
+            lambda a: counted(self.column(a, slice(None), scratch)), range(len(self.numbers))
+        )
 
     @cached_property
     def lacks_some(self) -> bool:
         """Whether a value is missing."""
-        return any(bool(np.isnan(column).any()) for column in self.T)
+        return any(in_threads(self._lacks, self.numbers, self.size))
+
+    @cached_property
+    def means_and_variances(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Mean and sample variance (n - 1) of each attribute's values, NaN where undefined."""
+        blocks, scratch, counted_of = blocks_of(len(self)), Scratch(), self.counted
+
+        def of_column(a: int) -> tuple[float, float]:
+            few = counted_of[a]
+            if few is not None:
+                return few.mean_and_variance
+            parts = [kernel.sums(self.column(a, rows, scratch)) for rows in blocks]
+            count = sum(part[0] for part in parts)
+            lowest, highest = min(part[2] for part in parts), max(part[3] for part in parts)
+            if not count:
+                return np.nan, np.nan
+            # The computed mean of equal values can miss their value by a rounding.
+            mean = lowest if lowest == highest else sum(part[1] for part in parts) / count
+            squares = sum(kernel.squares(self.column(a, rows, scratch), mean) for rows in blocks)
+            return mean, squares / (count - 1) if count > 1 else np.nan
+
+        found = np.array(in_threads(of_column, range(len(self.numbers)), self.size))
+        return found[:, 0], found[:, 1]
 
     @cached_property
     def ranks(self) -> "AttributeMatrix":
@@ -112,8 +159,12 @@ class AttributeMatrix:
 
     def ranked(self) -> "AttributeMatrix":
         """Return the ranks of each attribute, and keep none."""
+        scratch, counted_of = Scratch(), self.counted
         columns: list[Any] = in_threads(
-            lambda a: ranks_of(self[:, a], narrow=True), range(len(self.numbers))
+            lambda a: ranks_of(
+                self.column(a, slice(None), scratch), narrow=True, few=counted_of[a]
+            ),
+            range(len(self.numbers)),
         )
         return AttributeMatrix(numbers=[Numbers(values=ranks, missing=None) for ranks in columns])
 
@@ -121,6 +172,40 @@ class AttributeMatrix:
         """Return the matrix of some of the records, by position."""
         chosen = rows if self.rows is None else self.rows[rows]
         return AttributeMatrix(numbers=self.numbers, rows=chosen)
+
+    def _lacks(self, numbers: Numbers) -> bool:
+        """Whether a column lacks a value; of whole numbers none is read."""
+        rows: Any = slice(None) if self.rows is None else self.rows
+        if numbers.missing is not None and numbers.missing[rows].any():
+            return True
+        values = numbers.values[rows] if numbers.values.dtype.kind == "f" else numbers.values[:0]
+        return bool(np.isnan(values).any())
+
+    def column(self, a: int, rows: slice, scratch: Scratch) -> NDArray[np.float64]:
+        """Return some records of a column: those of the table, or in memory that is used again."""
+        numbers = self.numbers[a]
+        is_there = numbers.values.dtype == np.float64 and numbers.missing is None
+        if is_there and self.rows is None:
+            found: NDArray[np.float64] = numbers.values[rows].astype(np.float64, copy=False)
+            return found
+        out = scratch.array("column", len(range(*rows.indices(len(self)))))
+        self._read_into(numbers, rows, out)
+        return out
+
+    def columns(self, rows: slice, scratch: Scratch) -> NDArray[np.float64]:
+        """Return some records, an attribute to a row, in memory that is used again."""
+        n_records = len(range(*rows.indices(len(self))))
+        out = scratch.array("columns", len(self.numbers), n_records)
+        for numbers, column in zip(self.numbers, out, strict=True):
+            self._read_into(numbers, rows, column)
+        return out
+
+    def _read_into(self, numbers: Numbers, key: slice, out: NDArray[np.float64]) -> None:
+        """Write some numbers of a column, NaN where missing."""
+        rows = key if self.rows is None else self.rows[key]
+        out[:] = numbers.values[rows]
+        if numbers.missing is not None:
+            out[numbers.missing[rows]] = np.nan
 
     def _read(self, numbers: Numbers, key: Any) -> NDArray[np.float64]:
         """Return some numbers of a column, which may be the table's own: not to be written to."""
@@ -171,6 +256,15 @@ def blocks_of(n_records: int) -> list[slice]:
     """
     starts = range(0, max(n_records, 1), BLOCK_RECORDS)
     return [slice(start, min(start + BLOCK_RECORDS, n_records)) for start in starts]
+
+
+def is_large(matrix: Matrix) -> TypeGuard[AttributeMatrix]:
+    """Whether a matrix is of columns, and of more records than one block has.
+
+    >>> is_large(np.zeros((100_000, 1)))
+    False
+    """
+    return isinstance(matrix, AttributeMatrix) and len(matrix) > BLOCK_RECORDS
 
 
 def lacks_some(matrix: Matrix) -> bool:

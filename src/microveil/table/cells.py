@@ -19,6 +19,7 @@ __all__ = [
     "as_words",
     "beginning",
     "coded",
+    "coded_words",
     "days_of",
     "floats",
     "is_empty",
@@ -28,6 +29,9 @@ __all__ = [
     "numbered_alike",
     "spread",
 ]
+
+# Words that are looked at together.
+SOME = 1 << 16
 
 
 def not_numeric(table: Table, name: str) -> DataError:
@@ -103,6 +107,24 @@ def coded(
     position = {category: place for place, category in enumerate(categories)}
     codes = np.array([position.get(word, -1) for word in seen.tolist()], dtype=np.int64)
     return Numbers(values=codes[where], missing=missing, categories=categories)
+
+
+def coded_words(
+    words: NDArray[np.str_], most: int
+) -> tuple[NDArray[np.int32], tuple[str, ...]] | None:
+    """Return words as positions in the list of the different ones; None where these are too many.
+
+    >>> coded_words(np.array(["b", "a", "b"]), 2)
+    (array([1, 0, 1], dtype=int32), ('a', 'b'))
+    """
+    seen: set[str] = set()
+    # Some at a time: as objects of the interpreter words take several times their memory.
+    for start in range(0, len(words), SOME):
+        seen.update(words[start : start + SOME].tolist())
+    if len(seen) > most:
+        return None
+    categories = sorted(seen)
+    return np.searchsorted(categories, words).astype(np.int32), tuple(categories)
 
 
 def floats(array: NDArray[Any]) -> Numbers:

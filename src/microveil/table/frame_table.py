@@ -1,7 +1,7 @@
 """A pandas, polars or pyarrow table as typed columns."""
 
 import decimal
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,7 @@ from microveil.table.cells import (
     are_whole_days,
     as_words,
     beginning,
+    coded_words,
     days_of,
     floats,
     is_empty,
@@ -132,14 +133,21 @@ class FrameTable:
         if column.dtype not in (nw.String, nw.Categorical, nw.Enum) and not pandas_object:
             raise not_text(name)
         missing = column.is_null().to_numpy() if column.null_count() else None
-        import polars
-
-        listed, values = polars.Enum(categories), np.empty(len(column), dtype=np.int64)
-        for start in range(0, len(column), BATCH):
-            texts = column[start : start + BATCH].cast(nw.String).to_polars()
-            codes = texts.cast(listed, strict=False).to_physical().cast(polars.Int64)
+        values = np.empty(len(column), dtype=np.int64)
+        for start, codes in self._codes(column, categories):
             values[start : start + BATCH] = codes.fill_null(-1).to_numpy()
         return Numbers(values=values, missing=missing, categories=categories)
+
+    def _codes(
+        self, column: "nw.Series[Any]", categories: tuple[str, ...]
+    ) -> Iterator[tuple[int, Any]]:
+        """Cast text to an Enum of the list, some cells at a time; null where it is not in it."""
+        import polars
+
+        listed = polars.Enum(categories)
+        for start in range(0, len(column), BATCH):
+            texts = column[start : start + BATCH].cast(nw.String).to_polars()
+            yield start, texts.cast(listed, strict=False).to_physical().cast(polars.Int64)
 
     def listed(self, name: str) -> tuple[str, ...] | None:
         """Return the categories of an Enum of polars."""
@@ -157,6 +165,21 @@ class FrameTable:
         if column.dtype == nw.Object and not self._frame.implementation.is_pandas():
             return as_words(column.to_list())  # polars casts no such column
         return np.asarray(column.cast(nw.String).fill_null("").to_numpy()).astype(np.str_)
+
+    def coded_words(self, name: str, most: int) -> tuple[NDArray[np.int32], tuple[str, ...]] | None:
+        """Cast text to an Enum of what is different; look other words up."""
+        column = self._frame.get_column(name)
+        if column.dtype not in (nw.String, nw.Categorical, nw.Enum):
+            return coded_words(self.words(name), most)
+        different = column.unique().cast(nw.String).fill_null("").unique().to_list()
+        if len(different) > most:
+            return None
+        categories = tuple(sorted(different))
+        values = np.empty(len(column), dtype=np.int32)
+        for start, codes in self._codes(column, categories):
+            # What is in no list is missing, "" then: there is no other.
+            values[start : start + BATCH] = codes.fill_null(0).to_numpy()
+        return values, categories
 
     def texts_beginning(self, name: str, signs: tuple[str, ...]) -> set[str]:
         """Look at text, piece by piece, and at objects."""

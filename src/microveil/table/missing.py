@@ -219,6 +219,9 @@ class _Coded(Protocol):
     def codes(self, name: str, categories: tuple[str, ...]) -> Numbers: ...
     def listed(self, name: str) -> tuple[str, ...] | None: ...
     def words(self, name: str, *, first: int | None = None) -> NDArray[np.str_]: ...
+    def coded_words(
+        self, name: str, most: int
+    ) -> tuple[NDArray[np.int32], tuple[str, ...]] | None: ...
     def texts_beginning(self, name: str, signs: tuple[str, ...]) -> set[str]: ...
     def alike(self, name: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]: ...
     def is_plain(self, name: str) -> bool: ...
@@ -312,6 +315,20 @@ class _WithoutCodes:
         if reasons is None:
             return words
         return np.where(reasons.which[: len(words)] >= 0, "", words)
+
+    def coded_words(self, name: str, most: int) -> tuple[NDArray[np.int32], tuple[str, ...]] | None:
+        own = {str(code) for code in self._codes.get(name, ())}
+        if not own or self.kind(name) is not Kind.OTHER:
+            return self._table.coded_words(name, most)
+        found = self._table.coded_words(name, most + len(own))
+        if found is None:
+            return None
+        codes, words = found
+        kept = sorted({"" if word in own else word for word in words})
+        if len(kept) > most:
+            return None
+        places = [kept.index("" if word in own else word) for word in words]
+        return np.array(places, dtype=np.int32)[codes], tuple(kept)
 
     def texts_beginning(self, name: str, signs: tuple[str, ...]) -> set[str]:
         return self._table.texts_beginning(name, signs)

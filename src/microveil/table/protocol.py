@@ -55,6 +55,13 @@ class Table(Protocol):
         """Return a column as text, "" where missing: of the first records, or of all."""
         ...
 
+    def coded_words(self, name: str, most: int) -> tuple[NDArray[np.int32], tuple[str, ...]] | None:
+        """Return a column of text as positions in the list of its different words, in order.
+
+        "" where missing, as `words` has it. None where more words are different than ``most``.
+        """
+        ...
+
     def texts_beginning(self, name: str, signs: tuple[str, ...]) -> set[str]:
         """Return the different cells of a column that are text and begin with a sign."""
         ...

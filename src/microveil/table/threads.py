@@ -1,11 +1,16 @@
 """Work on columns side by side."""
 
+import math
 import os
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol, TypeVar
 
-__all__ = ["READ_AT_ONCE", "SideBySide", "in_threads"]
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["READ_AT_ONCE", "Scratch", "SideBySide", "in_threads"]
 
 # Threads take longer to start than to sort so few values.
 FEW_VALUES = 5_000
@@ -57,3 +62,28 @@ def in_threads(
     workers = min(at_once or len(items), os.cpu_count() or 1)
     with ThreadPoolExecutor(max_workers=max(1, workers)) as pool:
         return list(pool.map(work, items))
+
+
+class Scratch(threading.local):
+    """Memory that each thread works in block after block: to ask the system anew takes longer.
+
+    Examples
+    --------
+    >>> scratch = Scratch()
+    >>> first = scratch.array("deviations", 2, 3)
+    >>> (
+    ...     scratch.array("deviations", 3, 2).shape,
+    ...     np.shares_memory(first, scratch.array("deviations", 1)),
+    ... )
+    ((3, 2), True)
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[str, NDArray[np.float64]] = {}
+
+    def array(self, use: str, *shape: int) -> NDArray[np.float64]:
+        """Return an array for a use, in which anything stands: what was there before is lost."""
+        size = math.prod(shape)
+        if use not in self._kept or len(self._kept[use]) < size:
+            self._kept[use] = np.empty(size)
+        return self._kept[use][:size].reshape(shape)

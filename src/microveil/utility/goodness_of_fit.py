@@ -24,7 +24,7 @@ import scipy  # which loads its parts when they are used: stats takes the better
 from numpy.typing import ArrayLike, NDArray
 
 from microveil.errors import DataError
-from microveil.table.sorting import sorted_values
+from microveil.table.in_order import InOrder, in_order
 from microveil.table.threads import in_threads
 from microveil.utility.large_samples import large_sample_tests
 from microveil.utility.moments import LARGEST_VALUE
@@ -35,6 +35,7 @@ __all__ = [
     "GoodnessOfFit",
     "decile_bins",
     "decile_ends",
+    "fit_of_many",
     "goodness_of_fit",
 ]
 
@@ -184,9 +185,9 @@ def goodness_of_fit(original: ArrayLike, protected: ArrayLike) -> GoodnessOfFit:
     before = _present(original, "original data")
     after = _present(protected, "protected data")
     if min(len(before), len(after)) > MANY:
-        before, after = in_threads(sorted_values, [before, after])
-        if before[0] < before[-1] or after[0] < after[-1]:
-            return _of_many(before, after)
+        found = fit_of_many(*in_threads(in_order, [before, after]))
+        if found is not None:
+            return found
     return GoodnessOfFit(
         kolmogorov_smirnov=_kolmogorov_smirnov(before, after),
         cramer_von_mises=_cramer_von_mises(before, after),
@@ -195,8 +196,31 @@ def goodness_of_fit(original: ArrayLike, protected: ArrayLike) -> GoodnessOfFit:
     )
 
 
-def _of_many(before: NDArray[np.float64], after: NDArray[np.float64]) -> GoodnessOfFit:
-    """Take the tests of many values, in ascending order."""
+def fit_of_many(before: InOrder, after: InOrder) -> GoodnessOfFit | None:
+    """Take the tests of values that are in order.
+
+    Parameters
+    ----------
+    before, after : InOrder
+
+    Returns
+    -------
+    GoodnessOfFit or None
+        None where a side has no more than 50,000 values, or both are constant: `goodness_of_fit`
+        then knows what is defined.
+
+    Examples
+    --------
+    >>> values = InOrder(values=np.arange(60_000.0))
+    >>> fit_of_many(values, values).kolmogorov_smirnov.statistic
+    0.0
+    >>> fit_of_many(values, InOrder(values=np.arange(10.0))) is None
+    True
+    """
+    if min(len(before), len(after)) <= MANY:
+        return None
+    if all(side.values[0] == side.values[-1] for side in (before, after)):
+        return None
     found = large_sample_tests(before, after)
     return GoodnessOfFit(
         kolmogorov_smirnov=FitTest(
@@ -204,7 +228,7 @@ def _of_many(before: NDArray[np.float64], after: NDArray[np.float64]) -> Goodnes
         ),
         cramer_von_mises=_floored(*found.cramer_von_mises),
         anderson_darling=_in_range(*found.anderson_darling),
-        chi_squared=_chi_squared(before, after),
+        chi_squared=_chi_squared_of_many(before, after),
     )
 
 
@@ -238,12 +262,15 @@ def decile_bins(original: ArrayLike, n_protected: int) -> DecileBins:
     >>> bins.upper, bins.expected
     (array([1.]), array([6., 6.]))
     """
-    ordered = sorted_values(_present(original, "original data"))
-    n_records = len(ordered)
+    return _bins(in_order(_present(original, "original data")), n_protected)
+
+
+def _bins(original: InOrder, n_protected: int) -> DecileBins:
+    n_records = len(original)
     if n_records == 0:
         return DecileBins(upper=np.empty(0), expected=np.array([float(n_protected)]))
-    ends = decile_ends(ordered)
-    up_to = np.append(np.searchsorted(ordered, ends, side="right"), n_records)
+    ends = decile_ends(original)
+    up_to = np.append(original.up_to(ends), n_records)
     kept, start = [], 0
     for end in up_to:
         if (end - start) * n_protected >= LEAST_EXPECTED * n_records:
@@ -258,7 +285,7 @@ def decile_bins(original: ArrayLike, n_protected: int) -> DecileBins:
     return DecileBins(upper=upper, expected=expected)
 
 
-def decile_ends(in_order: NDArray[np.float64]) -> NDArray[np.float64]:
+def decile_ends(values: InOrder) -> NDArray[np.float64]:
     """Return the different deciles of an attribute, ascending.
 
     Decile d, for d = 1 to 9, is the least value with at least d tenths of the values at or below
@@ -266,8 +293,7 @@ def decile_ends(in_order: NDArray[np.float64]) -> NDArray[np.float64]:
 
     Parameters
     ----------
-    in_order : ndarray of float64, shape (n_values,)
-        In ascending order, none missing.
+    values : InOrder
 
     Returns
     -------
@@ -276,15 +302,15 @@ def decile_ends(in_order: NDArray[np.float64]) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> decile_ends(np.array([1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 3.0, 9.0]))
+    >>> decile_ends(in_order(np.array([1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 3.0, 9.0])))
     array([1., 2., 3.])
     """
-    n_values = len(in_order)
+    n_values = len(values)
     if not n_values:
         return np.empty(0)
     # In whole numbers, so that no rounding of d/10 moves a decile: ceil(d n / 10) values
     # lie at or below decile d.
-    return np.unique(in_order[[(d * n_values + 9) // 10 - 1 for d in range(1, 10)]])
+    return np.unique(values.at(np.array([(d * n_values + 9) // 10 - 1 for d in range(1, 10)])))
 
 
 def _present(values: ArrayLike, place: str) -> NDArray[np.float64]:
@@ -361,13 +387,20 @@ def _anderson_ksamp(before: NDArray[np.float64], after: NDArray[np.float64]) -> 
 
 def _chi_squared(before: NDArray[np.float64], after: NDArray[np.float64]) -> FitTest | None:
     bins = decile_bins(before, len(after))
+    # side="left": a value equal to an upper end lies in the bin that the end closes.
+    places = np.searchsorted(bins.upper, after, side="left")
+    return _pearson(bins, np.bincount(places, minlength=len(bins.expected)))
+
+
+def _chi_squared_of_many(before: InOrder, after: InOrder) -> FitTest | None:
+    bins = _bins(before, len(after))
+    return _pearson(bins, np.diff(after.up_to(bins.upper), prepend=0, append=len(after)))
+
+
+def _pearson(bins: DecileBins, observed: NDArray[np.int64]) -> FitTest | None:
     degrees_of_freedom = len(bins.upper)
     if degrees_of_freedom < 1:
         return None
-    # side="left": a value equal to an upper end lies in the bin that the end closes.
-    observed = np.bincount(
-        np.searchsorted(bins.upper, after, side="left"), minlength=len(bins.expected)
-    )
     statistic = float(np.sum((observed - bins.expected) ** 2 / bins.expected))
     return FitTest(
         statistic=statistic,

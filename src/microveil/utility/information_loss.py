@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.table.blocks import Matrix, over_blocks, summed
-from microveil.utility.moments import checked_pair, constant_attributes
+from microveil.table.blocks import AttributeMatrix, Matrix, is_large, over_blocks, summed
+from microveil.utility.mean_errors import error_sums
+from microveil.utility.moments import checked_pair, constant_attributes, means_and_variances
 
 __all__ = [
     "SquaredErrors",
@@ -204,6 +205,8 @@ def squared_errors(original: Matrix, protected: Matrix) -> SquaredErrors:
     """
     original, protected = checked_pair(original, protected)
     varying = ~constant_attributes(original)
+    if is_large(original) and is_large(protected):
+        return _of_columns(original, protected, varying)
     means, variances = _means_and_variances(original, varying)
 
     def of_block(rows: slice) -> tuple[Any, ...]:
@@ -223,9 +226,40 @@ def squared_errors(original: Matrix, protected: Matrix) -> SquaredErrors:
             )
 
     parts = over_blocks(of_block, len(original))
-    sse, n_present, counts, weighted, published, lost, total = (
-        summed(sums) for sums in zip(*parts, strict=True)
-    )
+    return _measured(variances, *(summed(sums) for sums in zip(*parts, strict=True)))
+
+
+def _of_columns(
+    original: AttributeMatrix, protected: AttributeMatrix, varying: NDArray[np.bool_]
+) -> SquaredErrors:
+    """Take the measures of large tables, column by column."""
+    means, variances = means_and_variances(original)
+    n_cells, _, squares, deviations = error_sums(original, protected, means)
+    lost, variances = squares[varying], variances[varying]
+    with np.errstate(over="ignore"):
+        return _measured(
+            variances,
+            np.sum(squares),
+            n_cells.sum(),
+            n_cells[varying],
+            lost / variances,
+            lost / variances / variances,
+            lost,
+            deviations[varying],
+        )
+
+
+def _measured(
+    variances: NDArray[np.float64],
+    sse: np.float64,
+    n_present: np.int64,
+    counts: NDArray[np.int64],
+    weighted: NDArray[np.float64],
+    published: NDArray[np.float64],
+    lost: NDArray[np.float64],
+    total: NDArray[np.float64],
+) -> SquaredErrors:
+    """Return the measures from sums over cells, of the attributes that vary."""
     nan, has_all = float("nan"), counts.shape[0] > 0 and bool(counts.all())
     if not has_all:
         return SquaredErrors(

@@ -6,16 +6,15 @@ arrays as long as both sides together.
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import scipy  # which loads its parts when they are used: stats takes the better part of a second
-from numpy.typing import NDArray
 
 from microveil._kernels import distributions
+from microveil.table.in_order import InOrder
 
 __all__ = ["LargeSampleTests", "large_sample_tests"]
-
-Float = NDArray[np.float64]
 
 # Scholz and Stephens (1987): percentage points of two samples, b0 + b1 + b2 of their Table 2.
 PERCENTAGE_POINTS = {
@@ -41,13 +40,13 @@ class LargeSampleTests:
     anderson_darling: tuple[float, float]
 
 
-def large_sample_tests(before: Float, after: Float) -> LargeSampleTests:
+def large_sample_tests(before: InOrder, after: InOrder) -> LargeSampleTests:
     """Test whether many values follow the law of many others.
 
     Parameters
     ----------
-    before, after : ndarray of float64, shape (n_values,)
-        In ascending order, none missing; thousands of each, not all equal.
+    before, after : InOrder
+        Thousands of each, not all equal.
 
     Returns
     -------
@@ -55,17 +54,18 @@ def large_sample_tests(before: Float, after: Float) -> LargeSampleTests:
 
     Notes
     -----
-    O(n) time, no memory beyond the values.
+    O(n) time, no memory beyond the values; of values that were counted as long as there are
+    different ones.
 
     Examples
     --------
     >>> values = np.arange(20_000.0)
-    >>> found = large_sample_tests(values, values + 0.5)
+    >>> found = large_sample_tests(InOrder(values=values), InOrder(values=values + 0.5))
     >>> found.kolmogorov_smirnov
     (5e-05, 1.0)
     """
     n, m = len(before), len(after)
-    largest, of_one, of_other, inner_one, inner_other = distributions.merged_sums(before, after)
+    largest, of_one, of_other, inner_one, inner_other = _merged_sums(before, after)
     distance = largest / (n * m)
     return LargeSampleTests(
         kolmogorov_smirnov=(
@@ -75,6 +75,25 @@ def large_sample_tests(before: Float, after: Float) -> LargeSampleTests:
         cramer_von_mises=_cramer_von_mises(n, m, n * of_one + m * of_other),
         anderson_darling=_anderson_darling(n, m, inner_one / n + inner_other / m),
     )
+
+
+def _merged_sums(before: InOrder, after: InOrder) -> tuple[int, float, float, float, float]:
+    """Go once through the values of both, or through the different ones."""
+    found: tuple[int, float, float, float, float]
+    if before.counts is None or after.counts is None:
+        found = distributions.merged_sums(before.spread().values, after.spread().values)
+    else:
+        found = distributions.merged_sums_of_counts(
+            before.values, before.counts, after.values, after.counts
+        )
+    return found
+
+
+@lru_cache(maxsize=32)
+def _harmonic_sums(total: int) -> tuple[float, float]:
+    """Return sums over as many numbers as there are values: attributes often have as many."""
+    found: tuple[float, float] = distributions.harmonic_sums(total)
+    return found
 
 
 def _cramer_von_mises(n: int, m: int, squares: float) -> tuple[float, float]:
@@ -105,7 +124,7 @@ def _anderson_darling(n: int, m: int, sums: float) -> tuple[float, float]:
     """Return Scholz and Stephens's (1987) standardised statistic of midranks, and its p-value."""
     total = n + m
     statistic = sums * (total - 1) / total
-    harmonic, g = distributions.harmonic_sums(total)
+    harmonic, g = _harmonic_sums(total)
     reciprocals = 1 / n + 1 / m
     # Their Equation 4, of two samples.
     a = (4 * g - 6) + (10 - 6 * g) * reciprocals

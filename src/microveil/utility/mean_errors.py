@@ -12,10 +12,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microveil.table.blocks import AttributeMatrix, over_blocks, summed
+from microveil._kernels import columns as kernel
+from microveil.table.blocks import (
+    AttributeMatrix,
+    blocks_of,
+    is_large,
+    over_blocks,
+    summed,
+)
+from microveil.table.threads import Scratch, in_threads
 from microveil.utility.moments import checked_pair
 
-__all__ = ["MeanErrors", "mean_errors"]
+__all__ = ["MeanErrors", "error_sums", "mean_errors"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -38,6 +46,53 @@ class MeanErrors:
     mse: NDArray[np.float64]
     rmse: NDArray[np.float64]
     n_cells: NDArray[np.int64]
+
+
+def error_sums(
+    original: AttributeMatrix, protected: AttributeMatrix, means: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Sum errors of two large tables, column by column.
+
+    Parameters
+    ----------
+    original, protected : AttributeMatrix, shape (n_records, n_attributes)
+        The same records in the same order; NaN is a missing cell.
+    means : ndarray of float64, shape (n_attributes,)
+        What deviations of the original are from.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_attributes,)
+        The cells that both have.
+    three ndarrays of float64, shape (n_attributes,)
+        Over these the sums of the errors, of their squares, and of the squared deviations of the
+        original.
+
+    Examples
+    --------
+    >>> from microveil.table.restore import Numbers
+    >>> before, after = (
+    ...     AttributeMatrix(numbers=[Numbers(values=np.array(values), missing=None)])
+    ...     for values in ([1.0, 3.0], [2.0, 5.0])
+    ... )
+    >>> [sums.tolist() for sums in error_sums(before, after, np.array([2.0]))]
+    [[2], [3.0], [5.0], [2.0]]
+    """
+    blocks, before, after = blocks_of(len(original)), Scratch(), Scratch()
+
+    def of_column(a: int) -> tuple[int, float, float, float]:
+        parts = [
+            kernel.errors(
+                original.column(a, rows, before), protected.column(a, rows, after), means[a]
+            )
+            for rows in blocks
+        ]
+        n_cells, *sums = (sum(one) for one in zip(*parts, strict=True))
+        return n_cells, sums[0], sums[1], sums[2]
+
+    found = in_threads(of_column, range(original.shape[1]), original.size)
+    n_cells, *sums = zip(*found, strict=True)
+    return (np.array(n_cells, dtype=np.int64), *(np.array(of_all) for of_all in sums))  # type: ignore[return-value]
 
 
 def mean_errors(
@@ -67,6 +122,9 @@ def mean_errors(
     (array([1.]), array([5.]))
     """
     before, after = checked_pair(original, protected)
+    if is_large(before) and is_large(after):
+        n_cells, sums, squares, _ = error_sums(before, after, np.zeros(before.shape[1]))
+        return _errors(n_cells, sums, squares)
 
     def of_block(rows: slice) -> tuple[NDArray[Any], ...]:
         errors = after[rows] - before[rows]
@@ -78,7 +136,13 @@ def mean_errors(
         )
 
     parts = over_blocks(of_block, len(before))
-    n_cells, sums, squares = (summed(one) for one in zip(*parts, strict=True))
+    return _errors(*(summed(one) for one in zip(*parts, strict=True)))
+
+
+def _errors(
+    n_cells: NDArray[np.int64], sums: NDArray[np.float64], squares: NDArray[np.float64]
+) -> MeanErrors:
+    """Return the errors of each attribute from sums over its cells."""
     bias, mse = np.full(len(n_cells), np.nan), np.full(len(n_cells), np.nan)
     np.divide(sums, n_cells, out=bias, where=n_cells > 0)
     np.divide(squares, n_cells, out=mse, where=n_cells > 0)

@@ -16,11 +16,13 @@ from microveil.errors import DataError
 from microveil.table.blocks import (
     AttributeMatrix,
     Matrix,
+    is_large,
     lacks_some,
     largest_of,
     over_blocks,
     summed,
 )
+from microveil.table.threads import Scratch
 
 __all__ = [
     "MomentComparison",
@@ -30,6 +32,7 @@ __all__ = [
     "compare_moments",
     "constant_attributes",
     "correlations_of",
+    "means_and_variances",
     "moments",
 ]
 
@@ -176,7 +179,7 @@ def constant_attributes(matrix: Matrix) -> NDArray[np.bool_]:
     >>> constant_attributes(np.array([[0.1, 1.0], [0.1, 2.0], [0.1, np.nan]]))
     array([ True, False])
     """
-    variances = _means_and_variances(checked_matrix(matrix, "matrix"))[1]
+    variances = means_and_variances(checked_matrix(matrix, "matrix"))[1]
     return ~(variances >= SMALLEST_VARIANCE)
 
 
@@ -206,7 +209,7 @@ def moments(matrix: Matrix) -> Moments:
            [-2.,  4.]])
     """
     matrix = checked_matrix(matrix, "matrix")
-    means, variances = _means_and_variances(matrix)
+    means, variances = (figures.copy() for figures in means_and_variances(matrix))
     if lacks_some(matrix):
         covariances, correlations = _pairwise(matrix)
     else:
@@ -265,10 +268,29 @@ def compare_moments(original: Matrix, protected: Matrix) -> MomentComparison:
     )
 
 
-def _means_and_variances(
-    matrix: Matrix,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return mean and sample variance of the cells present, NaN where undefined."""
+def means_and_variances(matrix: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return mean and sample variance of each attribute's cells, NaN where undefined.
+
+    Parameters
+    ----------
+    matrix : ndarray of float64 or AttributeMatrix, shape (n_records, n_attributes)
+        As `checked_matrix` returns it.
+
+    Returns
+    -------
+    two ndarrays of float64, shape (n_attributes,)
+        Those of a large table are made once, and kept: not to be written to.
+
+    Examples
+    --------
+    >>> means_and_variances(np.array([[1.0], [3.0], [np.nan]]))
+    (array([2.]), array([2.]))
+    """
+    return matrix.means_and_variances if is_large(matrix) else _by_block(matrix)
+
+
+def _by_block(matrix: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return means and variances of a matrix, a block of records at a time."""
 
     def first(rows: slice) -> tuple[NDArray[Any], ...]:
         block = matrix[rows]
@@ -309,8 +331,16 @@ def _complete(
         undefined = np.full((matrix.shape[1], matrix.shape[1]), np.nan)
         return undefined, undefined.copy()
 
+    scratch = Scratch()
+
     def products(rows: slice) -> NDArray[np.float64]:
-        deviations = matrix[rows] - means
+        if is_large(matrix):
+            # The same as below, by columns.
+            columns = matrix.columns(rows, scratch)
+            columns -= means[:, np.newaxis]
+            deviations = columns.T
+        else:
+            deviations = matrix[rows] - means
         found: NDArray[np.float64] = deviations.T @ deviations
         return found
 

@@ -5,7 +5,8 @@ text its categories. A missing cell is a level like another. Between two tables 
 the total variation is half the sum of |p - q|: the share of records that would have to move.
 """
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from microveil._kernels import distributions
 from microveil.table.blocks import blocks_of, summed
-from microveil.table.sorting import sort
+from microveil.table.in_order import in_order
 from microveil.table.threads import in_threads
 from microveil.utility.goodness_of_fit import decile_ends
 from microveil.utility.undefined import none_if_undefined
@@ -23,7 +24,10 @@ from microveil.utility.undefined import none_if_undefined
 __all__ = ["Levels", "TotalVariation", "decile_levels", "total_variation"]
 
 # Which level each record has, counted from 0.
-Levels = NDArray[np.uint16]
+Levels = NDArray[np.uint8] | NDArray[np.uint16]
+
+# As many combinations as a byte numbers.
+MOST_COMBINED = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -82,7 +86,9 @@ class TotalVariation:
 
 
 def decile_levels(
-    original: NDArray[np.float64], protected: NDArray[np.float64]
+    original: NDArray[np.float64],
+    protected: NDArray[np.float64],
+    ends: NDArray[np.float64] | None = None,
 ) -> tuple[Levels, Levels]:
     """Give each value of a number its bin between the original's deciles.
 
@@ -90,32 +96,30 @@ def decile_levels(
     ----------
     original, protected : ndarray of float64, shape (n_records,)
         NaN is a missing cell.
+    ends : ndarray of float64, optional
+        The deciles, where they are known.
 
     Returns
     -------
-    ndarray of uint16, ndarray of uint16
+    ndarray of uint8, ndarray of uint8
         A bin reaches from above one of `decile_ends` up to the next, that included; the first is
         open below, the last above. A missing cell has a level of its own, the last.
+
+    Notes
+    -----
+    O(n) time and a byte a value, where the deciles are known; else those of `in_order`.
 
     Examples
     --------
     >>> decile_levels(np.array([1.0, 1.0, 2.0, 9.0]), np.array([0.0, 1.5, np.nan]))
-    (array([0, 0, 1, 2], dtype=uint16), array([0, 1, 4], dtype=uint16))
+    (array([0, 0, 1, 2], dtype=uint8), array([0, 1, 4], dtype=uint8))
     """
-    in_order = original[~np.isnan(original)]
-    sort(in_order)
-    ends = decile_ends(in_order)
-    del in_order
-
-    def levels(values: NDArray[np.float64]) -> Levels:
-        levels = np.empty(len(values), dtype=np.uint16)
-        for block in blocks_of(len(values)):
-            some = values[block]
-            found = np.searchsorted(ends, some, side="left")
-            levels[block] = np.where(np.isnan(some), len(ends) + 1, found)
-        return levels
-
-    return levels(original), levels(protected)
+    if ends is None:
+        ends = decile_ends(in_order(original))
+    found = [np.empty(len(values), dtype=np.uint8) for values in (original, protected)]
+    for values, levels in zip((original, protected), found, strict=True):
+        distributions.levels(np.ascontiguousarray(values), ends, levels)
+    return found[0], found[1]
 
 
 def total_variation(
@@ -125,7 +129,7 @@ def total_variation(
 
     Parameters
     ----------
-    original, protected : mapping of ndarray of uint16, each of shape (n_records,)
+    original, protected : mapping of ndarray of uint8 or uint16, each of shape (n_records,)
         The level of each record by attribute, one or more; as many attributes in both, but not
         necessarily as many records.
 
@@ -135,8 +139,10 @@ def total_variation(
 
     Notes
     -----
-    O(n) time for each pair of attributes, pairs side by side; memory of two tables of counts for
-    each pair at work.
+    O(n) time for each pair of groups of attributes, side by side: attributes are grouped as far as
+    a byte numbers the combinations of their levels, and the counts of two groups' combinations
+    summed up for each pair of attributes. Memory of a byte or two a record for each group, and of
+    two tables of counts for each pair at work.
 
     Examples
     --------
@@ -154,23 +160,69 @@ def total_variation(
     sizes = [1 + max(int(side[a].max()) for side in sides) for a in range(len(names))]
     of_attributes = np.empty(len(names))
     of_pairs = np.full((len(names), len(names)), np.nan)
+    n_values = sum(len(side) for side in sides[0])
+    groups = _groups(sizes)
+    combined = in_threads(
+        lambda group: [_combined(side, group, sizes) for side in sides], groups, n_values
+    )
 
-    def alone(a: int) -> None:
-        of_attributes[a] = _distance(*(_counts(side[a], sizes[a]) for side in sides))
+    def measure(counts: Iterable[NDArray[np.int64]], attributes: Sequence[int]) -> None:
+        """Take the distances of pairs from counts that have an attribute to an axis."""
+        for (p, a), (q, b) in combinations(enumerate(attributes), 2):
+            if np.isnan(of_pairs[a, b]):
+                # The table has the same attribute's levels as rows, however they were counted.
+                axes = (p, q) if a < b else (q, p)
+                found = _distance(*(_summed_to(table, axes) for table in counts))
+                of_pairs[a, b] = of_pairs[b, a] = found
+
+    def alone(g: int) -> None:
+        shape = tuple(sizes[a] for a in groups[g])
+        counts = [_counts(side, math.prod(shape)).reshape(shape) for side in combined[g]]
+        for axis, a in enumerate(groups[g]):
+            of_attributes[a] = _distance(*(_summed_to(table, (axis,)) for table in counts))
+        measure(counts, groups[g])
 
     def together(pair: tuple[int, int]) -> None:
-        a, b = pair
-        counts = np.zeros((2, sizes[a], sizes[b]), dtype=np.int64)
-        for side, counted in zip(sides, counts, strict=True):
-            distributions.count_pairs(side[a], side[b], counted)
-        of_pairs[a, b] = of_pairs[b, a] = _distance(*counts)
+        one, other = (groups[g] for g in pair)
+        widths = (math.prod(sizes[a] for a in group) for group in (one, other))
+        counts = np.zeros((2, *widths), dtype=np.int64)
+        for side in (0, 1):
+            one_side, other_side = (combined[g][side] for g in pair)
+            distributions.count_pairs(one_side, other_side, counts[side])
+        measure(counts.reshape(2, *(sizes[a] for a in (*one, *other))), [*one, *other])
 
-    n_values = sum(len(side) for side in sides[0])
-    in_threads(alone, range(len(names)), n_values)
-    in_threads(together, list(combinations(range(len(names)), 2)), n_values)
+    in_threads(alone, range(len(groups)), n_values)
+    in_threads(together, list(combinations(range(len(groups)), 2)), n_values)
     for array in (of_attributes, of_pairs):
         array.setflags(write=False)
     return TotalVariation(names=names, of_attributes=of_attributes, of_pairs=of_pairs)
+
+
+def _groups(sizes: Sequence[int]) -> list[list[int]]:
+    """Put attributes together, as far as a byte numbers the combinations of their levels."""
+    groups: list[list[int]] = []
+    for a in sorted(range(len(sizes)), key=lambda a: (sizes[a], a)):
+        if groups and math.prod(sizes[b] for b in groups[-1]) * sizes[a] <= MOST_COMBINED:
+            groups[-1].append(a)
+        else:
+            groups.append([a])
+    return groups
+
+
+def _combined(side: Sequence[NDArray[Any]], group: Sequence[int], sizes: Sequence[int]) -> Levels:
+    """Give each record the number of its combination of levels."""
+    found: NDArray[Any] = side[group[0]]
+    for a in group[1:]:
+        # Below 256: nothing is carried.
+        found = found.astype(np.uint8) * np.uint8(sizes[a]) + side[a].astype(np.uint8)
+    return found
+
+
+def _summed_to(counts: NDArray[np.int64], axes: tuple[int, ...]) -> NDArray[np.int64]:
+    """Sum a table of counts over all its axes but one or two, which come in this order."""
+    others = tuple(axis for axis in range(counts.ndim) if axis not in axes)
+    found: NDArray[np.int64] = counts.sum(axis=others)
+    return found if tuple(sorted(axes)) == axes else np.ascontiguousarray(found.T)
 
 
 def _counts(levels: Levels, size: int) -> NDArray[np.int64]:

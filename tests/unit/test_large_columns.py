@@ -1,0 +1,233 @@
+"""Columns of large tables: in order, counted, summed and compared as plain Python does it."""
+
+import math
+
+import numpy as np
+import polars
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from microveil._kernels import columns as kernel
+from microveil._kernels import distributions
+from microveil.evaluation.assess import assess
+from microveil.table import MissingCodes, open_table, sorting
+from microveil.table.blocks import AttributeMatrix
+from microveil.table.in_order import InOrder, in_order
+from microveil.table.ranks import numbers_in_order, ranks_of
+from microveil.table.restore import Numbers
+from microveil.utility import goodness_of_fit as fits
+from microveil.utility.large_attributes import compare_in_order
+from microveil.utility.quantile_distances import distances_in_order
+from microveil.utility.total_variation import decile_levels, total_variation
+from reference import columns as oracle
+from reference import distributions as of_distributions
+from reference.record_linkage import average_ranks
+
+CENTS = st.integers(-300, 300).map(lambda cents: cents / 100)
+CELLS = st.one_of(CENTS, st.none())
+WORDS = st.sampled_from(["north", "", "south", "?", "é"])
+
+
+def column(values):
+    return np.array([math.nan if value is None else value for value in values], dtype=np.float64)
+
+
+def as_counted(values):
+    found, counts = np.unique(np.array(values, dtype=np.float64), return_counts=True)
+    return InOrder(values=found, counts=counts)
+
+
+@pytest.fixture(autouse=True)
+def few_are_counted(monkeypatch):
+    """Of few values, too, so that examples are small."""
+    monkeypatch.setattr(sorting, "MANY", 1)
+    monkeypatch.setattr(sorting, "FEWER", 0.001)
+
+
+@given(st.lists(CELLS, min_size=1, max_size=40))
+def test_counted_values_are_those_that_sorting_finds(values):
+    """In ascending order, each as often as it occurs, at every place and below every end."""
+    present = sorted(value for value in values if value is not None)
+    found = in_order(column(values))
+    assert found.spread().values.tolist() == present
+    assert len(found) == len(present)
+    if present:
+        assert found.at(np.arange(len(present))).tolist() == present
+        assert found.different.tolist() == [present.count(value) for value in sorted({*present})]
+    ends = [-9.0, *present, 0.005, 9.0]
+    below = [sum(value <= end for value in present) for end in ends]
+    assert found.up_to(np.array(ends)).tolist() == below
+
+
+@pytest.mark.parametrize("values", [[0.5, 1 / 3], [-0.0, 1.0], [math.inf, 1.0], [math.nan] * 3,
+                                    [0.0, 1e9], [1e300, 1e-300]])  # fmt: skip
+def test_what_is_not_of_few_numbers_is_not_counted(values):
+    """Other fractions, negative zero, what is not finite, and ranges that are too wide."""
+    assert sorting.counted(np.array(values)) is None
+    assert in_order(np.array(values)).counts is None
+
+
+@given(st.lists(CENTS, min_size=1, max_size=40))
+def test_ranks_that_are_looked_up_are_those_of_sorting(values):
+    """Equal values share the average of theirs, narrow or not."""
+    expected = [row[0] for row in average_ranks([[value] for value in values])]
+    for narrow in (False, True):
+        assert ranks_of(np.array(values), narrow=narrow).tolist() == expected
+
+
+@given(st.lists(CELLS, min_size=1, max_size=40))
+def test_numbers_that_are_looked_up_ascend_as_values_do(values):
+    """From 0 without a gap, -1 of what is missing."""
+    different = sorted({value for value in values if value is not None})
+    numbers, n_different = numbers_in_order(column(values))
+    assert n_different == len(different)
+    assert numbers.tolist() == [-1 if v is None else different.index(v) for v in values]
+
+
+@given(st.lists(CENTS, min_size=2, max_size=40), st.lists(CENTS, min_size=2, max_size=40))
+def test_counted_values_are_tested_and_compared_as_all_of_them(original, protected):
+    """Sums of the tests of fit to the last bit, distances of quantiles as exact fractions are."""
+    one, other = as_counted(original), as_counted(protected)
+    expected = distributions.merged_sums(one.spread().values, other.spread().values)
+    found = distributions.merged_sums_of_counts(one.values, one.counts, other.values, other.counts)
+    assert found == expected
+    absolute, squared = of_distributions.quantile_distances(original, protected)
+    for sides in ((one, other), (one.spread(), other), (one.spread(), other.spread())):
+        found = distances_in_order(*sides, 4.0)
+        assert found == pytest.approx((float(absolute) / 2, float(squared) / 4), abs=1e-12)
+
+
+def test_sides_of_as_many_values_are_compared_place_by_place():
+    """Of values that are not counted, beyond the runs that are summed together, too."""
+    before, after = np.random.default_rng(1).normal(size=(2, 1000))
+    found = distances_in_order(in_order(before), in_order(after), 4.0)
+    apart = np.sort(after) - np.sort(before)
+    assert found == pytest.approx((np.abs(apart).mean() / 2, (apart**2).mean() / 4))
+
+
+@pytest.mark.parametrize("digits", [0, 9])
+def test_distributions_put_in_order_once_are_those_of_each_measure(digits, monkeypatch):
+    """Tests of fit, distances and deciles: counted or sorted, with missing cells."""
+    before, after = np.random.default_rng(2).normal(40, 9, size=(2, 600)).round(digits)
+    before[::50] = np.nan
+    monkeypatch.setattr(fits, "MANY", 100)
+    found = compare_in_order(before, after, 81.0)
+    assert found.fit == fits.goodness_of_fit(before, after)
+    present = in_order(before)
+    assert (present.counts is None) == bool(digits)
+    assert found.ends.tolist() == fits.decile_ends(present.spread()).tolist()
+    assert found.distances == distances_in_order(present, in_order(after), 81.0)
+    levels = decile_levels(before, after, found.ends)
+    for own, expected in zip(levels, decile_levels(before, after), strict=True):
+        assert own.tolist() == expected.tolist()
+
+
+@given(st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=600), CENTS)
+def test_sums_over_columns_are_those_of_exact_arithmetic(cells, mean):
+    """Rounding leaves less than 1e-13 of what is summed up; counts and ends are exact."""
+    before, after = zip(*cells, strict=True)
+    n, total, *ends = kernel.sums(column(before))
+    expected = oracle.sums(before)
+    assert (n, *ends) == (expected[0], *expected[2:])
+    assert total == pytest.approx(expected[1], rel=1e-13, abs=1e-12)
+    squares = kernel.squares(column(before), mean)
+    assert squares == pytest.approx(oracle.squares(before, mean), rel=1e-13)
+    n, *sums = kernel.errors(column(before), column(after), mean)
+    expected = oracle.errors(before, after, mean)
+    assert n == expected[0]
+    assert sums == pytest.approx(expected[1:], rel=1e-13, abs=1e-12)
+
+
+def test_many_values_are_summed_to_the_last_digits():
+    """Runs' sums are of one size: of 300,000 values 1e-14 of the sum is lost at most."""
+    values = np.random.default_rng(3).lognormal(8, 1, 300_000)
+    assert kernel.sums(values)[1] == pytest.approx(math.fsum(values), rel=1e-14)
+    matrix = AttributeMatrix(numbers=[Numbers(values=values, missing=None)])
+    means, variances = matrix.means_and_variances
+    mean = math.fsum(values) / len(values)
+    exact = math.fsum((values - mean) ** 2) / (len(values) - 1)
+    assert means[0] == pytest.approx(mean, rel=1e-14)
+    assert variances[0] == pytest.approx(exact, rel=1e-13)
+
+
+def test_figures_of_counted_columns_are_those_of_their_values():
+    """The largest size, mean and variance of whole numbers, some missing, and of equal ones."""
+    values = np.random.default_rng(5).integers(-40, 30, 70_000).astype(np.float64)
+    gaps = np.where(np.arange(70_000) % 9, values, np.nan)
+    matrix = AttributeMatrix(
+        numbers=[Numbers(values=c, missing=None) for c in (values, gaps, np.full(70_000, 0.1))]
+    )
+    assert all(few is not None for few in matrix.counted)
+    means, variances = matrix.means_and_variances
+    assert matrix.largest == 40.0
+    for a, one in enumerate((values, gaps[~np.isnan(gaps)])):
+        mean = math.fsum(one) / len(one)
+        assert means[a] == pytest.approx(mean, rel=1e-14)
+        exact = math.fsum((one - mean) ** 2) / (len(one) - 1)
+        assert variances[a] == pytest.approx(exact, rel=1e-13)
+    assert (means[2], variances[2]) == (0.1, 0.0)
+    assert matrix.ranks[:, 0].tolist() == ranks_of(values).tolist()
+
+
+def test_equal_values_have_no_variance_and_none_are_no_mean():
+    """However many they are: 0.1 summed up misses its multiples."""
+    columns = [np.full(70_001, 0.1), np.full(70_001, np.nan), np.r_[1.0, [np.nan] * 70_000]]
+    matrix = AttributeMatrix(numbers=[Numbers(values=c, missing=None) for c in columns])
+    means, variances = matrix.means_and_variances
+    assert (means[0], variances[0], means[2]) == (0.1, 0.0, 1.0)
+    assert np.isnan([means[1], variances[1], variances[2]]).all()
+
+
+@given(st.integers(2, 6), st.lists(st.sampled_from([2, 3, 7, 11, 40, 300]), max_size=2),
+       st.integers(0, 99))  # fmt: skip
+def test_pairs_that_are_counted_in_groups_are_those_counted_one_by_one(n, sizes, seed):
+    """However attributes are grouped: the tables of two attributes, to the last digit."""
+    random = np.random.default_rng(seed)
+    sizes = [*sizes, *random.integers(1, 13, n).tolist()]
+    sides = [
+        {str(a): random.integers(0, size, n_records).astype(np.uint16)
+         for a, size in enumerate(sizes)}
+        for n_records in (50, 70)
+    ]  # fmt: skip
+    found = total_variation(*sides)
+    most = [1 + max(int(side[str(a)].max()) for side in sides) for a in range(len(sizes))]
+    for a in range(len(sizes)):
+        for b in range(a):
+            tables = [np.zeros((most[b], most[a]), dtype=np.int64) for _ in sides]
+            for side, table in zip(sides, tables, strict=True):
+                np.add.at(table, (side[str(b)], side[str(a)]), 1)
+            expected = np.abs(tables[0] / 50 - tables[1] / 70).sum() / 2
+            assert found.of_pairs[a, b] == found.of_pairs[b, a] == expected
+
+
+TYPES = [polars.String, polars.Categorical, polars.Enum(["north", "", "south", "?", "é"])]
+
+
+@given(st.lists(st.one_of(WORDS, st.none()), min_size=2, max_size=30), st.sampled_from(TYPES))
+def test_words_are_coded_by_the_list_of_the_different_ones(words, dtype):
+    """Of frames and arrays alike, also where codes stand for missing text; too many are refused."""
+    series = polars.Series("WORD", words, dtype=dtype)
+    for codes in (MissingCodes(), MissingCodes(by_column={"WORD": ("?", "south")})):
+        tables = [polars.DataFrame({"WORD": series}), {"WORD": np.array(words, dtype=object)}]
+        for table in (open_table(table, codes) for table in tables):
+            plain = table.words("WORD").tolist()
+            found, different = table.coded_words("WORD", 9)
+            assert different == tuple(sorted({*plain}))
+            assert [different[code] for code in found] == plain
+            assert table.coded_words("WORD", len(different) - 1) is None
+
+
+def test_a_column_is_kept_only_where_every_cell_is(monkeypatch):
+    """The last cell of many blocks counts as the first does, of numbers and of text."""
+    monkeypatch.setattr("microveil.table.blocks.BLOCK_RECORDS", 16)
+    numbers = np.arange(100.0)
+    words = np.array([str(n % 7) for n in range(100)])
+    many = np.array([f"word {n}" for n in range(2000)])[:100]
+    before = {"A": numbers, "B": words, "C": many}
+    for name, cell in (("A", -1.0), ("B", "x"), ("C", "x"), (None, None)):
+        after = {column: values.copy() for column, values in before.items()}
+        if name is not None:
+            after[name][-1] = cell
+        kept = assess(before, after, linkage=False).kept
+        assert kept == tuple(column for column in before if column != name)
