@@ -28,7 +28,7 @@ from microveil.engines import disk
 from microveil.engines.disk import DiskEngine
 from microveil.engines.local import LocalEngine
 from microveil.engines.remembering import RememberingEngine, weighing
-from microveil.files import csv_format, parquet_format, structure
+from microveil.files import csv_format, parquet_format, parquet_pieces, structure
 from microveil.files.digest import DigestBeside
 from microveil.files.reading import open_file
 from microveil.mechanism import exponential
@@ -429,6 +429,51 @@ def test_a_digest_is_of_the_file_that_was_read(suffix, tmp_path):
     opened._table = SimpleNamespace(read=changed, text=None)
     with pytest.raises(mv.FileError, match="must stay as it is while it is read"):
         opened.read()
+
+
+@pytest.mark.parametrize("place", ["people.parquet", "people"])
+def test_large_row_groups_are_read_page_by_page_as_the_others_are(place, tmp_path, monkeypatch):
+    """The same cells and types, missing ones, long and short text; whatever the groups are."""
+    table = people(200).with_columns(
+        NOTE=pl.Series([None if n % 5 == 0 else "é" * (n % 90) for n in range(200)]),
+        SMALL=pl.Series([n % 100 for n in range(200)], dtype=pl.Int8),
+        GONE=pl.Series([None] * 200, dtype=pl.Float32),
+        WHEN=pl.Series([None, *range(199)]).cast(pl.Datetime("us")),
+        KIND=pl.Series(["a", None] * 100, dtype=pl.Enum(["a", "b"])),
+    )
+    path = file = tmp_path / place
+    if not path.suffix:
+        path.mkdir()
+        file = path / "1.parquet"
+    table.write_parquet(file, row_group_size=70)
+    looked = []
+    batches = parquet_pieces._batches
+    monkeypatch.setattr(
+        parquet_pieces, "_batches", lambda *given: looked.append(given[1:]) or batches(*given)
+    )
+    whole = open_file(path, scratch=Scratch(tmp_path)).read().frame
+    assert not looked
+    monkeypatch.setattr(parquet_pieces, "LARGE", 0)
+    monkeypatch.setattr(parquet_pieces, "BYTES", 500)
+    pieces = open_file(path, scratch=Scratch(tmp_path)).read().frame
+    assert pieces.schema == whole.schema == table.schema
+    assert pieces.equals(whole)
+    assert pieces.equals(table)
+    assert {name for name, _ in looked} == {*table.columns} - {"WHEN", "KIND"}
+    assert max(at_once for name, at_once in looked if name == "NOTE") < 20
+
+
+def test_a_large_row_group_that_is_broken_is_refused(tmp_path, monkeypatch):
+    """In our words, by name; nothing is left."""
+    path = tmp_path / "people.parquet"
+    people(500).write_parquet(path, compression="uncompressed")
+    data = bytearray(path.read_bytes())
+    data[4:400] = bytes(396)
+    path.write_bytes(data)
+    monkeypatch.setattr(parquet_pieces, "LARGE", 0)
+    with pytest.raises(mv.FileError, match="must be whole Parquet"):
+        protect_file(path, tmp_path / "release", **asked("dp-um"), engine="disk")
+    assert os.listdir(tmp_path) == ["people.parquet"]
 
 
 def test_a_digest_that_nobody_waits_for_takes_no_further_part():
@@ -1197,6 +1242,7 @@ def test_the_memory_that_is_allowed_is_kept_for_long_text(form, tmp_path):
         ("parquet", "few", {}),
         ("parquet", "category", {}),
         ("parquet", "long", {"shuffle": False}),
+        ("parquet", "one group", {"shuffle": False}),
     ],
 )
 def test_the_memory_that_is_allowed_is_kept_for_long_text_in_random_order(form, of, more, tmp_path):
@@ -1224,7 +1270,10 @@ def test_the_memory_that_is_allowed_is_kept_for_long_text_in_random_order(form, 
     if of == "missing":
         people = people.with_columns(NOTE=pl.when(pl.Series(lengths) % 5 > 0).then("NOTE"))
     path = tmp_path / f"people.{form}"
-    (people.write_parquet if form == "parquet" else people.write_csv)(path)
+    if of == "one group":
+        people.write_parquet(path, row_group_size=n_records)
+    else:
+        (people.write_parquet if form == "parquet" else people.write_csv)(path)
     said = {"method": "dp-um", "k": 200, "epsilon": 2, "attributes": ["A", "B"],
             "bounds": {"A": (0, 10**6), "B": (0, 1000)}, "resolution": {"B": 0.01},
             "outside": "clamp", "keep": ["NOTE"], "shuffle": True, "memory": "500MB",

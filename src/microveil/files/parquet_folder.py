@@ -1,6 +1,5 @@
 """Folders of Parquet files: one table in several files, as many programs write a large one."""
 
-import itertools
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -11,6 +10,7 @@ from microveil.errors import FileError, MicroveilError
 from microveil.files.declared import Outline, kind_of
 from microveil.files.digest import DigestBeside
 from microveil.files.file_bytes import FileBytes, check_unchanged, state_of
+from microveil.files.parquet_pieces import pieces_of
 from microveil.files.text import quoted
 from microveil.files.typed import (
     POLARS_ERRORS,
@@ -19,7 +19,6 @@ from microveil.files.typed import (
     check_no_pattern,
     without_metadata,
 )
-from microveil.table.keeping import made_by_size
 from microveil.table.memory import check_reading
 from microveil.table.scratch import Scratch
 from microveil.table.threads import READ_AT_ONCE, in_threads
@@ -47,8 +46,7 @@ def opened(files: list[Path], scratch: Scratch | None = None) -> TypedTable:
     if scratch is None:
         columns = [pl.concat([_column(*part, name) for part in parts]) for name in schema.names()]
     else:
-        lengths = [_n_records(*part) for part in parts]
-        on_disk = partial(_on_disk, parts, lengths, scratch)
+        on_disk = partial(_on_disk, parts, sum(_n_records(*part) for part in parts), scratch)
         columns = in_threads(on_disk, schema.names(), at_once=READ_AT_ONCE)
     for path, state in zip(files, states, strict=True):
         check_unchanged(path, state)
@@ -121,21 +119,20 @@ def _column(path: Path, outline: pl.LazyFrame, name: str) -> pl.Series:
 
 
 def _on_disk(
-    parts: list[tuple[Path, pl.LazyFrame]], lengths: list[int], scratch: Scratch, name: str
+    parts: list[tuple[Path, pl.LazyFrame]], n_records: int, scratch: Scratch, name: str
 ) -> pl.Series:
     """Read a column of all files, some records after others, onto the disk."""
 
-    def some(path: Path, outline: pl.LazyFrame, records: slice) -> pl.Series:
-        own = outline.slice(records.start, records.stop - records.start)
-        return _column(path, own, name)
+    def pieces() -> Iterator[pl.Series]:
+        for path, outline in parts:
+            try:
+                yield from pieces_of(path, outline, name)
+            except MicroveilError:
+                raise
+            except POLARS_ERRORS:
+                raise broken(path, "Parquet") from None
 
-    return scratch.joined(
-        sum(lengths),
-        itertools.chain.from_iterable(
-            made_by_size(length, partial(some, *part))
-            for part, length in zip(parts, lengths, strict=True)
-        ),
-    )
+    return scratch.joined(n_records, pieces())
 
 
 def _n_records(path: Path, outline: pl.LazyFrame) -> int:

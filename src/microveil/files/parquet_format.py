@@ -4,7 +4,6 @@ import io
 import queue
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -13,8 +12,9 @@ import polars as pl
 from microveil.errors import MicroveilError
 from microveil.files.declared import Outline, kind_of
 from microveil.files.file_bytes import check_unchanged, state_of
+from microveil.files.parquet_pieces import pieces_of
 from microveil.files.text import TextFormat
-from microveil.files.text_sizes import longest_word, size_of, text_of_a_record
+from microveil.files.text_sizes import size_of, text_of_a_record
 from microveil.files.typed import (
     POLARS_ERRORS,
     TypedTable,
@@ -25,12 +25,12 @@ from microveil.files.typed import (
     without_metadata,
 )
 from microveil.table import Labels
-from microveil.table.keeping import PIECE, made_by_size
+from microveil.table.keeping import PIECE
 from microveil.table.pages import relieve
 from microveil.table.scratch import Scratch
 from microveil.table.threads import READ_AT_ONCE, in_threads
 
-__all__ = ["batches", "opened", "opened_on_disk", "outlined", "read_column"]
+__all__ = ["batches", "opened", "opened_on_disk", "outlined"]
 
 # A table of more bytes is written piece by piece, and compressed as Spark and pandas do it: in
 # three fifths of the time that zstd takes at its fastest, and a quarter larger.
@@ -56,7 +56,12 @@ def opened_on_disk(path: Path, text: TextFormat | None, scratch: Scratch) -> Typ
         outline = pl.scan_parquet(path, glob=False)
         names = outline.collect_schema().names()
         check_no_pattern(path, names)
-        columns = in_threads(partial(read_column, outline, scratch), names, at_once=READ_AT_ONCE)
+        n_records = outline.select(pl.len()).collect().item()
+
+        def on_disk(name: str) -> pl.Series:
+            return scratch.joined(n_records, pieces_of(path, outline, name))
+
+        columns = in_threads(on_disk, names, at_once=READ_AT_ONCE)
     except MicroveilError:
         raise
     except POLARS_ERRORS:
@@ -75,22 +80,6 @@ def outlined(path: Path, text: TextFormat | None) -> Outline:  # noqa: ARG001
     except POLARS_ERRORS:
         raise broken(path, "Parquet") from None
     return Outline(kinds=kinds, n_records=int(n_records))
-
-
-def read_column(outline: pl.LazyFrame, scratch: Scratch, name: str) -> pl.Series:
-    """Read a column, some records after others, onto the disk."""
-    n_records = outline.select(pl.len()).collect().item()
-    own = outline.select(name)
-
-    def some(records: slice) -> pl.Series:
-        return own.slice(records.start, records.stop - records.start).collect().to_series()
-
-    return scratch.joined(n_records, made_by_size(n_records, some, _size_as_read))
-
-
-def _size_as_read(cells: pl.Series) -> int:
-    """Return what cells took while they were read: those of categories were words."""
-    return int(cells.estimated_size()) + len(cells) * longest_word(cells)
 
 
 def batches(

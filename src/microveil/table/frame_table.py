@@ -25,7 +25,7 @@ from microveil.table.cells import (
     spread,
 )
 from microveil.table.decimals import decimals_of_objects, decimals_of_series
-from microveil.table.keeping import IN_MEMORY, Keeper
+from microveil.table.keeping import IN_MEMORY, Keeper, made_by_size
 from microveil.table.kept_polars import kept_polars
 from microveil.table.labelled import Labels
 from microveil.table.objects import hides_in_its_type, hold_only_what_they_show, objects_in
@@ -38,8 +38,6 @@ __all__ = ["FrameTable"]
 
 # Cells of text made codes at a time.
 BATCH = 1 << 18
-# And looked at: pages of long text come faster than they are given back by themselves.
-TEXTS = 1 << 16
 
 
 class FrameTable:
@@ -182,15 +180,23 @@ class FrameTable:
         return values, categories
 
     def texts_beginning(self, name: str, signs: tuple[str, ...]) -> set[str]:
-        """Look at text, piece by piece, and at objects."""
+        """Look at text, piece by piece, and at objects.
+
+        Pages of long text come faster than they are given back by themselves.
+        """
         column = self._frame.get_column(name)
         if column.dtype == nw.Object:
             return beginning(column.to_list(), signs)
         if column.dtype not in (nw.String, nw.Categorical, nw.Enum):
             return set()
         found: set[str] = set()
-        for start in range(0, len(column), TEXTS):
-            texts = column[start : start + TEXTS].cast(nw.String).drop_nulls()
+        texts_of = made_by_size(
+            len(column),
+            lambda records: column[records].cast(nw.String),
+            lambda texts: int(texts.str.len_chars().sum() or 0),
+        )
+        for cells in texts_of:
+            texts = cells.drop_nulls()
             found.update(texts.filter(texts.str.head(1).is_in(signs)).to_list())
             relieve()
         return found
