@@ -69,7 +69,8 @@ coverage: $(VENV)/.installed-coverage ## Say which lines the tests run, kernels 
 test-slow: $(VENV)/.installed-papers ## Run the long tests, statistical and of the papers
 	$(PYTEST) -m slow
 	$(PYTEST) -m "hypothesis and not slow and not record" --hypothesis-profile thorough
-	$(PYTEST) -m slow papers
+	@if [ -n "$(MICROVEIL_DATA)" ]; then set -x; $(PYTEST) -m slow papers; \
+	else echo "slow tests of the papers left out: set MICROVEIL_DATA to the reference data" >&2; fi
 
 # One session of Spark at a time: workers of pytest would each start one.
 test-spark: $(VENV)/.installed-spark-test ## Run the tests of the Spark engine: Java 17
