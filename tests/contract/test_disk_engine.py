@@ -202,7 +202,7 @@ def test_columns_that_are_rounded_anew_are_released_alike(
         monkeypatch.setattr(distribution_sort, "AT_ONCE", 60)
         monkeypatch.setattr(disk, "LOOKED_AT", 1 << 50)
         monkeypatch.setattr(disk, "IN_PARTS", 0)
-        if method == "mdav" or {"partition", "exact_cells", "shuffle"} & {*more}:
+        if method == "mdav" or {"partition", "exact_cells"} & {*more}:
             with pytest.raises(mv.MicroveilError):
                 protect_file(path, tmp_path / "disk", engine="disk", memory="450MB", **request)
             return
