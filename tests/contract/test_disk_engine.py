@@ -207,7 +207,16 @@ def test_columns_that_are_rounded_anew_are_released_alike(
                 protect_file(path, tmp_path / "disk", engine="disk", memory="450MB", **request)
             return
     found = protect_file(path, tmp_path / "disk", engine="disk", memory="450MB", **request)
-    same(memory, found)
+    assert memory.data.equals(found.data)
+    assert memory.data.schema == found.data.schema
+    assert memory.guarantee == found.guarantee
+    one, other = said(memory), said(found)
+    # Of what is added up for each record the order, and so the last digit, is another in parts.
+    errors = zip(
+        one.pop("expected_error").values(), other.pop("expected_error").values(), strict=True
+    )
+    assert all(before == pytest.approx(after, rel=1e-12) for before, after in errors)
+    assert one == other
     assert looks or method == "mdav"
 
 
