@@ -13,7 +13,6 @@ from microveil.schema import Attribute, Bounds, Kind, Source
 from microveil.table import keeping, on_grid, open_table
 from microveil.table.gridding import numbers_of_attribute
 from microveil.table.rounding import on_grid_anew
-from microveil.table.working import WorkingArrays
 
 PLACE = st.none() | st.integers(-12, 12)
 VALUES = st.lists(st.floats(-50, 50, width=32), min_size=2, max_size=10)
@@ -73,25 +72,3 @@ def test_what_breaks_a_rule_is_refused_as_of_a_column_that_is_kept(monkeypatch):
                 made(values, pay())
             errors.append(str(refused.value))
         assert errors[0] == errors[1]
-
-
-@given(st.lists(st.lists(st.integers(-9, 9), min_size=1, max_size=30), min_size=1, max_size=4))
-def test_columns_ranked_in_the_same_arrays_are_ranked_as_in_their_own(columns):
-    """Whatever stood in the arrays before, of a longer column or a shorter one."""
-    working = WorkingArrays()
-    working.keep()
-    for values in map(np.array, columns):
-        own = [array.tolist() for array in rank_order(values)]
-        assert [array.tolist() for array in rank_order(values, working.anew())] == own
-
-
-def test_arrays_that_nobody_keeps_are_new_ones():
-    """Before a thread keeps them, and after it let go of them."""
-    working = WorkingArrays()
-    for _ in range(2):
-        one, other = (working.anew()(4, np.int64) for _ in range(2))
-        assert not np.shares_memory(one, other)
-        working.keep()
-        one, other = (working.anew()(4, np.int64) for _ in range(2))
-        assert np.shares_memory(one, other)
-        working.let_go()

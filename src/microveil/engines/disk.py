@@ -24,12 +24,12 @@ from microveil.engines.base import (
 )
 from microveil.engines.disk_order import OrderOnDisk
 from microveil.engines.handles import TableClusters, local_column
-from microveil.engines.local import LocalEngine, cut, scattered, summarised, unsummarised
+from microveil.engines.local import LocalEngine, summarised, unsummarised
 from microveil.errors import EngineError
 from microveil.mechanism.keyed import InParts
 from microveil.mechanism.noise import RandomSource, permutation
 from microveil.mechanism.within_clusters import drawn_within_in_parts
-from microveil.partition import Partition, rank_order, ranking_sizes
+from microveil.partition import Partition, ranking_sizes
 from microveil.partition.distribution_sort import rank_in_parts, sort_in_parts
 from microveil.partition.interval_parts import delta_in_parts, intervals_in_parts
 from microveil.partition.moving import broadcast_in_parts
@@ -42,7 +42,6 @@ from microveil.table.pages import PART, can_be_watched
 from microveil.table.rounding import on_grid_anew
 from microveil.table.scratch import Scratch
 from microveil.table.threads import in_threads
-from microveil.table.working import WorkingArrays
 
 if TYPE_CHECKING:
     import polars
@@ -67,7 +66,6 @@ A_WEIGHED_VALUE = 900
 Whole = NDArray[np.int64]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-Number = TypeVar("Number", bound=np.number[Any])
 
 
 class DiskEngine(LocalEngine):
@@ -90,7 +88,6 @@ class DiskEngine(LocalEngine):
     def __init__(self, *, scratch: str | Path | None = None, memory: int | None = None) -> None:
         self.memory: int | None = allowed_memory(memory)
         self.scratch = Scratch(scratch, self.memory)
-        self._working = WorkingArrays()
 
     def column_memory(
         self, n_records: int, n_clusters: int, in_parts: int | None = None
@@ -152,15 +149,7 @@ class DiskEngine(LocalEngine):
         n_values: int,
         n_clusters: int = 0,
     ) -> list[Result]:
-        """Work on one after another, or on as many at a time as the memory holds work on.
-
-        A thread keeps the arrays that it works in until all is done.
-        """
-
-        def own(item: Item) -> Result:
-            self._working.keep()
-            return work(item)
-
+        """Work on one after another, or on as many at a time as the memory holds work on."""
         at_once = None
         if self.memory is not None and items:
             room = self.memory - self._pages - LIBRARIES
@@ -168,10 +157,7 @@ class DiskEngine(LocalEngine):
             in_parts = self._goes_in_parts(*of_each)
             of_one = _taken_in_parts(of_each[1]) if in_parts else _taken(*of_each)
             at_once = max(1, room // max(1, of_one))
-        try:
-            return in_threads(own, items, n_values, n_clusters, at_once=at_once)
-        finally:
-            self._working.let_go()
+        return in_threads(work, items, n_values, n_clusters, at_once=at_once)
 
     def kept(self, value: Result) -> Result:
         """Write large arrays and columns to the disk, and map them."""
@@ -252,11 +238,8 @@ class DiskEngine(LocalEngine):
     def cluster_by_rank(self, column: Column, k: int, *, widen: bool = False) -> Ranked:
         """Rank in parts where memory does not hold the column; clusters are the same."""
         grid = local_column(column).grid
-        if widen:
-            return super().cluster_by_rank(column, k, widen=True)
-        if not self._goes_in_parts(grid.n_present, grid.n_present // k):
-            order, in_order = rank_order(grid.values, self._working.anew())
-            return cut(self._apart(order), in_order, ranking_sizes(grid.n_present, k))
+        if widen or not self._goes_in_parts(grid.n_present, grid.n_present // k):
+            return super().cluster_by_rank(column, k, widen=widen)
         order, in_order = rank_in_parts(grid.values, self.scratch, grid.missing)
         sizes = ranking_sizes(grid.n_present, k)
         n_records = grid.n_present if grid.missing is None else len(grid.missing)
@@ -395,12 +378,7 @@ class DiskEngine(LocalEngine):
         """Give cells to ranges of records first, where memory does not hold the column."""
         if self._goes_in_parts(partition.n_records, partition.n_clusters):
             return broadcast_in_parts(partition, values, self.scratch)
-        return self._apart(scattered(partition, values, self._working.anew()))
-
-    def _apart(self, array: NDArray[Number]) -> NDArray[Number]:
-        """Keep what stands in an array that the thread works in."""
-        kept = self.kept(array)
-        return array.copy() if kept is array else kept
+        return super().broadcast(partition, values)
 
     def cluster_jointly(
         self, name: str, columns: Sequence[Column], k: int, *, with_missing: bool = False

@@ -59,10 +59,9 @@ from microveil.table.keeping import pieces
 from microveil.table.ordering import Order, OrderInMemory
 from microveil.table.sorting import sort, sorted_values
 from microveil.table.threads import in_threads
-from microveil.table.working import Empty
 from microveil.utility.error_floor import SensitivityRule
 
-__all__ = ["LocalEngine", "cut", "scattered", "summarised", "unsummarised"]
+__all__ = ["LocalEngine", "summarised", "unsummarised"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -206,7 +205,7 @@ class LocalEngine:
         """Rank, cut into runs, summarise: O(n log n), about two columns of memory."""
         order, in_order = self.rank(column)
         sizes = ranking_sizes(column.n_present, k)
-        ranked = cut(order, in_order, sizes)
+        ranked = _cut(order, in_order, sizes)
         if not widen:
             return ranked
 
@@ -217,7 +216,7 @@ class LocalEngine:
             clusters_before=ranked.partition.n_clusters,
             squares_before=float(ranked.clusters.squares.sum()),
         )
-        return replace(cut(order, in_order, sizes), widening=before)
+        return replace(_cut(order, in_order, sizes), widening=before)
 
     def singletons(self, column: Column) -> Ranked:
         """Every record its own cluster: no memory but the order."""
@@ -236,12 +235,12 @@ class LocalEngine:
     def cluster_optimally(self, column: Column, k: int) -> Ranked:
         """Sort, then the recurrence: O(n log n)."""
         order, in_order = self.rank(column)
-        return cut(order, in_order, optimal_sizes(in_order, k))
+        return _cut(order, in_order, optimal_sizes(in_order, k))
 
     def cluster_noise_aware(self, column: Column, k: int, penalty: float) -> Ranked:
         """Sort, then the recurrence: O(n log^2 n) at worst."""
         order, in_order = self.rank(column)
-        return cut(order, in_order, noise_aware_sizes(in_order, k, penalty))
+        return _cut(order, in_order, noise_aware_sizes(in_order, k, penalty))
 
     def cluster_vector_aware(
         self, column: Column, k: int, share: float, *, exact_allowed: bool, coarsely: bool = False
@@ -251,7 +250,7 @@ class LocalEngine:
         sizes = vector_aware_sizes(
             in_order, k, share, exact_allowed=exact_allowed, coarsely=coarsely
         )
-        return cut(order, in_order, sizes)
+        return _cut(order, in_order, sizes)
 
     def cluster_jointly(
         self, name: str, columns: Sequence[Column], k: int, *, with_missing: bool = False
@@ -453,7 +452,11 @@ class LocalEngine:
 
     def broadcast(self, partition: Partition, values: Cells) -> Cells:
         """Scatter: O(n), one column of memory."""
-        return scattered(partition, values)
+        members = len(partition.order)
+        make = np.empty if members == partition.n_records else np.zeros
+        out = make(partition.n_records, dtype=values.dtype)
+        kernel.broadcast(partition.order, partition.sizes, values, out)
+        return out
 
 
 def _present_in_batches(
@@ -478,27 +481,12 @@ def _intervals(column: Column, k: int | None, width: float | None, every: str) -
     return intervals(local_column(column).values.astype(np.float64), k=k, width=width, every=every)
 
 
-def cut(order: NDArray[np.integer], in_order: Whole, sizes: Whole) -> Ranked:
+def _cut(order: NDArray[np.integer], in_order: Whole, sizes: Whole) -> Ranked:
     """Cut ranked records, and their values in order, into clusters of so many each."""
     return Ranked(
         partition=Partition(order=order, sizes=sizes, n_records=len(order)),
         clusters=summarised(in_order, sizes),
     )
-
-
-def scattered(partition: Partition, values: Cells, empty: Empty = np.empty) -> Cells:
-    """Give the records of each cluster its value, 0 to those of none: O(n).
-
-    >>> scattered(
-    ...     Partition(order=np.array([2, 0]), sizes=np.array([2]), n_records=3), np.array([7])
-    ... )
-    array([7, 0, 7])
-    """
-    out = empty(partition.n_records, values.dtype)
-    if len(partition.order) < partition.n_records:
-        out[:] = 0
-    kernel.broadcast(partition.order, partition.sizes, values, out)
-    return out
 
 
 def summarised(in_order: Whole, sizes: Whole) -> ClusterSummary:

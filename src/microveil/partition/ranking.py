@@ -11,7 +11,6 @@ from microveil.errors import DataError, RequestError
 from microveil.partition.clusters import Partition
 from microveil.table.keeping import pieces
 from microveil.table.sorting import sort_words
-from microveil.table.working import Empty
 
 __all__ = ["RankingCuts", "rank_order", "ranking", "ranking_sizes", "singletons"]
 
@@ -135,14 +134,11 @@ def ranking_sizes(n_records: int, k: int) -> NDArray[np.int64]:
     return cuts.sizes(0, cuts.n_clusters)
 
 
-def rank_order(
-    values: NDArray[np.int64], empty: Empty = np.empty
-) -> tuple[NDArray[np.integer], NDArray[np.int64]]:
+def rank_order(values: NDArray[np.int64]) -> tuple[NDArray[np.integer], NDArray[np.int64]]:
     """Record positions in ascending order of value, ties by position, and the sorted values.
 
     Value and position are packed in one 64-bit word, which is sorted by the digits of the value,
     many times faster than an index sort; where they do not fit, numpy's stable index sort serves.
-    What is as long as the values is in arrays that ``empty`` makes.
 
     >>> rank_order(np.array([7, -2, 7]))
     (array([1, 0, 2], dtype=int32), array([-2,  7,  7]))
@@ -154,12 +150,12 @@ def rank_order(
     if position_bits + value_bits > 64:
         by_value: NDArray[np.integer] = np.argsort(values, kind="stable")
         return by_value, values[by_value]
-    packed = empty(n_records, np.uint64)
+    packed = np.empty(n_records, dtype=np.uint64)
     for piece in pieces(n_records):
         kernel.pack(values[piece], minimum, piece.start, position_bits, packed[piece])
-    sort_words(packed, position_bits, position_bits + value_bits, empty=empty)
+    sort_words(packed, position_bits, position_bits + value_bits)
     width = np.int32 if position_bits < 32 else np.int64
-    order: NDArray[np.integer] = empty(n_records, width)
+    order: NDArray[np.integer] = np.empty(n_records, dtype=width)
     in_order = packed.view(np.int64)
     kernel.unpack(packed, minimum, position_bits, in_order, order)
     return order, in_order

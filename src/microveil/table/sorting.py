@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from microveil._kernels import counting_sort
 from microveil._kernels import sorting as kernel
-from microveil.table.working import Empty
 
 __all__ = ["Counted", "counted", "sort", "sort_words", "sorted_values"]
 
@@ -170,15 +169,14 @@ def sorted_values(values: NDArray[Any]) -> NDArray[Any]:
     return copy
 
 
-def sort_words(words: NDArray[np.uint64], low: int, high: int, *, empty: Empty = np.empty) -> None:
+def sort_words(words: NDArray[np.uint64], low: int, high: int) -> None:
     """Sort words, in place, by their bits from ``low`` up to, and without, ``high``.
 
-    Words whose bits are equal keep their order. As many words are held beside them, in an array
-    that ``empty`` makes.
+    Words whose bits are equal keep their order. As many words are held beside them.
 
     >>> words = np.array([0x13, 0x21, 0x11, 0x22], dtype=np.uint64)
     >>> sort_words(words, 4, 8)
     >>> [hex(word) for word in words]
     ['0x13', '0x11', '0x21', '0x22']
     """
-    kernel.sort(words, empty(len(words), np.uint64), low, high)
+    kernel.sort(words, np.empty_like(words), low, high)
