@@ -19,7 +19,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
+import pyarrow
 import pytest
+from pyarrow import parquet
 
 import microveil as mv
 from microveil.commands.engines import engine_for, to_link
@@ -470,6 +472,32 @@ def test_large_row_groups_are_read_page_by_page_as_the_others_are(place, tmp_pat
     assert pieces.equals(table)
     assert {name for name, _ in looked} == {*table.columns} - {"WHEN", "KIND"}
     assert max(at_once for name, at_once in looked if name == "NOTE") < 20
+
+
+@pytest.mark.parametrize("place", ["people.parquet", "people"])
+def test_text_that_is_none_is_refused_in_a_large_row_group_too(place, tmp_path, monkeypatch):
+    """Bytes that are no UTF-8, of which polars would make cells that nobody can read."""
+    monkeypatch.setattr(parquet_pieces, "LARGE", 0)
+    path = file = tmp_path / place
+    if not path.suffix:
+        path.mkdir()
+        file = path / "1.parquet"
+    letters = pyarrow.py_buffer(b"abc\xff\xff" * 100)
+    ends = pyarrow.py_buffer(np.arange(0, 501, 5, dtype=np.int32).tobytes())
+    cells = pyarrow.Array.from_buffers(pyarrow.string(), 100, [None, ends, letters])
+    parquet.write_table(pyarrow.table({"T": cells, "AGE": range(100)}), file)
+    with pytest.raises(mv.FileError, match="must be whole Parquet"):
+        open_file(path, scratch=Scratch(tmp_path)).read()
+
+
+def test_a_part_without_records_has_no_large_row_group(tmp_path, monkeypatch):
+    """The table is that of the other parts."""
+    monkeypatch.setattr(parquet_pieces, "LARGE", -1)
+    people(50).clear().write_parquet(tmp_path / "1.parquet")
+    people(50).write_parquet(tmp_path / "2.parquet")
+    frame = open_file(tmp_path, scratch=Scratch(tmp_path / "scratch")).read().frame
+    assert frame.schema == people(50).schema
+    assert frame.equals(people(50))
 
 
 def test_a_large_row_group_that_is_broken_is_refused(tmp_path, monkeypatch):

@@ -201,6 +201,19 @@ def test_pairs_that_are_counted_in_groups_are_those_counted_one_by_one(n, sizes,
             assert found.of_pairs[a, b] == found.of_pairs[b, a] == expected
 
 
+@pytest.mark.parametrize(
+    "sizes", [[1, 256], [256, 1, 1], [1, 2, 256], [16, 16], [255, 1], [1, 257]]
+)
+def test_as_many_combinations_as_a_byte_numbers_are_told_apart(sizes):
+    """One attribute of all 256 levels beside others of one, too."""
+    sides = [{str(a): np.arange(n) % size for a, size in enumerate(sizes)} for n in (600, 700)]
+    found = total_variation(*sides)
+    for a, size in enumerate(sizes):
+        before, after = (np.bincount(side[str(a)], minlength=size) for side in sides)
+        expected = np.abs(before / 600 - after / 700).sum() / 2
+        assert found.of_attributes[a] == expected
+
+
 TYPES = [polars.String, polars.Categorical, polars.Enum(["north", "", "south", "?", "é"])]
 
 

@@ -63,7 +63,7 @@ def _in_pages(path: Path, name: str, dtype: pl.DataType) -> Iterator[pl.Series] 
         return None
     file = parquet.ParquetFile(path, pre_buffer=False, buffer_size=_AHEAD)
     sizes = _sizes(file.metadata, name)
-    if max(sizes, default=0) <= LARGE:
+    if max(sizes, default=0) <= LARGE or not file.metadata.num_rows:
         return None
     # What a dictionary holds once is longer as cells: the first ones show how long.
     of_a_cell = max(1, sum(sizes) // file.metadata.num_rows)
@@ -75,6 +75,8 @@ def _in_pages(path: Path, name: str, dtype: pl.DataType) -> Iterator[pl.Series] 
 
 def _batches(file: Any, name: str, at_once: int) -> Iterator[pl.Series]:
     for batch in file.iter_batches(batch_size=at_once, columns=[name], use_threads=False):
+        # Text of a broken file may be none: polars takes for granted what it does not read itself.
+        batch.validate(full=True)
         yield pl.Series(name, pl.from_arrow(batch.column(0)))
 
 

@@ -213,8 +213,9 @@ def _combined(side: Sequence[NDArray[Any]], group: Sequence[int], sizes: Sequenc
     """Give each record the number of its combination of levels."""
     found: NDArray[Any] = side[group[0]]
     for a in group[1:]:
-        # Below 256: nothing is carried.
-        found = found.astype(np.uint8) * np.uint8(sizes[a]) + side[a].astype(np.uint8)
+        # Below 256: nothing is carried. All 256 levels are one attribute's beside others of one,
+        # whose number is 0 whatever it is multiplied by.
+        found = found.astype(np.uint8) * np.uint8(sizes[a] % 256) + side[a].astype(np.uint8)
     return found
 
 
