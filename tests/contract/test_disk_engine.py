@@ -493,9 +493,11 @@ def test_text_that_is_none_is_refused_in_a_large_row_group_too(place, tmp_path, 
 def test_a_part_without_records_has_no_large_row_group(tmp_path, monkeypatch):
     """The table is that of the other parts."""
     monkeypatch.setattr(parquet_pieces, "LARGE", -1)
-    people(50).clear().write_parquet(tmp_path / "1.parquet")
-    people(50).write_parquet(tmp_path / "2.parquet")
-    frame = open_file(tmp_path, scratch=Scratch(tmp_path / "scratch")).read().frame
+    folder = tmp_path / "people"
+    folder.mkdir()
+    people(50).clear().write_parquet(folder / "1.parquet")
+    people(50).write_parquet(folder / "2.parquet")
+    frame = open_file(folder, scratch=Scratch(tmp_path)).read().frame
     assert frame.schema == people(50).schema
     assert frame.equals(people(50))
 
