@@ -10,7 +10,7 @@ import numpy as np
 import polars
 
 import microveil as mv
-from benchmarks.measure import Row, in_turns, python
+from benchmarks.measure import Row, in_turns, once, python
 from microveil.commands.files import protect_file
 
 RECORDS, ATTRIBUTES = 5_000_000, 10
@@ -112,15 +112,7 @@ def _measured(folder: str, before: Table, after: Table, kind: str) -> list[Row]:
     )
     shown = subprocess.run([sys.executable, "-c", ours], check=True, capture_output=True, text=True)
     gigabytes = json.loads(shown.stdout) * 1024 / 1e9
-    memory = Row(
-        work=f"assess, {kind}: peak resident memory, GB",
-        peer="",
-        ratio=gigabytes,
-        least=gigabytes,
-        most=gigabytes,
-        runs=1,
-        wanted="at most 2",
-    )
+    memory = once(f"assess, {kind}: peak resident memory, GB", "", gigabytes, "at most 2")
     return [row, memory]
 
 

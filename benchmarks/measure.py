@@ -21,6 +21,11 @@ class Row:
     wanted: str
 
 
+def once(work: str, peer: str, ratio: float, wanted: str) -> Row:
+    """Return the line of what was measured once; without a peer the ratio is the figure itself."""
+    return Row(work=work, peer=peer, ratio=ratio, least=ratio, most=ratio, runs=1, wanted=wanted)
+
+
 def seconds(work: Callable[[], object]) -> float:
     """Return how long one call takes."""
     start = time.perf_counter()

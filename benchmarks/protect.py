@@ -11,7 +11,7 @@ import numpy as np
 import polars
 
 import microveil as mv
-from benchmarks.measure import Row, in_turns
+from benchmarks.measure import Row, in_turns, once
 from microveil.commands.files import protect_file
 
 RECORDS = 10_000_000
@@ -91,14 +91,11 @@ def arrays() -> list[Row]:
         )
         extra = float(json.loads(told.stdout))
         rows.append(
-            Row(
-                work=f"protect, {method}, arrays of 1e7: extra memory",
-                peer="one column of the input",
-                ratio=extra,
-                least=extra,
-                most=extra,
-                runs=1,
-                wanted="at most 4",
+            once(
+                f"protect, {method}, arrays of 1e7: extra memory",
+                "one column of the input",
+                extra,
+                "at most 4",
             )
         )
     return rows

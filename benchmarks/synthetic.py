@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars
 
-from benchmarks.measure import Row, in_turns
+from benchmarks.measure import Row, in_turns, once
 from microveil.commands.files import protect_file
 
 SMALL, LARGE, LARGEST = 100_000, 1_000_000, 10_000_000
@@ -118,12 +118,9 @@ def _memory(records: int) -> Row:
         text=True,
     )
     ratio = float(json.loads(done.stdout))
-    return Row(
-        work=f"dp-synthetic, {records:.0e} x {COLUMNS}: extra memory",
-        peer="the table, beside it and the release",
-        ratio=ratio,
-        least=ratio,
-        most=ratio,
-        runs=1,
-        wanted="at most 0.5",
+    return once(
+        f"dp-synthetic, {records:.0e} x {COLUMNS}: extra memory",
+        "the table, beside it and the release",
+        ratio,
+        "at most 0.5",
     )

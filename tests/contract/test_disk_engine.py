@@ -1247,6 +1247,13 @@ print(1024 * int(next(line for line in lines if line.startswith("VmHWM")).split(
 """
 
 
+def peak(path, folder, said):
+    """What a process takes at most, in bytes, that protects a file on the disk."""
+    command = [sys.executable, "-c", PEAK, path, folder, json.dumps(said)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return int(done.stdout)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak of memory is read as Linux counts it")
 @pytest.mark.parametrize("form", ["parquet", "csv"])
@@ -1265,9 +1272,7 @@ def test_the_memory_that_is_allowed_is_kept_for_long_text(form, tmp_path):
     (people.write_parquet if form == "parquet" else people.write_csv)(path)
     said = {"method": "dp-um", "k": 200, "epsilon": 2, "attributes": ["A"],
             "bounds": {"A": (0, 10**6)}, "keep": ["NAME"], "memory": "450MB"}  # fmt: skip
-    command = [sys.executable, "-c", PEAK, path, tmp_path / "release", json.dumps(said)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert int(done.stdout) < 450_000_000
+    assert peak(path, tmp_path / "release", said) < 450_000_000
 
 
 @pytest.mark.slow
@@ -1317,9 +1322,7 @@ def test_the_memory_that_is_allowed_is_kept_for_long_text_in_random_order(form, 
             "bounds": {"A": (0, 10**6), "B": (0, 1000)}, "resolution": {"B": 0.01},
             "outside": "clamp", "keep": ["NOTE"], "shuffle": True, "memory": "500MB",
             "linkage": False, **more}  # fmt: skip
-    command = [sys.executable, "-c", PEAK, path, tmp_path / "release", json.dumps(said)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert int(done.stdout) < 500_000_000
+    assert peak(path, tmp_path / "release", said) < 500_000_000
 
 
 @pytest.mark.slow
@@ -1371,6 +1374,4 @@ def test_the_memory_that_is_allowed_is_kept(more, tmp_path):
             "resolution": {"B": 0.01}, "outside": "clamp", "missing": "keep", "memory": "450MB",
             "keep": ["NAME"], **more}  # fmt: skip
     paths = tmp_path / "people.parquet", tmp_path / "release"
-    command = [sys.executable, "-c", PEAK, *paths, json.dumps(said)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert int(done.stdout) < int(said["memory"].removesuffix("MB")) * 1_000_000
+    assert peak(*paths, said) < int(said["memory"].removesuffix("MB")) * 1_000_000

@@ -2,6 +2,8 @@
 
 import numba
 
+from microveil._kernels.columns import RUN
+
 
 @numba.njit(cache=True, nogil=True)
 def usable(values, missing, largest, found):
@@ -114,9 +116,9 @@ def sums_apart(one, other):
     Sums are of runs first, see `columns`.
     """
     absolute = squared = 0.0
-    for start in range(0, len(one), 256):
+    for start in range(0, len(one), RUN):
         absolute_of_run = squared_of_run = 0.0
-        for i in range(start, min(start + 256, len(one))):
+        for i in range(start, min(start + RUN, len(one))):
             apart = other[i] - one[i]
             absolute_of_run += abs(apart)
             squared_of_run += apart * apart

@@ -207,7 +207,7 @@ class DiskEngine(LocalEngine):
                 attribute,
                 clamp=rules.clamp,
                 may_be_hidden=rules.may_be_hidden,
-                relieve=self.scratch.relieve,
+                room=self.scratch,
             )
             if column is not None:
                 return column

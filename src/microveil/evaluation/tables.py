@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from microveil.evaluation.measures import Measure, Takes
 from microveil.table import Column, Numbers
 from microveil.table.blocks import AttributeMatrix, Matrix, is_large, lacks_some, over_blocks
-from microveil.table.threads import Scratch, in_threads
+from microveil.table.threads import Reused, in_threads
 from microveil.utility.formula import parse_formula
 from microveil.utility.goodness_of_fit import GoodnessOfFit, goodness_of_fit
 from microveil.utility.large_attributes import Distributions, compare_in_order
@@ -39,9 +39,9 @@ def _numbers_of(matrix: Matrix) -> list[Numbers]:
     return [Numbers(values=column, missing=None) for column in matrix.T]
 
 
-def _column(matrix: Matrix, a: int, scratch: Scratch) -> NDArray[np.float64]:
+def _column(matrix: Matrix, a: int, reused: Reused) -> NDArray[np.float64]:
     """Return a column, of a large table in memory that is used again."""
-    return matrix.column(a, slice(None), scratch) if is_large(matrix) else matrix[:, a]
+    return matrix.column(a, slice(None), reused) if is_large(matrix) else matrix[:, a]
 
 
 def _narrow(n_levels: int) -> Callable[[NDArray[Any]], Levels]:
@@ -121,7 +121,7 @@ class Tables:
     @property
     def levels(self) -> tuple[dict[str, Levels], dict[str, Levels]]:
         """Deciles of numbers and codes of text, by attribute: made anew, for the one who asks."""
-        before, after = Scratch(), Scratch()
+        before, after = Reused(), Reused()
         of_numbers = in_threads(
             lambda a: decile_levels(
                 _column(self.original, a, before),
@@ -147,12 +147,12 @@ class Tables:
         before, after = self.original, self.protected
         if not is_large(before) or not is_large(after):
             return None
-        variances, scratches = means_and_variances(before)[1], (Scratch(), Scratch())
+        variances, reused = means_and_variances(before)[1], (Reused(), Reused())
         # Both sides of one attribute side by side: memory holds no more of them in order.
         return [
             compare_in_order(
-                _column(before, a, scratches[0]),
-                _column(after, a, scratches[1]),
+                _column(before, a, reused[0]),
+                _column(after, a, reused[1]),
                 variance,
                 few=(before.counted[a], after.counted[a]),
             )

@@ -37,7 +37,7 @@ from microveil.table.blocks import (
     lacks_some,
     largest_of,
 )
-from microveil.table.threads import Scratch
+from microveil.table.threads import Reused
 
 __all__ = [
     "RecordLinkage",
@@ -356,15 +356,15 @@ def _counted_in_cells(
         for start in range(blocks[0].stop, len(original), PIECE_RECORDS)
     ]
 
-    scratch = Scratch()
+    reused = Reused()
     copies = np.ones(PIECE_RECORDS, dtype=np.int64)
 
     def count(piece: slice, asked: Positions) -> NDArray[np.int64]:
         if isinstance(original, AttributeMatrix):
-            columns = original.columns(piece, scratch)
+            columns = original.columns(piece, reused)
         else:
             columns = np.ascontiguousarray(original[piece].T)
-        in_cells = scratch.array("cells", columns.size)
+        in_cells = reused.array("cells", columns.size)
         starts, boxes = linkage.arrange(columns, attributes, cuts, in_cells)
         tree = in_cells, copies, starts, boxes, weights
         counts: NDArray[np.int64] = linkage.count_at_radius(tree, queries[asked], radii[asked])

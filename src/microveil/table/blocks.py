@@ -14,7 +14,7 @@ from microveil._kernels import columns as kernel
 from microveil.table.ranks import ranks_of
 from microveil.table.restore import Numbers
 from microveil.table.sorting import Counted, counted
-from microveil.table.threads import Scratch, in_threads
+from microveil.table.threads import Reused, in_threads
 
 __all__ = [
     "BLOCK_RECORDS",
@@ -106,11 +106,11 @@ class AttributeMatrix:
     @cached_property
     def largest(self) -> float:
         """The largest size of a value; 0 where all are missing."""
-        scratch, counted_of = Scratch(), self.counted
+        reused, counted_of = Reused(), self.counted
 
         def of_column(a: int) -> float:
             few = counted_of[a]
-            ends = self.column(a, slice(None), scratch) if few is None else few.values[[0, -1]]
+            ends = self.column(a, slice(None), reused) if few is None else few.values[[0, -1]]
             return _largest(ends)
 
         return max(in_threads(of_column, range(len(self.numbers)), self.size))
@@ -120,9 +120,9 @@ class AttributeMatrix:
         """How often each number occurs, of columns of few; None of others, and of few records."""
         if not is_large(self):
             return [None] * len(self.numbers)
-        scratch = Scratch()
+        reused = Reused()
         return in_threads(
-            lambda a: counted(self.column(a, slice(None), scratch)), range(len(self.numbers))
+            lambda a: counted(self.column(a, slice(None), reused)), range(len(self.numbers))
         )
 
     @cached_property
@@ -133,20 +133,20 @@ class AttributeMatrix:
     @cached_property
     def means_and_variances(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Mean and sample variance (n - 1) of each attribute's values, NaN where undefined."""
-        blocks, scratch, counted_of = blocks_of(len(self)), Scratch(), self.counted
+        blocks, reused, counted_of = blocks_of(len(self)), Reused(), self.counted
 
         def of_column(a: int) -> tuple[float, float]:
             few = counted_of[a]
             if few is not None:
                 return few.mean_and_variance
-            parts = [kernel.sums(self.column(a, rows, scratch)) for rows in blocks]
+            parts = [kernel.sums(self.column(a, rows, reused)) for rows in blocks]
             count = sum(part[0] for part in parts)
             lowest, highest = min(part[2] for part in parts), max(part[3] for part in parts)
             if not count:
                 return np.nan, np.nan
             # The computed mean of equal values can miss their value by a rounding.
             mean = lowest if lowest == highest else sum(part[1] for part in parts) / count
-            squares = sum(kernel.squares(self.column(a, rows, scratch), mean) for rows in blocks)
+            squares = sum(kernel.squares(self.column(a, rows, reused), mean) for rows in blocks)
             return mean, squares / (count - 1) if count > 1 else np.nan
 
         found = np.array(in_threads(of_column, range(len(self.numbers)), self.size))
@@ -159,11 +159,9 @@ class AttributeMatrix:
 
     def ranked(self) -> "AttributeMatrix":
         """Return the ranks of each attribute, and keep none."""
-        scratch, counted_of = Scratch(), self.counted
+        reused, counted_of = Reused(), self.counted
         columns: list[Any] = in_threads(
-            lambda a: ranks_of(
-                self.column(a, slice(None), scratch), narrow=True, few=counted_of[a]
-            ),
+            lambda a: ranks_of(self.column(a, slice(None), reused), narrow=True, few=counted_of[a]),
             range(len(self.numbers)),
         )
         return AttributeMatrix(numbers=[Numbers(values=ranks, missing=None) for ranks in columns])
@@ -181,21 +179,21 @@ class AttributeMatrix:
         values = numbers.values[rows] if numbers.values.dtype.kind == "f" else numbers.values[:0]
         return bool(np.isnan(values).any())
 
-    def column(self, a: int, rows: slice, scratch: Scratch) -> NDArray[np.float64]:
+    def column(self, a: int, rows: slice, reused: Reused) -> NDArray[np.float64]:
         """Return some records of a column: those of the table, or in memory that is used again."""
         numbers = self.numbers[a]
         is_there = numbers.values.dtype == np.float64 and numbers.missing is None
         if is_there and self.rows is None:
             found: NDArray[np.float64] = numbers.values[rows].astype(np.float64, copy=False)
             return found
-        out = scratch.array("column", len(range(*rows.indices(len(self)))))
+        out = reused.array("column", len(range(*rows.indices(len(self)))))
         self._read_into(numbers, rows, out)
         return out
 
-    def columns(self, rows: slice, scratch: Scratch) -> NDArray[np.float64]:
+    def columns(self, rows: slice, reused: Reused) -> NDArray[np.float64]:
         """Return some records, an attribute to a row, in memory that is used again."""
         n_records = len(range(*rows.indices(len(self))))
-        out = scratch.array("columns", len(self.numbers), n_records)
+        out = reused.array("columns", len(self.numbers), n_records)
         for numbers, column in zip(self.numbers, out, strict=True):
             self._read_into(numbers, rows, column)
         return out

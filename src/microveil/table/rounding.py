@@ -11,8 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.schema import Attribute
-from microveil.table.gridding import Found, GridColumn, checked, numbers_of_attribute, refuse
-from microveil.table.keeping import pieces
+from microveil.table.gridding import (
+    Checked,
+    Found,
+    GridColumn,
+    checked,
+    numbers_of_attribute,
+    refuse,
+)
+from microveil.table.keeping import IN_MEMORY, Room, pieces
 from microveil.table.protocol import Table
 
 __all__ = ["RoundedAnew", "on_grid_anew"]
@@ -83,7 +90,7 @@ def on_grid_anew(
     *,
     clamp: bool,
     may_be_hidden: bool,
-    relieve: Callable[[], None] = lambda: None,
+    room: Room = IN_MEMORY,
 ) -> GridColumn | None:
     """Check what `on_grid` checks, of a column that stays in its table and is rounded anew.
 
@@ -93,7 +100,7 @@ def on_grid_anew(
         Its column must not change as long as the values are looked at.
     attribute, clamp, may_be_hidden
         See `on_grid`.
-    relieve : callable
+    room : Room
         Gives pages back, after each piece that was looked at.
 
     Returns
@@ -111,19 +118,20 @@ def on_grid_anew(
     O(n) time, for each look at the values too; the memory of a piece.
     """
 
-    def of_places(places: slice) -> Whole:
+    def rounded(places: slice) -> Checked:
         numbers = numbers_of_attribute(table.part(places), attribute, shared=True)
-        return checked(numbers, attribute, clamp=clamp).values
+        return checked(numbers, attribute, clamp=clamp)
 
     found, ends = Found(), []
     for piece in pieces(table.n_records):
-        numbers = numbers_of_attribute(table.part(piece), attribute, shared=True)
-        own = checked(numbers, attribute, clamp=clamp)
+        own = rounded(piece)
         if own.missing is not None or not len(own.values):
             return None
         found = found.and_then(own.found, piece.start)
         ends += [int(own.values.min()), int(own.values.max())]
-        relieve()
+        room.relieve()
     refuse(attribute, found, keep_missing=True, is_empty=False, may_be_hidden=may_be_hidden)
-    values = RoundedAnew(of_places, table.n_records, min(ends), max(ends))
+    values = RoundedAnew(
+        lambda places: rounded(places).values, table.n_records, min(ends), max(ends)
+    )
     return GridColumn(attribute=attribute, values=cast("Whole", values), missing=None)

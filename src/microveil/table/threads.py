@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["READ_AT_ONCE", "Scratch", "SideBySide", "in_threads"]
+__all__ = ["READ_AT_ONCE", "Reused", "SideBySide", "in_threads"]
 
 # Threads take longer to start than to sort so few values.
 FEW_VALUES = 5_000
@@ -64,16 +64,16 @@ def in_threads(
         return list(pool.map(work, items))
 
 
-class Scratch(threading.local):
+class Reused(threading.local):
     """Memory that each thread works in block after block: to ask the system anew takes longer.
 
     Examples
     --------
-    >>> scratch = Scratch()
-    >>> first = scratch.array("deviations", 2, 3)
+    >>> reused = Reused()
+    >>> first = reused.array("deviations", 2, 3)
     >>> (
-    ...     scratch.array("deviations", 3, 2).shape,
-    ...     np.shares_memory(first, scratch.array("deviations", 1)),
+    ...     reused.array("deviations", 3, 2).shape,
+    ...     np.shares_memory(first, reused.array("deviations", 1)),
     ... )
     ((3, 2), True)
     """

@@ -20,7 +20,7 @@ from microveil.table.blocks import (
     over_blocks,
     summed,
 )
-from microveil.table.threads import Scratch, in_threads
+from microveil.table.threads import Reused, in_threads
 from microveil.utility.moments import checked_pair
 
 __all__ = ["MeanErrors", "error_sums", "mean_errors"]
@@ -78,7 +78,7 @@ def error_sums(
     >>> [sums.tolist() for sums in error_sums(before, after, np.array([2.0]))]
     [[2], [3.0], [5.0], [2.0]]
     """
-    blocks, before, after = blocks_of(len(original)), Scratch(), Scratch()
+    blocks, before, after = blocks_of(len(original)), Reused(), Reused()
 
     def of_column(a: int) -> tuple[int, float, float, float]:
         parts = [

@@ -22,7 +22,7 @@ from microveil.table.blocks import (
     over_blocks,
     summed,
 )
-from microveil.table.threads import Scratch
+from microveil.table.threads import Reused
 
 __all__ = [
     "MomentComparison",
@@ -331,12 +331,12 @@ def _complete(
         undefined = np.full((matrix.shape[1], matrix.shape[1]), np.nan)
         return undefined, undefined.copy()
 
-    scratch = Scratch()
+    reused = Reused()
 
     def products(rows: slice) -> NDArray[np.float64]:
         if is_large(matrix):
             # The same as below, by columns.
-            columns = matrix.columns(rows, scratch)
+            columns = matrix.columns(rows, reused)
             columns -= means[:, np.newaxis]
             deviations = columns.T
         else:
