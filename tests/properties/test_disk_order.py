@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from microveil.engines import disk_order
 from microveil.engines.disk_order import OrderOnDisk
 from microveil.table import keeping, scratch
+from microveil.table.keeping import IN_MEMORY
+from microveil.table.kept_polars import kept_polars
 from microveil.table.ordering import OrderInMemory
 from microveil.table.scratch import Scratch
 
@@ -70,3 +72,19 @@ def test_runs_are_as_long_as_they_may_be(sizes, most, length):
     for start, stop in itertools.pairwise(cuts):
         assert ends[stop] - ends[start] <= most or stop == start + 1
         assert stop == len(sizes) or ends[stop + 1] - ends[start] > most
+
+
+@given(st.permutations(["east", "north", "south", "west"]), st.permutations(range(4)))
+def test_the_list_of_a_kept_type_says_nothing_of_the_order_of_records(words, positions):
+    """What leaves lists categories in the order of words, or as they come in the release."""
+    order = OrderInMemory(positions=np.array(positions))
+    released = [words[place] for place in positions]
+    for kind in (pl.Enum(words), pl.Categorical):
+        column = pl.Series("PLACE", words, dtype=pl.String).cast(kind)
+        kept = kept_polars(column, order, IN_MEMORY)
+        assert kept.cast(pl.String).to_list() == released
+        listed = isinstance(kept.dtype, pl.Enum)
+        if listed:
+            assert kept.dtype.categories.to_list() == sorted(words)
+        else:
+            assert kept.to_arrow().dictionary.to_pylist() == released
