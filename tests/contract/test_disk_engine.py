@@ -170,6 +170,11 @@ def test_what_is_needed_later_is_on_the_disk(method):
     assert not any(engine.scratch.has(a) for part in in_memory for a in arrays_of(part))
 
 
+def noted(call, calls):
+    """A function that notes in a list each time it is called."""
+    return lambda *given, **named: calls.append(1) or call(*given, **named)
+
+
 def arrays_of(value):
     """All arrays that a plan holds, and those of what it holds."""
     if isinstance(value, np.ndarray):
@@ -196,10 +201,10 @@ def test_columns_that_are_rounded_anew_are_released_alike(
         monkeypatch.setattr(keeping, "PIECE", 60)
     memory = protect_file(path, tmp_path / "memory", **request)
     monkeypatch.setattr(DiskEngine, "holds_plans", lambda *_: False)
-    looks, look = [], RoundedAnew.__getitem__
-    monkeypatch.setattr(
-        RoundedAnew, "__getitem__", lambda own, places: looks.append(1) or look(own, places)
-    )
+    looks = []
+    for look in ("__getitem__", "__array__"):
+        counted = noted(getattr(RoundedAnew, look), looks)
+        monkeypatch.setattr(RoundedAnew, look, counted)
     if in_parts:
         monkeypatch.setattr(distribution_sort, "AT_ONCE", 60)
         monkeypatch.setattr(disk, "LOOKED_AT", 1 << 50)

@@ -331,7 +331,8 @@ class Works:
         words, done, total = str(found["progress"]), found.get("done"), found.get("total")
         steps, begun = self._works[name].steps, seconds
         if done is None or total is None:
-            left = time_left(words, seconds)
+            began = [(step.words, step.seconds) for step in steps]
+            left = time_left([*began, (words, seconds)], seconds)
         else:
             if steps and steps[-1].words == words:
                 begun, steps = steps[-1].seconds, steps[:-1]

@@ -75,9 +75,12 @@ def step_progress() -> Iterator[Callable[[str], None]]:
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task, begun = bar.add_task("starting", total=None), time.monotonic()
+        steps: list[tuple[str, float]] = []
 
         def show(step: str) -> None:
-            left = time_left(step, time.monotonic() - begun)
+            seconds = time.monotonic() - begun
+            steps.append((step, seconds))
+            left = time_left(steps, seconds)
             bar.update(task, description=step if left is None else f"{step}, {left}")
 
         yield show

@@ -86,6 +86,11 @@ class RandomSource:
         return cls(os.urandom(KEY_BYTES), of_system=True)
 
     @classmethod
+    def of(cls, seed: int | None) -> "RandomSource":
+        """Return the operating system's randomness, or a seed's where there is one."""
+        return cls.system() if seed is None else cls.seeded(seed)
+
+    @classmethod
     def seeded(cls, seed: int, purpose: str = "") -> "RandomSource":
         """Return a repeatable stream, for experiments only: whoever knows the seed knows all.
 

@@ -10,6 +10,7 @@ engine is planned without them.
 from microveil.plans.base import AttributePlan, SinglePlan
 from microveil.plans.categories import CategoryPlan, HistogramPlan
 from microveil.plans.centroids import CentroidPlan, Shifts
+from microveil.plans.drawn import DrawnPlan
 from microveil.plans.randomised import IntervalPlan, NoisePlan, TransitionLaw, TransitionPlan
 from microveil.plans.records import RecordNoisePlan, record_noise
 from microveil.plans.synthetic import CutsPlan, SyntheticPlan
@@ -21,6 +22,7 @@ __all__ = [
     "CategoryPlan",
     "CentroidPlan",
     "ClusterValuePlan",
+    "DrawnPlan",
     "HistogramPlan",
     "IntervalPlan",
     "NoisePlan",

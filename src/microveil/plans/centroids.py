@@ -107,6 +107,11 @@ class CentroidPlan:
             return None
         return self.shifts.loss(np.ldexp(self.scales.astype(np.float64), -self.grid.bits))
 
+    @property
+    def squares_within(self) -> float:
+        """Squared distances of the values to the centroids of their clusters."""
+        return float(self.within.sum())
+
     @cached_property
     def total_squares(self) -> float:
         """Squared distances of the values to their mean, in squared grid units."""

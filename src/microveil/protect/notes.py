@@ -6,7 +6,7 @@ import numpy as np
 
 from microveil.audit.advice import kept_scope
 from microveil.methods import METHODS
-from microveil.plans import CentroidPlan
+from microveil.plans import CentroidPlan, DrawnPlan
 from microveil.protect.findings import Findings, PlanFindings, ReleaseFindings
 from microveil.release import Plan, Release
 from microveil.release.expectation import average
@@ -49,7 +49,7 @@ def _of_plan(planned: Plan) -> Iterator[str]:
     for plan in planned.parts or (planned,):
         yield from _of_whole_records(plan)
     for part in parts:
-        if isinstance(part, CentroidPlan) and part.widening:
+        if isinstance(part, CentroidPlan | DrawnPlan) and part.widening:
             yield _cost_of_widening(part)
     exact = sum(part.exact_cells for part in parts)
     if exact:
@@ -99,12 +99,12 @@ def _of_plan_findings(planned: Plan, found: PlanFindings) -> Iterator[str]:
         yield _hopeless(planned, found)
 
 
-def _cost_of_widening(part: CentroidPlan) -> str:
+def _cost_of_widening(part: CentroidPlan | DrawnPlan) -> str:
     before, total = part.widening, part.total_squares
     assert before is not None  # noqa: S101 -- only widened plans come here
     if total == 0:
         return f"All values of '{part.attribute.name}' are equal: merging clusters hides none."
-    lost = [100 * squares / total for squares in (before.squares_before, float(part.within.sum()))]
+    lost = [100 * squares / total for squares in (before.squares_before, part.squares_within)]
     return (
         f"Clusters of equal values were merged with their neighbours in '{part.attribute.name}': "
         f"{before.clusters_before} clusters became {part.n_clusters}, and clustering alone loses "

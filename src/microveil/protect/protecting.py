@@ -12,7 +12,8 @@ from microveil.engines.base import Engine
 from microveil.engines.remembering import remembering
 from microveil.errors import stands_alone
 from microveil.mechanism.noise import RandomSource
-from microveil.plans import SinglePlan
+from microveil.plans import DrawnPlan, SinglePlan
+from microveil.protect.at_once import drawing_at_once
 from microveil.protect.findings import Findings, PlanFindings
 from microveil.protect.notes import custodian_notes
 from microveil.protect.plan_findings import plan_findings
@@ -284,6 +285,9 @@ def examined_plan(
 ) -> tuple[Plan, PlanFindings]:
     """Plan a request, and find out what the custodian should know of the plan.
 
+    Where columns need not wait for each other, the plan holds cells that are drawn already: it is
+    for one release.
+
     Parameters
     ----------
     table : data frame or dict of numpy arrays
@@ -310,7 +314,7 @@ def examined_plan(
         check_fits(
             one.prepared.table, len(settled.prepared.columns), one.request, engine, linked=linked
         )
-    planned = plan_settled(settled, engine, progress)
+    planned = plan_settled(settled, drawing_at_once(engine, settled, progress), progress)
     refuse_exact_cells(planned, settled)
     return planned, plan_findings(planned, settled, engine, progress)
 
@@ -396,9 +400,7 @@ def draw(
         By default the operating system's randomness, or the seed's where the plan has one.
     """
     if source is None:
-        source = (
-            RandomSource.system() if planned.seed is None else RandomSource.seeded(planned.seed)
-        )
+        source = RandomSource.of(planned.seed)
     if planned.synthetic is not None:
         measurements, new = planned.synthetic.draw(source, engine, progress)
         data = planned.table.rebuild(new, (), None, keeper=engine)
@@ -432,7 +434,8 @@ def _columns(
 
     def drawn(task: tuple[SinglePlan, RandomSource]) -> tuple[str, Numbers]:
         part, stream = task
-        progress(f"randomising {part.attribute.name}")
+        if not isinstance(part, DrawnPlan):
+            progress(f"randomising {part.attribute.name}")
         numbers = planned.drawn(part, stream, engine, isotonic=planned.isotonic)
         name = part.attribute.name
         if name in planned.reasons:
