@@ -39,7 +39,7 @@ from microveil.table.gridding import on_grid_in_pieces
 from microveil.table.keeping import BYTES, Filling, Room, made_by_size, pieces
 from microveil.table.memory import TOGETHER, allowed_memory, to_protect
 from microveil.table.pages import PART, can_be_watched
-from microveil.table.rounding import on_grid_anew
+from microveil.table.rounding import RoundedAnew, on_grid_anew
 from microveil.table.scratch import Scratch
 from microveil.table.threads import in_threads
 
@@ -265,9 +265,12 @@ class DiskEngine(LocalEngine):
         return found
 
     def extremes(self, column: Column) -> tuple[int, int]:
-        """Look once through the column, some records after others."""
+        """Look once through the column, some records after others, unless they are known."""
+        held = local_column(column)
+        if isinstance(held.grid.values, RoundedAnew):
+            return held.extremes
         found = []
-        for values in self._parts(local_column(column).grid.values):
+        for values in self._parts(held.grid.values):
             found += [int(values.min()), int(values.max())]
         return min(found), max(found)
 
