@@ -145,6 +145,20 @@ def test_ticks_lie_within_the_range_and_apart(low, high, kind):
         assert min(np.diff(places)) >= room * 0.98
 
 
+@pytest.mark.parametrize("low", [2.0**62, -(2.0**62), 2.0**53, 1e300, 1e-300, 5e-324, 0.0, -7.5])
+@pytest.mark.parametrize("apart", [0, 1, 2, 7, 8, 9, 20])
+def test_ends_that_floats_hardly_tell_apart_have_an_axis(low, apart):
+    """Whatever is between them, both ends are on it, and ticks within it."""
+    high = low
+    for _ in range(apart):
+        high = math.nextafter(high, math.inf)
+    axis = linear_axis("a", low, high, Kind.DECIMAL, 280.0)
+    assert axis.lower <= low <= high <= axis.upper
+    assert axis.ticks
+    beside = 1e-6 * (axis.upper - axis.lower)
+    assert all(axis.lower - beside <= value <= axis.upper + beside for value, _ in axis.ticks)
+
+
 @given(st.floats(1e-9, 1.0))
 def test_an_axis_of_shares_begins_at_nought_and_holds_the_most(most):
     """Bars are compared by their length, so the axis starts at 0; its last tick is its end."""

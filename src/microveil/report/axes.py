@@ -30,6 +30,9 @@ LABEL_GAP = 6.0
 LINE_HEIGHT = 13.0
 # On a longer logarithmic axis ticks stand at powers of ten alone.
 MOST_DECADES = 5
+# Ends that are no farther apart, in steps of floats of their size or at all, count as equal:
+# between them there is no place for a tick.
+APART, LEAST = 8, 1e-290
 DAYS_IN_YEAR = 365.2425
 YEAR_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 
@@ -102,7 +105,7 @@ def linear_axis(title: str, lower: float, upper: float, kind: Kind, length: floa
     >>> [label for _, label in linear_axis("age", 16, 104, Kind.WHOLE, 280).ticks]
     ['20', '30', '40', '50', '60', '70', '80', '90', '100']
     """
-    if not lower < upper:
+    if not upper - lower > max(APART * math.ulp(lower), APART * math.ulp(upper), LEAST):
         margin = max(0.5, abs(lower) * 1e-6)
         lower, upper = lower - margin, upper + margin
     chosen: tuple[Tick, ...] = ()
