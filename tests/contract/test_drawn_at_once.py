@@ -71,6 +71,8 @@ def test_what_is_drawn_at_once_is_what_is_drawn_of_the_plan(method, more, engine
         assert drawn.to_dict() == part.to_dict()
         assert drawn.widening == part.widening
         assert drawn.squares_within == part.squares_within
+        assert drawn.total_squares == part.total_squares
+        assert drawn.squares_about_published_mean == part.squares_about_published_mean
         assert np.array_equal(drawn.missing, part.missing)
     assert planned.guarantee == waiting.guarantee
     assert planned.notes == waiting.notes

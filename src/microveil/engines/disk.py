@@ -52,8 +52,10 @@ __all__ = ["DiskEngine"]
 # for a cluster of its plan (20 to 22, 70 to 110); and what the process takes before it holds any
 # (225 MB, of which 140 are pages of the libraries' files).
 LOOKED_AT, A_VALUE, A_CLUSTER, LIBRARIES = 35, 22, 110, 230_000_000
-# What a column takes, beside its clusters, that is gone through in parts (measured: 60 to 140 MB).
-IN_PARTS = 150_000_000
+# What is beside a column that is at hand, whatever its length: pieces that are read, rounded and
+# drawn, and memory that was given back to the allocator (measured: 30 to 95 MB). And what a column
+# takes, beside its clusters, that is gone through in parts (measured: 60 to 140 MB).
+BESIDE, IN_PARTS = 95_000_000, 150_000_000
 # What linking a sample takes for a number (measured: 59 to 80, the most with missing ones), and
 # beside that for each letter of the longest cell of text (measured: 32).
 LINKED, A_LETTER = 80, 32
@@ -93,7 +95,7 @@ class DiskEngine(LocalEngine):
         self, n_records: int, n_clusters: int, in_parts: int | None = None
     ) -> int | None:
         """Add up the column, its plan, the libraries, and pages that are not given back yet."""
-        needed = _taken(n_records, n_clusters)
+        needed = BESIDE + _taken(n_records, n_clusters)
         if in_parts is not None and n_records > keeping.PIECE:
             needed = min(needed, _taken_in_parts(in_parts))
         return LIBRARIES + self._pages + needed
@@ -127,7 +129,7 @@ class DiskEngine(LocalEngine):
         """Whether memory does not hold a column of so many values and clusters."""
         if self.memory is None or n_values <= keeping.PIECE:
             return False
-        return LIBRARIES + self._pages + _taken(n_values, n_clusters) > self.memory
+        return LIBRARIES + self._pages + BESIDE + _taken(n_values, n_clusters) > self.memory
 
     def order_memory(self, n_records: int) -> int:
         """Add up the order of a column that goes in parts, libraries and pages."""

@@ -389,6 +389,8 @@ def draw(
 ) -> Drawn:
     """Draw the noise of a plan, or a new table.
 
+    Columns that were drawn as they were planned are taken as they are, see `examined_plan`.
+
     Parameters
     ----------
     planned : Plan
