@@ -78,6 +78,15 @@ def test_what_is_drawn_at_once_is_what_is_drawn_of_the_plan(method, more, engine
     assert planned.notes == waiting.notes
 
 
+def test_each_draw_is_announced_once(engine):
+    """Before a column is drawn, and not again when the draws are put together."""
+    steps = []
+    planned, _ = examined_plan(people(), asked("dp-um"), engine, steps.append)
+    draw(planned, engine, steps.append)
+    announced = sorted(step for step in steps if step.startswith("randomising"))
+    assert announced == sorted(f"randomising {name}" for name in BOUNDS)
+
+
 def test_the_plan_of_a_column_is_gone_before_all_are_planned(engine, monkeypatch):
     """Of clusters and sums no more are at hand than columns are worked on at a time."""
     made, at_hand, of = [], [], DrawnPlan.of.__func__

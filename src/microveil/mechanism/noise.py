@@ -86,9 +86,9 @@ class RandomSource:
         return cls(os.urandom(KEY_BYTES), of_system=True)
 
     @classmethod
-    def of(cls, seed: int | None) -> "RandomSource":
+    def of(cls, seed: int | None, purpose: str = "") -> "RandomSource":
         """Return the operating system's randomness, or a seed's where there is one."""
-        return cls.system() if seed is None else cls.seeded(seed)
+        return cls.system() if seed is None else cls.seeded(seed, purpose)
 
     @classmethod
     def seeded(cls, seed: int, purpose: str = "") -> "RandomSource":

@@ -4,7 +4,8 @@ Seven kinds of plan for one attribute, one for each way of perturbing: noise on 
 clusters (none of it, for plain microaggregation), one category for a cluster, one value or none for
 it, a draw from its noisy counts, noise on every value, a draw inside the value's interval, and a
 draw by a transition matrix; and one for a whole new table. Noise on values that stay with the
-engine is planned without them.
+engine is planned without them. Of a plan of centroids that was drawn at once figures and cells are
+left.
 """
 
 from microveil.plans.base import AttributePlan, SinglePlan

@@ -153,4 +153,4 @@ def rows_within(of_record: Whole, max_rows: int, source: RandomSource) -> Whole:
 
 def _source(seed: int | None) -> RandomSource:
     """Return a stream of its own: the noise is drawn by another."""
-    return RandomSource.system() if seed is None else RandomSource.seeded(seed, " units")
+    return RandomSource.of(seed, " units")
