@@ -9,9 +9,9 @@ __all__ = ["in_words", "time_left", "time_left_of"]
 # attributes. The draw of a column says nothing: it may be the first of twenty, or the last.
 BEHIND = {
     "partitioning": 0.25,
-    "counting": 0.3,
-    "choosing": 0.32,
-    "drawing": 0.35,
+    "counting": 0.6,
+    "choosing": 0.62,
+    "drawing": 0.65,
     "comparing": 0.75,
     "linking": 0.8,
     "writing": 0.85,
