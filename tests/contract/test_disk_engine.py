@@ -479,6 +479,29 @@ def test_large_row_groups_are_read_page_by_page_as_the_others_are(place, tmp_pat
     assert max(at_once for name, at_once in looked if name == "NOTE") < 20
 
 
+@pytest.mark.parametrize(
+    ("in_a_group", "sizes"),
+    [
+        (70, [70, 70, 60]),
+        (30, [90, 90, 20]),
+        (100, [100, 100]),
+        (199, [40, 40, 40, 80]),
+        (200, [40, 40, 40, 80]),
+    ],
+)
+def test_numbers_are_read_where_row_groups_end(in_a_group, sizes, tmp_path, monkeypatch):
+    """Of each group once: small ones together, large ones in pieces; every record, and once."""
+    table, path = people(200), tmp_path / "people.parquet"
+    table.write_parquet(path, row_group_size=in_a_group)
+    monkeypatch.setattr(parquet_pieces, "_TOGETHER", 100)
+    monkeypatch.setattr(parquet_pieces, "PIECE", 40)
+    outline = pl.scan_parquet(path)
+    pieces = list(parquet_pieces.pieces_of(path, outline, "AGE"))
+    assert [len(piece) for piece in pieces] == sizes
+    assert pl.concat(pieces).equals(table["AGE"])
+    assert open_file(path, scratch=Scratch(tmp_path)).read().frame.equals(table)
+
+
 @pytest.mark.parametrize("place", ["people.parquet", "people"])
 def test_text_that_is_none_is_refused_in_a_large_row_group_too(place, tmp_path, monkeypatch):
     """Bytes that are no UTF-8, of which polars would make cells that nobody can read."""

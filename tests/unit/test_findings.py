@@ -325,3 +325,14 @@ def test_a_release_of_mixed_records_is_linked_over_all_attributes():
     assert found.distances == "over all attributes"
     assert found.percent == pytest.approx(linked_percent(counts), rel=1e-12)
     assert found.n_records == 60
+
+
+@pytest.mark.parametrize("odd", [np.inf, -np.inf, 2e150, -2e150, np.nan, None])
+def test_a_value_that_no_distance_can_be_taken_of_is_left_out(odd):
+    """On either side, whether it is alone in not being usable, or there is none."""
+    values = np.arange(40.0)
+    some = values if odd is None else np.insert(values, 7, odd)
+    after = {"x": values + 10}
+    assert release_findings({"x": some}, after, ["x"], linkage=False).worst.distance == 0.25
+    assert release_findings(after, {"x": some}, ["x"], linkage=False).worst.distance == 0.25
+    assert np.array_equal(some[:7], values[:7])

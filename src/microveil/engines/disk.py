@@ -33,7 +33,7 @@ from microveil.partition import Partition, ranking_sizes
 from microveil.partition.distribution_sort import rank_in_parts, sort_in_parts
 from microveil.partition.interval_parts import delta_in_parts, intervals_in_parts
 from microveil.partition.moving import broadcast_in_parts
-from microveil.schema import Attribute, Cells
+from microveil.schema import Attribute, Cells, Kind
 from microveil.table import GridColumn, Numbers, Table, keeping, numbers_of_attribute
 from microveil.table.gridding import on_grid_in_pieces
 from microveil.table.keeping import BYTES, Filling, Room, made_by_size, pieces
@@ -228,10 +228,16 @@ class DiskEngine(LocalEngine):
         )
 
     def _types(self, table: Table, attribute: Attribute) -> set[str]:
-        """Name the types of a column's numbers where all are on the disk; else no type."""
+        """Name the types of a column's numbers where all are on the disk; else no type.
+
+        Of decimals the first are looked at: which are no number is found when they are rounded.
+        """
         if attribute.categories or not table.is_plain(attribute.name):
             return set()
-        parts = (table.part(piece) for piece in pieces(table.n_records))
+        n_seen = table.n_records
+        if table.kind(attribute.name) is Kind.DECIMAL:
+            n_seen = min(n_seen, keeping.PIECE)
+        parts = (table.part(piece) for piece in pieces(n_seen))
         some = [part.numbers(attribute.name, shared=True) for part in parts]
         if any(each.missing is not None or not self.scratch.has(each.values) for each in some):
             return set()

@@ -23,7 +23,7 @@ from microveil.table import Labels
 from microveil.table.keeping import BYTES
 from microveil.table.memory import check_reading
 from microveil.table.scratch import Scratch
-from microveil.table.threads import in_threads
+from microveil.table.threads import in_threads, made_ahead
 
 __all__ = ["batches", "opened", "opened_on_disk", "outlined"]
 
@@ -31,7 +31,8 @@ N_SAMPLE = 10_000  # records that a column's type is read off
 _HEAD = 1 << 20  # bytes in which the header is looked for
 # Records, and bytes, parsed at a time where the table stays on the disk.
 _PIECE, _BYTES = 1 << 19, 1 << 24
-_BATCH = 1 << 16  # records turned into text while the batch before is hashed and written
+# Records turned into text at a time while those before are hashed and written, and cells of them.
+_BATCH, _CELLS = 1 << 16, 1 << 20
 # polars raises its panics past Exception; they may quote a value like its errors.
 _POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, OSError)
 
@@ -304,12 +305,13 @@ def batches(
     escape_formulas: bool,
     labels: Mapping[str, Labels],  # noqa: ARG001 -- it has no place for them
 ) -> Iterator[bytes | memoryview]:
-    """Write a table, some ten thousand records at a time, of long text fewer."""
+    """Write a table, some ten thousand records at a time, of many columns or long text fewer."""
     text = text or TextFormat()
     encode = None if text.codec == "utf-8" else _encoder(text)
     letters = text_of_a_record(frame) + sum(map(longest_word, frame))
-    at_once = max(1, min(_BATCH, BYTES // max(1, letters)))
-    for start in range(0, max(frame.height, 1), at_once):
+    at_once = max(1, min(_BATCH, _CELLS // max(1, frame.width), BYTES // max(1, letters)))
+
+    def written(start: int) -> io.BytesIO:
         buffer = io.BytesIO()
         batch = frame.slice(start, at_once)
         (escaped(batch) if escape_formulas else batch).write_csv(
@@ -320,6 +322,9 @@ def batches(
             # In a file of one column, a missing value would be a blank line.
             null_value='""' if frame.width == 1 else None,
         )
+        return buffer
+
+    for buffer in made_ahead(written, range(0, max(frame.height, 1), at_once)):
         yield buffer.getbuffer() if encode is None else encode(buffer.getvalue().decode())
 
 

@@ -14,6 +14,8 @@ __all__ = ["pieces_of"]
 # polars has all that a row group holds of a column at hand, for each look at some records anew.
 # Of a larger one pyarrow has a page at a time, and so many bytes of the file.
 LARGE, _AHEAD = 1 << 25, 1 << 20
+# So many records are read at a time where a cell takes a few bytes and row groups end so.
+_TOGETHER = 1 << 20
 
 
 def pieces_of(path: Path, outline: pl.LazyFrame, name: str) -> Iterator[pl.Series]:
@@ -34,15 +36,53 @@ def pieces_of(path: Path, outline: pl.LazyFrame, name: str) -> Iterator[pl.Serie
         If the file is broken.
     """
     own = outline.select(name)
-    if (in_pages := _in_pages(path, name, own.collect_schema()[name])) is not None:
-        yield from in_pages
-        return
-    n_records = own.select(pl.len()).collect().item()
+    dtype, metadata = own.collect_schema()[name], None
+    if (file := _opened(path)) is not None:
+        if (in_pages := _in_pages(file, name, dtype)) is not None:
+            yield from in_pages
+            return
+        metadata = file.metadata
 
     def some(records: slice) -> pl.Series:
         return own.slice(records.start, records.stop - records.start).collect().to_series()
 
+    if metadata is not None and metadata.num_rows and _is_of_one_width(dtype):
+        yield from map(some, _by_groups(metadata))
+        return
+    n_records = own.select(pl.len()).collect().item()
     yield from made_by_size(n_records, some, _size_as_read)
+
+
+def _is_of_one_width(dtype: pl.DataType) -> bool:
+    return dtype.is_numeric() or dtype.is_temporal() or dtype == pl.Boolean
+
+
+def _by_groups(metadata: Any) -> Iterator[slice]:
+    """Cut records where row groups end, each of which is read for every look at a part of it.
+
+    Small ones are taken together, and large ones cut.
+    """
+    lengths = (metadata.row_group(group).num_rows for group in range(metadata.num_row_groups))
+    start = end = 0
+    for length in lengths:
+        if end > start and end + length - start > _TOGETHER:
+            yield slice(start, end)
+            start = end
+        end += length
+        while end - start > _TOGETHER:
+            yield slice(start, start + PIECE)
+            start += PIECE
+    if end > start:
+        yield slice(start, end)
+
+
+def _opened(path: Path) -> Any:
+    """Open a file by pyarrow; None where that is not installed."""
+    try:
+        from pyarrow import parquet
+    except ImportError:
+        return None
+    return parquet.ParquetFile(path, pre_buffer=False, buffer_size=_AHEAD)
 
 
 def _size_as_read(cells: pl.Series) -> int:
@@ -50,18 +90,13 @@ def _size_as_read(cells: pl.Series) -> int:
     return int(cells.estimated_size()) + len(cells) * longest_word(cells)
 
 
-def _in_pages(path: Path, name: str, dtype: pl.DataType) -> Iterator[pl.Series] | None:
+def _in_pages(file: Any, name: str, dtype: pl.DataType) -> Iterator[pl.Series] | None:
     """Yield the cells of a column with a large row group; None where there is none.
 
     Of types alone that both libraries read as the same.
     """
     if not (dtype.is_float() or dtype.is_integer() or dtype in (pl.String, pl.Boolean, pl.Date)):
         return None
-    try:
-        from pyarrow import parquet
-    except ImportError:
-        return None
-    file = parquet.ParquetFile(path, pre_buffer=False, buffer_size=_AHEAD)
     sizes = _sizes(file.metadata, name)
     if max(sizes, default=0) <= LARGE or not file.metadata.num_rows:
         return None

@@ -25,6 +25,7 @@ from microveil.files.formats import (
 )
 from microveil.files.table_schema import Beside, schema_beside
 from microveil.files.text import TextFormat
+from microveil.files.whole_bytes import read_whole
 from microveil.table import Labels
 from microveil.table.memory import check_reading
 from microveil.table.scratch import Scratch
@@ -346,7 +347,7 @@ def _read_bytes(path: Path) -> bytes:
     def whole(path: Path) -> bytes:
         # Twice: whatever its format is, what stands in it is held as a table, too.
         check_reading(path, 2 * path.stat().st_size)
-        return path.read_bytes()
+        return read_whole(path)
 
     return read_by(path, whole)
 

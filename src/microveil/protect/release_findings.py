@@ -223,12 +223,17 @@ def _words(table: Table, name: str) -> "Counter[str]":
 
 
 def _present(table: Table, name: str, records: slice) -> NDArray[np.float64]:
-    """Return the values that there are of some records."""
+    """Return the values that there are of some records: the table's own where all can be used."""
     is_all = records.stop - records.start == table.n_records
     numbers = (table if is_all else table.part(records)).numbers(name, shared=True)
-    missing = NONE_MISSING if numbers.missing is None else numbers.missing
-    found = np.empty(len(numbers.values))
-    return found[: distributions.usable(numbers.values, missing, LARGEST_VALUE, found)]
+    values, missing = numbers.values, numbers.missing
+    if missing is None and values.dtype == np.float64 and len(values):
+        least, greatest = float(values.min()), float(values.max())
+        if max(-least, greatest) <= LARGEST_VALUE:
+            return np.asarray(values, dtype=np.float64)
+    found = np.empty(len(values))
+    none = NONE_MISSING if missing is None else missing
+    return found[: distributions.usable(values, none, LARGEST_VALUE, found)]
 
 
 def _refusal(names: list[str], *, linkage: bool | str) -> str | None:

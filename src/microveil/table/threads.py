@@ -3,20 +3,23 @@
 import math
 import os
 import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["READ_AT_ONCE", "Reused", "SideBySide", "in_threads"]
+__all__ = ["READ_AT_ONCE", "Reused", "SideBySide", "in_threads", "made_ahead"]
 
 # Threads take longer to start than to sort so few values.
 FEW_VALUES = 5_000
 # Columns that are read onto the disk at a time: of each a piece is in memory, and a disk has no
 # more to give.
 READ_AT_ONCE = 2
+# Parts of a file that are made at a time, while those before them are written.
+MADE_AT_ONCE = 2
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -62,6 +65,29 @@ def in_threads(
     workers = min(at_once or len(items), os.cpu_count() or 1)
     with ThreadPoolExecutor(max_workers=max(1, workers)) as pool:
         return list(pool.map(work, items))
+
+
+def made_ahead(make: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """Yield what is made of each item, in their order, while what comes next is made.
+
+    At most `MADE_AT_ONCE` and one more are at hand that were not yielded yet. An error of one
+    comes in its turn; then, and where the rest is not wanted, no further one is begun.
+
+    >>> list(made_ahead(str, range(4)))
+    ['0', '1', '2', '3']
+    """
+    waiting: deque[Future[Result]] = deque()
+    with ThreadPoolExecutor(MADE_AT_ONCE) as pool:
+        try:
+            for item in items:
+                waiting.append(pool.submit(make, item))
+                if len(waiting) > MADE_AT_ONCE:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for unwanted in waiting:
+                unwanted.cancel()
 
 
 class Reused(threading.local):
