@@ -483,9 +483,10 @@ def test_large_row_groups_are_read_page_by_page_as_the_others_are(place, tmp_pat
     ("in_a_group", "sizes"),
     [
         (70, [70, 70, 60]),
-        (30, [90, 90, 20]),
+        (30, [30, 30, 30, 30, 30, 30, 20]),
+        (15, [30, 30, 30, 30, 30, 30, 20]),
         (100, [100, 100]),
-        (199, [40, 40, 40, 80]),
+        (199, [40, 40, 40, 79, 1]),
         (200, [40, 40, 40, 80]),
     ],
 )
@@ -493,10 +494,9 @@ def test_numbers_are_read_where_row_groups_end(in_a_group, sizes, tmp_path, monk
     """Of each group once: small ones together, large ones in pieces; every record, and once."""
     table, path = people(200), tmp_path / "people.parquet"
     table.write_parquet(path, row_group_size=in_a_group)
-    monkeypatch.setattr(parquet_pieces, "_TOGETHER", 100)
     monkeypatch.setattr(parquet_pieces, "PIECE", 40)
     outline = pl.scan_parquet(path)
-    pieces = list(parquet_pieces.pieces_of(path, outline, "AGE"))
+    pieces = list(parquet_pieces.pieces_of(path, outline, "AGE", at_once=100))
     assert [len(piece) for piece in pieces] == sizes
     assert pl.concat(pieces).equals(table["AGE"])
     assert open_file(path, scratch=Scratch(tmp_path)).read().frame.equals(table)

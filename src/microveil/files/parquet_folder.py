@@ -126,7 +126,7 @@ def _on_disk(
     def pieces() -> Iterator[pl.Series]:
         for path, outline in parts:
             try:
-                yield from pieces_of(path, outline, name)
+                yield from pieces_of(path, outline, name, scratch.at_once)
             except MicroveilError:
                 raise
             except POLARS_ERRORS:

@@ -59,7 +59,7 @@ def opened_on_disk(path: Path, text: TextFormat | None, scratch: Scratch) -> Typ
         n_records = outline.select(pl.len()).collect().item()
 
         def on_disk(name: str) -> pl.Series:
-            return scratch.joined(n_records, pieces_of(path, outline, name))
+            return scratch.joined(n_records, pieces_of(path, outline, name, scratch.at_once))
 
         columns = in_threads(on_disk, names, at_once=READ_AT_ONCE)
     except MicroveilError:

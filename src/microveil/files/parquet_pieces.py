@@ -14,11 +14,9 @@ __all__ = ["pieces_of"]
 # polars has all that a row group holds of a column at hand, for each look at some records anew.
 # Of a larger one pyarrow has a page at a time, and so many bytes of the file.
 LARGE, _AHEAD = 1 << 25, 1 << 20
-# So many records are read at a time where a cell takes a few bytes and row groups end so.
-_TOGETHER = 1 << 20
 
 
-def pieces_of(path: Path, outline: pl.LazyFrame, name: str) -> Iterator[pl.Series]:
+def pieces_of(path: Path, outline: pl.LazyFrame, name: str, at_once: int) -> Iterator[pl.Series]:
     """Yield the cells of a column, as many records at a time as `made_by_size` makes.
 
     Parameters
@@ -29,6 +27,9 @@ def pieces_of(path: Path, outline: pl.LazyFrame, name: str) -> Iterator[pl.Serie
         What it holds.
     name : str
         The column.
+    at_once : int
+        How many records of a row group may be read together, at least `PIECE`, where each cell
+        takes a few bytes.
 
     Raises
     ------
@@ -47,7 +48,7 @@ def pieces_of(path: Path, outline: pl.LazyFrame, name: str) -> Iterator[pl.Serie
         return own.slice(records.start, records.stop - records.start).collect().to_series()
 
     if metadata is not None and metadata.num_rows and _is_of_one_width(dtype):
-        yield from map(some, _by_groups(metadata))
+        yield from map(some, _by_groups(metadata, at_once))
         return
     n_records = own.select(pl.len()).collect().item()
     yield from made_by_size(n_records, some, _size_as_read)
@@ -57,7 +58,7 @@ def _is_of_one_width(dtype: pl.DataType) -> bool:
     return dtype.is_numeric() or dtype.is_temporal() or dtype == pl.Boolean
 
 
-def _by_groups(metadata: Any) -> Iterator[slice]:
+def _by_groups(metadata: Any, at_once: int) -> Iterator[slice]:
     """Cut records where row groups end, each of which is read for every look at a part of it.
 
     Small ones are taken together, and large ones cut.
@@ -65,11 +66,11 @@ def _by_groups(metadata: Any) -> Iterator[slice]:
     lengths = (metadata.row_group(group).num_rows for group in range(metadata.num_row_groups))
     start = end = 0
     for length in lengths:
-        if end > start and end + length - start > _TOGETHER:
+        if end > start and end + length - start > PIECE:
             yield slice(start, end)
             start = end
         end += length
-        while end - start > _TOGETHER:
+        while end - start > at_once:
             yield slice(start, start + PIECE)
             start += PIECE
     if end > start:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["PART", "Pages", "can_be_watched", "of_files", "relieve", "watch"]
+__all__ = ["MUCH", "PART", "Pages", "can_be_watched", "of_files", "relieve", "watch"]
 
 # Pages of files are given back where they take more than this part of the memory that is allowed,
 PART = 16
