@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 import microveil as mv
 from microveil._kernels import csv as kernel
 from microveil.errors import DataError, FileError, RequestError
-from microveil.files import FORMATS, file_bytes
+from microveil.files import FORMATS, csv_format, file_bytes
 from microveil.files.reading import read_file
 from microveil.files.structure import _walk
 from microveil.files.text import TextFormat, text_format
@@ -727,3 +727,13 @@ def test_a_name_with_a_letter_of_any_script_is_a_name(save):
     """Letters make a name, of whatever alphabet and beside whatever signs."""
     names = ["Å1", "年", "№ б", "#x", "50% é", "1e", "e3"]
     assert read(save, ",".join(names) + "\n" + ",".join("1" * 7) + "\n").columns == names
+
+
+@pytest.mark.parametrize(("cells", "n_parts"), [(1 << 20, 1), (200, 1), (60, 4), (10, 20), (3, 20)])
+def test_a_table_of_many_columns_is_written_fewer_records_at_a_time(monkeypatch, cells, n_parts):
+    """The same file, however many parts it is made of: its names once, records in their order."""
+    monkeypatch.setattr(csv_format, "_CELLS", cells)
+    frame = pl.DataFrame({f"C{n}": np.arange(20) * n for n in range(10)})
+    parts = list(csv_format.batches(frame, None, escape_formulas=False, labels={}))
+    assert b"".join(parts).decode() == frame.write_csv()
+    assert len(parts) == n_parts
