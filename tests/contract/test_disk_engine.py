@@ -502,6 +502,12 @@ def test_numbers_are_read_where_row_groups_end(in_a_group, sizes, tmp_path, monk
     assert open_file(path, scratch=Scratch(tmp_path)).read().frame.equals(table)
 
 
+@pytest.mark.parametrize(("memory", "at_once"), [(None, 2), (450_000_000, 1), (1_000_000_000, 2)])
+def test_larger_row_groups_are_read_at_once_where_much_memory_is_allowed(memory, at_once, tmp_path):
+    """Of little they would take too much: 45 MB of 450 were measured."""
+    assert Scratch(tmp_path, memory).at_once == at_once * keeping.PIECE
+
+
 @pytest.mark.parametrize("place", ["people.parquet", "people"])
 def test_text_that_is_none_is_refused_in_a_large_row_group_too(place, tmp_path, monkeypatch):
     """Bytes that are no UTF-8, of which polars would make cells that nobody can read."""
@@ -1419,7 +1425,8 @@ def test_the_memory_that_is_allowed_is_kept_where_a_column_just_fits(method, k, 
     people = pl.DataFrame(columns).with_columns(
         pl.when(~absent).then(name).alias(name) for name in ("A", "B")
     )
-    people.write_parquet(tmp_path / "people.parquet")
+    in_a_group = 1 << 20 if method == "idp-vector" else None
+    people.write_parquet(tmp_path / "people.parquet", row_group_size=in_a_group)
     said = {"method": method, "k": k, "epsilon": 2, "attributes": [*columns], "linkage": False,
             "bounds": {"A": (0, 10**5), "B": (0, 5000), "C": (0, 5000)},
             "resolution": {"B": 0.01, "C": 0.01}, "missing": "keep", "memory": f"{memory}MB",

@@ -17,9 +17,16 @@ def _small(monkeypatch):
 
 @pytest.fixture
 def filled(monkeypatch):
-    """The sizes of bytes that were made to be filled."""
+    """The sizes of bytes that were made to be filled, in which something stood before."""
     sizes, make = [], whole_bytes._unfilled
-    monkeypatch.setattr(whole_bytes, "_unfilled", lambda size: sizes.append(size) or make(size))
+
+    def unfilled(size):
+        data, places = make(size)
+        places[:] = b"#" * size
+        sizes.append(size)
+        return data, places
+
+    monkeypatch.setattr(whole_bytes, "_unfilled", unfilled)
     return sizes
 
 
