@@ -39,21 +39,22 @@ def read_whole(path: Path) -> bytes:
     ...     read_whole(path)
     b'AGE'
     """
+    size = path.stat().st_size
+    data = _large(path, size) if size >= LARGE and _CAN_BE_FILLED else None
+    return path.read_bytes() if data is None else data
+
+
+def _large(path: Path, size: int) -> bytes | None:
+    """Read a file of so many bytes; None where it has fewer or more by then."""
+    data, places = _unfilled(size)
     with path.open("rb", buffering=0) as file:
-        size = os.fstat(file.fileno()).st_size
-        if size >= LARGE and _CAN_BE_FILLED:
-            data, places = _unfilled(size)
-            parts = range(0, size, _AT_ONCE)
 
-            def fill(start: int) -> bool:
-                own = places[start : start + _AT_ONCE]
-                return os.preadv(file.fileno(), [own], start) == len(own)
+        def fill(start: int) -> bool:
+            own = places[start : start + _AT_ONCE]
+            return os.preadv(file.fileno(), [own], start) == len(own)
 
-            # What changes its length meanwhile is read anew, as what has none, a pipe, is.
-            are_full = all(in_threads(fill, parts, at_once=READ_AT_ONCE))
-            if are_full and not os.pread(file.fileno(), 1, size):
-                return data
-    return path.read_bytes()
+        are_full = in_threads(fill, range(0, size, _AT_ONCE), at_once=READ_AT_ONCE)
+        return data if all(are_full) and not os.pread(file.fileno(), 1, size) else None
 
 
 def _unfilled(size: int) -> tuple[bytes, memoryview]:
@@ -63,6 +64,7 @@ def _unfilled(size: int) -> tuple[bytes, memoryview]:
     address: int = _PLACE_OF_BYTES(("PyBytes_AsString", python))(data)
     _have_large_pages(address, size)
     cells: Any = (ctypes.c_char * size).from_address(address)
+    cells.filled = data  # it is there as long as a thread writes to it
     return data, memoryview(cells).cast("B")
 
 
