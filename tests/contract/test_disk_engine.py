@@ -886,6 +886,33 @@ def test_cells_that_are_on_the_disk_are_not_written_again(monkeypatch):
     assert set(again) == {"GAP", "WED"}
 
 
+def test_the_original_is_given_back_before_the_release_is_written(tmp_path, monkeypatch):
+    """Whoever writes a file needs its pages; the release is there still, whole."""
+    monkeypatch.setattr("microveil.table.extents.SEGMENT", 1 << 16)
+    monkeypatch.setattr("microveil.commands.files.REPORTED_RECORDS", 1_000)
+    random = np.random.default_rng(1)
+    table = pl.DataFrame({name: random.integers(0, 9_000, 40_000) / 100 for name in "abcd"})
+    table.write_parquet(tmp_path / "people.parquet")
+    files = []
+    given_back = Scratch.give_back
+
+    def counted(scratch):
+        files.append(len(scratch._extents._segments))
+        given_back(scratch)
+        files.append(len(scratch._extents._segments))
+
+    monkeypatch.setattr(Scratch, "give_back", counted)
+    release = protect_file(
+        tmp_path / "people.parquet", tmp_path / "out", method="dp-um", k=5, epsilon=1, seed=3,
+        attributes=list("abcd"), bounds=dict.fromkeys("abcd", (0, 90)), linkage=False,
+        resolution=dict.fromkeys("abcd", 0.01), engine="disk",
+    )  # fmt: skip
+    before, after = files
+    assert before - after >= 4
+    assert after >= 4
+    assert pl.read_parquet(tmp_path / "out" / "data.parquet").equals(release.data)
+
+
 def test_a_table_can_be_read_onto_the_disk(tmp_path):
     """From Python: it is the same table, and is protected as one."""
     people(50).write_parquet(tmp_path / "people.parquet")

@@ -6,6 +6,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -76,6 +77,47 @@ def test_a_place_that_was_let_go_is_taken_again():
     assert not rest.is_fresh
     assert extents.take(4_096).is_fresh
     del three, other
+
+
+def test_threads_that_take_places_in_turn_have_files_of_their_own():
+    """The system lets one at a time write to a file; more threads share what there is."""
+    extents = Extents(opened, unwatched)
+    with (
+        ThreadPoolExecutor(1) as one,
+        ThreadPoolExecutor(1) as other,
+        ThreadPoolExecutor(1) as more,
+    ):
+        taken = [
+            pool.submit(extents.take, 5_000).result() for pool in (one, other, one, other, more)
+        ]
+        again = one.submit(extents.take, 5_000).result()
+    of_one, of_other = ({id(each._segment) for each in taken[i:4:2]} for i in (0, 1))
+    assert len(of_one) == len(of_other) == 1
+    assert of_one != of_other
+    assert {id(each._segment) for each in (taken[4], again)} <= of_one | of_other
+
+
+def test_files_without_a_place_that_is_taken_are_given_back():
+    """Those alone: what is held is there still, and places are given out as before."""
+    own = pytest.MonkeyPatch()
+    own.setattr(module, "SEGMENT", 1 << 16)
+    maps = []
+    extents = Extents(opened, lambda pages: maps.append(weakref.ref(pages)))
+    try:
+        held = [extents.take(1 << 16) for _ in range(3)]
+        held[1].write(0, memoryview(b"here"))
+        partly = [extents.take(1 << 14) for _ in range(2)]
+        del held[2], held[0], partly[0]
+        extents.give_back()
+        assert [each() is None for each in maps] == [True, False, True, False]
+        assert bytes(held[0].array()[:4]) == b"here"
+        assert not extents.take(1 << 14).is_fresh
+        del held, partly
+        extents.give_back()
+        assert all(each() is None for each in maps)
+        assert extents.take(1 << 14).is_fresh
+    finally:
+        own.undo()
 
 
 def test_nothing_is_written_or_read_beyond_a_place():

@@ -1,7 +1,7 @@
 """A file in, two folders out: what the command line does, as functions."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +142,85 @@ def protect_file(
             recipe=recipe, overwrite=overwrite, ledger=ledger,
             with_measurements=with_measurements, progress=progress,
         )  # fmt: skip
+    made = _release_of(
+        path,
+        folder,
+        engine,
+        arguments,
+        recipe=recipe,
+        bounds_alpha=bounds_alpha,
+        decimals_from_data=decimals_from_data,
+        text=text,
+        linkage=linkage,
+        ledger=ledger,
+        escape_formulas=escape_formulas,
+        with_measurements=with_measurements,
+        format=format,
+        progress=progress,
+    )
+    if isinstance(engine, DiskEngine):
+        engine.scratch.give_back()  # the original's pages are for the file that is written
+    release, original = made.release, made.original
+
+    def custodians(written: Release) -> str:
+        progress("writing the report")
+        return custodian_report(written, original)
+
+    release.write(
+        folder,
+        format=made.form.name,
+        text=made.text,
+        report=None if original is None else custodians,
+        public_report=publishable_report(release) if public_report else None,
+        overwrite=overwrite,
+        ledger=ledger,
+        escape_formulas=escape_formulas,
+        with_measurements=with_measurements,
+        into=into,
+        progress=progress,
+    )
+    return release
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Made:
+    """A release of a file that is to be written.
+
+    Attributes
+    ----------
+    release : Release
+    form : Format
+        How it is written.
+    text : TextFormat or None
+        Of a file of text.
+    original : data frame or None
+        For the custodian's report; None where there is none, so that nothing holds a large one.
+    """
+
+    release: Release
+    form: Format
+    text: TextFormat | None
+    original: polars.DataFrame | None
+
+
+def _release_of(
+    path: str | Path,
+    folder: str | Path,
+    engine: Engine,
+    arguments: Mapping[str, Any],
+    *,
+    recipe: str | Path | Mapping[str, Any] | None,
+    bounds_alpha: float | None,
+    decimals_from_data: bool,
+    text: TextFormat | None,
+    linkage: bool,
+    ledger: str | Path | None,
+    escape_formulas: bool,
+    with_measurements: bool,
+    format: str | None,  # noqa: A002 -- as `protect_file` has it
+    progress: Progress,
+) -> _Made:
+    """Protect the table of a file, and write nothing."""
     source, asked = asked_of(
         path,
         arguments,
@@ -184,24 +263,12 @@ def protect_file(
         **kept_of_recipe(recipe, source.text),
     )
 
-    def custodians(written: Release) -> str:
-        progress("writing the report")
-        return custodian_report(written, original)
-
-    release.write(
-        folder,
-        format=form.name,
+    return _Made(
+        release=release,
+        form=form,
         text=_text_of(source, form),
-        report=custodians if is_reported else None,
-        public_report=publishable_report(release) if public_report else None,
-        overwrite=overwrite,
-        ledger=ledger,
-        escape_formulas=escape_formulas,
-        with_measurements=with_measurements,
-        into=into,
-        progress=progress,
+        original=original if is_reported else None,
     )
-    return release
 
 
 def _refuse_measurements_of(asked: Mapping[str, Any]) -> None:

@@ -23,6 +23,8 @@ __all__ = ["SEGMENT", "Extent", "Extents"]
 # The size of a file, which takes room on the disk where it is written alone; larger ones are for
 # one array.
 SEGMENT = 1 << 28
+# The system lets one thread at a time write to a file: each of so many has another.
+_WRITERS = 2
 # A place begins and ends with a page.
 _PAGE = mmap.PAGESIZE
 
@@ -61,6 +63,8 @@ class Extents:
     def take(self, size: int) -> "Extent":
         """Return a place of so many bytes: one that was taken back, else a fresh one.
 
+        In the file that this thread took the last one of, else in the one not taken of for longest.
+
         Raises
         ------
         OSError
@@ -70,17 +74,34 @@ class Extents:
         with self._taking:
             for segment in self._segments:
                 segment.gather()
-            for segment in self._segments:
+            this = threading.get_ident()
+            in_turn = sorted(self._segments, key=lambda segment: segment.taker != this)
+            for segment in in_turn:
                 if (start := segment.again(whole)) is not None:
+                    self._to_the_end(segment)
                     return Extent(segment, start, size, is_fresh=False)
+            roomy = [segment for segment in in_turn if segment.has_room(whole)]
+            if roomy and (roomy[0].taker == this or len(roomy) >= _WRITERS):
+                segment = roomy[0]
+            else:
+                segment = self._segment(whole)
+                self._mapped(segment.pages)
+                self._segments.append(segment)
+            self._to_the_end(segment)
+            return Extent(segment, segment.further(whole), size, is_fresh=True)
+
+    def give_back(self) -> None:
+        """Close the files of which no place is taken: the system has their pages for others."""
+        with self._taking:
             for segment in self._segments:
-                if (start := segment.further(whole)) is not None:
-                    return Extent(segment, start, size, is_fresh=True)
-            segment = self._segment(whole)
-            self._mapped(segment.pages)
-            self._segments.append(segment)
-            start = segment.further(whole) or 0
-            return Extent(segment, start, size, is_fresh=True)
+                segment.gather()
+            self._segments = [segment for segment in self._segments if not segment.is_free]
+
+    def _to_the_end(self, segment: "_Segment") -> None:
+        """Note that a place was taken of a file: its turn is after all others."""
+        self._segments.remove(segment)
+        self._segments.append(segment)
+        segment.taker = threading.get_ident()
 
     def _segment(self, whole: int) -> "_Segment":
         """Make a file for a place; for it alone where the process may have none so large."""
@@ -185,6 +206,7 @@ class _Segment:
         weakref.finalize(self, os.close, self.descriptor)
         self.address = int(np.frombuffer(self.pages, dtype=np.uint8).ctypes.data)
         self.let_go: deque[tuple[int, int]] = deque()
+        self.taker = 0  # the thread that took the last place
         self._size, self._given = size, 0
         self._free: list[tuple[int, int]] = []  # places and sizes, by place; no two touch
 
@@ -212,10 +234,17 @@ class _Segment:
             bisect.insort(self._free, (start + size, own - size))
         return start
 
-    def further(self, size: int) -> int | None:
-        """Return a place behind all that were given out."""
-        if self._given + size > self._size:
-            return None
+    @property
+    def is_free(self) -> bool:
+        """Whether no place is taken, of those that were gathered."""
+        return self._free == [(0, self._given)]
+
+    def has_room(self, size: int) -> bool:
+        """Whether there is a place behind all that were given out."""
+        return self._given + size <= self._size
+
+    def further(self, size: int) -> int:
+        """Return a place behind all that were given out, where there is room."""
         start = self._given
         self._given += size
         return start

@@ -125,6 +125,10 @@ class Scratch:
         if self._pages.most is not None:
             self._pages.relieve(of_files())
 
+    def give_back(self) -> None:
+        """Give the system what is held for arrays and columns that nobody looks at any more."""
+        self._extents.give_back()
+
     def column(self, column: "polars.Series") -> "polars.Series":
         """Return a column as it is on disk, of the same type."""
         import polars
