@@ -11,6 +11,7 @@ from scipy import stats
 
 import microveil as mv
 from command import run
+from microveil._kernels import distributions
 from microveil.commands import files
 from microveil.commands.files import protect_file
 from microveil.protect import (
@@ -26,6 +27,7 @@ from microveil.risk.record_linkage import (
     record_linkage_by_rank,
     record_linkage_standardised,
 )
+from microveil.table import MissingCodes
 from reference import mixed_linkage
 from reference.record_linkage import linked_percent
 
@@ -336,3 +338,27 @@ def test_a_value_that_no_distance_can_be_taken_of_is_left_out(odd):
     assert release_findings({"x": some}, after, ["x"], linkage=False).worst.distance == 0.25
     assert release_findings(after, {"x": some}, ["x"], linkage=False).worst.distance == 0.25
     assert np.array_equal(some[:7], values[:7])
+
+
+@pytest.mark.parametrize("odd", [np.inf, -np.inf, 2e140, -2e140, np.nan])
+@pytest.mark.parametrize("place", [0, 500, 999])
+def test_values_are_taken_as_they_lie_where_every_one_can_be_used(odd, place):
+    """One that cannot, wherever it is, has the others picked out."""
+    values = np.linspace(-1e140, 1e140, 1_000)
+    assert distributions.all_usable(values, 1e140)
+    values[place] = odd
+    assert not distributions.all_usable(values, 1e140)
+    assert distributions.all_usable(values[:0], 1e140)
+
+
+def test_codes_of_missing_values_are_no_values_of_a_distribution():
+    """Declared on one side: they are left out there, and counted on the other."""
+    values = np.array([1.0, 2.0, 3.0, 4.0] * 25)
+    coded = np.append(values, [-9.0] * 100)
+    codes = MissingCodes.of({"x": [-9]}, None)
+    found = release_findings(
+        {"x": coded}, {"x": values}, ["x"], linkage=False, codes=(codes, MissingCodes())
+    )
+    assert found.worst.distance == 0
+    found = release_findings({"x": coded}, {"x": values}, ["x"], linkage=False)
+    assert found.worst.distance == 0.5

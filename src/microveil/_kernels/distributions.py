@@ -21,6 +21,15 @@ def usable(values, missing, largest, found):
 
 
 @numba.njit(cache=True, nogil=True)
+def all_usable(values, largest):
+    """Whether all values are numbers of no more than ``largest`` either way."""
+    count = 0
+    for i in range(len(values)):
+        count += abs(values[i]) <= largest
+    return count == len(values)
+
+
+@numba.njit(cache=True, nogil=True)
 def levels(values, ends, found):
     """Write how many of a few ends each value is above; one more than all of them for NaN."""
     for i in range(len(values)):

@@ -291,6 +291,10 @@ class SparkTable(Elsewhere):
         """Whether a column's type alone says that it holds text, and lists none."""
         return not self.kind(name).is_numeric
 
+    def floats_as_they_are(self, name: str) -> None:
+        """Return None: a column is spread over the parts."""
+        del name
+
     def part(self, records: slice) -> Table:
         """Refuse: records have no positions."""
         del records

@@ -225,12 +225,12 @@ def _words(table: Table, name: str) -> "Counter[str]":
 def _present(table: Table, name: str, records: slice) -> NDArray[np.float64]:
     """Return the values that there are of some records: the table's own where all can be used."""
     is_all = records.stop - records.start == table.n_records
-    numbers = (table if is_all else table.part(records)).numbers(name, shared=True)
+    part = table if is_all else table.part(records)
+    seen = part.floats_as_they_are(name)
+    if seen is not None and distributions.all_usable(seen, LARGEST_VALUE):
+        return seen
+    numbers = part.numbers(name, shared=True)
     values, missing = numbers.values, numbers.missing
-    if missing is None and values.dtype == np.float64 and len(values):
-        least, greatest = float(values.min()), float(values.max())
-        if max(-least, greatest) <= LARGEST_VALUE:
-            return np.asarray(values, dtype=np.float64)
     found = np.empty(len(values))
     none = NONE_MISSING if missing is None else missing
     return found[: distributions.usable(values, none, LARGEST_VALUE, found)]

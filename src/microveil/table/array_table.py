@@ -78,6 +78,11 @@ class ArrayTable:
         """Tell by its type."""
         return self._arrays[name].dtype.kind == "U"
 
+    def floats_as_they_are(self, name: str) -> NDArray[np.float64] | None:
+        """Tell by the type of the array."""
+        array = self._arrays[name]
+        return array if array.dtype == np.float64 else None
+
     def numbers(self, name: str, *, shared: bool = False) -> Numbers:
         """Convert where the type is another."""
         array = self._arrays[name]

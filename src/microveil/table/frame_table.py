@@ -86,6 +86,13 @@ class FrameTable:
         """Tell by its type."""
         return self._frame.get_column(name).dtype == nw.String
 
+    def floats_as_they_are(self, name: str) -> NDArray[np.float64] | None:
+        """Tell by its type, and by how many are null."""
+        column = self._frame.get_column(name)
+        if column.dtype != nw.Float64 or column.null_count():
+            return None
+        return np.asarray(column.to_numpy(), dtype=np.float64)
+
     def numbers(self, name: str, *, shared: bool = False) -> Numbers:
         """Convert by the kind; cells that are null are missing."""
         kind = self.kind(name)

@@ -81,6 +81,13 @@ class Table(Protocol):
         """Whether a column's type alone says that it holds text, and lists none."""
         ...
 
+    def floats_as_they_are(self, name: str) -> NDArray[np.float64] | None:
+        """Return a column where it is floats as the table holds them: nothing is looked at.
+
+        Some may be no number. None where cells are another type, missing, or may be codes.
+        """
+        ...
+
     def taken(self, rows: NDArray[np.int64]) -> "Table":
         """Return the table of some of the records, by position."""
         ...
