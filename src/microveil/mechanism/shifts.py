@@ -165,4 +165,6 @@ def least_vector_scales(shifts: RankedShifts, sizes: Whole, share: float) -> Sca
 def _spent(changes: Whole, scales: Scales) -> float:
     """Sum of changes over scales: pairwise, so right to a few units in the last place."""
     moved = changes > 0
+    if moved.all():
+        return float(np.sum(changes / scales))  # the same, without a copy of either
     return float(np.sum(changes[moved] / scales[moved]))
