@@ -201,3 +201,21 @@ def test_files_are_closed_with_the_last_that_looks_at_them(tmp_path):
     assert array.sum() == 49_995_000
     del array
     assert count() == 0
+
+
+def test_a_thread_goes_on_in_the_file_that_it_took_the_last_place_of():
+    """Threads write to files of their own: the system lets one at a time write to a file."""
+    maps = []
+    extents = Extents(opened, maps.append)
+
+    def file_of(extent):
+        address = extent.array().__array_interface__["data"][0]
+        firsts = [np.frombuffer(pages, dtype=np.uint8).ctypes.data for pages in maps]
+        return [first <= address < first + module.SEGMENT for first in firsts].index(True)
+
+    own, others = [extents.take(8)], []
+    with ThreadPoolExecutor(1) as other:
+        others += [other.submit(extents.take, 8).result() for _ in range(3)]
+    own += [extents.take(8) for _ in range(2)]
+    assert [file_of(extent) for extent in own] == [0, 0, 0]
+    assert [file_of(extent) for extent in others] == [1, 1, 1]
