@@ -1,6 +1,8 @@
 """Tables whose files say what their columns are: read whole, and what of them is written."""
 
+import errno
 import io
+import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -93,9 +95,28 @@ def opened_by(
 
 
 def broken(path: Path, title: str) -> FileError:
-    """Return the error about a file that a reader of its format cannot read."""
+    """Return the error about a file that a reader of its format cannot read.
+
+    Where the error at hand is that the process has too many files open, it is about that: a reader
+    says of such a file what it says of a broken one.
+    """
+    if _has_no_files_left(sys.exception()):
+        rule = "the process must be allowed one more open file, and has as many open as it may"
+        return FileError(str(path), rule, "raise the limit (ulimit -n), or close other files")
     rule = f"the file must be whole {title}, and it is broken or something else"
     return FileError(str(path), rule, "export the table again; name it .csv if it is text")
+
+
+def _has_no_files_left(error: BaseException | None) -> bool:
+    """Whether the system refused to open a file by the limit of the process; polars tells in words.
+
+    >>> _has_no_files_left(OSError(errno.EMFILE, "Too many open files"))
+    True
+    """
+    if isinstance(error, OSError) and error.errno is not None:
+        return error.errno == errno.EMFILE
+    words = str(error)
+    return "TooManyOpenFiles" in words or f"(os error {errno.EMFILE})" in words
 
 
 def check_no_pattern(path: Path, names: Iterable[str]) -> None:
