@@ -80,6 +80,9 @@ def test_resolutions_are_read_for_floats_only():
         (np.append(np.arange(1999), 5), False),
         (np.arange(2000) / 8, False),
         (np.append(np.arange(1999.0), 0.5), False),
+        (np.append(np.full(1500, np.nan), np.arange(500.0)), True),
+        (np.append(np.full(1500, np.nan), np.zeros(500)), False),
+        (np.append(np.full(1999, np.nan), 7.0), False),
         (np.zeros(5, dtype=int), False),
     ],
 )

@@ -249,12 +249,18 @@ def likely_identifier(table: Table, name: str) -> bool:
     """
     if table.kind(name) not in (Kind.WHOLE, Kind.DECIMAL):
         return False
-    values = _present(table.numbers(name))
-    head = values[:HEAD]
-    if len(np.unique(head)) < len(head) or not np.array_equal(np.rint(head), head):
+    numbers = table.numbers(name, shared=True)
+    # The first records tell of most columns that they are none, without a look at all of it.
+    if not _are_different_and_whole(_present(numbers.part(slice(0, HEAD)))):
         return False
+    values = _present(numbers)
+    return len(values) > 1 and _are_different_and_whole(values)
+
+
+def _are_different_and_whole(values: Cells) -> bool:
+    """Whether they are whole numbers of which none is there twice."""
     whole = values.dtype.kind == "i" or bool(np.array_equal(np.rint(values), values))
-    return whole and len(values) > 1 and len(np.unique(values)) == len(values)
+    return whole and len(np.unique(values)) == len(values)
 
 
 def likely_units(table: Table, name: str) -> bool:
