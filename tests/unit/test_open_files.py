@@ -10,7 +10,7 @@ import pytest
 
 from microveil.files.typed import broken
 
-TITLE = "Parquet"
+PATH = Path("people.parquet")
 HELD = """
 import resource
 import polars
@@ -32,18 +32,6 @@ except FileError as error:
 """
 
 
-def told_of(error):
-    """What is made of the error of a reader."""
-
-    def read():
-        raise error
-
-    try:
-        read()
-    except BaseException:  # noqa: BLE001 -- a panic is no Exception
-        return broken(Path("people.parquet"), TITLE)
-
-
 @pytest.mark.parametrize(
     "error",
     [
@@ -54,16 +42,15 @@ def told_of(error):
 )
 def test_a_limit_of_open_files_is_told_as_one(error):
     """Whatever a library makes of what the system says."""
-    found = told_of(error)
+    found = broken(PATH, "Parquet", error)
     assert "one more open file" in found.rule
     assert "ulimit -n" in found.remedy
 
 
 @pytest.mark.parametrize("error", [OSError(errno.EIO, "I/O error"), ValueError("not a table")])
 def test_what_else_a_reader_says_is_told_as_a_broken_file(error):
-    """And so it is where no error is at hand."""
-    assert "broken" in told_of(error).rule
-    assert "broken" in broken(Path("people.parquet"), TITLE).rule
+    """The table then has to be exported again."""
+    assert "broken" in broken(PATH, "Parquet", error).rule
 
 
 def test_a_whole_file_is_not_called_broken_where_none_can_be_opened(tmp_path):

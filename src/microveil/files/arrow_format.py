@@ -28,8 +28,8 @@ def outlined(path: Path, text: TextFormat | None) -> Outline:  # noqa: ARG001
         with path.open("rb") as file:
             is_file = file.read(len(_OF_A_FILE)) == _OF_A_FILE
         schema = pl.read_ipc_schema(path) if is_file else pl.read_ipc_stream(path, n_rows=0).schema
-    except POLARS_ERRORS:
-        raise broken(path, "Arrow IPC") from None
+    except POLARS_ERRORS as error:
+        raise broken(path, "Arrow IPC", error) from None
     return Outline(kinds={name: kind_of(dtype) for name, dtype in schema.items()})
 
 

@@ -104,8 +104,8 @@ def _outline(path: Path) -> pl.LazyFrame:
     try:
         outline = pl.scan_parquet(path, glob=False)
         outline.collect_schema()
-    except POLARS_ERRORS:
-        raise broken(path, "Parquet") from None
+    except POLARS_ERRORS as error:
+        raise broken(path, "Parquet", error) from None
     return outline
 
 
@@ -114,8 +114,8 @@ def _column(path: Path, outline: pl.LazyFrame, name: str) -> pl.Series:
         return outline.select(name).collect().to_series()
     except MicroveilError:
         raise
-    except POLARS_ERRORS:
-        raise broken(path, "Parquet") from None
+    except POLARS_ERRORS as error:
+        raise broken(path, "Parquet", error) from None
 
 
 def _on_disk(
@@ -129,8 +129,8 @@ def _on_disk(
                 yield from pieces_of(path, outline, name, scratch.at_once)
             except MicroveilError:
                 raise
-            except POLARS_ERRORS:
-                raise broken(path, "Parquet") from None
+            except POLARS_ERRORS as error:
+                raise broken(path, "Parquet", error) from None
 
     return scratch.joined(n_records, pieces())
 
@@ -138,8 +138,8 @@ def _on_disk(
 def _n_records(path: Path, outline: pl.LazyFrame) -> int:
     try:
         return int(outline.select(pl.len()).collect().item())
-    except POLARS_ERRORS:
-        raise broken(path, "Parquet") from None
+    except POLARS_ERRORS as error:
+        raise broken(path, "Parquet", error) from None
 
 
 def _check_alike(path: Path, schema: pl.Schema, first: str, expected: pl.Schema) -> None:

@@ -64,9 +64,9 @@ def opened_on_disk(path: Path, text: TextFormat | None, scratch: Scratch) -> Typ
         columns = in_threads(on_disk, names, at_once=READ_AT_ONCE)
     except MicroveilError:
         raise
-    except POLARS_ERRORS:
+    except POLARS_ERRORS as error:
         check_unchanged(path, state)
-        raise broken(path, "Parquet") from None
+        raise broken(path, "Parquet", error) from None
     check_unchanged(path, state)
     return TypedTable(without_metadata(path, pl.DataFrame(columns)))
 
@@ -77,8 +77,8 @@ def outlined(path: Path, text: TextFormat | None) -> Outline:  # noqa: ARG001
         outline = pl.scan_parquet(path, glob=False)
         kinds = {name: kind_of(dtype) for name, dtype in outline.collect_schema().items()}
         n_records = outline.select(pl.len()).collect().item()
-    except POLARS_ERRORS:
-        raise broken(path, "Parquet") from None
+    except POLARS_ERRORS as error:
+        raise broken(path, "Parquet", error) from None
     return Outline(kinds=kinds, n_records=int(n_records))
 
 

@@ -2,7 +2,6 @@
 
 import errno
 import io
-import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -89,25 +88,24 @@ def opened_by(
         frame = read(io.BytesIO(raw))
     except FileError:
         raise
-    except POLARS_ERRORS:
-        raise broken(path, title) from None
+    except POLARS_ERRORS as error:
+        raise broken(path, title, error) from None
     return TypedTable(without_metadata(path, frame))
 
 
-def broken(path: Path, title: str) -> FileError:
-    """Return the error about a file that a reader of its format cannot read.
+def broken(path: Path, title: str, error: BaseException) -> FileError:
+    """Return the error about a file that a reader of its format cannot read, by what that says.
 
-    Where the error at hand is that the process has too many files open, it is about that: a reader
-    says of such a file what it says of a broken one.
+    It says the same of a broken file and of one that the process may not open beside all others.
     """
-    if _has_no_files_left(sys.exception()):
+    if _has_no_files_left(error):
         rule = "the process must be allowed one more open file, and has as many open as it may"
         return FileError(str(path), rule, "raise the limit (ulimit -n), or close other files")
     rule = f"the file must be whole {title}, and it is broken or something else"
     return FileError(str(path), rule, "export the table again; name it .csv if it is text")
 
 
-def _has_no_files_left(error: BaseException | None) -> bool:
+def _has_no_files_left(error: BaseException) -> bool:
     """Whether the system refused to open a file by the limit of the process; polars tells in words.
 
     >>> _has_no_files_left(OSError(errno.EMFILE, "Too many open files"))
