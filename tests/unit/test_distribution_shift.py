@@ -67,6 +67,34 @@ def test_the_distance_and_common_values_are_those_of_all_values(fine, monkeypatc
     holds()
 
 
+def test_small_whole_numbers_are_counted_each_by_itself(monkeypatch):
+    """Exactly, zeros of both signs and values at both ends among them; nothing is sorted then."""
+    monkeypatch.setattr(module, "MANY", 0)
+    monkeypatch.setattr(module, "SMALL", 4)
+    ends = st.integers(-4, 3).map(float) | st.just(-0.0)
+
+    @given(st.lists(ends, min_size=1, max_size=40), st.lists(ends, min_size=1, max_size=40))
+    def holds(before, after):
+        taken = []
+        held_to_oracle(before, after, shift_of(before, after, taken))
+        assert not taken
+
+    holds()
+
+
+@pytest.mark.parametrize("other", [4.0, -5.0, 0.5, -1e300, 1e300, 5e-324])
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_value_that_is_no_small_whole_number_is_compared_too(other, side, monkeypatch):
+    """On either side, and the last of many: whatever was counted until then is left."""
+    monkeypatch.setattr(module, "MANY", 0)
+    monkeypatch.setattr(module, "SMALL", 4)
+    sides = [[1.0] * 20 + [2.0] * 9, [1.0] * 15 + [-3.0] * 9]
+    sides[side].append(other)
+    taken = []
+    held_to_oracle(*sides, shift_of(*sides, taken))
+    assert taken
+
+
 @pytest.mark.parametrize("fine", [6, 15])
 def test_of_many_values_few_are_sorted(fine, monkeypatch):
     """Smooth, with a share of zeros, or of few different values: the distance is exact."""
@@ -92,18 +120,19 @@ def test_few_values_are_held_and_sorted_as_many_are_counted(monkeypatch):
     after = np.append(before[:200], [9.5])
     counted = shift_of(before, after)
     assert counted.distance > 0
-    for name in ("HELD", "FEW"):
-        monkeypatch.setattr(module, name, 300)
+    for name, value in (("HELD", 300), ("FEW", 300), ("MANY", 0)):
+        monkeypatch.setattr(module, name, value)
         other = shift_of(before, after)
         assert other.distance == counted.distance
         assert other.shares.tolist() == counted.shares.tolist()
         assert other.shares_after.tolist() == counted.shares_after.tolist()
 
 
-@pytest.mark.parametrize("few", [0, 10])
-def test_without_values_there_is_no_distance(few, monkeypatch):
+@pytest.mark.parametrize(("few", "many"), [(0, 10), (10, 10), (0, 0)])
+def test_without_values_there_is_no_distance(few, many, monkeypatch):
     """On either side, and whichever way is taken."""
     monkeypatch.setattr(module, "FEW", few)
+    monkeypatch.setattr(module, "MANY", many)
     assert shift_of([], [1.0]) is None
     assert shift_of([1.0], []) is None
 

@@ -33,6 +33,24 @@ def _bucket(bits, places, finer):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
+def count_whole(values, lowest, counts):
+    """Add to the counts how many are each whole number, from the lowest on.
+
+    Say whether all are among them; where one is not, what was counted is of no use.
+    """
+    beyond = lowest + len(counts)
+    for i in range(len(values)):
+        value = values[i]
+        if not lowest <= value < beyond:
+            return False
+        whole = np.int64(value)
+        if whole != value:
+            return False
+        counts[whole - lowest] += 1
+    return True
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
 def count_coarsely(bits, counts):
     """Add to each of 2^16 counts how many of the floats with such bits are in the bucket."""
     for i in range(len(bits)):

@@ -1,8 +1,9 @@
 """How far the distribution of an attribute moved: its values are counted, and few are sorted.
 
-The two empirical distribution functions are known where buckets of values end. Within a bucket
-their distance can be no larger than what it is where the bucket begins and the shares of both that
-fall into it allow: only buckets of several values where that could be the largest are looked into.
+Small whole numbers are counted each by itself, other values in buckets. The two empirical
+distribution functions are known where buckets of values end. Within a bucket their distance can be
+no larger than what it is where the bucket begins and the shares of both that fall into it allow:
+only buckets of several values where that could be the largest are looked into.
 """
 
 from collections.abc import Callable, Iterator
@@ -26,6 +27,9 @@ FEW = 1 << 15
 HELD = 1 << 21
 # Coarse buckets are divided into up to 2^15 fine ones in all.
 FINE = 15
+# Ages, codes, years, most wages: from so many records on whole numbers that are smaller, either
+# way, are counted each by itself. Of other values the first ones show that they are none.
+MANY, SMALL = 1 << 17, 1 << 18
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,6 +109,9 @@ def distribution_shift(
     (0.416..., array([0.75]), array([0.33333333]))
     """
     sides = _held(before), _held(after)
+    counts = _counts_of_whole(sides)
+    if counts is not None:
+        return _shift_of_counts(counts, common)
     is_small = max(side.n_records for side in sides) <= FEW
     buckets = _all_in_one() if is_small else _fine(sides, common)
     if buckets is None:
@@ -128,6 +135,34 @@ def distribution_shift(
         distance=max(buckets.largest, int(inside)) / (n * m),
         shares=shares[is_common],
         shares_after=shares_after[is_common],
+    )
+
+
+def _counts_of_whole(sides: tuple[Values, Values]) -> Whole | None:
+    """Count small whole numbers, from -`SMALL` on; None where there are others, or few records.
+
+    Both zeros are one.
+    """
+    if max(side.n_records for side in sides) < MANY:
+        return None
+    counts = np.zeros((2, 2 * SMALL), dtype=np.int64)
+    for side, own in zip(sides, counts, strict=True):
+        if not all(kernel.count_whole(values, -SMALL, own) for values in side.pieces()):
+            return None
+    return counts
+
+
+def _shift_of_counts(counts: Whole, common: float) -> DistributionShift | None:
+    """Compare values of which all are counted."""
+    n, m = (int(total) for total in counts.sum(axis=1))
+    if not n or not m:
+        return None
+    lower = np.cumsum(counts, axis=1)
+    is_common = counts[0] > common * n
+    return DistributionShift(
+        distance=int(np.abs(lower[0] * m - lower[1] * n).max()) / (n * m),
+        shares=counts[0, is_common] / n,
+        shares_after=counts[1, is_common] / m,
     )
 
 
