@@ -10,7 +10,7 @@ from microveil.errors import FileError, MicroveilError
 from microveil.files.declared import Outline, kind_of
 from microveil.files.digest import DigestBeside
 from microveil.files.file_bytes import FileBytes, check_unchanged, state_of
-from microveil.files.parquet_pieces import pieces_of
+from microveil.files.parquet_pieces import column_of_pieces, pieces_of
 from microveil.files.text import quoted
 from microveil.files.typed import (
     POLARS_ERRORS,
@@ -126,13 +126,13 @@ def _on_disk(
     def pieces() -> Iterator[pl.Series]:
         for path, outline in parts:
             try:
-                yield from pieces_of(path, outline, name, scratch.at_once)
+                yield from pieces_of(path, outline, name)
             except MicroveilError:
                 raise
             except POLARS_ERRORS as error:
                 raise broken(path, "Parquet", error) from None
 
-    return scratch.joined(n_records, pieces())
+    return column_of_pieces(n_records, pieces(), scratch)
 
 
 def _n_records(path: Path, outline: pl.LazyFrame) -> int:

@@ -12,7 +12,7 @@ import polars as pl
 from microveil.errors import MicroveilError
 from microveil.files.declared import Outline, kind_of
 from microveil.files.file_bytes import check_unchanged, state_of
-from microveil.files.parquet_pieces import pieces_of
+from microveil.files.parquet_pieces import column_of_pieces, pieces_of
 from microveil.files.text import TextFormat
 from microveil.files.text_sizes import size_of, text_of_a_record
 from microveil.files.typed import (
@@ -59,7 +59,7 @@ def opened_on_disk(path: Path, text: TextFormat | None, scratch: Scratch) -> Typ
         n_records = outline.select(pl.len()).collect().item()
 
         def on_disk(name: str) -> pl.Series:
-            return scratch.joined(n_records, pieces_of(path, outline, name, scratch.at_once))
+            return column_of_pieces(n_records, pieces_of(path, outline, name), scratch)
 
         columns = in_threads(on_disk, names, at_once=READ_AT_ONCE)
     except MicroveilError:

@@ -1,6 +1,7 @@
 """A column of a Parquet file, some records after others."""
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,16 +9,29 @@ import polars as pl
 
 from microveil.files.text_sizes import longest_word
 from microveil.table.keeping import BYTES, FIRST, PIECE, made_by_size
+from microveil.table.scratch import Scratch
 
-__all__ = ["pieces_of"]
+__all__ = ["column_of_pieces", "pieces_of"]
 
-# polars has all that a row group holds of a column at hand, for each look at some records anew.
-# Of a larger one pyarrow has a page at a time, and so many bytes of the file.
+# pyarrow has a page of a column at a time at hand, and so many bytes of the file. polars has all
+# that a row group holds, for each look at some records anew: no text of larger ones is read by it.
 LARGE, _AHEAD = 1 << 25, 1 << 20
 
 
-def pieces_of(path: Path, outline: pl.LazyFrame, name: str, at_once: int) -> Iterator[pl.Series]:
-    """Yield the cells of a column, as many records at a time as `made_by_size` makes.
+def column_of_pieces(n_records: int, pieces: Iterable[pl.Series], scratch: Scratch) -> pl.Series:
+    """Put the cells of a column onto the disk.
+
+    What pyarrow holds for cells that this thread reads next, some 30 MB, is given back where little
+    memory is allowed: to have it anew takes longer.
+    """
+    column = scratch.joined(n_records, pieces)
+    if scratch.has_little and "pyarrow" in sys.modules:
+        sys.modules["pyarrow"].default_memory_pool().release_unused()
+    return column
+
+
+def pieces_of(path: Path, outline: pl.LazyFrame, name: str) -> Iterator[pl.Series]:
+    """Yield the cells of a column, at most `PIECE` at a time, and of long ones fewer.
 
     Parameters
     ----------
@@ -27,9 +41,6 @@ def pieces_of(path: Path, outline: pl.LazyFrame, name: str, at_once: int) -> Ite
         What it holds.
     name : str
         The column.
-    at_once : int
-        How many records of a row group may be read together, at least `PIECE`, where each cell
-        takes a few bytes.
 
     Raises
     ------
@@ -37,44 +48,17 @@ def pieces_of(path: Path, outline: pl.LazyFrame, name: str, at_once: int) -> Ite
         If the file is broken.
     """
     own = outline.select(name)
-    dtype, metadata = own.collect_schema()[name], None
     if (file := _opened(path)) is not None:
-        if (in_pages := _in_pages(file, name, dtype)) is not None:
+        in_pages = _in_pages(file, name, own.collect_schema()[name])
+        if in_pages is not None:
             yield from in_pages
             return
-        metadata = file.metadata
 
     def some(records: slice) -> pl.Series:
         return own.slice(records.start, records.stop - records.start).collect().to_series()
 
-    if metadata is not None and metadata.num_rows and _is_of_one_width(dtype):
-        yield from map(some, _by_groups(metadata, at_once))
-        return
     n_records = own.select(pl.len()).collect().item()
     yield from made_by_size(n_records, some, _size_as_read)
-
-
-def _is_of_one_width(dtype: pl.DataType) -> bool:
-    return dtype.is_numeric() or dtype.is_temporal() or dtype == pl.Boolean
-
-
-def _by_groups(metadata: Any, at_once: int) -> Iterator[slice]:
-    """Cut records where row groups end, each of which is read for every look at a part of it.
-
-    Small ones are taken together, and large ones cut.
-    """
-    lengths = (metadata.row_group(group).num_rows for group in range(metadata.num_row_groups))
-    start = end = 0
-    for length in lengths:
-        if end > start and end + length - start > PIECE:
-            yield slice(start, end)
-            start = end
-        end += length
-        while end - start > at_once:
-            yield slice(start, start + PIECE)
-            start += PIECE
-    if end > start:
-        yield slice(start, end)
 
 
 def _opened(path: Path) -> Any:
@@ -92,18 +76,22 @@ def _size_as_read(cells: pl.Series) -> int:
 
 
 def _in_pages(file: Any, name: str, dtype: pl.DataType) -> Iterator[pl.Series] | None:
-    """Yield the cells of a column with a large row group; None where there is none.
+    """Yield the cells of a column, page by page; None where polars reads it.
 
-    Of types alone that both libraries read as the same.
+    Of types alone that both libraries read as the same, and of text where a row group is large:
+    of the others pyarrow takes two thirds of the time, and of text more.
     """
-    if not (dtype.is_float() or dtype.is_integer() or dtype in (pl.String, pl.Boolean, pl.Date)):
+    if not (dtype.is_numeric() or dtype.is_temporal() or dtype in (pl.String, pl.Boolean)):
         return None
     sizes = _sizes(file.metadata, name)
-    if max(sizes, default=0) <= LARGE or not file.metadata.num_rows:
+    if not sizes or not file.metadata.num_rows or (dtype == pl.String and max(sizes) <= LARGE):
         return None
     # What a dictionary holds once is longer as cells: the first ones show how long.
     of_a_cell = max(1, sum(sizes) // file.metadata.num_rows)
-    first = next(_batches(file, name, max(1, min(FIRST, BYTES // of_a_cell))))
+    try:
+        first = next(_batches(file, name, max(1, min(FIRST, BYTES // of_a_cell))))
+    except NotImplementedError:
+        return None
     of_a_cell = max(of_a_cell, int(first.estimated_size()) // max(1, len(first)))
     at_once = max(1, min(PIECE, BYTES // of_a_cell))
     return _batches(file, name, at_once) if first.dtype == dtype else None

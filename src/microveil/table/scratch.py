@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from microveil.errors import FileError, RequestError
 from microveil.table.extents import Extent, Extents
-from microveil.table.keeping import PIECE, Filling, FillingInMemory
+from microveil.table.keeping import Filling, FillingInMemory
 from microveil.table.pages import MUCH, PART, Pages, can_be_watched, of_files, watch
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ class Scratch:
 
     Attributes
     ----------
-    at_once : int
-        How many records of a few bytes each are read at a time: more where much memory is allowed.
+    has_little : bool
+        Whether so few may be taken that nothing is held for what comes next.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class Scratch:
                 self.folder.mkdir(mode=0o700, exist_ok=True)
             except OSError as error:
                 raise self._refused(error) from None
-        self.at_once = PIECE if memory is not None and memory < MUCH else 2 * PIECE
+        self.has_little = memory is not None and memory < MUCH
         is_watched = memory is not None and can_be_watched()
         self._pages = Pages(of_files() + memory // PART if memory and is_watched else None)
         self._extents = Extents(self._opened, self._pages.add)
