@@ -97,18 +97,18 @@ def unreported(request):
     if getattr(request.module, "IS_REPORTED", False):
         yield
         return
-    files = importlib.import_module("microveil.commands.files")
+    original = importlib.import_module("microveil.commands.original")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(files, "REPORTED_RECORDS", 0)
+        patch.setattr(original, "REPORTED_RECORDS", 0)
         yield
 
 
 @pytest.fixture
 def reported(monkeypatch):
     """Draw the custodian's page of a file's release, as everybody gets it."""
-    files = importlib.import_module("microveil.commands.files")
+    original = importlib.import_module("microveil.commands.original")
     notes = importlib.import_module("microveil.release.notes")
-    monkeypatch.setattr(files, "REPORTED_RECORDS", notes.REPORTED_RECORDS)
+    monkeypatch.setattr(original, "REPORTED_RECORDS", notes.REPORTED_RECORDS)
 
 
 @pytest.fixture(scope="session")

@@ -38,9 +38,11 @@ from microveil.partition import distribution_sort
 from microveil.protect.protecting import examined_plan
 from microveil.release import selection
 from microveil.release.settling import plan_settled, settle_asked
-from microveil.table import keeping, pages
+from microveil.schema import Kind
+from microveil.table import Numbers, keeping, open_table, pages
 from microveil.table import scratch as module
-from microveil.table.extents import Extent
+from microveil.table.extents import Extent, Extents
+from microveil.table.frame_table import FrameTable
 from microveil.table.pages import PART
 from microveil.table.rounding import RoundedAnew
 from microveil.table.scratch import Scratch
@@ -873,7 +875,7 @@ def test_cells_that_are_on_the_disk_are_not_written_again(monkeypatch):
 def test_the_original_is_given_back_before_the_release_is_written(tmp_path, monkeypatch):
     """Whoever writes a file needs its pages; the release is there still, whole."""
     monkeypatch.setattr("microveil.table.extents.SEGMENT", 1 << 16)
-    monkeypatch.setattr("microveil.commands.files.REPORTED_RECORDS", 1_000)
+    monkeypatch.setattr("microveil.commands.original.REPORTED_RECORDS", 1_000)
     random = np.random.default_rng(1)
     table = pl.DataFrame({name: random.integers(0, 9_000, 40_000) / 100 for name in "abcd"})
     table.write_parquet(tmp_path / "people.parquet")
@@ -889,12 +891,98 @@ def test_the_original_is_given_back_before_the_release_is_written(tmp_path, monk
     release = protect_file(
         tmp_path / "people.parquet", tmp_path / "out", method="dp-um", k=5, epsilon=1, seed=3,
         attributes=list("abcd"), bounds=dict.fromkeys("abcd", (0, 90)), linkage=False,
-        resolution=dict.fromkeys("abcd", 0.01), engine="disk",
+        resolution=dict.fromkeys("abcd", 0.01), engine="disk", shuffle=True,
     )  # fmt: skip
     before, after = files
     assert before - after >= 4
     assert after >= 4
     assert pl.read_parquet(tmp_path / "out" / "data.parquet").equals(release.data)
+
+
+LET_GO = {
+    "method": "dp-um", "k": 5, "epsilon": 1, "attributes": list("abcdefgh"), "seed": 3,
+    "bounds": dict.fromkeys("abcdefgh", (0, 90)), "resolution": dict.fromkeys("abcd", 0.01),
+}  # fmt: skip
+
+
+@pytest.fixture
+def of_plain_numbers(tmp_path):
+    """Eight columns of decimals and whole numbers, 320 kB each."""
+    random = np.random.default_rng(1)
+    table = pl.DataFrame({name: random.integers(0, 9_000, 40_000) / 100 for name in "abcd"})
+    table = table.with_columns(pl.Series(name, random.integers(0, 91, 40_000)) for name in "efgh")
+    table.write_parquet(tmp_path / "people.parquet")
+    return tmp_path / "people.parquet"
+
+
+def fresh_bytes(monkeypatch):
+    """Count the bytes of places on the disk that nothing was at before."""
+    taken, take = [], Extents.take
+
+    def counted(extents, size):
+        extent = take(extents, size)
+        taken.append(extent.size * extent.is_fresh)
+        return extent
+
+    monkeypatch.setattr(Extents, "take", counted)
+    return taken
+
+
+def test_cells_take_the_place_of_columns_that_were_drawn(of_plain_numbers, tmp_path, monkeypatch):
+    """A table and its release are never on the disk together, and what is found is the same."""
+    monkeypatch.setattr("microveil.commands.original.REPORTED_RECORDS", 1_000)
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    monkeypatch.setattr(disk, "A_WEIGHED_VALUE", 1 << 40)  # memory does not hold many plans
+    taken = fresh_bytes(monkeypatch)
+    to = tmp_path / "out"
+    released = protect_file(of_plain_numbers, to, engine="disk", linkage=False, **LET_GO)
+    assert sum(taken) < (8 + 2) * 320_000
+    assert pl.read_parquet(to / "data.parquet").equals(released.data)
+    same_way = {"linkage": False, "engine": "memory", **LET_GO}
+    in_memory = protect_file(of_plain_numbers, tmp_path / "other", **same_way)
+    same(released, in_memory)
+    found = released.manifest.to_dict()["findings"]
+    assert found == in_memory.manifest.to_dict()["findings"]
+    assert found["worst_attribute"]["distance"] > 0
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"linkage": True},
+        {"shuffle": True, "linkage": False},
+        {"unit": "h", "max_rows": 1_000, "method": "laplace", "k": None, "linkage": False,
+         "attributes": list("abcd"), "bounds": dict.fromkeys("abcd", (0, 90))},
+        {"missing_codes": {"a": [-9]}, "linkage": False},
+    ],
+)  # fmt: skip
+def test_the_original_stays_where_it_is_looked_at_again(
+    more, of_plain_numbers, tmp_path, monkeypatch
+):
+    """By who links records, arranges or numbers them anew, or reads codes: nothing is let go."""
+    monkeypatch.setattr("microveil.commands.original.REPORTED_RECORDS", 1_000)
+    monkeypatch.setattr(FrameTable, "let_go", lambda *_: pytest.fail("let go"))
+    request = {**LET_GO, **more}
+    released = protect_file(of_plain_numbers, tmp_path / "out", engine="disk", **request)
+    in_memory = protect_file(of_plain_numbers, tmp_path / "other", engine="memory", **request)
+    found = released.manifest.to_dict()["findings"]
+    assert found == in_memory.manifest.to_dict()["findings"]
+
+
+def test_nobody_looks_at_the_cells_of_a_column_that_was_let_go():
+    """Its name and type are known, and cells of that type can be made; to look is a mistake."""
+    table = open_table(pl.DataFrame({"AGE": [31, 45], "PAY": [1.5, 2.5]}))
+    table.let_go("AGE")
+    assert table.names == ("AGE", "PAY")
+    assert table.kind("AGE") is Kind.WHOLE
+    assert table.is_plain("AGE")
+    for look in (table.numbers, table.alike, lambda name: table.part(slice(0, 1)).numbers(name)):
+        with pytest.raises(pl.exceptions.ColumnNotFoundError):
+            look("AGE")
+    assert table.numbers("PAY").values.tolist() == [1.5, 2.5]
+    anew = Numbers(values=np.array([40, 41]), missing=None)
+    made = table.rebuild({"AGE": anew}, ["PAY"], None)
+    assert made.equals(pl.DataFrame({"AGE": [40, 41], "PAY": [1.5, 2.5]}))
 
 
 def test_a_table_can_be_read_onto_the_disk(tmp_path):

@@ -11,7 +11,7 @@ import pytest
 
 import microveil as mv
 from command import run
-from microveil.commands import files as publish
+from microveil.commands import original
 from microveil.commands.files import compare_file, protect_file
 
 IS_REPORTED = True  # pages are tested here
@@ -96,7 +96,7 @@ def test_who_gets_the_same_release_gets_the_same_public_page(tmp_path, asked):
 
 def test_that_no_report_was_written_is_said(tmp_path, monkeypatch):
     """Of a table above the limit there is no custodian's page, and a note tells who makes it."""
-    monkeypatch.setattr(publish, "REPORTED_RECORDS", 20)
+    monkeypatch.setattr(original, "REPORTED_RECORDS", 20)
     for count, written in ((20, True), (21, False)):
         pl.DataFrame({"AGE": list(range(count))}).write_csv(tmp_path / "people.csv")
         release = protect_file(

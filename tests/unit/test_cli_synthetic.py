@@ -8,7 +8,7 @@ import pytest
 
 import microveil as mv
 from command import run
-from microveil.commands import files
+from microveil.commands import files, original
 from microveil.release.recipe import read_recipe
 
 PLACES = ["North", "South", "East", "West"]
@@ -55,7 +55,7 @@ def folder(tmp_path):
 @pytest.fixture
 def unreported():
     """No custodian's page: these releases have other records than their original."""
-    with patch.object(files, "REPORTED_RECORDS", 0):
+    with patch.object(original, "REPORTED_RECORDS", 0):
         yield
 
 

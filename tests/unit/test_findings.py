@@ -12,7 +12,7 @@ from scipy import stats
 import microveil as mv
 from command import run
 from microveil._kernels import distributions
-from microveil.commands import files
+from microveil.commands import original
 from microveil.commands.files import protect_file
 from microveil.protect import (
     MovedValue,
@@ -213,7 +213,7 @@ PLANTED = ReleaseFindings(
 @pytest.fixture
 def planted(monkeypatch):
     """Findings and custodian's notes that are known by their figures."""
-    monkeypatch.setattr(files, "release_findings", lambda *_, **__: PLANTED)
+    monkeypatch.setattr(original, "release_findings", lambda *_, **__: PLANTED)
     monkeypatch.setattr(notes, "_of_plan", lambda *_: (f"{MARK} of 7373 cells.",))
 
 

@@ -10,11 +10,11 @@ import polars
 from microveil.commands.asking import (
     apart,
     asked_of,
-    codes_of,
     read_with_codes,
 )
 from microveil.commands.custodians import kept_of_recipe
 from microveil.commands.engines import engine_for, to_link
+from microveil.commands.original import Original
 from microveil.commands.spark import protect_in_spark
 from microveil.compare import Comparison, compare
 from microveil.compare.store import opened, written_whole
@@ -22,7 +22,6 @@ from microveil.engines.base import Engine
 from microveil.engines.disk import DiskEngine
 from microveil.errors import EngineError, FileError, stands_alone
 from microveil.evaluation.analyses import Analyses
-from microveil.evaluation.promised import codes_in_release
 from microveil.files import Format, named_format
 from microveil.files.folders import check_absent
 from microveil.files.labelled import labelled
@@ -33,14 +32,12 @@ from microveil.ledger import Totals, ledger_place, read_ledger
 from microveil.methods import METHODS
 from microveil.protect import (
     Findings,
-    ReleaseFindings,
     draw,
     examined_plan,
-    release_findings,
     released,
 )
 from microveil.release import Plan, Release
-from microveil.release.notes import REPORTED_RECORDS, file_notes
+from microveil.release.notes import file_notes
 from microveil.release.proposal import ProposedRecipe, proposed_recipe
 from microveil.release.release import refuse_measurements
 from microveil.report import (
@@ -236,8 +233,11 @@ def _release_of(
     if with_measurements:
         _refuse_measurements_of(asked)
     linked = to_link(engine, source.frame, asked) if linkage else False
+    original = Original.of(source, asked, engine, linked)
+    # Nothing else may hold the table: columns of it that are let go would stay.
+    source = replace(source, frame=source.frame.clear())
     planned, foreseen = examined_plan(
-        labelled(source), asked, engine, progress, linked=linked is True
+        original.table, asked, engine, progress, linked=linked is True, done=original.drawn
     )
     if with_measurements:  # the method may have been left to advice
         refuse_measurements(
@@ -248,15 +248,13 @@ def _release_of(
     drawn = draw(planned, engine, progress)
     if not form.has_types:
         drawn = replace(drawn, data=_written_whole(drawn.data, planned, engine))
-    original = _kept(source.frame, planned)
-    compared = _compared(original, drawn.data, planned, asked, engine, linked, progress)
-    is_reported = source.frame.height <= REPORTED_RECORDS
+    compared = original.compared(drawn.data, planned, asked, engine, linked, progress)
     release = released(
         planned,
         drawn,
         Findings(plan=foreseen, release=compared),
         notes=file_notes(
-            is_reported=is_reported,
+            is_reported=original.is_reported,
             escaped_in_vain=form.title if escape_formulas and not form.is_text else None,
         ),
         input=source.origin,
@@ -267,7 +265,7 @@ def _release_of(
         release=release,
         form=form,
         text=_text_of(source, form),
-        original=original if is_reported else None,
+        original=original.frame(planned) if original.is_reported else None,
     )
 
 
@@ -280,31 +278,6 @@ def _refuse_measurements_of(asked: Mapping[str, Any]) -> None:
             is_synthetic=method.is_synthetic,
             is_seeded=asked.get("seed") is not None,
         )
-
-
-def _compared(
-    original: polars.DataFrame,
-    data: polars.DataFrame,
-    planned: Plan,
-    asked: Mapping[str, Any],
-    engine: Engine,
-    linked: bool | str,
-    progress: Progress,
-) -> ReleaseFindings:
-    """Hold what was drawn against the original, for the custodian."""
-    codes = codes_of(asked)
-    return release_findings(
-        original,
-        data,
-        [part.attribute.name for part in planned.attributes],
-        in_place=planned.guarantee.in_place,
-        linkage=linked,
-        categories=_listed(planned),
-        codes=(codes, codes_in_release(codes, planned.guarantee)),
-        progress=progress,
-        side_by_side=engine.side_by_side,
-        sorted_values=engine.sorted_values,
-    )
 
 
 def _refuse_in_spark(*said: Any) -> None:
@@ -388,27 +361,6 @@ def _text_of(source: SourceFile, form: Format) -> TextFormat | None:
     if text is None or separator is None or separator == source.format.separator:
         return text
     return text.separated_by(separator)
-
-
-def _kept(original: polars.DataFrame, planned: Plan) -> polars.DataFrame:
-    """Return the original without the records of units that were left out."""
-    if planned.units is None or not planned.units.n_dropped:
-        return original
-    frame: polars.DataFrame = planned.table.rebuild({}, original.columns, None)
-    return frame
-
-
-def _listed(planned: Plan) -> dict[str, tuple[str, ...] | None]:
-    """Return the attributes that are categories, with their words where these have an order.
-
-    Ordered numbers are compared as numbers.
-    """
-    found = {part.attribute.name: part.attribute.categories for part in planned.attributes}
-    return {
-        name: listed.words if listed.ordered else None
-        for name, listed in found.items()
-        if listed is not None and (listed.words or not listed.ordered)
-    }
 
 
 def _written_whole(data: polars.DataFrame, planned: Plan, engine: Engine) -> polars.DataFrame:

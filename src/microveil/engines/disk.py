@@ -196,13 +196,10 @@ class DiskEngine(LocalEngine):
     def gridded(self, table: Table, attribute: Attribute, rules: GridRules) -> GridColumn:
         """Read, round and check piece by piece; what is on the disk is not written there again.
 
-        Whole numbers are their own grid. Others are rounded anew where they are looked at, unless
-        memory holds many plans of them.
+        It is rounded anew where it is looked at, unless memory holds many plans of it: whole
+        numbers are their own grid then.
         """
         n_records, on_disk = table.n_records, self._types(table, attribute)
-        is_grid = on_disk == {"int64"} and attribute.resolution == 1
-        if is_grid and not self._goes_in_parts(n_records):
-            return super().gridded(table, attribute, replace(rules, shared=True))
         if on_disk and not rules.shared and not self.holds_plans(n_records):
             column = on_grid_anew(
                 table,
@@ -213,6 +210,9 @@ class DiskEngine(LocalEngine):
             )
             if column is not None:
                 return column
+        is_grid = on_disk == {"int64"} and attribute.resolution == 1
+        if is_grid and not self._goes_in_parts(n_records):
+            return super().gridded(table, attribute, replace(rules, shared=True))
         return on_grid_in_pieces(
             (
                 numbers_of_attribute(table.part(piece), attribute, shared=True)

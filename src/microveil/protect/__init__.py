@@ -10,10 +10,12 @@ release gives to others, or to nobody.
     protecting        the verbs, and the way in four steps: plan, findings, draw, release
     plan_findings     a plan looked at before anything is drawn
     release_findings  a release held against its original
+    at_hand           the same of one column as soon as it is drawn, whose original is let go
     findings          what was found, as values and as JSON
     notes             what the custodian reads of it, in words
 """
 
+from microveil.protect.at_hand import ComparedAtHand
 from microveil.protect.findings import (
     Findings,
     MovedValue,
@@ -27,6 +29,7 @@ from microveil.protect.protecting import draw, examined_plan, plan, protect, rel
 from microveil.protect.release_findings import release_findings
 
 __all__ = [
+    "ComparedAtHand",
     "Findings",
     "MovedValue",
     "PlanFindings",

@@ -4,7 +4,7 @@ Clusters, sums and scales of a column take as much as the column. Of all columns
 hand together, or written to the disk and read again, before the first cell is drawn.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from microveil.engines.base import Engine
@@ -17,19 +17,32 @@ from microveil.release.settling import Settled, SettledParts
 __all__ = ["drawing_at_once"]
 
 Value = TypeVar("Value")
+Item = TypeVar("Item")
 Streams = Mapping[str, RandomSource]
+Done = Callable[[DrawnPlan], None]
 
 
 def drawing_at_once(
     engine: Engine,
     settled: Settled | SettledParts,
     progress: Callable[[str], None] = lambda _step: None,
+    done: Done = lambda _drawn: None,
 ) -> Engine:
     """Return an engine of the same kind that draws the centroids of a column as they are planned.
 
     What it draws is what `draw` draws of the plan. The engine itself is returned where it works
     elsewhere or remembers plans, where the stream that those of the columns come from goes on to
     draw more, as an order of the records, and where centroids are looked at before they are drawn.
+
+    Parameters
+    ----------
+    engine : Engine
+    settled : Settled or SettledParts
+    progress : callable
+        Gets the name of each step.
+    done : callable
+        Gets each column of an engine on the disk that was drawn, when nothing else is left of its
+        plan.
     """
     if not isinstance(settled, Settled):
         return engine
@@ -39,7 +52,7 @@ def drawing_at_once(
     names = settled.prepared.names
     streams = dict(zip(names, RandomSource.of(request.seed).spawn(len(names)), strict=True))
     if isinstance(engine, DiskEngine):
-        return _DrawingDiskEngine(engine, streams, progress)
+        return _DrawingDiskEngine(engine, streams, progress, done)
     return _DrawingEngine(streams, progress) if type(engine) is LocalEngine else engine
 
 
@@ -62,7 +75,22 @@ class _DrawingDiskEngine(_DrawingEngine, DiskEngine):
     """The same, on the disk of another."""
 
     def __init__(
-        self, engine: DiskEngine, streams: Streams, progress: Callable[[str], None]
+        self, engine: DiskEngine, streams: Streams, progress: Callable[[str], None], done: Done
     ) -> None:
         super().__init__(streams, progress)
-        self.memory, self.scratch = engine.memory, engine.scratch
+        self.memory, self.scratch, self._done = engine.memory, engine.scratch, done
+
+    def side_by_side(
+        self,
+        work: Callable[[Item], Value],
+        items: Sequence[Item],
+        n_values: int,
+        n_clusters: int = 0,
+    ) -> list[Value]:
+        def worked(item: Item) -> Value:
+            made = work(item)
+            if isinstance(made, DrawnPlan):
+                self._done(made)
+            return made
+
+        return super().side_by_side(worked, items, n_values, n_clusters)

@@ -282,6 +282,7 @@ def examined_plan(
     progress: Callable[[str], None] = lambda _step: None,
     *,
     linked: bool | None = None,
+    done: Callable[[DrawnPlan], None] = lambda _drawn: None,
 ) -> tuple[Plan, PlanFindings]:
     """Plan a request, and find out what the custodian should know of the plan.
 
@@ -299,6 +300,9 @@ def examined_plan(
     linked : bool, optional
         Whether the release is linked with the original before it is written; by default it is
         not written.
+    done : callable
+        Gets each column that an engine on the disk drew as it was planned: nobody looks at its
+        original any more.
 
     Raises
     ------
@@ -314,7 +318,7 @@ def examined_plan(
         check_fits(
             one.prepared.table, len(settled.prepared.columns), one.request, engine, linked=linked
         )
-    planned = plan_settled(settled, drawing_at_once(engine, settled, progress), progress)
+    planned = plan_settled(settled, drawing_at_once(engine, settled, progress, done), progress)
     refuse_exact_cells(planned, settled)
     return planned, plan_findings(planned, settled, engine, progress)
 

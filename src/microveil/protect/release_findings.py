@@ -33,7 +33,7 @@ from microveil.table.threads import SideBySide, in_threads
 from microveil.text import one_line
 from microveil.utility.distribution_shift import Values, distribution_shift
 
-__all__ = ["release_findings"]
+__all__ = ["NONE_MOVED", "Moved", "SortedValues", "how_moved", "release_findings"]
 
 # So many records are looked for: a release is not to wait for what an assessment finds of all.
 SAMPLED = 2000
@@ -56,6 +56,9 @@ IN_MEMORY = LocalEngine()
 NONE_MISSING = np.zeros(0, dtype=np.bool_)
 OVER_ALL = "over all attributes"
 SortedValues = Callable[[int, Callable[[slice], NDArray[np.float64]]], NDArray[np.float64]]
+# How far the distribution of an attribute moved, and which of its common values did most.
+Moved = tuple[WorstAttribute | None, MovedValue | None]
+NONE_MOVED: Mapping[str, Moved] = MappingProxyType({})
 # The name of an attribute, and its values before and after.
 _Sides = tuple[str, Column, Column]
 
@@ -73,13 +76,14 @@ def release_findings(
     progress: Progress = lambda _step: None,
     side_by_side: SideBySide = in_threads,
     sorted_values: SortedValues = IN_MEMORY.sorted_values,
+    moved: Mapping[str, Moved] = NONE_MOVED,
 ) -> ReleaseFindings:
     """Find out about a release what information loss does not show.
 
     Parameters
     ----------
     original, protected : pandas.DataFrame, polars.DataFrame, pyarrow.Table or dict of arrays
-        The table before and after.
+        The table before and after; or what is open already.
     attributes : iterable of str
         Those that were protected.
     in_place : collection of str, optional
@@ -100,6 +104,8 @@ def release_findings(
         Works on columns, as many at a time as there is room for.
     sorted_values : callable
         Makes the values of so many records, at once or of some after others; returns them in order.
+    moved : dict of Moved
+        By attribute what was found already: their cells are not looked at again.
 
     Returns
     -------
@@ -136,28 +142,49 @@ def release_findings(
         before, after = (_usable(column_of(table, name)) for table in tables)
         return name, before, after
 
-    def moved(name: str) -> tuple[WorstAttribute | None, MovedValue | None]:
-        before, after = tables
-        if before.kind(name).is_numeric and after.kind(name).is_numeric:
-            return _moved_numbers(name, before, after, sorted_values)
-        return _moved_words(name, *(_words(table, name) for table in tables))
+    def found_now(name: str) -> Moved:
+        return how_moved(name, *tables, sorted_values)
 
-    n_values = tables[0].n_records * len(names)
-    compared = side_by_side(moved, names, n_values)
-    distances = [worst for worst, _ in compared if worst is not None]
+    n_records = tables[0].n_records
+    others = [name for name in names if name not in moved]
+    compared_now = side_by_side(found_now, others, n_records * len(others))
+    compared = {**moved, **dict(zip(others, compared_now, strict=True))}
+    compared = {name: compared[name] for name in names}
+    distances = [worst for worst, _ in compared.values() if worst is not None]
     still = [name for name in names if in_place is None or name in in_place]
     not_linked, found = _refusal(still, linkage=linkage), None
     if not_linked is None:
         progress("linking a sample")
-        found = _strongest(side_by_side(sides, still, n_values), categories, seed)
+        found = _strongest(side_by_side(sides, still, n_records * len(names)), categories, seed)
         if len(still) < len(names):
             found = replace(found, known=", ".join(map(one_line, still)))
     return ReleaseFindings(
         linkage=found,
         not_linked=not_linked,
         worst=max(distances, key=lambda worst: worst.distance, default=None),
-        moved=tuple(value for _, value in compared if value is not None),
+        moved=tuple(value for _, value in compared.values() if value is not None),
     )
+
+
+def how_moved(name: str, before: Table, after: Table, sorted_values: SortedValues) -> Moved:
+    """Say how far the distribution of an attribute moved, and which common value moved most.
+
+    Parameters
+    ----------
+    name : str
+    before, after : Table
+        The attribute's column is in both.
+    sorted_values : callable
+        See `release_findings`.
+
+    Returns
+    -------
+    (WorstAttribute or None, MovedValue or None)
+        None where there are no values, and where no common value moved.
+    """
+    if before.kind(name).is_numeric and after.kind(name).is_numeric:
+        return _moved_numbers(name, before, after, sorted_values)
+    return _moved_words(name, _words(before, name), _words(after, name))
 
 
 def _usable(column: Column) -> Column:
@@ -167,9 +194,7 @@ def _usable(column: Column) -> Column:
     return column
 
 
-def _moved_numbers(
-    name: str, before: Table, after: Table, sorted_values: SortedValues
-) -> tuple[WorstAttribute | None, MovedValue | None]:
+def _moved_numbers(name: str, before: Table, after: Table, sorted_values: SortedValues) -> Moved:
     """Say how far a distribution moved, and which of its common values moved most."""
     sides = (Values(table.n_records, partial(_present, table, name)) for table in (before, after))
     shift = distribution_shift(*sides, common=COMMON, sorted_values=sorted_values)
@@ -179,9 +204,7 @@ def _moved_numbers(
     return worst, _moved_most(name, shift.shares, shift.shares_after)
 
 
-def _moved_words(
-    name: str, before: "Counter[str]", after: "Counter[str]"
-) -> tuple[WorstAttribute | None, MovedValue | None]:
+def _moved_words(name: str, before: "Counter[str]", after: "Counter[str]") -> Moved:
     """Say the same of text."""
     if not before or not after:
         return None, None

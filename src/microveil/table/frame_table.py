@@ -1,6 +1,7 @@
 """A pandas, polars or pyarrow table as typed columns."""
 
 import decimal
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -53,10 +54,34 @@ class FrameTable:
             type(index).__name__ != "RangeIndex" or index.name is not None
         )
         self._decimals: dict[str, NDArray[np.float64] | None] = {}
+        self._let_go: dict[str, nw.Series[Any]] = {}
+        self._letting_go = threading.Lock()
+
+    def let_go(self, name: str) -> None:
+        """Forget the cells of a column of polars: of it only name and type are known from then on.
+
+        What looks at cells after that is a mistake, and an error of its library.
+
+        >>> import polars
+        >>> table = FrameTable(nw.from_native(polars.DataFrame({"AGE": [31, 45]}), eager_only=True))
+        >>> table.let_go("AGE")
+        >>> table.names, table.kind("AGE")
+        (('AGE',), <Kind.WHOLE: 'whole number'>)
+        """
+        with self._letting_go:  # columns are let go side by side
+            cells = self._frame.get_column(name).to_native()
+            # Not a slice: that would hold what it is of.
+            self._let_go[name] = nw.from_native(cells.clear(), series_only=True)
+            self._frame = self._frame.drop(name)
+
+    def _of_type(self, name: str) -> "nw.Series[Any]":
+        """Return a column for who asks for its type: without a cell where it was let go."""
+        let_go = self._let_go.get(name)
+        return self._frame.get_column(name) if let_go is None else let_go
 
     def kind(self, name: str) -> Kind:
         """Tell by the type, of moments and objects by the values."""
-        column = self._frame.get_column(name)
+        column = self._of_type(name)
         dtype = column.dtype
         is_date = dtype == nw.Date
         if isinstance(dtype, nw.Datetime) and dtype.time_zone is None:
@@ -75,16 +100,16 @@ class FrameTable:
 
     def has_single_precision(self, name: str) -> bool:
         """Tell by its type."""
-        return self._frame.get_column(name).dtype == nw.Float32
+        return self._of_type(name).dtype == nw.Float32
 
     def is_plain(self, name: str) -> bool:
         """Tell by its type."""
-        dtype = self._frame.get_column(name).dtype
+        dtype = self._of_type(name).dtype
         return dtype.is_integer() or dtype.is_float() or dtype in (nw.Boolean, nw.Date)
 
     def is_text(self, name: str) -> bool:
         """Tell by its type."""
-        return self._frame.get_column(name).dtype == nw.String
+        return self._of_type(name).dtype == nw.String
 
     def floats_as_they_are(self, name: str) -> NDArray[np.float64] | None:
         """Tell by its type, and by how many are null."""
@@ -121,7 +146,7 @@ class FrameTable:
     def _exact_decimals(self, name: str) -> NDArray[np.float64] | None:
         """Return a column of exact decimals as floats, None of any other; read once."""
         if name not in self._decimals:
-            self._decimals[name] = _exact_decimals(self._frame.get_column(name))
+            self._decimals[name] = _exact_decimals(self._of_type(name))
         return self._decimals[name]
 
     def check_kept(self, name: str) -> None:
@@ -239,6 +264,15 @@ class FrameTable:
         """Share them where the library does."""
         return FrameTable(self._frame[records])
 
+    def seen_as(self, name: str, numbers: Numbers, keeper: Keeper) -> Any | None:
+        """Return new numbers as a column of this one's name and type, where nothing is copied.
+
+        None where they are no cells of a column of polars, or have to be copied.
+        """
+        if not self._frame.implementation.is_polars() or not numbers.are_cells:
+            return None
+        return keeper.seen_as(self._of_type(name).to_native(), numbers.values)
+
     def rebuild(
         self,
         columns: Mapping[str, Numbers],
@@ -253,16 +287,14 @@ class FrameTable:
         joined = keeper.joined if implementation.is_polars() else IN_MEMORY.joined
         made: dict[str, Any] = {}
         for name in self.names:
-            native = self._frame.get_column(name).to_native()
+            native = self._of_type(name).to_native()
             if name in numbered:
                 whole = numbered[name] if order is None else order.arranged(numbered[name])
                 fresh = nw.new_series(name, whole, nw.Int64, backend=implementation)
                 made[name] = keeper.kept(fresh.to_native())
             elif name in columns:
                 numbers = columns[name] if order is None else columns[name].arranged(order)
-                seen = None
-                if implementation.is_polars() and numbers.are_cells:
-                    seen = keeper.seen_as(native, numbers.values)
+                seen = self.seen_as(name, numbers, keeper)
                 made[name] = (
                     seen
                     if seen is not None

@@ -28,6 +28,7 @@ def open_table(table: Any, missing: MissingCodes | None = None) -> Table:
     Parameters
     ----------
     table : pandas.DataFrame, polars.DataFrame, pyarrow.Table, LabelledTable or dict of numpy arrays
+        Or what is open already.
     missing : MissingCodes, optional
         What stands for a missing value: such cells are seen as missing.
 
@@ -50,7 +51,8 @@ def open_table(table: Any, missing: MissingCodes | None = None) -> Table:
     if isinstance(table, LabelledTable):
         labels = {name: column.labels for name, column in table.schema.items()}
         table = table.frame
-    if isinstance(table, Elsewhere):
+    is_open = isinstance(table, Elsewhere | FrameTable)
+    if is_open:
         opened = cast("Table", table)
     elif isinstance(table, Mapping):
         check_names(list(table))
@@ -64,7 +66,7 @@ def open_table(table: Any, missing: MissingCodes | None = None) -> Table:
             check_names(list(getattr(table, "column_names", ())))
         opened = FrameTable(_narwhals(table))
         check_names(list(opened.names))
-    if not isinstance(table, Elsewhere):
+    if not is_open:
         opened.labels = labels
     if opened.n_records == 0:
         raise DataError("table", "it holds no records", "pass a table of at least two records")
