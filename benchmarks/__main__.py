@@ -2,13 +2,24 @@
 
 import sys
 
-from benchmarks import assess, compare, partitions, protect, sampler, start, synthetic, vector_aware
+from benchmarks import (
+    assess,
+    compare,
+    disk,
+    partitions,
+    protect,
+    sampler,
+    start,
+    synthetic,
+    vector_aware,
+)
 from benchmarks.measure import printed
 
 CASES = {
     "arrays": protect.arrays,
     "sampler": sampler.draws,
     "files": protect.files,
+    "disk": disk.files,
     "assess": assess.files,
     "auto": assess.auto,
     "start": start.starts,

@@ -35,6 +35,9 @@ __all__ = ["batches", "opened", "opened_on_disk", "outlined"]
 # A table of more bytes is written piece by piece, and compressed as Spark and pandas do it: in
 # three fifths of the time that zstd takes at its fastest, and a quarter larger.
 _LARGE = 1 << 26
+# What is said of the values in each row group: records in the order of a table are in none that
+# would tell where a value is, and to find the ends takes a fifth of the time.
+_SAID = {"min": False, "max": False, "distinct_count": False, "null_count": True}
 # Of text so many bytes at a time, and in a row group, of which many are at hand: the library itself
 # goes by the number of records.
 _TEXT, _GROUP, _LONG = 1 << 21, 1 << 22, 50
@@ -97,7 +100,7 @@ def batches(
         together = max(1, _GROUP // of_text) if of_text > _LONG else None
         yield from _as_written(
             lambda file: pl.concat(slices).sink_parquet(
-                file, compression="snappy", row_group_size=together
+                file, compression="snappy", statistics=_SAID, row_group_size=together
             )
         )
         return
