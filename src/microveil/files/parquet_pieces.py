@@ -21,11 +21,11 @@ LARGE, _AHEAD = 1 << 25, 1 << 20
 def column_of_pieces(n_records: int, pieces: Iterable[pl.Series], scratch: Scratch) -> pl.Series:
     """Put the cells of a column onto the disk.
 
-    What pyarrow holds for cells that this thread reads next, some 30 MB, is given back where little
-    memory is allowed: to have it anew takes longer.
+    What pyarrow holds for cells that this thread reads next is given back: of 20 columns it was 50
+    to 95 MB as long as the process lived.
     """
     column = scratch.joined(n_records, pieces)
-    if scratch.has_little and "pyarrow" in sys.modules:
+    if "pyarrow" in sys.modules:
         sys.modules["pyarrow"].default_memory_pool().release_unused()
     return column
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from microveil.errors import FileError, RequestError
 from microveil.table.extents import Extent, Extents
 from microveil.table.keeping import Filling, FillingInMemory
-from microveil.table.pages import MUCH, PART, Pages, can_be_watched, of_files, watch
+from microveil.table.pages import PART, Pages, can_be_watched, of_files, watch
 
 if TYPE_CHECKING:
     import polars
@@ -56,11 +56,6 @@ class Scratch:
     memory : int, optional
         How many bytes the process may take; by default the system takes pages back alone.
 
-    Attributes
-    ----------
-    has_little : bool
-        Whether so few may be taken that nothing is held for what comes next.
-
     Examples
     --------
     >>> kept = Scratch().array(np.arange(100_000))
@@ -75,7 +70,6 @@ class Scratch:
                 self.folder.mkdir(mode=0o700, exist_ok=True)
             except OSError as error:
                 raise self._refused(error) from None
-        self.has_little = memory is not None and memory < MUCH
         is_watched = memory is not None and can_be_watched()
         self._pages = Pages(of_files() + memory // PART if memory and is_watched else None)
         self._extents = Extents(self._opened, self._pages.add)
