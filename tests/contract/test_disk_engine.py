@@ -482,6 +482,43 @@ def test_pages_are_read_as_row_groups_are(place, tmp_path, monkeypatch):
     assert max(at_once for name, at_once in looked if name == "NOTE") < 20
 
 
+def lacking(*_given):
+    raise NotImplementedError
+
+
+@pytest.mark.parametrize(
+    "read", [lacking, lambda *_: iter(()), lambda *_: iter([pl.Series(["a"])])]
+)
+def test_what_one_library_does_not_read_the_other_does(read, tmp_path, monkeypatch):
+    """Not at all, no cell, or cells of another type."""
+    table, path = people(200), tmp_path / "people.parquet"
+    table.write_parquet(path)
+    monkeypatch.setattr(parquet_pieces, "_batches", read)
+    assert open_file(path, scratch=Scratch(tmp_path)).read().frame.equals(table)
+
+
+@pytest.mark.parametrize("place", ["people.parquet", "people"])
+@pytest.mark.parametrize("large", [0, 1 << 25])
+def test_a_file_that_holds_fewer_cells_than_it_says_is_broken(place, large, tmp_path, monkeypatch):
+    """Of one column of numbers or text, in one piece or many: no record is lost unseen."""
+    path = file = tmp_path / place
+    if not path.suffix:
+        path.mkdir()
+        file = path / "1.parquet"
+    batches, made = parquet_pieces._batches, parquet_pieces.made_by_size
+    monkeypatch.setattr(parquet_pieces, "LARGE", large)
+    monkeypatch.setattr(
+        parquet_pieces, "_batches", lambda *given: (piece.head(9) for piece in batches(*given))
+    )
+    monkeypatch.setattr(
+        parquet_pieces, "made_by_size", lambda *given: (piece.head(9) for piece in made(*given))
+    )
+    for name in ("AGE", "SEX"):
+        people(200).select(name).write_parquet(file)
+        with pytest.raises(mv.FileError, match="it is broken or something else"):
+            open_file(path, scratch=Scratch(tmp_path / "scratch"))
+
+
 @pytest.mark.parametrize("in_a_group", [1, 15, 30, 70, 199, 200])
 def test_numbers_are_read_in_pieces_whatever_the_row_groups_are(in_a_group, tmp_path, monkeypatch):
     """Every record once, and never more than a piece of them."""
@@ -951,22 +988,61 @@ def test_cells_take_the_place_of_columns_that_were_drawn(of_plain_numbers, tmp_p
     [
         {"linkage": True},
         {"shuffle": True, "linkage": False},
-        {"unit": "h", "max_rows": 1_000, "method": "laplace", "k": None, "linkage": False,
-         "attributes": list("abcd"), "bounds": dict.fromkeys("abcd", (0, 90))},
+        {"unit": "h", "max_rows": 300, "outside": "clamp", "method": "laplace", "k": None,
+         "linkage": False, "attributes": list("abcd"), "bounds": dict.fromkeys("abcd", (0, 90))},
         {"missing_codes": {"a": [-9]}, "linkage": False},
+        {"WEIGHED_CELLS": 40_000, "linkage": False},
+        {"REPORTED_RECORDS": 40_000, "linkage": False},
     ],
 )  # fmt: skip
 def test_the_original_stays_where_it_is_looked_at_again(
     more, of_plain_numbers, tmp_path, monkeypatch
 ):
-    """By who links records, arranges or numbers them anew, or reads codes: nothing is let go."""
-    monkeypatch.setattr("microveil.commands.original.REPORTED_RECORDS", 1_000)
+    """By who links records, arranges or numbers them, reads codes, advises or draws a page."""
+    weighed = more.pop("WEIGHED_CELLS", 0)
+    monkeypatch.setattr(sys.modules["microveil.protect.plan_findings"], "WEIGHED_CELLS", weighed)
+    reported = more.pop("REPORTED_RECORDS", 1_000)
+    monkeypatch.setattr("microveil.commands.original.REPORTED_RECORDS", reported)
     monkeypatch.setattr(FrameTable, "let_go", lambda *_: pytest.fail("let go"))
     request = {**LET_GO, **more}
     released = protect_file(of_plain_numbers, tmp_path / "out", engine="disk", **request)
     in_memory = protect_file(of_plain_numbers, tmp_path / "other", engine="memory", **request)
     found = released.manifest.to_dict()["findings"]
     assert found == in_memory.manifest.to_dict()["findings"]
+
+
+def test_values_that_moved_come_in_the_order_of_the_columns(tmp_path, monkeypatch):
+    """Those of columns that wait, since cells are missing, among those that were let go."""
+    monkeypatch.setattr("microveil.commands.original.REPORTED_RECORDS", 1_000)
+    monkeypatch.setattr(disk, "A_WEIGHED_VALUE", 1 << 40)
+    random = np.random.default_rng(2)
+    zeros = {
+        name: np.where(random.random(20_000) < 0.7, 0, random.integers(0, 91, 20_000))
+        for name in "abcd"
+    }
+    table = pl.DataFrame(zeros).with_columns(
+        pl.when(pl.int_range(pl.len()) % 9 > 0).then(name).alias(name) for name in "ac"
+    )
+    table.write_parquet(tmp_path / "people.parquet")
+    let_go = []
+    monkeypatch.setattr(
+        FrameTable,
+        "let_go",
+        lambda self, name, go=FrameTable.let_go: let_go.append(name) or go(self, name),
+    )
+    request = {
+        "method": "dp-um", "k": 5, "epsilon": 0.01, "attributes": list("abcd"), "seed": 3,
+        "bounds": dict.fromkeys("abcd", (0, 90)), "missing": "keep", "linkage": False,
+    }  # fmt: skip
+    found, in_memory = (
+        protect_file(
+            tmp_path / "people.parquet", tmp_path / engine, engine=engine, **request
+        ).manifest.to_dict()["findings"]
+        for engine in ("disk", "memory")
+    )
+    assert sorted(let_go) == ["b", "d"]
+    assert found == in_memory
+    assert [value["attribute"] for value in found["moved_values"]] == list("abcd")
 
 
 def test_nobody_looks_at_the_cells_of_a_column_that_was_let_go():

@@ -13,7 +13,12 @@ from microveil.evaluation.promised import codes_in_release
 from microveil.files.labelled import labelled
 from microveil.files.reading import SourceFile
 from microveil.plans import DrawnPlan
-from microveil.protect import ComparedAtHand, ReleaseFindings, release_findings
+from microveil.protect import (
+    ComparedAtHand,
+    ReleaseFindings,
+    may_be_weighed,
+    release_findings,
+)
 from microveil.protect.release_findings import NONE_MOVED
 from microveil.release import Plan
 from microveil.release.notes import REPORTED_RECORDS
@@ -58,8 +63,15 @@ class Original:
         linked : bool or str
             Whether records will be linked, which takes all columns together.
         """
-        table, is_reported = labelled(source), source.frame.height <= REPORTED_RECORDS
-        stays = is_reported or linked is True or asked.get("unit") is not None or codes_of(asked)
+        table, n_records = labelled(source), source.frame.height
+        is_reported = n_records <= REPORTED_RECORDS
+        stays = (
+            is_reported
+            or may_be_weighed(n_records)
+            or linked is True
+            or asked.get("unit") is not None
+            or bool(codes_of(asked))
+        )
         opened = None if stays or not isinstance(engine, DiskEngine) else open_table(table)
         if not isinstance(opened, FrameTable) or not isinstance(engine, DiskEngine):
             return cls(table=table, is_reported=is_reported)

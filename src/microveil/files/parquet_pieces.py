@@ -45,20 +45,20 @@ def pieces_of(path: Path, outline: pl.LazyFrame, name: str) -> Iterator[pl.Serie
     Raises
     ------
     polars.exceptions.PolarsError, ValueError, OSError
-        If the file is broken.
+        If the file is broken: also where it holds fewer cells than it says.
     """
     own = outline.select(name)
-    if (file := _opened(path)) is not None:
-        in_pages = _in_pages(file, name, own.collect_schema()[name])
-        if in_pages is not None:
-            yield from in_pages
-            return
+    n_records, done = own.select(pl.len()).collect().item(), 0
+    in_pages = _in_pages(path, name, own.collect_schema()[name])
 
     def some(records: slice) -> pl.Series:
         return own.slice(records.start, records.stop - records.start).collect().to_series()
 
-    n_records = own.select(pl.len()).collect().item()
-    yield from made_by_size(n_records, some, _size_as_read)
+    for piece in in_pages or made_by_size(n_records, some, _size_as_read):
+        done += len(piece)
+        yield piece
+    if done != n_records:
+        raise ValueError("a column must have as many cells as the file has records")
 
 
 def _opened(path: Path) -> Any:
@@ -75,26 +75,33 @@ def _size_as_read(cells: pl.Series) -> int:
     return int(cells.estimated_size()) + len(cells) * longest_word(cells)
 
 
-def _in_pages(file: Any, name: str, dtype: pl.DataType) -> Iterator[pl.Series] | None:
+def _in_pages(path: Path, name: str, dtype: pl.DataType) -> Iterator[pl.Series] | None:
     """Yield the cells of a column, page by page; None where polars reads it.
 
     Of types alone that both libraries read as the same, and of text where a row group is large:
     of the others pyarrow takes two thirds of the time, and of text more.
     """
-    if not (dtype.is_numeric() or dtype.is_temporal() or dtype in (pl.String, pl.Boolean)):
+    is_of_one_width = dtype.is_numeric() or dtype.is_temporal() or dtype == pl.Boolean
+    if not is_of_one_width and dtype != pl.String:
         return None
-    sizes = _sizes(file.metadata, name)
-    if not sizes or not file.metadata.num_rows or (dtype == pl.String and max(sizes) <= LARGE):
+    file = _opened(path)
+    if file is None or not file.metadata.num_rows or (place := _place(file, name)) is None:
         return None
-    # What a dictionary holds once is longer as cells: the first ones show how long.
-    of_a_cell = max(1, sum(sizes) // file.metadata.num_rows)
+    of_a_cell = 1
+    if dtype == pl.String:
+        sizes = _sizes(file.metadata, place)
+        if max(sizes) <= LARGE:
+            return None
+        # What a dictionary holds once is longer as cells: the first ones show how long.
+        of_a_cell = max(1, sum(sizes) // file.metadata.num_rows)
     try:
-        first = next(_batches(file, name, max(1, min(FIRST, BYTES // of_a_cell))))
+        first = next(_batches(file, name, max(1, min(FIRST, BYTES // of_a_cell))), None)
     except NotImplementedError:
         return None
+    if first is None or first.dtype != dtype:
+        return None
     of_a_cell = max(of_a_cell, int(first.estimated_size()) // max(1, len(first)))
-    at_once = max(1, min(PIECE, BYTES // of_a_cell))
-    return _batches(file, name, at_once) if first.dtype == dtype else None
+    return _batches(file, name, max(1, min(PIECE, BYTES // of_a_cell)))
 
 
 def _batches(file: Any, name: str, at_once: int) -> Iterator[pl.Series]:
@@ -104,10 +111,13 @@ def _batches(file: Any, name: str, at_once: int) -> Iterator[pl.Series]:
         yield pl.Series(name, pl.from_arrow(batch.column(0)))
 
 
-def _sizes(metadata: Any, name: str) -> list[int]:
-    """Return what each row group holds of a column, in bytes; of none whose name is not one."""
-    places = [
-        place for place in range(metadata.num_columns) if metadata.schema.column(place).path == name
-    ]
+def _place(file: Any, name: str) -> int | None:
+    """Return which of the file's columns has a name, and no other within it."""
+    paths = [file.schema.column(place).path for place in range(len(file.schema))]
+    return paths.index(name) if name in paths else None
+
+
+def _sizes(metadata: Any, place: int) -> list[int]:
+    """Return what each row group holds of a column, in bytes."""
     groups = map(metadata.row_group, range(metadata.num_row_groups))
-    return [group.column(places[0]).total_uncompressed_size for group in groups if places]
+    return [group.column(place).total_uncompressed_size for group in groups]

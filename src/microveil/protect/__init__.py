@@ -25,6 +25,7 @@ from microveil.protect.findings import (
     WorstAttribute,
 )
 from microveil.protect.notes import custodian_lines, custodian_notes
+from microveil.protect.plan_findings import may_be_weighed
 from microveil.protect.protecting import draw, examined_plan, plan, protect, released
 from microveil.protect.release_findings import release_findings
 
@@ -40,6 +41,7 @@ __all__ = [
     "custodian_notes",
     "draw",
     "examined_plan",
+    "may_be_weighed",
     "plan",
     "protect",
     "release_findings",

@@ -16,7 +16,7 @@ from microveil.release.option import Option
 from microveil.release.settling import Settled, SettledParts
 from microveil.table import numeric_look_of
 
-__all__ = ["plan_findings"]
+__all__ = ["may_be_weighed", "plan_findings"]
 
 # Of larger tables it is said that a request is hopeless, and left to `advise` to find what would
 # be better: weighing takes far longer than protecting.
@@ -64,6 +64,11 @@ def plan_findings(
         options=options,
         numeric_looks=_numeric_looks(prepared) if requests[0].attributes is None else {},
     )
+
+
+def may_be_weighed(n_records: int) -> bool:
+    """Whether advice may look at columns of so many records again, where a request is hopeless."""
+    return n_records <= WEIGHED_CELLS
 
 
 def _numeric_looks(prepared: Prepared) -> dict[str, str]:

@@ -70,7 +70,6 @@ class FrameTable:
         """
         with self._letting_go:  # columns are let go side by side
             cells = self._frame.get_column(name).to_native()
-            # Not a slice: that would hold what it is of.
             self._let_go[name] = nw.from_native(cells.clear(), series_only=True)
             self._frame = self._frame.drop(name)
 
