@@ -36,7 +36,7 @@ __all__ = ["batches", "opened", "opened_on_disk", "outlined"]
 # three fifths of the time that zstd takes at its fastest, and a quarter larger.
 _LARGE = 1 << 26
 # What is said of the values in each row group: records in the order of a table are in none that
-# would tell where a value is, and to find the ends takes a fifth of the time.
+# would tell where a value is, and to find the ends of whole numbers takes a fifth of the time.
 _SAID = {"min": False, "max": False, "distinct_count": False, "null_count": True}
 # Of text so many bytes at a time, and in a row group, of which many are at hand: the library itself
 # goes by the number of records.

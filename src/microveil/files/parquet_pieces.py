@@ -78,8 +78,8 @@ def _size_as_read(cells: pl.Series) -> int:
 def _in_pages(path: Path, name: str, dtype: pl.DataType) -> Iterator[pl.Series] | None:
     """Yield the cells of a column, page by page; None where polars reads it.
 
-    Of types alone that both libraries read as the same, and of text where a row group is large:
-    of the others pyarrow takes two thirds of the time, and of text more.
+    Of types alone that both libraries read as the same, numbers of which take pyarrow two thirds of
+    polars' time; of text where a row group is large.
     """
     is_of_one_width = dtype.is_numeric() or dtype.is_temporal() or dtype == pl.Boolean
     if not is_of_one_width and dtype != pl.String:
