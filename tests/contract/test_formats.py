@@ -12,7 +12,8 @@ import pytest
 
 import microveil as mv
 from command import run
-from microveil.commands.files import compare_file, inspect_file, protect_file
+from microveil.commands.comparing import compare_file
+from microveil.commands.files import inspect_file, protect_file
 from microveil.commands.measuring import assess_files
 from microveil.files import FORMATS, written_formats
 from microveil.files.reading import read_file

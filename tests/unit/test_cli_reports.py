@@ -12,7 +12,8 @@ import pytest
 import microveil as mv
 from command import run
 from microveil.commands import original
-from microveil.commands.files import compare_file, protect_file
+from microveil.commands.comparing import compare_file
+from microveil.commands.files import protect_file
 
 IS_REPORTED = True  # pages are tested here
 

@@ -196,7 +196,7 @@ def compared(task: Task, say: Say) -> dict[str, Any]:
         the ``report``, a page of HTML, and the ``picture``, an SVG, None where records are not
         linked. All of it depends on the data.
     """
-    from microveil.commands.files import compare_file
+    from microveil.commands.comparing import compare_file
 
     def counted(done: int, total: int, *_what: str) -> None:
         say({"progress": "comparing", "done": done, "total": total})

@@ -470,7 +470,7 @@ def compare(
 
     --k and --epsilon take lists and ranges: 3,5,10:100:10.
     """
-    from microveil.commands.files import compare_file
+    from microveil.commands.comparing import compare_file
 
     with counted_progress() as progress:
         found, report, drawn = compare_file(

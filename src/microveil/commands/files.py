@@ -1,6 +1,6 @@
 """A file in, two folders out: what the command line does, as functions."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,6 @@ from typing import Any
 import polars
 
 from microveil.commands.asking import (
-    apart,
     asked_of,
     read_with_codes,
 )
@@ -16,12 +15,9 @@ from microveil.commands.custodians import kept_of_recipe
 from microveil.commands.engines import engine_for, to_link
 from microveil.commands.original import Original
 from microveil.commands.spark import protect_in_spark
-from microveil.compare import Comparison, compare
-from microveil.compare.store import opened, written_whole
 from microveil.engines.base import Engine
 from microveil.engines.disk import DiskEngine
 from microveil.errors import EngineError, FileError, stands_alone
-from microveil.evaluation.analyses import Analyses
 from microveil.files import Format, named_format
 from microveil.files.folders import check_absent
 from microveil.files.labelled import labelled
@@ -40,17 +36,9 @@ from microveil.release import Plan, Release
 from microveil.release.notes import file_notes
 from microveil.release.proposal import ProposedRecipe, proposed_recipe
 from microveil.release.release import refuse_measurements
-from microveil.report import (
-    comparison_report,
-    custodian_report,
-    draw_map,
-    drawable,
-    publishable_report,
-)
 from microveil.schema import Kind
 
 __all__ = [
-    "compare_file",
     "counted_releases",
     "inspect_file",
     "look_at_file",
@@ -160,6 +148,8 @@ def protect_file(
     release, original = made.release, made.original
 
     def custodians(written: Release) -> str:
+        from microveil.report import custodian_report  # pages are loaded where one is made
+
         progress("writing the report")
         return custodian_report(written, original)
 
@@ -168,7 +158,7 @@ def protect_file(
         format=made.form.name,
         text=made.text,
         report=None if original is None else custodians,
-        public_report=publishable_report(release) if public_report else None,
+        public_report=_publishable(release) if public_report else None,
         overwrite=overwrite,
         ledger=ledger,
         escape_formulas=escape_formulas,
@@ -177,6 +167,12 @@ def protect_file(
         progress=progress,
     )
     return release
+
+
+def _publishable(release: Release) -> str:
+    from microveil.report import publishable_report  # pages are loaded where one is made
+
+    return publishable_report(release)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -312,47 +308,6 @@ def counted_releases(
         return None
     source = release.manifest.to_dict()["input"]
     return read_ledger(place).totals(release.population, sha256=source["sha256"])
-
-
-@stands_alone
-def compare_file(
-    path: str | Path,
-    folder: str | Path,
-    *,
-    methods: Sequence[str],
-    runs: int,
-    jobs: int | None,
-    progress: Callable[[int, int], None],
-    linkage: bool = True,
-    analyses: Mapping[str, Any] | None = None,
-    **arguments: Any,
-) -> tuple[Comparison, Path, Path | None]:
-    """Compare methods on the table of a file: results, report and map in a folder.
-
-    The map is drawn as map.svg where linkage is measured. Returns the comparison, the path of
-    the report and that of the map, None where there is none.
-
-    Of the arguments those of `protect_file`, but for ``method``; ``k`` and ``epsilon`` are
-    lists, or text with ranges. ``analyses`` are those of `compare`, ``classes`` for example.
-    """
-    analysed = dict(analyses or {})
-    source, asked = asked_of(
-        path,
-        progress=lambda _step: None,
-        calculated=Analyses.of(**analysed).columns,
-        **apart(arguments),
-    )
-    asked.pop("method", None)
-    found = compare(
-        source.frame, methods=methods, runs=runs, jobs=jobs, folder=folder, progress=progress,
-        linkage=linkage, **analysed, **asked,
-    )  # fmt: skip
-    report = Path(folder) / "report.html"
-    page = comparison_report(found)
-    with opened(Path(folder), found.description):  # no two processes under one name
-        written_whole(report, lambda part: part.write_text(page, encoding="utf-8"), private=True)
-        drawn = draw_map(found, Path(folder) / "map.svg") if drawable(found) else None
-    return found, report, drawn
 
 
 def _text_of(source: SourceFile, form: Format) -> TextFormat | None:

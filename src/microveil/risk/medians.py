@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy  # which loads its parts when they are used
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 __all__ = ["Median", "median_of"]
 
@@ -73,7 +73,7 @@ def median_of(values: NDArray[np.float64], confidence: float = 0.95) -> Median:
     in_order, n = np.sort(values), len(values)
     if not n:
         return Median(value=math.nan, interval=(math.nan, math.nan), n=0)
-    middle, reach = (n - 1) / 2, float(ndtri((1 + confidence) / 2)) * math.sqrt(n) / 2
+    middle, reach = (n - 1) / 2, float(scipy.special.ndtri((1 + confidence) / 2)) * math.sqrt(n) / 2
     low, high = max(math.floor(middle - reach), 0), min(math.ceil(middle + reach), n - 1)
     ends = float(in_order[low]), float(in_order[high])
     return Median(value=float(np.median(in_order)), interval=ends, n=n)

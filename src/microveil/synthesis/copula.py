@@ -1,8 +1,8 @@
 """The Gaussian copula of two ordered attributes, on the cells of their tables."""
 
 import numpy as np
+import scipy  # which loads its parts when they are used
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 __all__ = ["copula_table", "fitted_correlation"]
 
@@ -80,7 +80,10 @@ def fitted_correlation(table: Real, rows: Real, columns: Real) -> float:
 
 def _density(rows: Real, columns: Real, angles: Real) -> Real:
     """Return the bivariate density at all ends of bins, times the cosine of each angle."""
-    h, k = (ndtri(np.clip(np.cumsum(masses)[:-1], TINY, 1 - 1e-16)) for masses in (rows, columns))
+    h, k = (
+        scipy.special.ndtri(np.clip(np.cumsum(masses)[:-1], TINY, 1 - 1e-16))
+        for masses in (rows, columns)
+    )
     turned = angles[:, None, None]
     squares = h[:, None] ** 2 + k**2 - 2 * (h[:, None] * k) * np.sin(turned)
     return np.asarray(np.exp(-squares / (2 * np.cos(turned) ** 2)) / (2 * np.pi))

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy  # which loads its parts when they are used
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
 from microveil.synthesis.axes import Axis
 from microveil.synthesis.counts import falling_counts, nearest_counts
@@ -241,7 +241,7 @@ class Drawing:
         bins = drawn_bins(self.fit.model, n_records, generator)
         scores: dict[int, Real] = {}
         for one, parent, correlation in self.ties:
-            ends = ndtri(self.axes[one].ends)
+            ends = scipy.special.ndtri(self.axes[one].ends)
             own = np.minimum(bins[one], len(ends) - 2)
             scores[one] = drawn_scores(
                 ends[own], ends[own + 1], scores.get(parent), correlation, generator
@@ -390,7 +390,10 @@ def drawn_scores(
     """
     shift = np.zeros(1) if parent is None else correlation * parent
     spread = math.sqrt(1 - correlation**2)
-    low, high = ndtr((below - shift) / spread), ndtr((above - shift) / spread)
+    low, high = (
+        scipy.special.ndtr((below - shift) / spread),
+        scipy.special.ndtr((above - shift) / spread),
+    )
     chance = low + generator.random(len(below)) * (high - low)
     inside = np.clip(chance, INSIDE, 1 - INSIDE)
-    return np.asarray(np.clip(shift + spread * ndtri(inside), below, above))
+    return np.asarray(np.clip(shift + spread * scipy.special.ndtri(inside), below, above))

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import scipy  # which loads its parts when they are used
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from microveil.schema import Attribute, written
 from microveil.synthesis.cut_errors import cut_errors
@@ -166,7 +166,7 @@ def _half_width(counts: NoisyCounts, confidence: float) -> float:
     """Return how far a count is off at most, but for so much chance, in records."""
     deviation = math.sqrt(counts.variance)
     if counts.is_gaussian:
-        return float(ndtri((1 + confidence) / 2)) * deviation
+        return float(scipy.special.ndtri((1 + confidence) / 2)) * deviation
     return -math.log(1 - confidence) * deviation / math.sqrt(2)
 
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+import scipy  # which loads its parts when they are used
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
 from microveil.partition.quantiles import Candidates, Cuts
 
@@ -78,7 +78,7 @@ def quantile_function(
         shares, places = np.r_[0.0, below, 1.0], np.r_[0.0, places, 1.0]
     else:
         below, places = _with_masses(below, places, cuts, candidates)
-        shares, places = _extrapolated(ndtri(below), places)
+        shares, places = _extrapolated(scipy.special.ndtri(below), places)
     return QuantileFunction(
         shares=shares,
         values=candidates.unscaled(np.clip(places, 0.0, 1.0)),
@@ -127,4 +127,4 @@ def _extrapolated(scores: Real, places: Real) -> tuple[Real, Real]:
         for number, (start, stop) in enumerate(pairwise(ends))
     ]
     fine = np.concatenate([*parts, ends[-1:]])
-    return ndtr(fine), np.interp(fine, ends, at_ends)
+    return scipy.special.ndtr(fine), np.interp(fine, ends, at_ends)

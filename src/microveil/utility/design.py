@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # which loads its parts when they are used
 from numpy.typing import NDArray
-from scipy.special import expit
 
 __all__ = ["Basis", "LogisticFit", "basis_of", "fit_logistic"]
 
@@ -124,7 +124,7 @@ def fit_logistic(basis: Basis, outcome: NDArray[np.float64]) -> LogisticFit:
     weights, log_odds = np.zeros(basis.rank), np.zeros(len(outcome))
     loss, converged = float(np.logaddexp(0, signs * log_odds).sum()), False
     for _ in range(MOST_STEPS):
-        probabilities = expit(log_odds)
+        probabilities = scipy.special.expit(log_odds)
         step = _information_inverse(directions, probabilities) @ (
             directions.T @ (outcome - probabilities)
         )
@@ -139,7 +139,7 @@ def fit_logistic(basis: Basis, outcome: NDArray[np.float64]) -> LogisticFit:
         converged = largest <= SMALLEST_STEP * (1 + float(np.abs(log_odds).max()))
         if converged:
             break
-    probabilities = expit(log_odds)
+    probabilities = scipy.special.expit(log_odds)
     return LogisticFit(
         weights=weights,
         covariance=_information_inverse(directions, probabilities),

@@ -9,8 +9,8 @@ metrics born from statistical evaluations of data utility", sections 2.1 to 2.5.
 import math
 
 import numpy as np
+import scipy  # which loads its parts when they are used
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from microveil.partition.clusters import runs_of_clusters
 from microveil.table import keeping
@@ -105,14 +105,14 @@ def _squared_gaussian(deviation: float, room: Float) -> Float:
     if deviation <= SUMMED:
         last = math.ceil(LAST_DEVIATION * deviation) + 1
         tails = np.arange(1, 2 * last, 2)
-        sums = np.cumsum(tails * ndtr(-0.5 * tails / deviation))
+        sums = np.cumsum(tails * scipy.special.ndtr(-0.5 * tails / deviation))
         sums = np.concatenate([[0.0], sums])
         squared: Float = sums[np.minimum(room, last).astype(np.int64)]
         return squared
     # Midpoint rule: the sum of f(m - 1/2) is the integral of f less (f'(M) - f'(0))/24,
     # for f(t) = 2 t P(noise >= t), whose integral is that of t^2 with its tail put at M.
     steps = room / deviation
-    tail = ndtr(-steps)
+    tail = scipy.special.ndtr(-steps)
     density = np.exp(-0.5 * np.minimum(steps, LAST_DEVIATION) ** 2) / math.sqrt(2 * math.pi)
     integral = deviation**2 * (0.5 - tail - steps * density + steps**2 * tail)
     between: Float = integral - (2 * tail - 2 * steps * density - 1) / 24

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtrit
 
 from microveil.utility.undefined import none_if_undefined
 
@@ -101,7 +101,7 @@ def mean_over_seeds(values: ArrayLike, confidence: float = 0.95) -> MeanOverSeed
     mean, deviation, reach = float(array.mean()), math.nan, math.nan
     if len(array) > 1:
         deviation = float(array.std(ddof=1))
-        quantile = float(stdtrit(len(array) - 1, (1 + confidence) / 2))
+        quantile = float(scipy.special.stdtrit(len(array) - 1, (1 + confidence) / 2))
         reach = quantile * deviation / math.sqrt(len(array))
     return MeanOverSeeds(
         value=mean, interval=(mean - reach, mean + reach), standard_deviation=deviation

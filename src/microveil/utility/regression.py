@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from microveil.errors import DataError, RequestError
 from microveil.utility.attributes import Attributes, checked_attributes, complete_records
@@ -331,7 +331,7 @@ def _estimates(
     freedom = len(outcome) - basis.rank
     values, errors = (_log_odds if logistic else _least_squares)(basis, outcome)
     tail = (1 + confidence) / 2
-    width = float(special.ndtri(tail) if logistic else special.stdtrit(freedom, tail))
+    width = float(scipy.special.ndtri(tail) if logistic else scipy.special.stdtrit(freedom, tail))
     return [
         CoefficientEstimate(
             value=float(value),

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy  # which loads its parts when they are used
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from microveil.errors import DataError
 from microveil.utility.undefined import none_if_undefined
@@ -288,7 +288,7 @@ def _half_widths(deviations: NDArray[np.float64], confidence: float) -> NDArray[
     known = np.maximum(count, 1)
     spread = np.sqrt(np.nansum(deviations**2, axis=0) / known)
     is_lacking = len(deviations) - count > FEW_LACK_IT * len(deviations)
-    return np.where(is_lacking, np.nan, stdtrit(known, (1 + confidence) / 2) * spread)
+    return np.where(is_lacking, np.nan, scipy.special.stdtrit(known, (1 + confidence) / 2) * spread)
 
 
 def _coded(

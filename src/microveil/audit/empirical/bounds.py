@@ -6,8 +6,8 @@ differ by more contradict that epsilon, and how far they differ for certain boun
 """
 
 import numpy as np
+import scipy  # which loads its parts when they are used
 from numpy.typing import NDArray
-from scipy.special import betaincinv
 
 __all__ = ["least_proportion", "lower_bound", "most_shown"]
 
@@ -44,7 +44,7 @@ def least_proportion(successes: NDArray[np.int64], runs: int, error: float) -> S
     array([0.   , 0.222, 0.741])
     """
     some = np.maximum(successes, 1)
-    return np.where(successes == 0, 0.0, betaincinv(some, runs - some + 1, error))
+    return np.where(successes == 0, 0.0, scipy.special.betaincinv(some, runs - some + 1, error))
 
 
 def most_shown(runs: int, confidence: float) -> float:

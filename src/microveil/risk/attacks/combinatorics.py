@@ -1,8 +1,8 @@
 """Chances counted out over all ways to draw, so that no attack needs to draw them."""
 
 import numpy as np
+import scipy  # which loads its parts when they are used
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln
 
 __all__ = ["chance_of_one", "chance_of_sharing"]
 
@@ -15,7 +15,9 @@ def _log_binomial(n: NDArray[np.int64], k: ArrayLike) -> NDArray[np.float64]:
     """
     chosen = np.broadcast_to(np.asarray(k, dtype=np.int64), n.shape)
     possible = (chosen >= 0) & (chosen <= n)
-    logs: NDArray[np.float64] = np.where(possible, -gammaln(np.maximum(chosen, 0) + 1.0), -np.inf)
+    logs: NDArray[np.float64] = np.where(
+        possible, -scipy.special.gammaln(np.maximum(chosen, 0) + 1.0), -np.inf
+    )
     for i in range(int(chosen.max(initial=0))):
         logs += np.log(np.where(i < chosen, np.maximum(n - i, 1), 1))
     return logs
@@ -50,8 +52,10 @@ def chance_of_one(counts: ArrayLike, n_records: int, n_drawn: int) -> NDArray[np
     left = n_records - n_drawn
     possible = (count > 0) & (count - 1 <= left)
     others = np.where(possible, count - 1, 0)
-    logs = gammaln(left + 1.0) - gammaln(left - others + 1.0)
-    logs -= gammaln(float(n_records)) - gammaln(n_records - others + 0.0)
+    logs = scipy.special.gammaln(left + 1.0) - scipy.special.gammaln(left - others + 1.0)
+    logs -= scipy.special.gammaln(float(n_records)) - scipy.special.gammaln(
+        n_records - others + 0.0
+    )
     chances = np.where(possible, np.exp(logs), 0.0)
     chances *= count * (n_drawn / n_records)
     return chances

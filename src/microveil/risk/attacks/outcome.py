@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from scipy.special import betaincinv
+import scipy  # which loads its parts when they are used
 
 from microveil.risk.medians import Median
 from microveil.text import aligned
@@ -95,8 +95,10 @@ def success_rate(successes: float, n_attacks: int, confidence: float) -> Estimat
     successes = min(max(successes, 0.0), float(n_attacks))
     failures = n_attacks - successes
     tail = (1 - confidence) / 2
-    lower = float(betaincinv(successes, failures + 1, tail)) if successes > 0 else 0.0
-    upper = float(betaincinv(successes + 1, failures, 1 - tail)) if failures > 0 else 1.0
+    lower = float(scipy.special.betaincinv(successes, failures + 1, tail)) if successes > 0 else 0.0
+    upper = (
+        float(scipy.special.betaincinv(successes + 1, failures, 1 - tail)) if failures > 0 else 1.0
+    )
     return Estimate(value=successes / n_attacks, interval=(lower, upper), n=n_attacks)
 
 

@@ -1,0 +1,56 @@
+"""Methods compared on the table of a file, as a function."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from microveil.commands.asking import apart, asked_of
+from microveil.compare import Comparison, compare
+from microveil.compare.store import opened, written_whole
+from microveil.errors import stands_alone
+from microveil.evaluation.analyses import Analyses
+from microveil.report import comparison_report, draw_map, drawable
+
+__all__ = ["compare_file"]
+
+
+@stands_alone
+def compare_file(
+    path: str | Path,
+    folder: str | Path,
+    *,
+    methods: Sequence[str],
+    runs: int,
+    jobs: int | None,
+    progress: Callable[[int, int], None],
+    linkage: bool = True,
+    analyses: Mapping[str, Any] | None = None,
+    **arguments: Any,
+) -> tuple[Comparison, Path, Path | None]:
+    """Compare methods on the table of a file: results, report and map in a folder.
+
+    The map is drawn as map.svg where linkage is measured. Returns the comparison, the path of
+    the report and that of the map, None where there is none.
+
+    Of the arguments those of `commands.files.protect_file`, but for ``method``; ``k`` and
+    ``epsilon`` are lists, or text with ranges. ``analyses`` are those of `compare`, ``classes``
+    for example.
+    """
+    analysed = dict(analyses or {})
+    source, asked = asked_of(
+        path,
+        progress=lambda _step: None,
+        calculated=Analyses.of(**analysed).columns,
+        **apart(arguments),
+    )
+    asked.pop("method", None)
+    found = compare(
+        source.frame, methods=methods, runs=runs, jobs=jobs, folder=folder, progress=progress,
+        linkage=linkage, **analysed, **asked,
+    )  # fmt: skip
+    report = Path(folder) / "report.html"
+    page = comparison_report(found)
+    with opened(Path(folder), found.description):  # no two processes under one name
+        written_whole(report, lambda part: part.write_text(page, encoding="utf-8"), private=True)
+        drawn = draw_map(found, Path(folder) / "map.svg") if drawable(found) else None
+    return found, report, drawn
