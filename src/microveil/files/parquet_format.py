@@ -41,8 +41,8 @@ _SAID = {"min": False, "max": False, "distinct_count": False, "null_count": True
 # Of text so many bytes at a time, and in a row group, of which many are at hand: the library itself
 # goes by the number of records.
 _TEXT, _GROUP, _LONG = 1 << 21, 1 << 22, 50
-# Parts of a file that wait to be taken, some 1 MB each.
-_WAITING = 8
+# Parts of a file that wait to be taken, and from how many bytes on one is passed on.
+_WAITING, _PART = 8, 1 << 18
 # How often is looked whether somebody takes them still, in seconds.
 _LOOK = 0.1
 
@@ -120,20 +120,29 @@ class _Pipe(io.RawIOBase):
     """A file whose parts are passed on as they are written."""
 
     def __init__(self) -> None:
-        self.parts: queue.Queue[bytes | BaseException | None] = queue.Queue(maxsize=_WAITING)
+        self.parts: queue.Queue[bytes | bytearray | BaseException | None] = queue.Queue(_WAITING)
         self.is_wanted = True
+        self._gathered = bytearray()
 
     def writable(self) -> bool:
         return True
 
     def write(self, part: "bytes | memoryview") -> int:  # type: ignore[override]
+        self._gathered += part
+        if len(self._gathered) >= _PART:
+            self.pass_on()
+        return len(part)
+
+    def pass_on(self) -> None:
+        """Pass on what was gathered: a hundred bytes are not worth waking somebody."""
         while self.is_wanted:
             try:
-                self.parts.put(bytes(part), timeout=_LOOK)
+                self.parts.put(self._gathered, timeout=_LOOK)
             except queue.Full:
                 continue
+            self._gathered = bytearray()
             relieve()
-            return len(part)
+            return
         raise OSError("nobody takes it any more")
 
 
@@ -144,6 +153,7 @@ def _as_written(write: Callable[[IO[bytes]], object]) -> Iterator[bytes]:
     def work() -> None:
         try:
             write(pipe)  # type: ignore[arg-type]
+            pipe.pass_on()
             pipe.parts.put(None)
         except BaseException as error:  # noqa: BLE001 -- raised where the parts are taken
             pipe.parts.put(error)
