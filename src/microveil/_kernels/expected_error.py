@@ -58,12 +58,17 @@ def _excess(x):
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def added_by_noise(offset, size, centroid, scale, lower, upper):
     """Return the expected error that noise upwards adds to a cluster, and noise downwards."""
-    rounded = np.rint(centroid)
-    rest = centroid - rounded
     if scale <= 0:
         return 0.0, 0.0
     rate = 1.0 / max(scale, LEAST_SCALE)
-    steepness, excess = _steepness(rate), _excess(rate)
+    return _added(offset, size, centroid, rate, _steepness(rate), _excess(rate), lower, upper)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _added(offset, size, centroid, rate, steepness, excess, lower, upper):
+    """Return the same, given what hangs on the scale alone: ``rate`` is 1 over it."""
+    rounded = np.rint(centroid)
+    rest = centroid - rounded
     above, squared_above = _tails(rate, steepness, excess, 0.5 - rest, max(upper - rounded, 0.0))
     below, squared_below = _tails(rate, steepness, excess, 0.5 + rest, max(rounded - lower, 0.0))
     linear = 2.0 * (size * rest + offset)
@@ -88,10 +93,19 @@ def tail_sums(scales, nearest, counts, means, mean_squares):
 def centroid_errors(within, offsets, sizes, centroids, scales, lower, upper, settled, added):
     """Write each cluster's error without noise, and what noise upwards and downwards adds.
 
-    ``settled`` is float64 (n_clusters,), ``added`` (2, n_clusters).
+    ``settled`` is float64 (n_clusters,), ``added`` (2, n_clusters). Noise of clusters that follow
+    each other is of one scale as a rule: what hangs on it alone is found once then.
     """
+    last, rate, steepness, excess = 0.0, 0.0, 0.0, 0.0
     for n in range(centroids.shape[0]):
         settled[n] = without_noise(within[n], offsets[n], sizes[n], centroids[n])
-        added[0, n], added[1, n] = added_by_noise(
-            offsets[n], sizes[n], centroids[n], scales[n], lower, upper
+        scale = scales[n]
+        if scale <= 0:
+            added[0, n], added[1, n] = 0.0, 0.0
+            continue
+        if scale != last:
+            last, rate = scale, 1.0 / max(scale, LEAST_SCALE)
+            steepness, excess = _steepness(rate), _excess(rate)
+        added[0, n], added[1, n] = _added(
+            offsets[n], sizes[n], centroids[n], rate, steepness, excess, lower, upper
         )

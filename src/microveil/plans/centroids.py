@@ -190,7 +190,14 @@ class CentroidPlan:
             "noise_grid_unit": self.grid.unit,
             "centroid_noise_scale": {
                 "smallest": float(scales.min()),
-                "median": float(np.median(scales)),
+                "median": _median(scales),
                 "largest": float(scales.max()),
             },
         }
+
+
+def _median(scales: Float) -> float:
+    """Return the median: without a look for it where more than half are the first one."""
+    if 2 * np.count_nonzero(scales == scales[0]) > len(scales) + 1:
+        return float(scales[0])
+    return float(np.median(scales))
