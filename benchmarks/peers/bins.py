@@ -133,8 +133,5 @@ def _by_counts(
     """Draw the values in a bin by their shares of it, as ours are."""
     masses = masses_inside(measured.levels.counts, axis.groups, axis.tail)
     mixed = generator.permutation(len(codes))
-    order = mixed[np.argsort(codes[mixed], kind="stable")]
-    places = np.empty(len(codes), dtype=np.int64)
-    counts = np.bincount(codes, minlength=axis.n_bins)
-    places[order] = systematic(masses, axis.groups, counts, generator)
+    places = systematic(masses, axis.groups, codes, mixed, generator)
     return places + measured.attribute.grid_bounds[0]

@@ -321,15 +321,17 @@ class Attribute:
     def from_grid(self, units: NDArray[np.int64]) -> Cells:
         """Turn grid units into values: whole for all but decimals, the nearest float for those.
 
-        Categories that are text stay positions.
+        Categories that are text stay positions. Whole units that are values come back themselves.
         """
         if isinstance(self.domain, Categories):
             return self.domain.at(units)
         step, parts = self.resolution.numerator, self.resolution.denominator
         if self.kind is not Kind.DECIMAL:
+            if step == 1:
+                return units
             # What 64 bits cannot hold is clamped: post-processing by a public limit.
             limit = np.iinfo(np.int64).max // step
-            return (units if step == 1 else np.clip(units, -limit, limit)) * step
+            return np.clip(units, -limit, limit) * step
         values = units.astype(np.float64)
         values *= step
         values /= parts

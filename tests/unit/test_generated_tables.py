@@ -34,6 +34,7 @@ from microveil.synthesis.measurements import (
 from microveil.synthesis.model import Layout
 from microveil.synthesis.quantile_function import quantile_function
 from microveil.synthesis.synthesis import synthesised
+from reference.systematic import systematic as plainly_systematic
 
 COUNT = 1 << 40
 
@@ -149,7 +150,9 @@ def test_systematic_sampling_is_within_one_of_what_is_due(masses, counts, seed):
     # Outcomes of a group need not lie side by side.
     order = generator(seed).permutation(masses.size)
     groups = np.repeat(np.arange(len(masses)), 3)[order]
-    found = systematic(masses.ravel()[order], groups, counts, generator(seed))
+    of_records = np.repeat(np.arange(len(masses)), counts)
+    in_turn = np.arange(len(of_records))
+    found = systematic(masses.ravel()[order], groups, of_records, in_turn, generator(seed))
     assert len(found) == counts.sum()
     for group, mine in enumerate(np.split(found, np.cumsum(counts)[:-1])):
         own_places = np.flatnonzero(groups == group)
@@ -165,6 +168,23 @@ def test_systematic_sampling_is_within_one_of_what_is_due(masses, counts, seed):
             assert abs((own < end).sum() - due) <= 1 + 1e-6
         if total > 0:
             assert not set(own.tolist()) & set(np.flatnonzero(shares * len(own) < 1e-12).tolist())
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(
+    st.lists(st.integers(0, 6), min_size=1, max_size=12),
+    st.lists(st.integers(0, 3), min_size=12, max_size=12),
+    st.lists(st.integers(0, 3), max_size=60),
+    st.integers(0, 99),
+)
+def test_systematic_sampling_is_what_it_is_record_by_record(masses, groups, of_records, seed):
+    """Records in any order, groups without a record or a mass: as the plain algorithm has them."""
+    groups = np.array(groups[: len(masses)])
+    of_records = np.array([one for one in of_records if one in groups], dtype=np.int64)
+    mixed = generator(seed).permutation(len(of_records))
+    found = systematic(np.array(masses, float), groups, of_records, mixed, generator(seed + 1))
+    starts = generator(seed + 1).random(len(np.unique(of_records)))
+    assert found.tolist() == plainly_systematic(masses, groups, of_records, mixed, starts)
 
 
 def test_bins_are_drawn_given_those_before_them():

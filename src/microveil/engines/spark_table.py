@@ -1,5 +1,6 @@
 """A Spark data frame as a table: what planning asks of it, and the way back to a frame."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, cast
@@ -264,6 +265,11 @@ class SparkTable(Elsewhere):
         del most
         self.words(name)
         return None
+
+    def counted_words(self, name: str) -> Counter[str]:
+        """Refuse: the records are not in this process."""
+        self.words(name)
+        return Counter()
 
     def texts_beginning(self, name: str, signs: tuple[str, ...]) -> set[str]:
         """Return no cell, but for each sign that some begin with a text that does so too."""

@@ -120,7 +120,7 @@ class _Pipe(io.RawIOBase):
     """A file whose parts are passed on as they are written."""
 
     def __init__(self) -> None:
-        self.parts: queue.Queue[bytes | bytearray | BaseException | None] = queue.Queue(_WAITING)
+        self.parts: queue.Queue[memoryview | BaseException | None] = queue.Queue(_WAITING)
         self.is_wanted = True
         self._gathered = bytearray()
 
@@ -137,7 +137,7 @@ class _Pipe(io.RawIOBase):
         """Pass on what was gathered: a hundred bytes are not worth waking somebody."""
         while self.is_wanted:
             try:
-                self.parts.put(self._gathered, timeout=_LOOK)
+                self.parts.put(memoryview(self._gathered), timeout=_LOOK)
             except queue.Full:
                 continue
             self._gathered = bytearray()
@@ -146,7 +146,7 @@ class _Pipe(io.RawIOBase):
         raise OSError("nobody takes it any more")
 
 
-def _as_written(write: Callable[[IO[bytes]], object]) -> Iterator[bytes]:
+def _as_written(write: Callable[[IO[bytes]], object]) -> Iterator[memoryview]:
     """Yield a file's parts while it is written, in a thread of its own."""
     pipe = _Pipe()
 

@@ -39,8 +39,6 @@ __all__ = ["NONE_MOVED", "Moved", "SortedValues", "how_moved", "release_findings
 SAMPLED = 2000
 # A common value has moved where its share in the release differs by more than this.
 MOVED = 0.01
-# Words are counted of so many records at a time: each takes as much as the longest.
-WORDS = 1 << 16
 ROUNDING = 1e-9  # of the difference of two shares
 LINKAGES: dict[str, Callable[..., RecordLinkage]] = {
     "in raw units": record_linkage,
@@ -184,7 +182,7 @@ def how_moved(name: str, before: Table, after: Table, sorted_values: SortedValue
     """
     if before.kind(name).is_numeric and after.kind(name).is_numeric:
         return _moved_numbers(name, before, after, sorted_values)
-    return _moved_words(name, _words(before, name), _words(after, name))
+    return _moved_words(name, before.counted_words(name), after.counted_words(name))
 
 
 def _usable(column: Column) -> Column:
@@ -232,17 +230,6 @@ def _moved_most(
         share=float(shares[most]),
         share_in_release=float(shares_after[most]),
     )
-
-
-def _words(table: Table, name: str) -> "Counter[str]":
-    """Count the words that there are, in some records after others."""
-    found: Counter[str] = Counter()
-    for start in range(0, table.n_records, WORDS):
-        some = table.part(slice(start, min(start + WORDS, table.n_records)))
-        words, counts = np.unique(some.words(name), return_counts=True)
-        found.update(dict(zip(words.tolist(), counts.tolist(), strict=True)))
-    found.pop("", None)
-    return found
 
 
 def _present(table: Table, name: str, records: slice) -> NDArray[np.float64]:

@@ -9,6 +9,7 @@ import numpy as np
 import scipy  # which loads its parts when they are used
 from numpy.typing import NDArray
 
+from microveil._kernels import systematic as kernel
 from microveil.synthesis.axes import Axis
 from microveil.synthesis.counts import falling_counts, nearest_counts
 from microveil.synthesis.fitting import Fit
@@ -304,19 +305,14 @@ def drawn_bins(model: Model, n_records: int, generator: np.random.Generator) -> 
 
 def _drawn(masses: Real, groups: Whole, of_records: Whole, generator: np.random.Generator) -> Whole:
     """Draw an outcome for each record among those of its group, by their masses."""
-    n_groups = int(groups.max()) + 1
     mixed = generator.permutation(len(of_records))
-    # A stable sort of small whole numbers is a radix sort.
-    small = of_records[mixed].astype(np.uint16 if n_groups <= 1 << 16 else np.int64)
-    order = mixed[np.argsort(small, kind="stable")]
-    outcome = np.empty(len(of_records), dtype=np.int64)
-    counts = np.bincount(of_records, minlength=n_groups)
-    outcome[order] = systematic(masses, groups, counts, generator)
-    return outcome
+    return systematic(masses, groups, of_records, mixed, generator)
 
 
-def systematic(masses: Real, groups: Whole, counts: Whole, generator: np.random.Generator) -> Whole:
-    """Draw outcomes for groups of records by systematic sampling: as even as whole records can be.
+def systematic(
+    masses: Real, groups: Whole, of_records: Whole, mixed: Whole, generator: np.random.Generator
+) -> Whole:
+    """Draw outcomes for records by systematic sampling: as even as whole records can be.
 
     Parameters
     ----------
@@ -324,32 +320,45 @@ def systematic(masses: Real, groups: Whole, counts: Whole, generator: np.random.
         Of each outcome, in proportion; a group without any has all of its own alike.
     groups : int64 array (n_outcomes,)
         The group that each outcome is one of.
-    counts : int64 array (n_groups,)
-        Records of each group; it has an outcome where it has a record.
+    of_records : int64 array (n_records,)
+        The group of each record, one that has an outcome.
+    mixed : int64 array (n_records,)
+        The records in random order: those of a group get its outcomes in ascending order.
     generator : numpy.random.Generator
 
     Returns
     -------
-    int64 array (sum of counts,)
-        Group after group, ascending in each.
+    int64 array (n_records,)
 
     Examples
     --------
     >>> masses, groups = np.array([3.0, 1.0, 5.0]), np.array([0, 0, 1])
-    >>> systematic(masses, groups, np.array([8, 1]), np.random.default_rng(0))
-    array([0, 0, 0, 0, 0, 0, 1, 1, 2])
+    >>> of_records = np.array([0, 0, 0, 0, 1, 0, 0, 0, 0])
+    >>> systematic(masses, groups, of_records, np.arange(9), np.random.default_rng(0))
+    array([0, 0, 0, 0, 2, 0, 0, 1, 1])
     """
+    found = np.empty(len(of_records), dtype=np.int64)
+    counts = np.bincount(of_records, minlength=int(groups.max()) + 1)
     # Groups that nobody is in need no place on the line; the others stand one behind the other.
     outcomes = np.flatnonzero(counts[groups])
     outcomes = outcomes[np.argsort(groups[outcomes], kind="stable")]
     held = np.flatnonzero(counts)
     if not len(held):
-        return outcomes
-    masses, counts = masses[outcomes], counts[held]
+        return found
     sizes = np.bincount(groups[outcomes])[held]
     ends = np.cumsum(sizes)
-    starts, line = ends - sizes, np.arange(len(held))
-    totals = np.add.reduceat(masses, starts)
+    starts = generator.random(len(held))
+    lines = np.cumsum(counts > 0) - 1
+    kernel.sample(
+        mixed, of_records, lines, _upper_ends(masses[outcomes], sizes, ends), ends, counts[held],
+        starts, outcomes, found,
+    )  # fmt: skip
+    return found
+
+
+def _upper_ends(masses: Real, sizes: Whole, ends: Whole) -> Real:
+    """Return where each outcome ends on the line of its group, by its share of the masses."""
+    totals = np.add.reduceat(masses, ends - sizes)
     has_none = np.repeat(totals <= 0, sizes)
     shares = np.where(has_none, 1.0, masses) / np.repeat(np.where(totals > 0, totals, sizes), sizes)
     # The sum of a group is taken off exactly: what rounding carries on is less than it by far.
@@ -357,13 +366,7 @@ def systematic(masses: Real, groups: Whole, counts: Whole, generator: np.random.
     before = np.repeat(np.concatenate(([0.0], running[ends[:-1] - 1])), sizes)
     upper = running - before
     upper[ends - 1] = 1.0
-    rank = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
-    place = (rank + np.repeat(generator.random(len(held)), counts)) / np.repeat(counts, counts)
-    group = np.repeat(line, counts)
-    found = np.searchsorted(
-        upper + np.repeat(line, sizes), group + np.minimum(place, 1 - 1e-9), side="right"
-    )
-    return np.asarray(outcomes[np.minimum(found, np.repeat(ends - 1, counts))])
+    return np.asarray(upper)
 
 
 def drawn_scores(

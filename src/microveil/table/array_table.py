@@ -1,5 +1,6 @@
 """A dict of numpy arrays as typed columns."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ from microveil.table.cells import (
     beginning,
     coded,
     coded_words,
+    counted_words,
     days_of,
     floats,
     is_empty,
@@ -22,7 +24,7 @@ from microveil.table.cells import (
     not_text,
     numbered_alike,
 )
-from microveil.table.keeping import IN_MEMORY, Keeper
+from microveil.table.keeping import IN_MEMORY, Keeper, pieces
 from microveil.table.labelled import Labels
 from microveil.table.objects import hold_only_what_they_show
 from microveil.table.ordering import Order
@@ -125,6 +127,13 @@ class ArrayTable:
     def coded_words(self, name: str, most: int) -> tuple[NDArray[np.int32], tuple[str, ...]] | None:
         """Look each word up."""
         return coded_words(self.words(name), most)
+
+    def counted_words(self, name: str) -> Counter[str]:
+        """Count some records after others."""
+        found: Counter[str] = Counter()
+        for records in pieces(self.n_records):
+            found.update(counted_words(self.part(records).words(name)))
+        return found
 
     def texts_beginning(self, name: str, signs: tuple[str, ...]) -> set[str]:
         """Look at text and objects."""

@@ -1,6 +1,7 @@
 """Cells of any library as numbers, words and codes, and why they are none."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -92,6 +93,21 @@ def numbered_alike(entries: Iterable[Any], name: str) -> NDArray[np.int64]:
 def as_words(entries: Iterable[Any]) -> NDArray[np.str_]:
     """Return values of any kind as text, missing ones as empty text."""
     return np.array(["" if _is_missing(e) else str(e) for e in entries], dtype=np.str_)
+
+
+def counted_words(words: NDArray[np.str_]) -> Counter[str]:
+    """Count how often each word occurs, but for the empty one.
+
+    >>> counted_words(np.array(["b", "", "b"]))
+    Counter({'b': 2})
+    """
+    found: Counter[str] = Counter()
+    # Some at a time: they are sorted, and a word takes as much as the longest.
+    for start in range(0, len(words), SOME):
+        seen, counts = np.unique(words[start : start + SOME], return_counts=True)
+        found.update(dict(zip(seen.tolist(), counts.tolist(), strict=True)))
+    found.pop("", None)
+    return found
 
 
 def beginning(cells: Iterable[Any], signs: tuple[str, ...]) -> set[str]:

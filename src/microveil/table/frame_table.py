@@ -2,6 +2,7 @@
 
 import decimal
 import threading
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -16,6 +17,7 @@ from microveil.table.cells import (
     as_words,
     beginning,
     coded_words,
+    counted_words,
     days_of,
     floats,
     is_empty,
@@ -209,6 +211,27 @@ class FrameTable:
             # What is in no list is missing, "" then: there is no other.
             values[start : start + BATCH] = codes.fill_null(0).to_numpy()
         return values, categories
+
+    def counted_words(self, name: str) -> Counter[str]:
+        """Count by polars, some records after others."""
+        column = self._frame.get_column(name)
+        if column.dtype not in (nw.String, nw.Categorical, nw.Enum):
+            return counted_words(self.words(name))
+        import polars
+
+        found: Counter[str] = Counter()
+        texts_of = made_by_size(
+            len(column),
+            lambda records: column[records].to_polars(),
+            lambda cells: int(cells.estimated_size()) + len(cells),
+        )
+        for cells in texts_of:
+            counts = cells.drop_nulls().alias("word").value_counts(name="times")
+            words = counts["word"].cast(polars.String).to_list()
+            found.update(dict(zip(words, counts["times"].to_list(), strict=True)))
+            relieve()
+        found.pop("", None)
+        return found
 
     def texts_beginning(self, name: str, signs: tuple[str, ...]) -> set[str]:
         """Look at text, piece by piece, and at objects.

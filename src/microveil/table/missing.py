@@ -4,6 +4,7 @@ import copy
 import datetime
 import math
 import numbers
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -222,6 +223,7 @@ class _Coded(Protocol):
     def coded_words(
         self, name: str, most: int
     ) -> tuple[NDArray[np.int32], tuple[str, ...]] | None: ...
+    def counted_words(self, name: str) -> Counter[str]: ...
     def texts_beginning(self, name: str, signs: tuple[str, ...]) -> set[str]: ...
     def alike(self, name: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]: ...
     def is_plain(self, name: str) -> bool: ...
@@ -330,6 +332,13 @@ class _WithoutCodes:
             return None
         places = [kept.index("" if word in own else word) for word in words]
         return np.array(places, dtype=np.int32)[codes], tuple(kept)
+
+    def counted_words(self, name: str) -> Counter[str]:
+        counted = self._table.counted_words(name)
+        if self.kind(name) is Kind.OTHER:
+            for code in self._codes.get(name, ()):
+                counted.pop(str(code), None)
+        return counted
 
     def texts_beginning(self, name: str, signs: tuple[str, ...]) -> set[str]:
         return self._table.texts_beginning(name, signs)

@@ -1,5 +1,6 @@
 """What the product asks of a table, whatever library holds it."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
@@ -60,6 +61,10 @@ class Table(Protocol):
 
         "" where missing, as `words` has it. None where more words are different than ``most``.
         """
+        ...
+
+    def counted_words(self, name: str) -> Counter[str]:
+        """Count how often each word of a column of text occurs; what is missing, "", is not."""
         ...
 
     def texts_beginning(self, name: str, signs: tuple[str, ...]) -> set[str]:

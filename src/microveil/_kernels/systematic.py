@@ -1,0 +1,48 @@
+"""Systematic sampling: outcomes of records, evenly over their masses, in a given order."""
+
+import numba
+import numpy as np
+
+__all__ = ["sample"]
+
+# No place is the end of a line: rounding would put it behind the last outcome.
+_BELOW = 1 - 1e-9
+
+
+@numba.njit(cache=True, error_model="numpy", nogil=True)
+def sample(records, groups, lines, upper, ends, counts, starts, outcomes, found):
+    """Give each record an outcome of its group: the next record of a group takes the next place.
+
+    Parameters
+    ----------
+    records : int64 array (n_records,)
+        In the order in which they take places.
+    groups : int64 array (n_records,)
+        The group of each record.
+    lines : int64 array
+        Of each group where it is among those that hold records, as all that follows has them.
+    upper : float64 array (n_outcomes,)
+        Where an outcome ends on the line of its group, which is 1 long.
+    ends : int64 array (n_groups,)
+        Where the outcomes of a group end.
+    counts : int64 array (n_groups,)
+        How many records a group has.
+    starts : float64 array (n_groups,)
+        Where the first place of a group is, in parts of the way from one place to the next.
+    outcomes : int64 array (n_outcomes,)
+    found : int64 array (n_records,)
+        To be filled.
+    """
+    n_groups = ends.shape[0]
+    taken = np.zeros(n_groups, dtype=np.int64)
+    at = np.zeros(n_groups, dtype=np.int64)
+    at[1:] = ends[:-1]
+    for record in records:
+        group = lines[groups[record]]
+        place = group + min((taken[group] + starts[group]) / counts[group], _BELOW)
+        taken[group] += 1
+        now, last = at[group], ends[group] - 1
+        while now < last and upper[now] + group <= place:
+            now += 1
+        at[group] = now
+        found[record] = outcomes[now]
