@@ -306,32 +306,44 @@ class FrameTable:
         """Make columns of the types that were there, by the library of the table."""
         implementation = self._frame.implementation
         namespace = implementation.to_native_namespace()
-        joined = keeper.joined if implementation.is_polars() else IN_MEMORY.joined
-        made: dict[str, Any] = {}
+        drawn = [name for name in self.names if name in columns and name not in numbered]
+
+        def new(name: str) -> Any:
+            return self._new(name, columns[name], order, keeper)
+
+        # An order takes what memory there is for a column at a time.
+        side_by_side = keeper.side_by_side if order is None else IN_MEMORY.side_by_side
+        of_numbers = side_by_side(new, drawn, len(drawn) * self.n_records)
+        made: dict[str, Any] = dict(zip(drawn, of_numbers, strict=True))
         for name in self.names:
             native = self._of_type(name).to_native()
             if name in numbered:
                 whole = numbered[name] if order is None else order.arranged(numbered[name])
                 fresh = nw.new_series(name, whole, nw.Int64, backend=implementation)
                 made[name] = keeper.kept(fresh.to_native())
-            elif name in columns:
-                numbers = columns[name] if order is None else columns[name].arranged(order)
-                seen = self.seen_as(name, numbers, keeper)
-                made[name] = (
-                    seen
-                    if seen is not None
-                    else joined(
-                        len(numbers.values), partial(_restored, implementation, native, numbers)
-                    )
-                )
+            elif name in made:
+                continue
             elif name in kept and implementation.is_polars():
                 made[name] = kept_polars(native, order, keeper)
             elif name in kept:
                 taken = np.arange(self.n_records) if order is None else order.positions
                 made[name] = KEEP[implementation](namespace, native, taken)
+        made = {name: made[name] for name in self.names if name in made}
         if implementation is nw.Implementation.PYARROW:
             return namespace.table(made)
         return namespace.DataFrame(made)
+
+    def _new(self, name: str, numbers: Numbers, order: Order | None, keeper: Keeper) -> Any:
+        """Make a column of the type that was there from new numbers."""
+        implementation = self._frame.implementation
+        if order is not None:
+            numbers = numbers.arranged(order)
+        seen = self.seen_as(name, numbers, keeper)
+        if seen is not None:
+            return seen
+        joined = keeper.joined if implementation.is_polars() else IN_MEMORY.joined
+        native = self._of_type(name).to_native()
+        return joined(len(numbers.values), partial(_restored, implementation, native, numbers))
 
 
 def _restored(

@@ -1,6 +1,6 @@
 """Who keeps what is made of a table, and makes a column at once or piece by piece."""
 
-from collections.abc import Callable, Iterator, Sized
+from collections.abc import Callable, Iterator, Sequence, Sized
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -20,6 +20,7 @@ __all__ = [
 ]
 
 Value = TypeVar("Value")
+Item = TypeVar("Item")
 # Records that are read, rounded, restored or put in order at a time where a column is not held.
 PIECE = 1 << 19
 # Fewer are of a column of long text, by about so many bytes; the first ones show how long it is.
@@ -42,6 +43,12 @@ class Keeper(Protocol):
 
         None where they are not, or would have to be copied.
         """
+        ...
+
+    def side_by_side(
+        self, work: Callable[[Item], Value], items: Sequence[Item], n_values: int
+    ) -> list[Value]:
+        """Work on columns of so many values in all, as many at a time as there is room for."""
         ...
 
 
@@ -94,6 +101,13 @@ class InMemory:
         """Return None: a column has memory of its own."""
         del column, values
         return None
+
+    def side_by_side(
+        self, work: Callable[[Item], Value], items: Sequence[Item], n_values: int
+    ) -> list[Value]:
+        """Work on one after the other."""
+        del n_values
+        return [work(item) for item in items]
 
     def filling(self, n_values: int, dtype: "np.dtype[Any] | type") -> "FillingInMemory":
         """Make an array in memory."""
