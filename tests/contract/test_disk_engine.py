@@ -525,7 +525,7 @@ def test_numbers_are_read_in_pieces_whatever_the_row_groups_are(in_a_group, tmp_
     table, path = people(200), tmp_path / "people.parquet"
     table.write_parquet(path, row_group_size=in_a_group)
     monkeypatch.setattr(parquet_pieces, "PIECE", 40)
-    pieces = list(parquet_pieces.pieces_of(path, pl.scan_parquet(path), "AGE"))
+    pieces = list(parquet_pieces.FileInPieces.of(path, pl.scan_parquet(path)).column("AGE"))
     assert max(map(len, pieces)) <= 40
     assert pl.concat(pieces).equals(table["AGE"])
     assert open_file(path, scratch=Scratch(tmp_path)).read().frame.equals(table)

@@ -1,6 +1,5 @@
 """The engine of one machine whose memory is smaller than the table: the local one, on the disk."""
 
-import ctypes
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -38,7 +37,7 @@ from microveil.table import GridColumn, Numbers, Table, keeping, numbers_of_attr
 from microveil.table.gridding import on_grid_in_pieces
 from microveil.table.keeping import BYTES, Filling, Room, made_by_size, pieces
 from microveil.table.memory import TOGETHER, allowed_memory, to_protect
-from microveil.table.pages import PART, can_be_watched
+from microveil.table.pages import PART, give_back_freed
 from microveil.table.rounding import RoundedAnew, on_grid_anew
 from microveil.table.scratch import Scratch
 from microveil.table.threads import in_threads
@@ -326,7 +325,7 @@ class DiskEngine(LocalEngine):
     def generated(self, records: NewRecords, seed: bytes) -> Mapping[str, Numbers]:
         """Draw blocks side by side onto the disk, and give back what their threads took."""
         drawn = super().generated(records, seed)
-        _give_back()
+        give_back_freed()
         return drawn
 
     def whole(self, n_records: int, made: Callable[[slice], Numbers]) -> Numbers:
@@ -406,14 +405,6 @@ class DiskEngine(LocalEngine):
                 "smaller blocks (--block), or allow more (--memory)",
             )
         return super().cluster_jointly(name, columns, k, with_missing=with_missing)
-
-
-def _give_back() -> None:
-    """Give memory back that the C library holds for the next small arrays."""
-    if can_be_watched():
-        library = ctypes.CDLL(None)
-        if hasattr(library, "malloc_trim"):
-            library.malloc_trim(0)
 
 
 def _records_in_parts(column: GridColumn, n_records: int) -> Iterator[GridColumn]:

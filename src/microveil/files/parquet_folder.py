@@ -10,7 +10,7 @@ from microveil.errors import FileError, MicroveilError
 from microveil.files.declared import Outline, kind_of
 from microveil.files.digest import DigestBeside
 from microveil.files.file_bytes import FileBytes, check_unchanged, state_of
-from microveil.files.parquet_pieces import column_of_pieces, pieces_of
+from microveil.files.parquet_pieces import FileInPieces, column_of_pieces
 from microveil.files.text import quoted
 from microveil.files.typed import (
     POLARS_ERRORS,
@@ -46,7 +46,7 @@ def opened(files: list[Path], scratch: Scratch | None = None) -> TypedTable:
     if scratch is None:
         columns = [pl.concat([_column(*part, name) for part in parts]) for name in schema.names()]
     else:
-        on_disk = partial(_on_disk, parts, sum(_n_records(*part) for part in parts), scratch)
+        on_disk = partial(_on_disk, [_in_pieces(*part) for part in parts], scratch)
         columns = in_threads(on_disk, schema.names(), at_once=READ_AT_ONCE)
     for path, state in zip(files, states, strict=True):
         check_unchanged(path, state)
@@ -118,21 +118,26 @@ def _column(path: Path, outline: pl.LazyFrame, name: str) -> pl.Series:
         raise broken(path, "Parquet", error) from None
 
 
-def _on_disk(
-    parts: list[tuple[Path, pl.LazyFrame]], n_records: int, scratch: Scratch, name: str
-) -> pl.Series:
+def _on_disk(parts: list[FileInPieces], scratch: Scratch, name: str) -> pl.Series:
     """Read a column of all files, some records after others, onto the disk."""
 
     def pieces() -> Iterator[pl.Series]:
-        for path, outline in parts:
+        for part in parts:
             try:
-                yield from pieces_of(path, outline, name)
+                yield from part.column(name)
             except MicroveilError:
                 raise
             except POLARS_ERRORS as error:
-                raise broken(path, "Parquet", error) from None
+                raise broken(part.path, "Parquet", error) from None
 
-    return column_of_pieces(n_records, pieces(), scratch)
+    return column_of_pieces(sum(part.n_records for part in parts), pieces(), scratch)
+
+
+def _in_pieces(path: Path, outline: pl.LazyFrame) -> FileInPieces:
+    try:
+        return FileInPieces.of(path, outline)
+    except POLARS_ERRORS as error:
+        raise broken(path, "Parquet", error) from None
 
 
 def _n_records(path: Path, outline: pl.LazyFrame) -> int:

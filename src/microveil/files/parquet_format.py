@@ -12,7 +12,7 @@ import polars as pl
 from microveil.errors import MicroveilError
 from microveil.files.declared import Outline, kind_of
 from microveil.files.file_bytes import check_unchanged, state_of
-from microveil.files.parquet_pieces import column_of_pieces, pieces_of
+from microveil.files.parquet_pieces import FileInPieces, column_of_pieces
 from microveil.files.text import TextFormat
 from microveil.files.text_sizes import size_of, text_of_a_record
 from microveil.files.typed import (
@@ -39,8 +39,9 @@ _LARGE = 1 << 26
 # would tell where a value is, and to find the ends of whole numbers takes a fifth of the time.
 _SAID = {"min": False, "max": False, "distinct_count": False, "null_count": True}
 # Of text so many bytes at a time, and in a row group, of which many are at hand: the library itself
-# goes by the number of records.
+# goes by the number of records. Of a table of many columns some row groups are at hand as well.
 _TEXT, _GROUP, _LONG = 1 << 21, 1 << 22, 50
+_RECORDS, _WIDE = 1 << 18, 40 << 20
 # Parts of a file that wait to be taken, and from how many bytes on one is passed on.
 _WAITING, _PART = 8, 1 << 18
 # How often is looked whether somebody takes them still, in seconds.
@@ -59,10 +60,10 @@ def opened_on_disk(path: Path, text: TextFormat | None, scratch: Scratch) -> Typ
         outline = pl.scan_parquet(path, glob=False)
         names = outline.collect_schema().names()
         check_no_pattern(path, names)
-        n_records = outline.select(pl.len()).collect().item()
+        file = FileInPieces.of(path, outline)
 
         def on_disk(name: str) -> pl.Series:
-            return column_of_pieces(n_records, pieces_of(path, outline, name), scratch)
+            return column_of_pieces(file.n_records, file.column(name), scratch)
 
         columns = in_threads(on_disk, names, at_once=READ_AT_ONCE)
     except MicroveilError:
@@ -94,10 +95,14 @@ def batches(
 ) -> Iterator[bytes | memoryview]:
     """Write a table, names, types and values alone: in one part, or a large one in many."""
     published = to_publish(frame)
-    if size_of(frame) > _LARGE:
+    size = size_of(frame)
+    if size > _LARGE:
         of_text = text_of_a_record(published)
-        slices = (published[records].lazy() for records in _slices(published.height, of_text))
-        together = max(1, _GROUP // of_text) if of_text > _LONG else None
+        together = max(1, min(_RECORDS, _WIDE // (size // frame.height)))
+        if of_text > _LONG:
+            together = max(1, min(together, _GROUP // of_text))
+        cuts = _slices(published.height, of_text, 2 * together)
+        slices = (published[records].lazy() for records in cuts)
         yield from _as_written(
             lambda file: pl.concat(slices).sink_parquet(
                 file, compression="snappy", statistics=_SAID, row_group_size=together
@@ -109,9 +114,9 @@ def batches(
     yield buffer.getbuffer()
 
 
-def _slices(n_records: int, of_text: int) -> Iterator[slice]:
+def _slices(n_records: int, of_text: int, most: int) -> Iterator[slice]:
     """Cut records into runs, of long text into shorter ones: some are in memory at a time."""
-    at_once = max(1, min(PIECE, _TEXT // max(1, of_text)))
+    at_once = max(1, min(PIECE, most, _TEXT // max(1, of_text)))
     for start in range(0, n_records, at_once):
         yield slice(start, min(start + at_once, n_records))
 
