@@ -33,6 +33,7 @@ from microveil.engines.remembering import RememberingEngine, weighing
 from microveil.files import csv_format, parquet_format, parquet_pieces, structure
 from microveil.files.digest import DigestBeside
 from microveil.files.reading import open_file
+from microveil.files.writing import write_data
 from microveil.mechanism import exponential
 from microveil.partition import distribution_sort
 from microveil.protect.protecting import examined_plan
@@ -1608,3 +1609,54 @@ def test_the_memory_that_is_allowed_is_kept_where_a_column_just_fits(method, k, 
             **({"exact_cells": "allow"} if method == "idp-vector" else {})}  # fmt: skip
     found = peak(tmp_path / "people.parquet", tmp_path / "release", said)
     assert found < memory * 1_000_000
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak of memory is read as Linux counts it")
+@pytest.mark.parametrize(("n_columns", "form", "memory"), [
+    (20, "parquet", 480), (50, "parquet", 545), (200, "parquet", 675), (400, "parquet", 850),
+    (200, "csv", 675),
+])  # fmt: skip
+def test_the_memory_that_is_allowed_is_kept_for_many_columns(n_columns, form, memory, tmp_path):
+    """Of a table of a fixed size, the more columns of it are written, the less records a time."""
+    n_records = 120_000_000 // n_columns
+    random = np.random.default_rng(3)
+    pay = np.round(random.gamma(2, 50, n_records), 2).clip(0, 5000)
+    people = pl.DataFrame({f"C{n}": np.roll(pay, 7919 * n) for n in range(n_columns)})
+    path = tmp_path / f"people.{form}"
+    (people.write_parquet if form == "parquet" else people.write_csv)(path)
+    said = {"method": "dp-um", "k": 10, "epsilon": 5, "attributes": people.columns,
+            "bounds": dict.fromkeys(people.columns, (0, 5000)), "memory": f"{memory}MB",
+            "resolution": dict.fromkeys(people.columns, 0.01), "linkage": False}  # fmt: skip
+    found = peak(path, tmp_path / "release", said)
+    assert found < memory * 1_000_000
+
+
+def test_many_columns_have_to_fit(tmp_path):
+    """Where memory does not hold what writing them takes, it is said before the work, with both."""
+    engine = DiskEngine(memory=480_000_000)
+    assert engine.width_memory(1_000_000, 20) is None
+    assert engine.width_memory(1_000, 200) is None
+    assert engine.width_memory(1_000_000, 200) == 660_000_000
+    assert LocalEngine().width_memory(1_000_000, 200) is None
+    columns = {f"C{n}": np.arange(60_000.0) for n in range(150)}
+    pl.DataFrame(columns).write_parquet(tmp_path / "people.parquet")
+    said = {"method": "dp-um", "k": 100, "epsilon": 5, "resolution": dict.fromkeys(columns, 1),
+            "bounds": dict.fromkeys(columns, (0, 10**5)), "engine": "disk"}  # fmt: skip
+    rule = "to write 150 columns takes about 620 MB of memory, and 480 MB are allowed"
+    with pytest.raises(mv.DataError, match=rule):
+        protect_file(tmp_path / "people.parquet", tmp_path / "release", **said,
+                     attributes=list(columns), memory="480MB")  # fmt: skip
+    assert not (tmp_path / "release").exists()
+
+
+def test_a_wide_table_is_written_as_a_narrow_one_is(tmp_path, monkeypatch):
+    """In row groups of fewer records: every cell once, in its place."""
+    monkeypatch.setattr(parquet_format, "_LARGE", 1)
+    monkeypatch.setattr(parquet_format, "_WIDE", 8 * 5 * 70)
+    table = pl.DataFrame({f"C{n}": np.arange(200.0) * n for n in range(5)})
+    write_data(table, tmp_path / "data.parquet", text=None)
+    read = pl.read_parquet(tmp_path / "data.parquet")
+    assert read.equals(table)
+    metadata = parquet.read_metadata(tmp_path / "data.parquet")
+    assert max(metadata.row_group(n).num_rows for n in range(metadata.num_row_groups)) == 70

@@ -55,6 +55,11 @@ LOOKED_AT, A_VALUE, A_CLUSTER, LIBRARIES = 35, 22, 110, 230_000_000
 # drawn, and memory that was given back to the allocator (measured: 30 to 95 MB). And what a column
 # takes, beside its clusters, that is gone through in parts (measured: 60 to 140 MB).
 BESIDE, IN_PARTS = 95_000_000, 150_000_000
+# What each column takes while a table of more than so many is written, and what is beside them: how
+# many row groups are at hand is chance (measured of 50, 100, 200 and 500 columns: 170 to 250, 230,
+# 290 to 350 and 480 MB in all). A small table is written at once.
+NARROW, A_COLUMN, WRITING = 20, 800_000, 240_000_000
+WRITTEN_AT_ONCE = 1 << 26
 # What linking a sample takes for a number (measured: 59 to 80, the most with missing ones), and
 # beside that for each letter of the longest cell of text (measured: 32).
 LINKED, A_LETTER = 80, 32
@@ -98,6 +103,12 @@ class DiskEngine(LocalEngine):
         if in_parts is not None and n_records > keeping.PIECE:
             needed = min(needed, _taken_in_parts(in_parts))
         return LIBRARIES + self._pages + needed
+
+    def width_memory(self, n_records: int, n_columns: int) -> int | None:
+        """Add up what each column takes, the libraries, and pages that are not given back yet."""
+        if n_columns <= NARROW or n_records * n_columns * 8 <= WRITTEN_AT_ONCE:
+            return None
+        return LIBRARIES + self._pages + WRITING + A_COLUMN * n_columns
 
     def linkage_memory(self, n_records: int, n_attributes: int, letters: Sequence[int] = ()) -> int:
         """Add up all attributes of both tables, which a linkage has at hand, and what is beside.

@@ -25,6 +25,7 @@ __all__ = [
     "check_column",
     "check_protecting",
     "check_reading",
+    "check_width",
     "free_memory",
     "to_protect",
     "to_read",
@@ -194,6 +195,32 @@ def check_column(
         f"work on one column of {n_records} records takes about {_in_words(needed)} of memory, "
         f"and {_in_words(allowed)} are allowed{because}",
         f"allow more (--memory), {instead}, or use a machine that has more",
+    )
+
+
+def check_width(n_columns: int, needed: int, allowed: int | None) -> None:
+    """Refuse a table of more columns than can be written in the memory that is allowed.
+
+    Parameters
+    ----------
+    n_columns : int
+    needed : int
+        Bytes that the process takes while they are written.
+    allowed : int or None
+        Bytes; None where nobody says.
+
+    Raises
+    ------
+    DataError
+        With what is needed and what is allowed.
+    """
+    if allowed is None or needed <= allowed:
+        return
+    raise DataError(
+        "table",
+        f"to write {n_columns} columns takes about {_in_words(needed)} of memory, and "
+        f"{_in_words(allowed)} are allowed",
+        "allow more (--memory), or release fewer columns at a time (--attributes, --keep)",
     )
 
 
