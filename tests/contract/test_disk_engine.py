@@ -24,6 +24,7 @@ import pytest
 from pyarrow import parquet
 
 import microveil as mv
+from microveil.commands import engines
 from microveil.commands.engines import engine_for, to_link
 from microveil.commands.files import protect_file
 from microveil.engines import disk
@@ -71,7 +72,7 @@ def small(monkeypatch):
     """Arrays of a few records go to the disk, and a file of text comes in many pieces."""
     monkeypatch.setattr(module, "SMALL", 8)
     monkeypatch.setattr(csv_format, "_PIECE", 7)
-    monkeypatch.setattr(parquet_format, "_LARGE", 100)
+    monkeypatch.setattr(parquet_format, "LARGE", 100)
     monkeypatch.setattr(sys.modules["microveil.methods.base"], "FEW_RECORDS", 0)
 
 
@@ -495,6 +496,14 @@ def test_what_one_library_does_not_read_the_other_does(read, tmp_path, monkeypat
     table, path = people(200), tmp_path / "people.parquet"
     table.write_parquet(path)
     monkeypatch.setattr(parquet_pieces, "_batches", read)
+    assert open_file(path, scratch=Scratch(tmp_path)).read().frame.equals(table)
+
+
+def test_a_file_with_a_type_that_one_library_does_not_know_is_read_by_the_other(tmp_path):
+    """Whole numbers of 128 bits, which spoil the file's end for pyarrow, and a column beside."""
+    wide = pl.Series("WIDE", [1, 2] * 100, dtype=pl.Int128)
+    table, path = people(200).with_columns(wide), tmp_path / "people.parquet"
+    table.write_parquet(path)
     assert open_file(path, scratch=Scratch(tmp_path)).read().frame.equals(table)
 
 
@@ -1632,27 +1641,55 @@ def test_the_memory_that_is_allowed_is_kept_for_many_columns(n_columns, form, me
     assert found < memory * 1_000_000
 
 
-def test_many_columns_have_to_fit(tmp_path):
-    """Where memory does not hold what writing them takes, it is said before the work, with both."""
+def wide(monkeypatch, tmp_path, table, **said):
+    """Protect 150 columns with 480 MB, where a table of 100 KB is not small."""
+    monkeypatch.setattr(engines, "LARGE", 100_000)
+    table.write_parquet(tmp_path / "people.parquet")
+    protect_file(tmp_path / "people.parquet", tmp_path / "release", engine="disk", memory="480MB",
+                 linkage=False, **said)  # fmt: skip
+
+
+def test_many_columns_have_to_fit(tmp_path, monkeypatch):
+    """Where memory does not hold what writing them takes, it is said before they are planned."""
     engine = DiskEngine(memory=480_000_000)
-    assert engine.width_memory(1_000_000, 20) is None
-    assert engine.width_memory(1_000, 200) is None
-    assert engine.width_memory(1_000_000, 200) == 660_000_000
-    assert LocalEngine().width_memory(1_000_000, 200) is None
-    columns = {f"C{n}": np.arange(60_000.0) for n in range(150)}
-    pl.DataFrame(columns).write_parquet(tmp_path / "people.parquet")
-    said = {"method": "dp-um", "k": 100, "epsilon": 5, "resolution": dict.fromkeys(columns, 1),
-            "bounds": dict.fromkeys(columns, (0, 10**5)), "engine": "disk"}  # fmt: skip
+    assert engine.width_memory(20) is None
+    assert engine.width_memory(200) == 660_000_000
+    table = pl.DataFrame({f"C{n}": np.arange(1_000.0) for n in range(150)})
+    said = {"method": "dp-um", "k": 100, "epsilon": 5,
+            "bounds": dict.fromkeys(table.columns, (0, 1000)),
+            "resolution": dict.fromkeys(table.columns, 1)}  # fmt: skip
     rule = "to write 150 columns takes about 620 MB of memory, and 480 MB are allowed"
-    with pytest.raises(mv.DataError, match=rule):
-        protect_file(tmp_path / "people.parquet", tmp_path / "release", **said,
-                     attributes=list(columns), memory="480MB")  # fmt: skip
-    assert not (tmp_path / "release").exists()
+    for named in (
+        {},
+        {"attributes": table.columns},
+        {"attributes": ["C0"], "keep": table.columns[1:]},
+    ):
+        with pytest.raises(mv.DataError, match=rule):
+            wide(monkeypatch, tmp_path, table, **said, **named)
+        assert not (tmp_path / "release").exists()
+
+
+@pytest.mark.parametrize("which", ["truths", "text", "to csv"])
+def test_columns_that_take_little_to_write_need_not_fit(which, tmp_path, monkeypatch):
+    """Truth values of one bit, columns of text that are not released, a release as text."""
+    numbers = {"A": np.arange(1_000.0) % 97}
+    said = {"method": "dp-um", "k": 100, "epsilon": 5, "bounds": {"A": (0, 97)}}
+    said["resolution"] = {"A": 1}
+    if which == "truths":
+        table = pl.DataFrame({f"C{n}": np.arange(1_000) % 3 == 0 for n in range(150)})
+        said = {"method": "pram", "epsilon": 5, "attributes": table.columns}
+    elif which == "text":
+        table = pl.DataFrame({**numbers, **{f"C{n}": ["some text"] * 1_000 for n in range(150)}})
+    else:
+        table = pl.DataFrame({**numbers, **{f"C{n}": np.arange(1_000) for n in range(150)}})
+        said |= {"attributes": ["A"], "keep": table.columns[1:], "format": "csv"}
+    wide(monkeypatch, tmp_path, table, **said)
+    assert (tmp_path / "release").exists()
 
 
 def test_a_wide_table_is_written_as_a_narrow_one_is(tmp_path, monkeypatch):
     """In row groups of fewer records: every cell once, in its place."""
-    monkeypatch.setattr(parquet_format, "_LARGE", 1)
+    monkeypatch.setattr(parquet_format, "LARGE", 1)
     monkeypatch.setattr(parquet_format, "_WIDE", 8 * 5 * 70)
     table = pl.DataFrame({f"C{n}": np.arange(200.0) * n for n in range(5)})
     write_data(table, tmp_path / "data.parquet", text=None)
@@ -1660,3 +1697,11 @@ def test_a_wide_table_is_written_as_a_narrow_one_is(tmp_path, monkeypatch):
     assert read.equals(table)
     metadata = parquet.read_metadata(tmp_path / "data.parquet")
     assert max(metadata.row_group(n).num_rows for n in range(metadata.num_row_groups)) == 70
+
+
+def test_a_table_of_less_than_a_byte_a_record_is_written(tmp_path, monkeypatch):
+    """Truth values take a bit each: a large table of a few of them too."""
+    monkeypatch.setattr(parquet_format, "LARGE", 1)
+    table = pl.DataFrame({"IS": [True, False] * 100})
+    write_data(table, tmp_path / "data.parquet", text=None)
+    assert pl.read_parquet(tmp_path / "data.parquet").equals(table)

@@ -80,9 +80,6 @@ class PlainEngine:
     def column_memory(self, n_records, n_clusters, in_parts=None):
         return None
 
-    def width_memory(self, n_records, n_columns):
-        return None
-
     def holds_records(self, column):
         return True
 

@@ -47,9 +47,6 @@ class SealedEngine:
     def column_memory(self, n_records, n_clusters, in_parts=None):
         return None
 
-    def width_memory(self, n_records, n_columns):
-        return None
-
     def side_by_side(self, work, items, n_values, n_clusters=0):
         return [work(item) for item in items]
 

@@ -21,7 +21,7 @@ TABLE = pl.DataFrame({"A": np.random.default_rng(1).normal(size=1_200_000)})
 @pytest.mark.parametrize("name", ["data.parquet", "data.csv", "data.csv.gz"])
 def test_a_full_disk_ends_the_writing(name, tmp_path, monkeypatch):
     """With an error that says how much fitted; no thread waits on, and no file is left."""
-    monkeypatch.setattr(parquet_format, "_LARGE", 1 << 16)
+    monkeypatch.setattr(parquet_format, "LARGE", 1 << 16)
     monkeypatch.setattr(parquet_format, "_WAITING", 1)
     write, written = os.write, []
 
@@ -41,7 +41,7 @@ def test_a_full_disk_ends_the_writing(name, tmp_path, monkeypatch):
 
 def test_who_makes_batches_is_told_that_none_is_wanted(monkeypatch):
     """A large Parquet file that a program stops taking ends its thread."""
-    monkeypatch.setattr(parquet_format, "_LARGE", 1 << 16)
+    monkeypatch.setattr(parquet_format, "LARGE", 1 << 16)
     monkeypatch.setattr(parquet_format, "_WAITING", 1)
     batches = parquet_format.batches(TABLE, None, escape_formulas=False, labels={})
     next(batches)

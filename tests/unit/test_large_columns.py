@@ -1,6 +1,7 @@
 """Columns of large tables: in order, counted, summed and compared as plain Python does it."""
 
 import math
+from collections import Counter
 
 import numpy as np
 import polars
@@ -229,6 +230,32 @@ def test_words_are_coded_by_the_list_of_the_different_ones(words, dtype):
             assert different == tuple(sorted({*plain}))
             assert [different[code] for code in found] == plain
             assert table.coded_words("WORD", len(different) - 1) is None
+
+
+def counted_plainly(table):
+    """Count words one by one, but for the empty one."""
+    found = Counter(table.words("WORD").tolist())
+    found.pop("", None)
+    return found
+
+
+@given(st.lists(st.one_of(WORDS, st.none()), min_size=2, max_size=30), st.sampled_from(TYPES))
+def test_words_are_counted_as_they_are_written(words, dtype):
+    """Of frames and arrays alike; what is missing, by itself or by a code, is none."""
+    series = polars.Series("WORD", words, dtype=dtype)
+    for codes in (MissingCodes(), MissingCodes(by_column={"WORD": ("?", "south")})):
+        frame = polars.DataFrame({"WORD": series})
+        tables = [frame, frame.to_pandas(), {"WORD": np.array(words, dtype=object)}]
+        for table in (open_table(table, codes) for table in tables):
+            assert table.counted_words("WORD") == counted_plainly(table)
+
+
+@pytest.mark.parametrize("cells", [[1, "a", True, None], [True, False], [2.5, 7]])
+def test_categories_that_are_no_text_are_counted_as_their_library_writes_them(cells):
+    """A category of pandas may be anything."""
+    pandas = pytest.importorskip("pandas")
+    table = open_table(pandas.DataFrame({"WORD": pandas.Categorical(cells * 3)}))
+    assert table.counted_words("WORD") == counted_plainly(table)
 
 
 def test_a_column_is_kept_only_where_every_cell_is(monkeypatch):

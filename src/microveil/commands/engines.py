@@ -5,13 +5,16 @@ from pathlib import Path
 from typing import Any, cast
 
 import polars
+from polars import selectors
 
 from microveil.engines import engine_of
 from microveil.engines.base import Engine
 from microveil.engines.disk import DiskEngine
 from microveil.engines.registry import DISK
 from microveil.errors import FileError
-from microveil.files.formats import files_of_folder, format_of
+from microveil.files.formats import Format, files_of_folder, format_of
+from microveil.files.parquet_format import LARGE
+from microveil.files.text_sizes import size_of
 from microveil.release.recipe import merged, read_recipe
 from microveil.schema import Ordered
 from microveil.table.keeping import pieces
@@ -19,13 +22,16 @@ from microveil.table.memory import (
     APART,
     allowed_memory,
     bytes_of,
+    check_width,
     to_protect,
     to_read,
 )
 
-__all__ = ["engine_for", "to_link"]
+__all__ = ["check_written", "engine_for", "to_link"]
 
 SETTINGS = ("engine", "memory", "scratch", "record_id")
+# What is protected where nothing is named; text is where it is declared.
+_NUMERIC = selectors.numeric() | selectors.temporal() | selectors.boolean()
 # Read of a file of text to forecast how many records it holds.
 LOOK = 1 << 16
 
@@ -81,6 +87,27 @@ def to_link(engine: Engine, frame: polars.DataFrame, asked: Mapping[str, Any]) -
         f"that takes about {needed / 1e9:.1f} GB of memory, and {engine.memory / 1e9:.1f} GB are "
         "allowed"
     )
+
+
+def check_written(
+    engine: Engine, frame: polars.DataFrame, asked: Mapping[str, Any], form: Format
+) -> None:
+    """Refuse a release of more columns than the engine's memory allows to write.
+
+    What files of text take does not hang on the number of columns, nor does a small table.
+
+    Raises
+    ------
+    DataError
+        With what is needed and what is allowed.
+    """
+    if not isinstance(engine, DiskEngine) or form.is_text:
+        return
+    named = asked.get("attributes") or frame.select(_NUMERIC).columns
+    released = [name for name in frame.columns if name in {*named, *(asked.get("keep") or ())}]
+    needed = engine.width_memory(len(released))
+    if needed is not None and size_of(frame.select(released)) > LARGE:
+        check_width(len(released), needed, engine.memory)
 
 
 def _looked_at(frame: polars.DataFrame, asked: Mapping[str, Any]) -> tuple[int, list[int]]:

@@ -12,7 +12,7 @@ from microveil.commands.asking import (
     read_with_codes,
 )
 from microveil.commands.custodians import kept_of_recipe
-from microveil.commands.engines import engine_for, to_link
+from microveil.commands.engines import check_written, engine_for, to_link
 from microveil.commands.original import Original
 from microveil.commands.spark import protect_in_spark
 from microveil.engines.base import Engine
@@ -228,6 +228,7 @@ def _release_of(
     ledger_place(folder, asked.get("population"), ledger)  # what is wrong with it, before any work
     if with_measurements:
         _refuse_measurements_of(asked)
+    check_written(engine, source.frame, asked, form)
     linked = to_link(engine, source.frame, asked) if linkage else False
     original = Original.of(source, asked, engine, linked)
     # Nothing else may hold the table: columns of it that are let go would stay.

@@ -295,13 +295,6 @@ class Engine(Protocol):
         """
         ...
 
-    def width_memory(self, n_records: int, n_columns: int) -> int | None:
-        """Forecast what the process takes to write so many columns; None where it holds them all.
-
-        Also None where it takes no more than a column at hand.
-        """
-        ...
-
     def order_memory(self, n_records: int) -> int | None:
         """Forecast what the process takes to draw an order of the records; None as above."""
         ...

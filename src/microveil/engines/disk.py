@@ -57,9 +57,8 @@ LOOKED_AT, A_VALUE, A_CLUSTER, LIBRARIES = 35, 22, 110, 230_000_000
 BESIDE, IN_PARTS = 95_000_000, 150_000_000
 # What each column takes while a table of more than so many is written, and what is beside them: how
 # many row groups are at hand is chance (measured of 50, 100, 200 and 500 columns: 170 to 250, 230,
-# 290 to 350 and 480 MB in all). A small table is written at once.
+# 290 to 350 and 480 MB in all).
 NARROW, A_COLUMN, WRITING = 20, 800_000, 240_000_000
-WRITTEN_AT_ONCE = 1 << 26
 # What linking a sample takes for a number (measured: 59 to 80, the most with missing ones), and
 # beside that for each letter of the longest cell of text (measured: 32).
 LINKED, A_LETTER = 80, 32
@@ -104,9 +103,12 @@ class DiskEngine(LocalEngine):
             needed = min(needed, _taken_in_parts(in_parts))
         return LIBRARIES + self._pages + needed
 
-    def width_memory(self, n_records: int, n_columns: int) -> int | None:
-        """Add up what each column takes, the libraries, and pages that are not given back yet."""
-        if n_columns <= NARROW or n_records * n_columns * 8 <= WRITTEN_AT_ONCE:
+    def width_memory(self, n_columns: int) -> int | None:
+        """Add up what each column takes while many are written, libraries and pages.
+
+        None of so few that a column at hand takes more.
+        """
+        if n_columns <= NARROW:
             return None
         return LIBRARIES + self._pages + WRITING + A_COLUMN * n_columns
 

@@ -95,11 +95,6 @@ class LocalEngine:
         del n_records, n_clusters, in_parts
         return None
 
-    def width_memory(self, n_records: int, n_columns: int) -> int | None:
-        """Return None: all columns are in memory."""
-        del n_records, n_columns
-        return None
-
     def order_memory(self, n_records: int) -> int | None:
         """Return None: all columns are in memory."""
         del n_records

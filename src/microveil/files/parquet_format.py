@@ -30,11 +30,11 @@ from microveil.table.pages import relieve
 from microveil.table.scratch import Scratch
 from microveil.table.threads import READ_AT_ONCE, in_threads
 
-__all__ = ["batches", "opened", "opened_on_disk", "outlined"]
+__all__ = ["LARGE", "batches", "opened", "opened_on_disk", "outlined"]
 
 # A table of more bytes is written piece by piece, and compressed as Spark and pandas do it: in
 # three fifths of the time that zstd takes at its fastest, and a quarter larger.
-_LARGE = 1 << 26
+LARGE = 1 << 26
 # What is said of the values in each row group: records in the order of a table are in none that
 # would tell where a value is, and to find the ends of whole numbers takes a fifth of the time.
 _SAID = {"min": False, "max": False, "distinct_count": False, "null_count": True}
@@ -96,9 +96,9 @@ def batches(
     """Write a table, names, types and values alone: in one part, or a large one in many."""
     published = to_publish(frame)
     size = size_of(frame)
-    if size > _LARGE:
+    if size > LARGE:
         of_text = text_of_a_record(published)
-        together = max(1, min(_RECORDS, _WIDE // (size // frame.height)))
+        together = max(1, min(_RECORDS, _WIDE // max(1, size // frame.height)))
         if of_text > _LONG:
             together = max(1, min(together, _GROUP // of_text))
         cuts = _slices(published.height, of_text, 2 * together)

@@ -48,7 +48,7 @@ class FileInPieces:
     n_records : int
         How many it says that it has.
     metadata : pyarrow.parquet.FileMetaData or None
-        None where pyarrow is not installed, or reads none of the columns.
+        None where polars reads all of the columns.
     """
 
     path: Path
@@ -131,12 +131,13 @@ def _read_in_pages(dtype: pl.DataType) -> bool:
 
 
 def _metadata(path: Path) -> Any:
-    """Read the end of a file by pyarrow; None where that is not installed."""
+    """Read the end of a file by pyarrow; None where that is not installed, or knows not all types."""
     try:
         from pyarrow import parquet
-    except ImportError:
+
+        return parquet.read_metadata(path)
+    except (ImportError, NotImplementedError):
         return None
-    return parquet.read_metadata(path)
 
 
 def _opened(path: Path, metadata: Any) -> Any:

@@ -29,7 +29,7 @@ from microveil.table import (
     likely_identifier,
     open_table,
 )
-from microveil.table.memory import check_column, check_protecting, check_width
+from microveil.table.memory import check_column, check_protecting
 
 __all__ = [
     "Opened",
@@ -235,9 +235,6 @@ def _fits_by_columns(table: Table, request: Request, engine: Engine) -> bool:
         if any(table.is_text(name) for name in request.attributes or () if name in table.names):
             needed += A_TEXT * min(n_records, BATCH)
         check_column(n_records, needed, engine.memory, whole)
-        released = {*(request.attributes or table.names), *request.keep}
-        if wide := engine.width_memory(n_records, len(released)):
-            check_width(len(released), wide, engine.memory)
     return needed is not None
 
 

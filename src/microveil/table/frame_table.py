@@ -219,10 +219,17 @@ class FrameTable:
             return counted_words(self.words(name))
         import polars
 
+        is_own = self._frame.implementation.is_polars()
+
+        def cells_of(records: slice) -> polars.Series:
+            # Categories of other libraries may be no text: as they write it, see `words`.
+            some = column[records]
+            return (some if is_own else some.cast(nw.String)).to_polars()
+
         found: Counter[str] = Counter()
         texts_of = made_by_size(
             len(column),
-            lambda records: column[records].to_polars(),
+            cells_of,
             lambda cells: int(cells.estimated_size()) + len(cells),
         )
         for cells in texts_of:
