@@ -131,7 +131,7 @@ def _read_in_pages(dtype: pl.DataType) -> bool:
 
 
 def _metadata(path: Path) -> Any:
-    """Read the end of a file by pyarrow; None where that is not installed, or knows not all types."""
+    """Read the end of a file by pyarrow; None where it is not installed, or lacks a type."""
     try:
         from pyarrow import parquet
 
