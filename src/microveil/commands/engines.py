@@ -22,7 +22,7 @@ from microveil.table.memory import (
     APART,
     allowed_memory,
     bytes_of,
-    check_width,
+    check_allowed,
     to_protect,
     to_read,
 )
@@ -107,7 +107,9 @@ def check_written(
     released = [name for name in frame.columns if name in {*named, *(asked.get("keep") or ())}]
     needed = engine.width_memory(len(released))
     if needed is not None and size_of(frame.select(released)) > LARGE:
-        check_width(len(released), needed, engine.memory)
+        work = f"to write {len(released)} columns"
+        fewer = "release fewer columns at a time (--attributes, --keep)"
+        check_allowed(work, needed, engine.memory, fewer)
 
 
 def _looked_at(frame: polars.DataFrame, asked: Mapping[str, Any]) -> tuple[int, list[int]]:

@@ -37,8 +37,6 @@ def column_of_pieces(n_records: int, pieces: Iterable[pl.Series], scratch: Scrat
 class FileInPieces:
     """A file whose columns are read one by one, and what stands at its end: that is read once.
 
-    Of two hundred columns it takes as long to read as one of them, and as much memory.
-
     Attributes
     ----------
     path : pathlib.Path

@@ -22,10 +22,10 @@ __all__ = [
     "TOGETHER",
     "allowed_memory",
     "bytes_of",
+    "check_allowed",
     "check_column",
     "check_protecting",
     "check_reading",
-    "check_width",
     "free_memory",
     "to_protect",
     "to_read",
@@ -185,42 +185,24 @@ def check_column(
     DataError
         With what is needed and what is allowed.
     """
-    if allowed is None or needed <= allowed:
-        return
     because, instead = "", "choose a larger k"
     if whole is not None:
         because, instead = f": {whole[0]} has to have all of it at hand", whole[1]
-    raise DataError(
-        "table",
-        f"work on one column of {n_records} records takes about {_in_words(needed)} of memory, "
-        f"and {_in_words(allowed)} are allowed{because}",
-        f"allow more (--memory), {instead}, or use a machine that has more",
-    )
+    work = f"work on one column of {n_records} records"
+    check_allowed(work, needed, allowed, instead, because)
 
 
-def check_width(n_columns: int, needed: int, allowed: int | None) -> None:
-    """Refuse a table of more columns than can be written in the memory that is allowed.
-
-    Parameters
-    ----------
-    n_columns : int
-    needed : int
-        Bytes that the process takes while they are written.
-    allowed : int or None
-        Bytes; None where nobody says.
-
-    Raises
-    ------
-    DataError
-        With what is needed and what is allowed.
-    """
+def check_allowed(
+    work: str, needed: int, allowed: int | None, instead: str, because: str = ""
+) -> None:
+    """Refuse any work as `check_column` does that on a column; ``instead`` is what would do."""
     if allowed is None or needed <= allowed:
         return
     raise DataError(
         "table",
-        f"to write {n_columns} columns takes about {_in_words(needed)} of memory, and "
-        f"{_in_words(allowed)} are allowed",
-        "allow more (--memory), or release fewer columns at a time (--attributes, --keep)",
+        f"{work} takes about {_in_words(needed)} of memory, and {_in_words(allowed)} are allowed"
+        f"{because}",
+        f"allow more (--memory), {instead}, or use a machine that has more",
     )
 
 
