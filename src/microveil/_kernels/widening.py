@@ -145,7 +145,8 @@ def least_joining(in_order, starts, sizes):
 
     Parameters
     ----------
-    in_order : uint64 array (n_records,), ascending
+    in_order : uint64 array (n_records,), of signed values in ascending order the words: only
+        their distances count
     starts : int64 array (n_clusters + 1,), the rank at which each cluster begins, and n
     sizes : int64 array (n_clusters,), written
     """

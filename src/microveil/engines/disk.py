@@ -47,10 +47,12 @@ if TYPE_CHECKING:
 
 __all__ = ["DiskEngine"]
 
-# Bytes for a value of a column that is compared (measured: 29 to 35); for one that is planned, and
-# for a cluster of its plan (20 to 22, 70 to 110); and what the process takes before it holds any
-# (225 MB, of which 140 are pages of the libraries' files).
-LOOKED_AT, A_VALUE, A_CLUSTER, LIBRARIES = 35, 22, 110, 230_000_000
+# Bytes for a value of a column that is ranked or compared (measured: 17); for one that is at hand
+# beside its clusters while these are summarised, or cells drawn of them, and for a cluster then
+# (12, 72 to 88); for both while the noise is planned (4 to 5, up to 150).
+LOOKED_AT, A_VALUE, A_CLUSTER, ITS_PLACE, A_PLAN = 19, 13, 95, 5, 155
+# What the process takes before it holds any: 225 MB, of which 140 are pages of the libraries' files.
+LIBRARIES = 230_000_000
 # What is beside a column that is at hand, whatever its length: pieces that are read, rounded and
 # drawn, and memory that was given back to the allocator (measured: 30 to 95 MB). And what a column
 # takes, beside its clusters, that is gone through in parts (measured: 60 to 140 MB).
@@ -463,7 +465,11 @@ def _joined(parts: Iterable[Numbers], n_records: int, room: Room) -> Numbers:
 
 def _taken(n_values: int, n_clusters: int) -> int:
     """Forecast what work on values and clusters takes."""
-    return max(LOOKED_AT * n_values, A_VALUE * n_values + A_CLUSTER * n_clusters)
+    return max(
+        LOOKED_AT * n_values,
+        A_VALUE * n_values + A_CLUSTER * n_clusters,
+        ITS_PLACE * n_values + A_PLAN * n_clusters,
+    )
 
 
 def _position(n_records: int) -> "np.dtype[Any]":
@@ -477,4 +483,4 @@ def _position(n_records: int) -> "np.dtype[Any]":
 
 def _taken_in_parts(n_clusters: int) -> int:
     """Forecast what work on a column takes of which only parts are in memory."""
-    return IN_PARTS + A_CLUSTER * n_clusters
+    return IN_PARTS + A_PLAN * n_clusters

@@ -1,6 +1,7 @@
 """The engine of one machine: numpy arrays and compiled kernels."""
 
 import math
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -135,9 +136,14 @@ class LocalEngine:
     def sorted_values(
         self, n_records: int, made: Callable[[slice], NDArray[np.float64]]
     ) -> NDArray[np.float64]:
-        """Make some after others, and sort: O(n), twice the memory that those made take."""
+        """Make some after others, and sort: O(n), the memory that those made take."""
         # Of what is made only a part may be taken: no copy holds on to the rest.
-        values = np.concatenate([made(piece).copy() for piece in pieces(n_records)])
+        parts = deque(made(piece).copy() for piece in pieces(n_records))
+        values, done = np.empty(sum(map(len, parts))), 0
+        while parts:  # each goes as soon as it stands among the others
+            own = parts.popleft()
+            values[done : done + len(own)] = own
+            done += len(own)
         sort(values)
         return values
 
@@ -205,18 +211,15 @@ class LocalEngine:
         """Rank, cut into runs, summarise: O(n log n), about two columns of memory."""
         order, in_order = self.rank(column)
         sizes = ranking_sizes(column.n_present, k)
-        ranked = _cut(order, in_order, sizes)
-        if not widen:
-            return ranked
-
-        sizes = widened_sizes(in_order, sizes)
-        if len(sizes) == ranked.partition.n_clusters:
-            return ranked
+        joined = widened_sizes(in_order, sizes) if widen else sizes
+        if len(joined) == len(sizes):
+            return _cut(order, in_order, sizes)
+        # Summaries of both are not at hand together: they take as much as the column.
         before = Widening(
-            clusters_before=ranked.partition.n_clusters,
-            squares_before=float(ranked.clusters.squares.sum()),
+            clusters_before=len(sizes),
+            squares_before=float(summarised(in_order, sizes).squares.sum()),
         )
-        return replace(_cut(order, in_order, sizes), widening=before)
+        return replace(_cut(order, in_order, joined), widening=before)
 
     def singletons(self, column: Column) -> Ranked:
         """Every record its own cluster: no memory but the order."""

@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 from microveil.arguments import DECLARED, Argument
 from microveil.arguments.steps import MATRIX
-from microveil.engines.base import Column, Engine
+from microveil.engines.base import Column, Engine, as_searched
 from microveil.plans import CentroidPlan, SinglePlan, SyntheticPlan
 from microveil.privacy import Condition, Cover, Model, Scopes
 from microveil.schema import Kind
@@ -353,22 +353,24 @@ class Method:
 def each(
     plan_one: Callable[[Column, Choices, Engine], SinglePlan],
     *,
-    takes_long: Callable[[Choices], bool] = lambda _choices: False,
+    searches: Callable[[Choices], bool] = lambda _choices: False,
 ) -> PlanStep:
     """Make a step for a table of a step for one attribute: attributes side by side.
 
-    Few records one after another, but where even these take long.
+    Few records one after another, but where it searches for clusters: these take long, and more
+    memory than clusters of k ranks.
     """
 
     def plan(columns: Sequence[Column], choices: Choices, engine: Engine) -> Sequence[SinglePlan]:
-        if columns[0].n_present < FEW_RECORDS and not takes_long(choices):
+        if columns[0].n_present < FEW_RECORDS and not searches(choices):
             return [plan_one(column, choices, engine) for column in columns]
         n_values = len(columns) * choices.n_records
+        searched = as_searched(n_values) if searches(choices) else 0
         return engine.side_by_side(
             lambda column: engine.kept(plan_one(column, choices, engine)),
             columns,
             n_values,
-            n_values // max(1, choices.k),
+            max(searched, n_values // max(1, choices.k)),
         )
 
     return plan

@@ -233,7 +233,7 @@ METHODS = (
         deed="Records with neighbouring values were grouped, each attribute by itself, into "
         "clusters of {k} or more, and each value was replaced by its cluster's mean.",
         randomness=None,
-        plan=each(optimal),
+        plan=each(optimal, searches=lambda _choices: True),
         promise=_promise_univariate,
         needs_epsilon=False,
         needs_bounds=False,

@@ -41,7 +41,10 @@ def record_dp(
     """Plan a partition of the user's choice, then noise by the global sensitivity."""
     if choices[PARTITION] == "mdav":
         return plan_blocks(columns, choices, engine, "mdav", _noisy)
-    return each(dp_um if choices[PARTITION] == "ranking" else _optimal)(columns, choices, engine)
+    step = each(dp_um)
+    if choices[PARTITION] != "ranking":
+        step = each(_optimal, searches=lambda _choices: True)
+    return step(columns, choices, engine)
 
 
 def _optimal(column: Column, choices: Choices, engine: Engine) -> CentroidPlan:

@@ -60,11 +60,14 @@ def idp_vector(
         largest_cluster = n_values if widen else min(n_values, 2 * choices.k - 1)
     clusters = ranked.clusters
     shifts = winsorised_shifts(clusters.smallest, clusters.largest)
+    represented = winsorised_means(ranked)
+    sensitivities = cluster_local_sensitivity(clusters.smallest, clusters.largest)
+    del ranked, clusters  # the ends of clusters are half of what is at hand of them
     return scaled_centroids(
         column,
-        winsorised_means(ranked),
-        cluster_local_sensitivity(clusters.smallest, clusters.largest),
-        least_vector_scales(shifts, clusters.sizes, float(share)),
+        represented,
+        sensitivities,
+        least_vector_scales(shifts, represented.partition.sizes, float(share)),
         share,
         shifts,
         engine,
@@ -128,7 +131,7 @@ METHODS = (
         deed="Records were grouped by rank, each attribute by itself, into clusters of at "
         "least {k}, and each value was replaced by its cluster's mean plus noise, the "
         "smallest and the largest value of a cluster set to their neighbours before.",
-        plan=each(idp_vector, takes_long=lambda choices: choices[PARTITION] == "noise-aware"),
+        plan=each(idp_vector, searches=lambda choices: choices[PARTITION] == "noise-aware"),
         error_floor=_error_floor,
         ranks_each=True,
         promise=_promise,

@@ -43,7 +43,13 @@ class Partition:
         >>> pair.among(np.array([True, False, True])).labels
         array([ 0, -1,  0])
         """
-        positions = np.flatnonzero(present)
+        # In as few bytes as the order has, where the table needs no more.
+        kind = self.order.dtype if len(present) <= np.iinfo(self.order.dtype).max else np.int64
+        positions, done = np.empty(len(self.order), dtype=kind), 0
+        for piece in pieces(len(present)):
+            own = np.flatnonzero(present[piece])
+            positions[done : done + len(own)] = own + piece.start
+            done += len(own)
         return replace(self, order=positions[self.order], n_records=len(present))
 
     def within(self, present: NDArray[np.bool_]) -> "Partition":

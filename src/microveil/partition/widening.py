@@ -37,18 +37,17 @@ def widened_sizes(in_order: NDArray[np.integer], sizes: NDArray[np.int64]) -> ND
 
     Consecutive clusters of the same value are cut at most once, and where, follows from
     where the ones before are cut: O(n_records + n_clusters log n_clusters) time, however
-    many clusters a value fills; a copy of the values and four arrays as long as the sizes.
-    The reasons are given in the kernel.
+    many clusters a value fills; five arrays as long as the sizes. The reasons are given in the
+    kernel.
 
     Examples
     --------
     >>> widened_sizes(np.array([4, 5, 5, 5, 5, 5, 6, 9]), np.array([2, 2, 2, 2]))
     array([6, 2])
     """
-    # Modulo 2**64 the distance to the least value is right, whatever the signs are.
-    distances = in_order.astype(np.uint64)
-    distances -= distances[0]
+    # Of values only distances count: modulo 2**64 they are right, whatever the signs are.
+    words = np.asarray(in_order, dtype=np.int64).view(np.uint64)
     starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
     joined = np.empty(len(sizes), dtype=np.int64)
-    n_groups = kernel.least_joining(distances, starts, joined)
+    n_groups = kernel.least_joining(words, starts, joined)
     return joined[:n_groups].copy()

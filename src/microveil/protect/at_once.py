@@ -13,6 +13,7 @@ from microveil.engines.local import LocalEngine
 from microveil.mechanism.noise import RandomSource
 from microveil.plans import CentroidPlan, DrawnPlan
 from microveil.release.settling import Settled, SettledParts
+from microveil.table.pages import give_back_freed
 
 __all__ = ["drawing_at_once"]
 
@@ -80,6 +81,11 @@ class _DrawingDiskEngine(_DrawingEngine, DiskEngine):
         super().__init__(streams, progress)
         self.memory, self.scratch, self._done = engine.memory, engine.scratch, done
 
+    def kept(self, value: Value) -> Value:
+        if isinstance(value, CentroidPlan):
+            give_back_freed()  # what planning held for the next arrays, before cells are made
+        return super().kept(value)
+
     def side_by_side(
         self,
         work: Callable[[Item], Value],
@@ -91,6 +97,7 @@ class _DrawingDiskEngine(_DrawingEngine, DiskEngine):
             made = work(item)
             if isinstance(made, DrawnPlan):
                 self._done(made)
+            give_back_freed()  # before the next column is put in order
             return made
 
         return super().side_by_side(worked, items, n_values, n_clusters)

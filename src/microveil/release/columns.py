@@ -4,8 +4,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from microveil.arguments.steps import N_RECORDS
-from microveil.engines.base import Engine, GridRules, as_clusters
+from microveil.arguments.steps import N_RECORDS, PARTITION
+from microveil.engines.base import Engine, GridRules, as_clusters, as_searched
 from microveil.errors import DataError, RequestError
 from microveil.files.formulas import FORMULA_SIGNS, begins_like_formula
 from microveil.privacy import Unit
@@ -19,7 +19,7 @@ from microveil.release.attributes import (
 from microveil.release.made import Made
 from microveil.release.request import Request
 from microveil.release.units import Units, limited
-from microveil.release.whole_columns import needs_whole_columns
+from microveil.release.whole_columns import RANKING, needs_whole_columns
 from microveil.schema import Attribute, Kind
 from microveil.table import (
     GridColumn,
@@ -226,6 +226,8 @@ def _fits_by_columns(table: Table, request: Request, engine: Engine) -> bool:
     n_records = max(table.n_records, wanted if method.is_synthetic else 0)
     whole = needs_whole_columns(table, request)
     n_clusters = n_records // request.k if method.ranks_each else as_clusters(n_records)
+    if request[PARTITION] not in (None, RANKING):
+        n_clusters = as_searched(n_records)
     # What is planned and drawn in parts holds no clusters where the column is not at hand.
     in_parts = None if whole is not None else 0 if method.goes_in_parts else n_clusters
     needed = engine.column_memory(n_records, n_clusters, in_parts)

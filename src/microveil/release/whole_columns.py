@@ -6,7 +6,7 @@ from microveil.arguments.steps import PARTITION
 from microveil.release.request import Request
 from microveil.table import Table
 
-__all__ = ["needs_whole_columns"]
+__all__ = ["RANKING", "needs_whole_columns"]
 
 RANKING = "ranking"
 

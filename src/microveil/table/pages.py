@@ -31,9 +31,10 @@ PART = 16
 INTERVAL = 0.01
 # Arrays from 1 MB on are given back to the system at once, by this option of the C library; where
 # much memory is allowed from this part of it on, and from 32 MB in any case. Where those of a
-# piece, 4 MB, are held for the next ones a third of the time of the system is saved, and 35 to
-# 70 MB more are taken at the peak.
-LARGE_PART, MUCH, _MMAP_THRESHOLD = 128, 800_000_000, -3
+# piece, 4 MB, and of a million clusters, 8 MB, are held for the next ones two fifths of the time
+# of the system are saved. What was held is given back where a step ends that needs many: see
+# `give_back_freed`.
+LARGE_PART, MUCH, _MMAP_THRESHOLD = 48, 800_000_000, -3
 LARGE, LARGEST = 1 << 20, 1 << 25
 # So much of smaller ones at most is held for the next ones.
 HELD, _TRIM_THRESHOLD = 1 << 24, -1
