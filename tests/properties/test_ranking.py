@@ -1,5 +1,6 @@
 """Individual ranking against its plain-Python form, and what it promises."""
 
+import importlib
 from fractions import Fraction
 
 import numpy as np
@@ -10,9 +11,11 @@ from hypothesis import strategies as st
 from microveil import partition
 from microveil.engines.local import LocalEngine
 from microveil.errors import MicroveilError
+from microveil.table import keeping
 from reference import ranking as plain
 from trial_engines import column_of
 
+ranking = importlib.import_module("microveil.partition.ranking")
 small = st.integers(-5, 5)
 wide = st.integers(-(2**61), 2**61)
 tables = st.lists(st.one_of(small, wide), min_size=1, max_size=60)
@@ -23,6 +26,24 @@ def test_labels_are_those_of_the_plain_algorithm(values, data):
     """Ties, extremes and values too wide to pack: the same clusters, record by record."""
     k = data.draw(st.integers(1, len(values)))
     assert partition.ranking(np.array(values), k).labels.tolist() == plain.ranking(values, k)
+
+
+@given(
+    st.integers(-(2**63), 2**63 - 21),
+    st.lists(st.integers(0, 20), min_size=1, max_size=60),
+    st.sampled_from([0, 1 << 12]),
+)
+def test_few_values_are_counted_as_they_would_be_sorted(least, steps, most_counted):
+    """Wherever they lie, some records after others: ties by position, as a stable sort has them."""
+    values = [least + step for step in steps]
+    expected = sorted(range(len(values)), key=values.__getitem__)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(ranking, "COUNTED", most_counted)
+        patched.setattr(keeping, "PIECE", 7)
+        order, in_order = partition.rank_order(np.array(values, dtype=np.int64))
+    assert order.tolist() == expected
+    assert in_order.tolist() == sorted(values)
+    assert order.dtype == np.int32
 
 
 @given(tables, st.data())

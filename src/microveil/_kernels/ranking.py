@@ -31,6 +31,25 @@ def unpack(packed, minimum, position_bits, values, order):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
+def count(values, minimum, counts):
+    """Add to ``counts`` how often each value occurs, from the minimum on."""
+    for place in range(values.shape[0]):
+        counts[values[place] - minimum] += 1
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def rank_by_counts(values, minimum, first, ranks, order):
+    """Write the position of each value, from ``first`` on, at its rank.
+
+    ``ranks`` (n_different,) holds the rank of the next record of each value, and moves on.
+    """
+    for place in range(values.shape[0]):
+        value = values[place] - minimum
+        order[ranks[value]] = first + place
+        ranks[value] += 1
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
 def broadcast(order, sizes, values, out):
     """Give every record of ``out`` the value of its cluster."""
     rank = 0

@@ -14,6 +14,9 @@ from microveil.table.sorting import sort_words
 
 __all__ = ["RankingCuts", "rank_order", "ranking", "ranking_sizes", "singletons"]
 
+# Up to so many different values are counted; of more each has its place too far from the last.
+COUNTED = 1 << 12
+
 
 def ranking(values: ArrayLike, k: int) -> Partition:
     """Partition records by individual ranking into clusters of k (one takes the rest).
@@ -139,14 +142,18 @@ def rank_order(values: NDArray[np.int64]) -> tuple[NDArray[np.integer], NDArray[
 
     Value and position are packed in one 64-bit word, which is sorted by the digits of the value,
     many times faster than an index sort; where they do not fit, numpy's stable index sort serves.
+    Where few values can occur they are counted, in a third of that time.
 
     >>> rank_order(np.array([7, -2, 7]))
     (array([1, 0, 2], dtype=int32), array([-2,  7,  7]))
     """
     n_records = len(values)
     position_bits = max(n_records - 1, 1).bit_length()
-    minimum = int(values.min())
-    value_bits = (int(values.max()) - minimum).bit_length()
+    minimum, maximum = int(values.min()), int(values.max())
+    width = np.int32 if position_bits < 32 else np.int64
+    if maximum - minimum < min(COUNTED, n_records):
+        return _rank_by_counts(values, minimum, maximum, np.dtype(width))
+    value_bits = (maximum - minimum).bit_length()
     if position_bits + value_bits > 64:
         by_value: NDArray[np.integer] = np.argsort(values, kind="stable")
         return by_value, values[by_value]
@@ -154,11 +161,23 @@ def rank_order(values: NDArray[np.int64]) -> tuple[NDArray[np.integer], NDArray[
     for piece in pieces(n_records):
         kernel.pack(values[piece], minimum, piece.start, position_bits, packed[piece])
     sort_words(packed, position_bits, position_bits + value_bits)
-    width = np.int32 if position_bits < 32 else np.int64
     order: NDArray[np.integer] = np.empty(n_records, dtype=width)
     in_order = packed.view(np.int64)
     kernel.unpack(packed, minimum, position_bits, in_order, order)
     return order, in_order
+
+
+def _rank_by_counts(
+    values: NDArray[np.int64], minimum: int, maximum: int, width: "np.dtype[Any]"
+) -> tuple[NDArray[np.integer], NDArray[np.int64]]:
+    counts = np.zeros(maximum - minimum + 1, dtype=np.int64)
+    for piece in pieces(len(values)):
+        kernel.count(values[piece], minimum, counts)
+    ranks = np.cumsum(counts) - counts
+    order: NDArray[np.integer] = np.empty(len(values), dtype=width)
+    for piece in pieces(len(values)):
+        kernel.rank_by_counts(values[piece], minimum, piece.start, ranks, order)
+    return order, np.repeat(minimum + np.arange(len(counts)), counts)
 
 
 def _float_order(values: NDArray[Any]) -> NDArray[np.integer]:
