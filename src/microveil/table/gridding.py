@@ -29,6 +29,7 @@ __all__ = [
     "on_grid_in_pieces",
     "outside_error",
     "refuse",
+    "units_again",
 ]
 
 # What can be done about missing cells.
@@ -304,23 +305,30 @@ class Checked:
     values: NDArray[np.int64]
     missing: NDArray[np.bool_] | None
     found: Found
+    ends: tuple[int, int] | None  # the least and the greatest value; None where there is none
 
 
 def checked(numbers: Numbers, attribute: Attribute, *, clamp: bool) -> Checked:
     """Round records, and hold them against the bounds; refuse nothing yet."""
     values, missing, infinite = _rounded(numbers, attribute, clamp=clamp)
-    absent, outside = _either(missing, infinite), None
+    absent, outside, ends = _either(missing, infinite), None, None
     if absent is not None:
         values = values[~absent]
-    bounds = attribute.grid_bounds
-    if bounds is not None and len(values):
-        lower, upper = bounds
-        if int(values.min()) < lower or int(values.max()) > upper:
+    if len(values):
+        ends = int(values.min()), int(values.max())
+        lower, upper = attribute.grid_bounds or ends
+        if ends[0] < lower or ends[1] > upper:
             if not clamp or attribute.categories is not None:
-                outside = _outside(values, absent, bounds)
+                outside = _outside(values, absent, (lower, upper))
             values = np.clip(values, lower, upper)
+            ends = int(values.min()), int(values.max())
     found = Found(missing=Where.of(missing), infinite=Where.of(infinite), outside=Where.of(outside))
-    return Checked(values=values, missing=absent, found=found)
+    return Checked(values=values, missing=absent, found=found, ends=ends)
+
+
+def units_again(numbers: Numbers, attribute: Attribute) -> NDArray[np.int64]:
+    """Round records that were checked before, of which none was missing or had to be moved."""
+    return _rounded(numbers, attribute, clamp=False)[0]
 
 
 def refuse(

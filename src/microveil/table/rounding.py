@@ -12,15 +12,16 @@ from numpy.typing import NDArray
 
 from microveil.schema import Attribute
 from microveil.table.gridding import (
-    Checked,
     Found,
     GridColumn,
     checked,
     numbers_of_attribute,
     refuse,
+    units_again,
 )
 from microveil.table.keeping import IN_MEMORY, Room, pieces
 from microveil.table.protocol import Table
+from microveil.table.restore import Numbers
 
 __all__ = ["RoundedAnew", "on_grid_anew"]
 
@@ -118,20 +119,23 @@ def on_grid_anew(
     O(n) time, for each look at the values too; the memory of a piece.
     """
 
-    def rounded(places: slice) -> Checked:
-        numbers = numbers_of_attribute(table.part(places), attribute, shared=True)
-        return checked(numbers, attribute, clamp=clamp)
+    def numbers(places: slice) -> Numbers:
+        return numbers_of_attribute(table.part(places), attribute, shared=True)
 
-    found, ends = Found(), []
+    def rounded(places: slice) -> Whole:
+        if clamp:
+            return checked(numbers(places), attribute, clamp=True).values
+        return units_again(numbers(places), attribute)
+
+    found = Found()
+    ends: list[int] = []
     for piece in pieces(table.n_records):
-        own = rounded(piece)
-        if own.missing is not None or not len(own.values):
+        own = checked(numbers(piece), attribute, clamp=clamp)
+        if own.missing is not None or own.ends is None:
             return None
         found = found.and_then(own.found, piece.start)
-        ends += [int(own.values.min()), int(own.values.max())]
+        ends += own.ends
         room.relieve()
     refuse(attribute, found, keep_missing=True, is_empty=False, may_be_hidden=may_be_hidden)
-    values = RoundedAnew(
-        lambda places: rounded(places).values, table.n_records, min(ends), max(ends)
-    )
+    values = RoundedAnew(rounded, table.n_records, min(ends), max(ends))
     return GridColumn(attribute=attribute, values=cast("Whole", values), missing=None)
