@@ -1426,7 +1426,7 @@ def test_large_columns_of_text_are_released_alike(method, more, suffix, tmp_path
 @pytest.mark.usefixtures("in_parts")
 def test_clusters_have_to_fit(monkeypatch):
     """Of a column in parts it is they that are refused, with the figure."""
-    monkeypatch.setattr(disk, "A_PLAN", 110 * 10**6)
+    monkeypatch.setattr(disk, "A_CLUSTER", 110 * 10**6)
     monkeypatch.setattr(disk, "IN_PARTS", 10**8)
     request = asked("dp-um", attributes=["AGE"], bounds={"AGE": (0, 120)}, resolution=None, k=2)
     rule = "column of 10 records takes about 911 MB of memory, and 500 MB are allowed"
@@ -1599,7 +1599,7 @@ def test_the_memory_that_is_allowed_is_kept(more, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak of memory is read as Linux counts it")
-@pytest.mark.parametrize(("k", "memory"), [(3, 530), (5, 465), (20, 450)])
+@pytest.mark.parametrize(("k", "memory"), [(3, 500), (5, 450), (20, 450)])
 @pytest.mark.parametrize("method", ["dp-um", "idp-vector"])
 def test_the_memory_that_is_allowed_is_kept_where_a_column_just_fits(method, k, memory, tmp_path):
     """Of columns that are planned and drawn at hand, and of those just too long for that."""
@@ -1624,8 +1624,8 @@ def test_the_memory_that_is_allowed_is_kept_where_a_column_just_fits(method, k, 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak of memory is read as Linux counts it")
 @pytest.mark.parametrize(("n_columns", "form", "memory"), [
-    (10, "parquet", 825), (20, "parquet", 480), (50, "parquet", 545), (200, "parquet", 675), (400, "parquet", 850),
-    (200, "csv", 675),
+    (10, "parquet", 825), (20, "parquet", 480), (50, "parquet", 590), (200, "parquet", 715),
+    (400, "parquet", 890), (200, "csv", 715),
 ])  # fmt: skip
 def test_the_memory_that_is_allowed_is_kept_for_many_columns(n_columns, form, memory, tmp_path):
     """Of a table of a fixed size, the more columns of it are written, the less records a time.
@@ -1657,12 +1657,12 @@ def test_many_columns_have_to_fit(tmp_path, monkeypatch):
     """Where memory does not hold what writing them takes, it is said before they are planned."""
     engine = DiskEngine(memory=480_000_000)
     assert engine.width_memory(20) is None
-    assert engine.width_memory(200) == 660_000_000
+    assert engine.width_memory(200) == 700_000_000
     table = pl.DataFrame({f"C{n}": np.arange(1_000.0) for n in range(150)})
     said = {"method": "dp-um", "k": 100, "epsilon": 5,
             "bounds": dict.fromkeys(table.columns, (0, 1000)),
             "resolution": dict.fromkeys(table.columns, 1)}  # fmt: skip
-    rule = "to write 150 columns takes about 620 MB of memory, and 480 MB are allowed"
+    rule = "to write 150 columns takes about 660 MB of memory, and 480 MB are allowed"
     for named in (
         {},
         {"attributes": table.columns},

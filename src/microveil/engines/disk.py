@@ -49,8 +49,8 @@ __all__ = ["DiskEngine"]
 
 # Bytes for a value of a column that is ranked or compared (measured: 17); for one that is at hand
 # beside its clusters while these are summarised, or cells drawn of them, and for a cluster then
-# (12, 72 to 88); for both while the noise is planned (4 to 5, up to 150).
-LOOKED_AT, A_VALUE, A_CLUSTER, ITS_PLACE, A_PLAN = 19, 13, 95, 5, 155
+# (12, 72 to 88); for both while the noise is planned (4, up to 120).
+LOOKED_AT, A_VALUE, A_CLUSTER, ITS_PLACE, A_PLAN = 19, 13, 95, 5, 125
 # What the process takes before it holds any: 225 MB, of which 140 are pages of the libraries' files.
 LIBRARIES = 230_000_000
 # What is beside a column that is at hand, whatever its length: pieces that are read, rounded and
@@ -58,9 +58,9 @@ LIBRARIES = 230_000_000
 # takes, beside its clusters, that is gone through in parts (measured: 60 to 140 MB).
 BESIDE, IN_PARTS = 95_000_000, 150_000_000
 # What each column takes while a table of more than so many is written, and what is beside them: how
-# many row groups are at hand is chance (measured of 50, 100, 200 and 500 columns: 170 to 250, 230,
-# 290 to 350 and 480 MB in all).
-NARROW, A_COLUMN, WRITING = 20, 800_000, 240_000_000
+# many row groups are at hand is chance (measured of 50, 100, 200 and 500 columns: 170 to 300, the
+# most beside other work, 230, 290 to 350 and 480 MB in all).
+NARROW, A_COLUMN, WRITING = 20, 800_000, 280_000_000
 # What linking a sample takes for a number (measured: 59 to 80, the most with missing ones), and
 # beside that for each letter of the longest cell of text (measured: 32).
 LINKED, A_LETTER = 80, 32
@@ -483,4 +483,4 @@ def _position(n_records: int) -> "np.dtype[Any]":
 
 def _taken_in_parts(n_clusters: int) -> int:
     """Forecast what work on a column takes of which only parts are in memory."""
-    return IN_PARTS + A_PLAN * n_clusters
+    return max(IN_PARTS + A_CLUSTER * n_clusters, BESIDE + A_PLAN * n_clusters)

@@ -42,6 +42,12 @@ class RankedShifts:
     upwards: Whole
     downwards: Whole
 
+    @property
+    def largest(self) -> Whole:
+        """The larger of both: by so much a sum changes at most, int64 (n_clusters,)."""
+        larger: Whole = np.maximum(self.upwards, self.downwards)
+        return larger
+
     def loss(self, scales: Scales) -> float:
         """Return the loss at vector scope, for scales of the noise on the sums.
 
@@ -156,7 +162,7 @@ def least_vector_scales(shifts: RankedShifts, sizes: Whole, share: float) -> Sca
     >>> least_vector_scales(shifts, np.array([3, 3]), 0.5)
     array([16.,  0.])
     """
-    largest = np.maximum(shifts.upwards, shifts.downwards).astype(np.float64)
+    largest = shifts.largest.astype(np.float64)
     weight = float(np.sum(np.cbrt(largest**2 / sizes)))
     scales: Scales = weight * np.cbrt(largest * sizes) / share
     return scales * (shifts.loss(scales) / share)

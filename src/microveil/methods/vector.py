@@ -15,7 +15,6 @@ import numpy as np
 
 from microveil.arguments.steps import PARTITION
 from microveil.engines.base import Column, Engine
-from microveil.mechanism.sensitivity import cluster_local_sensitivity
 from microveil.mechanism.shifts import least_vector_scales, winsorised_shifts
 from microveil.methods.base import (
     CERTAIN,
@@ -58,15 +57,13 @@ def idp_vector(
     else:
         ranked = engine.cluster_by_rank(column, choices.k, widen=widen)
         largest_cluster = n_values if widen else min(n_values, 2 * choices.k - 1)
-    clusters = ranked.clusters
-    shifts = winsorised_shifts(clusters.smallest, clusters.largest)
     represented = winsorised_means(ranked)
-    sensitivities = cluster_local_sensitivity(clusters.smallest, clusters.largest)
-    del ranked, clusters  # the ends of clusters are half of what is at hand of them
+    shifts = winsorised_shifts(ranked.clusters.smallest, ranked.clusters.largest)
+    del ranked  # the ends of clusters are half of what is at hand of them
     return scaled_centroids(
         column,
         represented,
-        sensitivities,
+        shifts.largest,  # the sensitivity of `idp-cbls`, Proposition 9
         least_vector_scales(shifts, represented.partition.sizes, float(share)),
         share,
         shifts,
