@@ -51,7 +51,7 @@ __all__ = ["DiskEngine"]
 # beside its clusters while these are summarised, or cells drawn of them, and for a cluster then
 # (12, 72 to 88); for both while the noise is planned (4, up to 120).
 LOOKED_AT, A_VALUE, A_CLUSTER, ITS_PLACE, A_PLAN = 19, 13, 95, 5, 125
-# What the process takes before it holds any: 225 MB, of which 140 are pages of the libraries' files.
+# What the process takes before it holds any: 225 MB, 140 of them pages of the libraries.
 LIBRARIES = 230_000_000
 # What is beside a column that is at hand, whatever its length: pieces that are read, rounded and
 # drawn, and memory that was given back to the allocator (measured: 30 to 95 MB). And what a column
