@@ -41,7 +41,7 @@ _SAID = {"min": False, "max": False, "distinct_count": False, "null_count": True
 # Of text so many bytes at a time, and in a row group, of which many are at hand: the library itself
 # goes by the number of records. Of a table of many columns some row groups are at hand as well.
 _TEXT, _GROUP, _LONG = 1 << 21, 1 << 22, 50
-_RECORDS, _WIDE = 1 << 18, 40 << 20
+_RECORDS, _WIDE = 1 << 18, 1 << 24
 # Parts of a file that wait to be taken, and from how many bytes on one is passed on.
 _WAITING, _PART = 8, 1 << 18
 # How often is looked whether somebody takes them still, in seconds.
