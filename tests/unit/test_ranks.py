@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microveil.table.ranks import numbers_in_order, positions_in_order, ranks_of
+from microveil.table.ranks import numbers_in_order, ranks_of
 from reference.record_linkage import average_ranks
 
 # Neighbours of 1, both zeros, and ends that leave few bits to tell the others apart.
@@ -32,15 +32,6 @@ def test_numbers_ascend_as_values_do(column):
     ]
 
 
-@given(st.lists(st.one_of(values, st.just(np.nan)), max_size=60))
-def test_positions_are_each_there_once_in_ascending_order(column):
-    """Of all values, so that nobody is left out or comes twice; missing ones are last."""
-    column = np.array(column, dtype=np.float64)
-    order = positions_in_order(column)
-    assert sorted(order.tolist()) == list(range(len(column)))
-    assert np.array_equal(column[order], np.sort(column), equal_nan=True)
-
-
 def test_values_that_many_bits_share_are_told_apart():
     """Times in microseconds beside a code far from them: words of all bits would not fit."""
     random = np.random.default_rng(4)
@@ -50,7 +41,6 @@ def test_values_that_many_bits_share_are_told_apart():
     _, numbers, copies = np.unique(times, return_inverse=True, return_counts=True)
     ends = np.cumsum(copies)
     assert (ranks_of(times) == (ends - (copies - 1) / 2)[numbers]).all()
-    assert (times[positions_in_order(times)] == np.sort(times)).all()
     found, n_different = numbers_in_order(times)
     assert (found == numbers).all()
     assert n_different == len(copies)

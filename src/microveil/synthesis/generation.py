@@ -16,7 +16,6 @@ from microveil.synthesis.fitting import Fit
 from microveil.synthesis.measurements import AttributeMeasured, CountsMeasured, CutsMeasured
 from microveil.synthesis.model import Model
 from microveil.synthesis.quantile_function import QuantileFunction, quantile_function
-from microveil.table.ranks import positions_in_order
 from microveil.table.threads import in_threads
 
 __all__ = [
@@ -128,7 +127,7 @@ class _NumberWriter:
     def values(self, bins: Whole, scores: Real, place: float) -> tuple[Whole, Mask | None]:
         missing = None if self.missing_bin is None else bins == self.missing_bin
         present = slice(None) if missing is None else np.flatnonzero(~missing)
-        order = positions_in_order(scores[present])
+        order = np.argsort(scores[present])
         values = np.zeros(len(bins), dtype=np.int64)
         found = np.empty(len(order), dtype=np.int64)
         found[order] = self.quantiles.at((np.arange(len(order)) + place) / max(len(order), 1))
