@@ -667,7 +667,7 @@ def test_the_disk_is_taken_where_the_memory_would_not_hold_the_table(tmp_path, m
 
 @pytest.mark.parametrize(
     ("method", "k", "takes"),
-    [("dp-um", 10, "686 MB"), ("dp-um", 2, "1.1 GB"), ("laplace", None, "1.0 GB")],
+    [("dp-um", 10, "686 MB"), ("dp-um", 2, "1.1 GB"), ("laplace", None, "1.1 GB")],
 )
 def test_a_column_that_memory_does_not_hold_is_refused(monkeypatch, method, k, takes):
     """With the figures, which grow with the clusters, and with what would do."""
@@ -679,6 +679,19 @@ def test_a_column_that_memory_does_not_hold_is_refused(monkeypatch, method, k, t
     rule = re.escape(f"column of 10 records takes about {takes} of memory, and 500 MB are allowed")
     with pytest.raises(mv.DataError, match=rule):
         mv.protect(people(10), **request, memory="500MB")
+
+
+@pytest.mark.parametrize(("partition", "takes"), [("ranking", "656 MB"), ("noise-aware", "956 MB")])
+def test_clusters_that_are_searched_for_are_forecast_by_what_they_take(
+    monkeypatch, partition, takes
+):
+    """Two thirds of a cluster for each of 10 records, not one for each k of them."""
+    monkeypatch.setattr(disk, "A_CLUSTER", 10**8)
+    monkeypatch.setattr(disk, "A_PLAN", 10**6)
+    request = asked("idp-vector", attributes=["AGE"], keep=(), partition=partition)
+    rule = re.escape(f"column of 10 records takes about {takes} of memory, and 500 MB are allowed")
+    with pytest.raises(mv.DataError, match=rule):
+        mv.protect(people(10), **request | {"k": 3, "epsilon": 1}, memory="500MB")
 
 
 def test_columns_side_by_side_are_no_more_than_memory_holds(monkeypatch):

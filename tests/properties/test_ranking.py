@@ -46,6 +46,24 @@ def test_few_values_are_counted_as_they_would_be_sorted(least, steps, most_count
     assert order.dtype == np.int32
 
 
+@given(st.lists(st.booleans(), min_size=1, max_size=300), st.data())
+def test_clusters_among_others_are_those_of_the_same_records(present, data):
+    """Whatever bytes the order has, some records outside all clusters: none is another's."""
+    present = np.array(present)
+    places = np.flatnonzero(present)
+    order = np.array(data.draw(st.permutations(range(len(places)))), dtype=int)[:127]
+    clusters = partition.Partition(
+        order=order.astype(data.draw(st.sampled_from([np.int8, np.int32, np.int64]))),
+        sizes=np.full(len(order), 1),
+        n_records=len(places),
+    )
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(keeping, "PIECE", 7)
+        among = clusters.among(present)
+    assert among.order.tolist() == places[order].tolist()
+    assert among.n_records == len(present)
+
+
 @given(tables, st.data())
 def test_floats_are_ranked_like_whole_numbers(values, data):
     """The index sort of floats and the packed sort of whole numbers cut the same clusters."""

@@ -10,6 +10,7 @@ from microveil.mechanism.sensitivity import (
     local_sensitivity,
     winsorised_sum,
 )
+from microveil.mechanism.shifts import winsorised_shifts
 from reference.ranking import winsorised
 
 LOWER, UPPER = -6, 6
@@ -47,6 +48,8 @@ def test_cluster_local_sensitivity_is_the_largest_change_of_the_winsorised_sum(c
     )
     smallest, greatest = ends(cluster)
     assert cluster_local_sensitivity(smallest, greatest).tolist() == [largest]
+    # `idp-vector` takes it of the shifts, which it has at hand.
+    assert winsorised_shifts(smallest, greatest).largest.tolist() == [largest]
 
 
 @given(clusters)

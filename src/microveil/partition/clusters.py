@@ -45,7 +45,7 @@ class Partition:
         """
         # In as few bytes as the order has, where the table needs no more.
         kind = self.order.dtype if len(present) <= np.iinfo(self.order.dtype).max else np.int64
-        positions, done = np.empty(len(self.order), dtype=kind), 0
+        positions, done = np.empty(np.count_nonzero(present), dtype=kind), 0
         for piece in pieces(len(present)):
             own = np.flatnonzero(present[piece])
             positions[done : done + len(own)] = own + piece.start
