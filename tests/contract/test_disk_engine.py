@@ -694,6 +694,65 @@ def test_clusters_that_are_searched_for_are_forecast_by_what_they_take(
         mv.protect(people(10), **request | {"k": 3, "epsilon": 1}, memory="500MB")
 
 
+@pytest.mark.parametrize(
+    ("method", "partition", "searched"),
+    [
+        ("idp-vector", "ranking", False),
+        ("idp-vector", "noise-aware", True),
+        ("record-dp", "optimal", True),
+        ("record-dp", "ranking", False),
+        ("optimal", None, True),
+    ],
+)
+def test_columns_that_are_searched_are_counted_so_side_by_side(
+    monkeypatch, method, partition, searched
+):
+    """Of two columns of 6,000 records as 8,000 clusters, not as one for each k = 3 of them."""
+    seen = []
+
+    def watched(self, work, items, n_values, n_clusters=0):
+        seen.append((n_values, n_clusters))
+        return LocalEngine.side_by_side(self, work, items, n_values, n_clusters)
+
+    monkeypatch.setattr(DiskEngine, "side_by_side", watched)
+    steps = {} if partition is None else {"partition": partition}
+    noise = {} if method == "optimal" else {"epsilon": 1, "bounds": dict.fromkeys("AB", (0, 99))}
+    exact = {"exact_cells": "allow"} if method == "idp-vector" else {}
+    table = {name: np.random.default_rng(1).integers(0, 99, 6000) for name in "AB"}
+    mv.protect(
+        table, method=method, k=3, attributes=["A", "B"], engine="disk", **steps, **noise, **exact
+    )
+    assert (12_000, 8_000 if searched else 4_000) in seen
+
+
+def test_a_column_takes_the_largest_of_its_steps():
+    """Put in order or compared; summarised and drawn; planned: with few, some and many clusters."""
+    engine = DiskEngine(memory=16 * 10**9)
+    always = disk.LIBRARIES + disk.BESIDE + 10**9
+    for n_clusters, each in ((1000, 19), (100_000, 13 + 9.5), (500_000, 5 + 62.5)):
+        assert engine.column_memory(1_000_000, n_clusters) == always + each * 1_000_000
+    in_parts = engine.column_memory(10**8, 10**6, 10**6), engine.column_memory(10**8, 10**7, 10**7)
+    always -= disk.BESIDE
+    assert in_parts == (always + 150_000_000 + 95 * 10**6, always + 95_000_000 + 125 * 10**7)
+
+
+def test_row_groups_of_a_large_release_are_of_sixteen_megabytes(tmp_path):
+    """Several are at hand while others are written, whatever memory is allowed."""
+    from pyarrow import parquet
+
+    from microveil.files.parquet_format import LARGE, batches
+
+    table = pl.DataFrame({f"C{n}": np.arange(600_000) for n in range(16)})
+    assert table.estimated_size() > LARGE
+    path = tmp_path / "people.parquet"
+    with path.open("wb") as file:
+        file.writelines(batches(table, None, escape_formulas=False, labels={}))
+    metadata = parquet.read_metadata(path)
+    groups = [metadata.row_group(nth).num_rows * 16 * 8 for nth in range(metadata.num_row_groups)]
+    assert max(groups) <= 1 << 24
+    assert pl.read_parquet(path).equals(table)
+
+
 def test_columns_side_by_side_are_no_more_than_memory_holds(monkeypatch):
     """Each of 20 values and a cluster takes 550 MB: of 1 GB there is room for one, of 2 for two."""
     seen = []

@@ -64,6 +64,38 @@ def test_clusters_among_others_are_those_of_the_same_records(present, data):
     assert among.n_records == len(present)
 
 
+def test_clusters_among_others_have_places_for_all_of_these():
+    """Where the table is too long for the bytes of the order, and where some are in no cluster."""
+    pair, sizes = np.array([1, 0], dtype=np.int8), np.array([2])
+    clusters = partition.Partition(order=pair, sizes=sizes, n_records=5)
+    present = np.arange(300) >= 295
+    assert clusters.among(present).order.tolist() == [296, 295]
+
+
+@given(st.lists(small, min_size=3, max_size=40), st.data())
+def test_what_widening_costs_is_held_against_clusters_before_it(values, data):
+    """Their number and sum of squares are those of clusters of k ranks, not of merged ones."""
+    k = data.draw(st.integers(1, len(values)))
+    engine = LocalEngine()
+    column = engine.column(column_of(values))
+    widened = engine.cluster_by_rank(column, k, widen=True)
+    before = engine.cluster_by_rank(column, k)
+    if widened.widening is None:
+        assert widened.partition.sizes.tolist() == before.partition.sizes.tolist()
+        return
+    assert widened.widening.clusters_before == before.partition.n_clusters
+    assert widened.widening.squares_before == before.clusters.squares.sum()
+    assert widened.partition.n_clusters < before.partition.n_clusters
+
+
+def test_a_cluster_that_is_merged_lost_less_before():
+    """Of 0, 0, 4 and 9 in pairs only the second loses anything, until both are one cluster."""
+    engine = LocalEngine()
+    column = engine.column(column_of([0, 0, 4, 9]))
+    widening = engine.cluster_by_rank(column, 2, widen=True).widening
+    assert (widening.clusters_before, widening.squares_before) == (2, 12.5)
+
+
 @given(tables, st.data())
 def test_floats_are_ranked_like_whole_numbers(values, data):
     """The index sort of floats and the packed sort of whole numbers cut the same clusters."""

@@ -39,9 +39,10 @@ LARGE = 1 << 26
 # would tell where a value is, and to find the ends of whole numbers takes a fifth of the time.
 _SAID = {"min": False, "max": False, "distinct_count": False, "null_count": True}
 # Of text so many bytes at a time, and in a row group, of which many are at hand: the library itself
-# goes by the number of records. Of a table of many columns some row groups are at hand as well.
+# goes by the number of records. Of numbers some row groups are at hand as well, six or seven at
+# times: they are of so many records, or bytes, at most.
 _TEXT, _GROUP, _LONG = 1 << 21, 1 << 22, 50
-_RECORDS, _WIDE = 1 << 18, 1 << 24
+_RECORDS, _BYTES = 1 << 18, 1 << 24
 # Parts of a file that wait to be taken, and from how many bytes on one is passed on.
 _WAITING, _PART = 8, 1 << 18
 # How often is looked whether somebody takes them still, in seconds.
@@ -98,7 +99,7 @@ def batches(
     size = size_of(frame)
     if size > LARGE:
         of_text = text_of_a_record(published)
-        together = max(1, min(_RECORDS, _WIDE // max(1, size // frame.height)))
+        together = max(1, min(_RECORDS, _BYTES // max(1, size // frame.height)))
         if of_text > _LONG:
             together = max(1, min(together, _GROUP // of_text))
         cuts = _slices(published.height, of_text, 2 * together)

@@ -14,7 +14,8 @@ from microveil.table.sorting import sort_words
 
 __all__ = ["RankingCuts", "rank_order", "ranking", "ranking_sizes", "singletons"]
 
-# Up to so many different values are counted; of more each has its place too far from the last.
+# Up to so many different values are counted: positions are written to as many places in turn, and
+# of more no cache holds these.
 COUNTED = 1 << 12
 
 
