@@ -1766,7 +1766,7 @@ def test_columns_that_take_little_to_write_need_not_fit(which, tmp_path, monkeyp
 def test_a_wide_table_is_written_as_a_narrow_one_is(tmp_path, monkeypatch):
     """In row groups of fewer records: every cell once, in its place."""
     monkeypatch.setattr(parquet_format, "LARGE", 1)
-    monkeypatch.setattr(parquet_format, "_WIDE", 8 * 5 * 70)
+    monkeypatch.setattr(parquet_format, "_BYTES", 8 * 5 * 70)
     table = pl.DataFrame({f"C{n}": np.arange(200.0) * n for n in range(5)})
     write_data(table, tmp_path / "data.parquet", text=None)
     read = pl.read_parquet(tmp_path / "data.parquet")
