@@ -5,18 +5,15 @@ import math
 from collections import Counter
 from fractions import Fraction
 
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
+from microveil._kernels import whole_weights
 from microveil.mechanism import exponential
-from microveil.mechanism.exponential import (
-    draw_run,
-    draw_weighted,
-    median_weights,
-    median_weights_in_blocks,
-)
+from microveil.mechanism.exponential import draw_run, draw_weighted, median_weights
 from microveil.mechanism.noise import RandomSource
 from reference import exponential as plain
 
@@ -195,14 +192,11 @@ def test_what_has_no_law_is_refused(losses, multiplicities, rate):
 @given(rates, st.integers(0, 2000))
 def test_weights_fall_by_no_more_than_the_rate_allows(rate, count):
     """1 <= f(u) / f(u + 1/2) <= exp(rate/2), proven in whole numbers, and the recursion holds."""
-    weights = median_weights(rate, count)
+    weights = [*median_weights(rate, count)]
     assert weights[0] == 1 << 160
     assert 1 <= len(weights) <= count + 1
-    low, high = plain.exponential(rate / 2)
-    ratio = -(-low >> (plain.PLACES - 64))
-    following = [-((-weight * ratio) >> 64) for weight in weights]
-    assert weights[1:] == following[:-1]
-    assert len(weights) == count + 1 or following[-1] == weights[-1]
+    assert weights == plain.falling(rate, count)
+    _, high = plain.exponential(rate / 2)
     for weight, lighter in itertools.pairwise(weights):
         assert lighter < weight
         assert weight * high <= lighter * plain.ONE
@@ -210,9 +204,9 @@ def test_weights_fall_by_no_more_than_the_rate_allows(rate, count):
 
 def test_weights_of_extreme_rates():
     """Without a rate all weigh alike; at a huge one a step costs all that 64 bits can say."""
-    assert median_weights(Fraction(0), 9) == [1 << 160]
-    assert median_weights(Fraction(1, 2**66), 9) == [1 << 160]
-    assert median_weights(Fraction(10**9), 9) == [1 << 160, 1 << 96, 1 << 32, 1]
+    assert [*median_weights(Fraction(0), 9)] == [1 << 160]
+    assert [*median_weights(Fraction(1, 2**66), 9)] == [1 << 160]
+    assert [*median_weights(Fraction(10**9), 9)] == [1 << 160, 1 << 96, 1 << 32, 1]
     assert len(median_weights(Fraction(1), 3)) == 4
     with pytest.raises(ValueError, match="at least 0"):
         median_weights(Fraction(-1), 9)
@@ -257,33 +251,49 @@ def test_weights_cut_off_at_a_floor_break_the_bound():
     assert round(math.log(loss), 2) == 0.94
 
 
-@pytest.mark.parametrize("held", [1, 3, 1000])
+@pytest.mark.parametrize("length", [1, 3, 1000])
 @given(weights=st.lists(st.integers(0, 9), min_size=1, max_size=9).filter(any))
-def test_weighted_draws_are_exact(held, weights):
+def test_weighted_draws_are_exact(length, weights):
     """Of all whole numbers below the total each index is drawn by as many as its weight."""
     with pytest.MonkeyPatch.context() as once:
-        once.setattr(exponential, "HELD", held)
-        drawn = Counter(draw_weighted(weights, Next(number)) for number in range(sum(weights)))
+        once.setattr(exponential, "STRETCH", length)
+        drawn = Counter(
+            draw_weighted(plain.Listed(weights), Next(number)) for number in range(sum(weights))
+        )
     assert [drawn[index] for index in range(len(weights))] == weights
 
 
-@pytest.mark.parametrize("held", [1, 2, 7, 4, 1000])
-@pytest.mark.parametrize("rate", [Fraction(1, 3), Fraction(5), Fraction(10**9)])
-def test_weights_that_are_not_held_are_those_of_a_list(held, rate, monkeypatch):
+@pytest.mark.parametrize("block", [1, 2, 7, 4, 1000])
+@pytest.mark.parametrize("held", [True, False])
+@pytest.mark.parametrize("rate", [Fraction(0), Fraction(1, 3), Fraction(5), Fraction(300)])
+def test_weights_are_those_of_their_recursion_however_they_are_held(block, held, rate, monkeypatch):
     """All of them, some from either side, and each by itself; as often as they are asked for."""
-    due = median_weights(rate, 100)
-    monkeypatch.setattr(exponential, "HELD", held)
-    found = median_weights_in_blocks(rate, 100)
+    due = plain.Listed(plain.falling(rate, 100))
+    monkeypatch.setattr(exponential, "HELD", block)
+    found = median_weights(rate, 100, held=held)
     assert [*found] == [*found] == due
     assert len(found) == len(due)
     assert [found[place] for place in range(-len(due), len(due))] == due + due
     for places in (slice(0, 0), slice(1, 50, 2), slice(None, None, 2), slice(4, -1)):
-        some = found[places]
-        assert [*some] == [*some] == due[places]
-        assert [*reversed(some)] == due[places][::-1]
-        assert len(some) == len(due[places])
-        assert [*some[1:]] == due[places][1:]
-        assert [some[place] for place in range(len(some))] == due[places]
+        own = range(len(due))[places]
+        assert found[places] == due[places]
+        for some in (own, own[::-1], own[1:]):
+            assert found.limbs(some).tolist() == due.limbs(some).tolist()
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 2**62), st.integers(0, 2**161 - 1)), max_size=20),
+    st.integers(1, 21),
+)
+def test_sums_over_stretches_are_those_of_whole_numbers(runs, length):
+    """Of sizes of one limb and of two, up to the last that there is room for."""
+    sizes = np.array([size for size, _ in runs], dtype=np.int64)
+    limbs = plain.Listed(weight for _, weight in runs).limbs(range(len(runs)))
+    found = np.full((-(-len(runs) // length), 8), 7, dtype=np.uint32)
+    whole_weights.stretch_sums(sizes, limbs, length, found)
+    products = plain.Listed(size * weight for size, weight in runs)
+    assert whole_weights.whole_numbers(found) == products.sums(length)
 
 
 @given(st.lists(st.integers(0, 2**220), min_size=1, max_size=9).filter(any))
@@ -292,8 +302,8 @@ def test_weights_of_many_bits_are_told_apart_to_the_last(weights):
     end = 0
     for index, weight in enumerate(weights):
         if weight:
-            assert draw_weighted(weights, Next(end)) == index
-            assert draw_weighted(weights, Next(end + weight - 1)) == index
+            assert draw_weighted(plain.Listed(weights), Next(end)) == index
+            assert draw_weighted(plain.Listed(weights), Next(end + weight - 1)) == index
         end += weight
 
 
@@ -301,4 +311,4 @@ def test_weights_of_many_bits_are_told_apart_to_the_last(weights):
 def test_weights_that_are_all_0_are_refused(weights):
     """There is nothing to draw."""
     with pytest.raises(ValueError, match="the bound must be at least 1"):
-        draw_weighted(weights, RandomSource.seeded(1))
+        draw_weighted(plain.Listed(weights), RandomSource.seeded(1))

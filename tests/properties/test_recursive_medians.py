@@ -19,7 +19,7 @@ from microveil.partition import quantiles
 from microveil.partition.quantiles import Candidates, recursive_medians
 from reference import medians as plain
 from reference.enumeration import exact_law
-from reference.exponential import at_most_exponential, neighbours
+from reference.exponential import Listed, at_most_exponential, neighbours
 
 FAR = 1 << 40
 RATES = Fraction(3, 10), Fraction(48, 100)
@@ -106,7 +106,7 @@ def test_the_medians_have_the_law_of_their_definition(count, n_records, depth):
 def test_a_node_weighs_each_candidate_by_the_records_below_it(codes, i, width, weights):
     """Short lists of weights too, whose last one all greater losses have."""
     j = min(i + width, 41)
-    runs = quantiles._runs(coded(codes), i, j, weights)
+    runs = quantiles._runs(coded(codes), i, j, Listed(weights))
     if j - i < 2:
         assert runs is None
         return
@@ -114,6 +114,9 @@ def test_a_node_weighs_each_candidate_by_the_records_below_it(codes, i, width, w
     with pytest.MonkeyPatch.context() as once:
         once.setattr(quantiles, "BATCH", 2)
         assert [*runs.weights] == of_runs  # again, and of two runs at a time
+        for length in (1, 2, 3, 100):
+            assert runs.weights.sums(length) == Listed(of_runs).sums(length)
+    assert len(of_runs) == len(runs.borders) - 1
     for run, weight in enumerate(of_runs):
         first, last = runs.borders[run : run + 2].tolist()
         assert weight % max(last - first, 1) == 0

@@ -6,6 +6,8 @@ Exponentials are Taylor sums between whole numbers, without any library's help.
 from fractions import Fraction
 from itertools import combinations_with_replacement, pairwise
 
+import numpy as np
+
 PLACES = 400
 ONE = 1 << PLACES
 
@@ -24,6 +26,29 @@ def exponential(exponent):
     # From here on each term is less than half the one before: the rest is below the last.
     high += high_term
     return ONE * ONE // high, -(-ONE * ONE // low)
+
+
+def falling(rate, count):
+    """Whole weights of the losses 0, 1/2, ... by their recursion, until they are constant."""
+    low, _ = exponential(rate / 2)
+    ratio, found = -(-low >> (PLACES - 64)), [1 << 160]
+    while len(found) <= count and (following := -((-found[-1] * ratio) >> 64)) != found[-1]:
+        found.append(following)
+    return found
+
+
+class Listed(list):
+    """Whole weights, and their sums and limbs, of Python's own whole numbers."""
+
+    def sums(self, length):
+        return [sum(self[start : start + length]) for start in range(0, len(self), length)]
+
+    def between(self, start, stop):
+        return self[start:stop]
+
+    def limbs(self, places):
+        rows = [[self[place] >> 32 * limb & 0xFFFFFFFF for limb in range(6)] for place in places]
+        return np.array(rows, dtype=np.uint32).reshape(-1, 6)
 
 
 def thresholds(losses, multiplicities, rate):

@@ -9,13 +9,19 @@ which `draw_weighted` draws by. Proofs: docs/noise.md.
 import itertools
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import overload
+from typing import Protocol, overload
 
+import numpy as np
+from numpy.typing import NDArray
+
+from microveil._kernels import whole_weights as kernel
 from microveil.mechanism.noise import RandomSource
 
-__all__ = ["draw_run", "draw_weighted", "median_weights", "median_weights_in_blocks"]
+__all__ = ["MedianWeights", "Weights", "draw_run", "draw_weighted", "median_weights"]
+
+Limbs = NDArray[np.uint32]
 
 # Random bits of the first attempt at a draw. Of a thousand runs it leaves fewer than one in
 # 2**100 undecided.
@@ -25,8 +31,12 @@ TOP_BITS, RATIO_BITS = 160, 64
 # Places of the exponential that the ratio is made of: so many that it is rounded up no further
 # than due.
 RATIO_PLACES = 128
+# Limbs of 32 bits that a weight takes.
+LIMBS = TOP_BITS // 32 + 1
 # So many weights are at hand at a time where memory does not hold them all.
 HELD = 1 << 16
+# Weights whose sum is found at once: those of the one stretch drawn are gone through.
+STRETCH = 1 << 10
 # By how many units an exponential may be off: see `_exponential`.
 SLACK = 2
 
@@ -97,7 +107,7 @@ def draw_run(
         bits *= 2
 
 
-def median_weights(rate: Fraction, count: int) -> list[int]:
+def median_weights(rate: Fraction, count: int, *, held: bool = True) -> "MedianWeights":
     """Return whole weights of the losses 0, 1/2, 1, ... that fall by at most exp(-rate/2) a step.
 
     Parameters
@@ -106,13 +116,16 @@ def median_weights(rate: Fraction, count: int) -> list[int]:
         At least 0.
     count : int
         Steps of one half: the last loss is count/2.
+    held : bool
+        Whether all of them stay at hand, in 24 bytes each; else, where they are more than `HELD`,
+        one of so many does, and the others are worked out again whenever they are asked for.
 
     Returns
     -------
-    list of int
+    MedianWeights
         At most count + 1 weights f, for the losses 0, 1/2, ...: f(0) = 2**160 and
-        f(u + 1/2) = ceil(f(u) a / 2**64) with a = ceil(2**64 exp(-rate/2)). The list ends where
-        it becomes constant: every greater loss has the weight of the last.
+        f(u + 1/2) = ceil(f(u) a / 2**64) with a = ceil(2**64 exp(-rate/2)). They end where
+        they become constant: every greater loss has the weight of the last.
 
     Raises
     ------
@@ -133,40 +146,7 @@ def median_weights(rate: Fraction, count: int) -> list[int]:
     >>> len(weights), [weight >> 150 for weight in weights[:4]], weights[-3:]
     (223, [1024, 621, 376, 228], [4, 3, 2])
     """
-    return list(_falling(_ratio(rate), 1 << TOP_BITS, count + 1))
-
-
-def median_weights_in_blocks(rate: Fraction, count: int) -> Sequence[int]:
-    """Return what `median_weights` does, some of it at hand at a time where it is long.
-
-    Parameters
-    ----------
-    rate, count
-        See `median_weights`.
-
-    Returns
-    -------
-    sequence of int
-        A list of `HELD` weights at most; else of every so many one is held, and the others are
-        worked out again whenever they are asked for. A slice of it holds none.
-
-    Examples
-    --------
-    >>> len(median_weights_in_blocks(Fraction(1, 1000), 10**6))
-    207761
-    """
-    ratio = _ratio(rate)
-    falling = _falling(ratio, 1 << TOP_BITS, count + 1)
-    weights = list(itertools.islice(falling, HELD))
-    following = next(falling, None)
-    if following is None:
-        return weights
-    tops, length = [weights[0], following], HELD + 1
-    for number, weight in enumerate(falling, 1):
-        if number % HELD == 0:
-            tops.append(weight)
-        length += 1
-    return _LongWeights(ratio, tops, length)
+    return MedianWeights(_ratio(rate), count + 1, held=held)
 
 
 def _ratio(rate: Fraction) -> int:
@@ -178,21 +158,32 @@ def _ratio(rate: Fraction) -> int:
     return min(-(-(found + SLACK) >> (RATIO_PLACES - RATIO_BITS)), 1 << RATIO_BITS)
 
 
-def _falling(ratio: int, weight: int, most: int) -> Iterator[int]:
-    """Yield weights from one on, so many at most, until they become constant."""
-    for _ in range(most):
-        yield weight
-        following = -((-weight * ratio) >> RATIO_BITS)
-        if following == weight:
-            return
-        weight = following
+class MedianWeights(Sequence[int]):
+    """The weights of `median_weights`, as whole numbers and as their limbs."""
 
+    def __init__(self, ratio: int, most: int, *, held: bool) -> None:
+        self._ratio = ratio
+        first = _as_limbs(1 << TOP_BITS)
+        # Of each block the first, and all of them where they are held.
+        self._tops, self._length = [first], 0
+        blocks: list[Limbs] = []
+        while True:
+            block = self._fallen(self._tops[-1], min(HELD + 1, most - self._length))
+            self._length += min(len(block), HELD)
+            if held or not blocks:
+                blocks.append(block[:HELD])
+            if len(block) <= HELD:
+                break
+            self._tops.append(block[HELD].copy())
+        self._held = np.concatenate(blocks) if len(blocks) == len(self._tops) else None
 
-class _LongWeights(Sequence[int]):
-    """Weights of which every `HELD`-th is held; a slice is a sequence that holds none."""
-
-    def __init__(self, ratio: int, tops: list[int], length: int) -> None:
-        self._ratio, self._tops, self._length = ratio, tops, length
+    def _fallen(self, first: Limbs, most: int) -> Limbs:
+        """Return weights from one on, so many at most, until they become constant."""
+        if self._ratio >> RATIO_BITS:
+            return first[None]
+        found = np.empty((most, LIMBS), dtype=np.uint32)
+        found[0] = first
+        return found[: kernel.fall(np.uint64(self._ratio), found)]
 
     def __len__(self) -> int:
         return self._length
@@ -200,62 +191,63 @@ class _LongWeights(Sequence[int]):
     @overload
     def __getitem__(self, place: int) -> int: ...
     @overload
-    def __getitem__(self, place: slice) -> Sequence[int]: ...
-    def __getitem__(self, place: int | slice) -> int | Sequence[int]:
+    def __getitem__(self, place: slice) -> list[int]: ...
+    def __getitem__(self, place: int | slice) -> int | list[int]:
         found = range(self._length)[place]
         if isinstance(found, range):
-            return _SomeWeights(self, found)
-        return next(self.at(range(found, found + 1)))
+            return kernel.whole_numbers(self.limbs(found))
+        return kernel.whole_numbers(self.limbs(range(found, found + 1)))[0]
 
     def __iter__(self) -> Iterator[int]:
-        return self.at(range(self._length))
+        for start in range(0, self._length, HELD):
+            yield from self[start : start + HELD]
 
-    def at(self, places: range) -> Iterator[int]:
-        """Yield those at some places, of one block of them after another."""
-        done, step = 0, places.step
-        while done < len(places):
-            block, within = divmod(places[done], HELD)
-            left = HELD - 1 - within if step > 0 else within
-            own = places[done : done + 1 + left // abs(step)]
-            found = list(_falling(self._ratio, self._tops[block], HELD))
-            yield from map(found.__getitem__, range(within, within + len(own) * step, step))
-            done += len(own)
+    def limbs(self, places: range) -> Limbs:
+        """Return the weights at some places, least limb first: uint32 (n_places, 6).
 
+        >>> median_weights(Fraction(1), 9).limbs(range(0, 1)).tolist()
+        [[0, 0, 0, 0, 0, 1]]
+        """
+        if not places:
+            return np.empty((0, LIMBS), dtype=np.uint32)
+        first, last = min(places[0], places[-1]), max(places[0], places[-1])
+        found = self._between(first, last + 1)[:: abs(places.step)]
+        return found if places.step > 0 else found[::-1]
 
-class _SomeWeights(Sequence[int]):
-    """Some weights of many, found as they are asked for."""
-
-    def __init__(self, weights: _LongWeights, places: range) -> None:
-        self._weights, self._places = weights, places
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    @overload
-    def __getitem__(self, place: int) -> int: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[int]: ...
-    def __getitem__(self, place: int | slice) -> int | Sequence[int]:
-        found = self._places[place]
-        return (
-            self._weights[found] if isinstance(found, int) else _SomeWeights(self._weights, found)
-        )
-
-    def __iter__(self) -> Iterator[int]:
-        return self._weights.at(self._places)
-
-    def __reversed__(self) -> Iterator[int]:
-        return self._weights.at(self._places[::-1])
+    def _between(self, start: int, stop: int) -> Limbs:
+        if self._held is not None:
+            return self._held[start:stop]
+        blocks = []
+        for number in range(start // HELD, -(-stop // HELD)):
+            before = number * HELD
+            block = self._fallen(self._tops[number], min(HELD, stop - before))
+            blocks.append(block[max(start - before, 0) :])
+        return np.concatenate(blocks)
 
 
-def draw_weighted(weights: Iterable[int], source: RandomSource) -> int:
+def _as_limbs(whole: int) -> Limbs:
+    return np.frombuffer(whole.to_bytes(4 * LIMBS, "little"), dtype="<u4").astype(np.uint32)
+
+
+class Weights(Protocol):
+    """Whole weights of any size, and the sums of many of them, which may be quicker to find."""
+
+    def sums(self, length: int) -> list[int]:
+        """Return the sums of each so many that follow each other, the last perhaps of fewer."""
+        ...
+
+    def between(self, start: int, stop: int) -> list[int]:
+        """Return those from one place up to another, or up to the last."""
+        ...
+
+
+def draw_weighted(weights: Weights, source: RandomSource) -> int:
     """Draw an index with probability proportional to its weight, exactly.
 
     Parameters
     ----------
-    weights : iterable of int (n,)
-        At least 0 and of any size, one of them above 0. A weight of 0 is never drawn. They are
-        gone through twice, and some are held at a time.
+    weights : Weights
+        At least 0 and of any size, one of them above 0. A weight of 0 is never drawn.
     source : RandomSource
 
     Returns
@@ -264,15 +256,19 @@ def draw_weighted(weights: Iterable[int], source: RandomSource) -> int:
 
     Examples
     --------
-    >>> draw_weighted([0, 2**200, 0], RandomSource.seeded(1))
+    >>> from types import SimpleNamespace
+    >>> given = [0, 2**200, 0]
+    >>> weights = SimpleNamespace(sums=lambda _: [sum(given)], between=lambda *_: given)
+    >>> draw_weighted(weights, RandomSource.seeded(1))
     1
     """
-    drawn, rest, done = source.integer_below(sum(weights)), iter(weights), 0
-    while True:
-        cumulative = list(itertools.accumulate(itertools.islice(rest, HELD)))
-        if drawn < cumulative[-1]:
-            return done + bisect_right(cumulative, drawn)
-        drawn, done = drawn - cumulative[-1], done + len(cumulative)
+    sums = weights.sums(STRETCH)
+    drawn, number = source.integer_below(sum(sums)), 0
+    while drawn >= sums[number]:
+        drawn, number = drawn - sums[number], number + 1
+    start = number * STRETCH
+    cumulative = list(itertools.accumulate(weights.between(start, start + STRETCH)))
+    return start + bisect_right(cumulative, drawn)
 
 
 def _cumulative_weights(

@@ -7,17 +7,19 @@ drawn once for each record, spreads equal values over the candidates between two
 so that ties and point masses need no case of their own.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from operator import mul
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Candidates", "Codes", "Cuts", "recursive_medians"]
+from microveil._kernels import whole_weights as kernel
 
+__all__ = ["Candidates", "Codes", "Cuts", "LevelWeights", "recursive_medians"]
+
+Limbs = NDArray[np.uint32]
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
 # Where the logarithmic half of the candidates turns linear, in grid units from 0.
@@ -137,6 +139,18 @@ class Codes(Protocol):
         ...
 
 
+class LevelWeights(Protocol):
+    """Whole weights of a level by the distance from the middle, in halves, as limbs."""
+
+    def __len__(self) -> int:
+        """How many there are: what is farther has the last one."""
+        ...
+
+    def limbs(self, places: range) -> Limbs:
+        """Return some of them, in limbs of 32 bits, the least first: (n_places, n_limbs)."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cuts:
     """Released cuts of an attribute.
@@ -164,8 +178,8 @@ class Cuts:
 def recursive_medians(
     codes: Codes,
     candidates: Candidates,
-    weights: Sequence[Sequence[int]],
-    draw: Callable[[Iterable[int]], int],
+    weights: Sequence[LevelWeights],
+    draw: Callable[["_Weights"], int],
     below: Callable[[int], int],
 ) -> Cuts:
     """Cut an attribute's records in halves, quarters and so on, at random.
@@ -178,11 +192,11 @@ def recursive_medians(
     ----------
     codes : Codes
     candidates : Candidates
-    weights : sequence of sequences of int
+    weights : sequence of LevelWeights
         For each level w(0), w(1/2), w(1) and so on, as `mechanism.exponential.median_weights`
         makes them; what lies beyond has the last one.
     draw : callable
-        Draws an index in proportion to whole weights, which it may go through as often as it
+        Draws an index in proportion to whole weights, which it may ask for as often as it
         likes, exactly.
     below : callable
         Draws a whole number from 0 to below another, exactly.
@@ -223,14 +237,14 @@ class _Runs:
     ----------
     borders : _Borders
         Run r has the candidates above border r up to border r + 1.
-    weights : iterable of int (n_runs,)
+    weights : _Weights (n_runs,)
         Of each run, all its candidates together; as often as they are asked for.
     """
 
     borders: "_Borders"
     weights: "_Weights"
 
-    def drawn(self, draw: Callable[[Iterable[int]], int], below: Callable[[int], int]) -> int:
+    def drawn(self, draw: Callable[["_Weights"], int], below: Callable[[int], int]) -> int:
         """Draw a candidate in proportion to its weight."""
         run = draw(self.weights)
         first, last = self.borders[run : run + 2].tolist()
@@ -261,22 +275,47 @@ class _Borders:
 class _Weights:
     """Weights of runs: the number of their candidates by the weight of each, which falls and rises.
 
-    They are made as they are asked for: so many of a run's candidates have the same weight.
+    They are made as they are asked for, of some runs at a time.
     """
 
     borders: _Borders
-    falling: Sequence[int]  # from the middle on
-    rising: Sequence[int]
-    far: int
+    of_level: LevelWeights
+    places: tuple[range, ...]  # of the weight of each run, in one stretch after another
+
+    def sums(self, length: int) -> list[int]:
+        """Return the sums over each so many runs, the last ones perhaps fewer."""
+        found: list[int] = []
+        at_once = max(1, BATCH // length) * length
+        for start in range(0, len(self), at_once):
+            sizes, limbs = self._of_runs(start, start + at_once)
+            sums = np.empty((-(-len(sizes) // length), limbs.shape[1] + 2), dtype=np.uint32)
+            kernel.stretch_sums(sizes, limbs, length, sums)
+            found += kernel.whole_numbers(sums)
+        return found
+
+    def between(self, start: int, stop: int) -> list[int]:
+        """Return the weights of some runs."""
+        sizes, limbs = self._of_runs(start, stop)
+        return [*map(mul, sizes.tolist(), kernel.whole_numbers(limbs))]
+
+    def __len__(self) -> int:
+        return len(self.borders) - 1
 
     def __iter__(self) -> Iterator[int]:
-        of_each = chain([self.far], reversed(self.falling), self.rising, [self.far])
-        for start in range(0, len(self.borders) - 1, BATCH):
-            sizes = np.diff(self.borders[start : start + BATCH + 1]).tolist()
-            yield from map(mul, sizes, of_each)
+        for start in range(0, len(self), BATCH):
+            yield from self.between(start, start + BATCH)
+
+    def _of_runs(self, start: int, stop: int) -> tuple[Whole, Limbs]:
+        """Return how many candidates some runs have, and the limbs of the weight of each."""
+        before, limbs = 0, []
+        for own in self.places:
+            some = own[max(start - before, 0) : max(stop - before, 0)]
+            limbs.append(self.of_level.limbs(some))
+            before += len(own)
+        return np.diff(self.borders[start : stop + 1]), np.concatenate(limbs)
 
 
-def _runs(codes: Codes, i: int, j: int, weights: Sequence[int]) -> _Runs | None:
+def _runs(codes: Codes, i: int, j: int, weights: LevelWeights) -> _Runs | None:
     """Weigh the candidates of node (i, j); None where there is none."""
     if j - i < 2:
         return None
@@ -290,18 +329,18 @@ def _runs(codes: Codes, i: int, j: int, weights: Sequence[int]) -> _Runs | None:
     borders = _Borders(
         [i] * (2 if start == 0 else 1), inner, [j - 1] * (2 if stop == n_records else 1)
     )
-    falling, rising = _by_rank(weights, start, stop, n_records)
-    return _Runs(borders=borders, weights=_Weights(borders, falling, rising, weights[-1]))
+    falling, rising = _by_rank(len(weights), start, stop, n_records)
+    farthest = range(far, far + 1)
+    places = farthest, falling[::-1], rising, farthest
+    return _Runs(borders=borders, weights=_Weights(borders, weights, places))
 
 
-def _by_rank(
-    weights: Sequence[int], start: int, stop: int, n_records: int
-) -> tuple[Sequence[int], Sequence[int]]:
-    """Return the weights of runs with start to stop of the node's records below them.
+def _by_rank(n_weights: int, start: int, stop: int, n_records: int) -> tuple[range, range]:
+    """Return the places of the weights of runs with start to stop of the node's records below them.
 
     Those of the lower half from its end on, and of the upper half.
     """
-    middle = min(stop, n_records // 2)
-    lower = weights[n_records - 2 * middle : n_records - 2 * start + 1 : 2]
-    upper = weights[2 * (max(start, middle + 1)) - n_records : 2 * stop - n_records + 1 : 2]
+    middle, places = min(stop, n_records // 2), range(n_weights)
+    lower = places[n_records - 2 * middle : n_records - 2 * start + 1 : 2]
+    upper = places[2 * (max(start, middle + 1)) - n_records : 2 * stop - n_records + 1 : 2]
     return lower, upper

@@ -14,7 +14,6 @@ from microveil.mechanism.counts import CountNoise
 from microveil.mechanism.exponential import (
     draw_weighted,
     median_weights,
-    median_weights_in_blocks,
 )
 from microveil.mechanism.noise import RandomSource
 from microveil.partition.quantiles import Candidates, Codes, recursive_medians
@@ -135,7 +134,7 @@ class CutsPlan(_AttributePlan):
         codes = engine.coded(self.column, self.candidates, source.spawn(1)[0])
         in_parts = engine.in_process and not engine.holds_records(self.column)
         # Where memory is short they are worked out again, and not kept beside what comes later.
-        weights = median_weights_in_blocks if in_parts else _weights
+        weights = partial(median_weights, held=False) if in_parts else _weights
         cuts = recursive_medians(
             codes,
             self.candidates,

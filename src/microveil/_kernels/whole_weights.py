@@ -1,0 +1,87 @@
+"""Whole weights of more than 64 bits, as limbs of 32: exact, and as quick as numbers of a machine.
+
+A row of limbs is a whole number, its least limb first.
+"""
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+_LOW = np.uint64(0xFFFFFFFF)
+_HALF = np.uint64(32)
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def fall(ratio, weights):
+    """Write ceil(w ratio / 2**64) behind each weight w, until they become constant.
+
+    ``ratio`` is below 2**64; ``weights`` is uint32 (n, n_limbs), of which the first one is there.
+    Returns how many there are then.
+    """
+    n_limbs = weights.shape[1]
+    low, high = ratio & _LOW, ratio >> _HALF
+    product = np.empty(n_limbs + 2, dtype=np.uint64)
+    for n in range(1, weights.shape[0]):
+        product[:] = _ZERO
+        for limb in range(n_limbs):
+            own = np.uint64(weights[n - 1, limb])
+            # At most (2**32 - 1)**2 + 2 (2**32 - 1), which is 2**64 - 1.
+            part = own * low + product[limb]
+            product[limb] = part & _LOW
+            part = own * high + product[limb + 1] + (part >> _HALF)
+            product[limb + 1] = part & _LOW
+            product[limb + 2] = part >> _HALF
+        carry = _ONE if product[0] | product[1] else _ZERO
+        is_constant = True
+        for limb in range(n_limbs):
+            part = product[limb + 2] + carry
+            carry = part >> _HALF
+            weights[n, limb] = np.uint32(part & _LOW)
+            is_constant = is_constant and weights[n, limb] == weights[n - 1, limb]
+        if is_constant:
+            return n
+    return weights.shape[0]
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def stretch_sums(sizes, weights, length, sums):
+    """Write the sums of sizes by weights over stretches of so many, the last one perhaps shorter.
+
+    ``sizes`` is int64 (n,), none below 0, and ``weights`` uint32 (n, n_limbs); ``sums`` is uint32
+    (n_stretches, n_limbs + 2), and a sum must have room in it. A length of 2**28 at most.
+    """
+    n_limbs = weights.shape[1]
+    # Of each limb the sum of terms below 2**32, four of a run at most.
+    terms = np.empty(n_limbs + 2, dtype=np.uint64)
+    for stretch in range(sums.shape[0]):
+        terms[:] = _ZERO
+        start = stretch * length
+        for n in range(start, min(start + length, sizes.shape[0])):
+            size = np.uint64(sizes[n])
+            low, high = size & _LOW, size >> _HALF
+            for limb in range(n_limbs):
+                own = np.uint64(weights[n, limb])
+                part = own * low
+                terms[limb] += part & _LOW
+                terms[limb + 1] += part >> _HALF
+                if high:
+                    part = own * high
+                    terms[limb + 1] += part & _LOW
+                    terms[limb + 2] += part >> _HALF
+        carry = _ZERO
+        for limb in range(n_limbs + 2):
+            part = terms[limb] + carry
+            carry = part >> _HALF
+            sums[stretch, limb] = np.uint32(part & _LOW)
+
+
+def whole_numbers(limbs: NDArray[np.uint32]) -> list[int]:
+    """Return the numbers that rows of limbs are: uint32 (n, n_limbs) to a list of n.
+
+    >>> whole_numbers(np.array([[7, 0], [0, 1]], dtype=np.uint32))
+    [7, 4294967296]
+    """
+    size = 4 * limbs.shape[1]
+    data = limbs.astype("<u4").tobytes()
+    return [int.from_bytes(data[at : at + size], "little") for at in range(0, len(data), size)]
