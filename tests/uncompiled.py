@@ -1,7 +1,7 @@
 """Kernels as plain Python, so that coverage sees their lines (`make coverage`).
 
 numba leaves a kernel as it is written where NUMBA_DISABLE_JIT is set. What only machine code can
-do, the intrinsics of two kernels, is done here; and a test that takes too long so is given up.
+do, the intrinsics of some kernels, is done here; and a test that takes too long so is given up.
 """
 
 import contextlib
@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from microveil._kernels import csv, laplace
+from microveil._kernels import csv, csv_records, laplace
 
 __all__ = ["IS_UNCOMPILED", "limited", "take_over"]
 
@@ -29,9 +29,20 @@ def take_over():
     laplace._multiply_high = lambda a, b: np.uint64(int(a) * int(b) >> 64)
     csv._equal = _mask(lambda byte, given: byte == given)
     csv._at_least = _mask(lambda byte, given: byte >= given)
-    csv._count = lambda mask: np.uint64(int(mask).bit_count())
-    csv._lowest = lambda mask: np.uint64((int(mask) & -int(mask)).bit_length() - 1 if mask else 64)
-    csv._above_highest = lambda mask: np.uint64(int(mask).bit_length())
+    csv.count = lambda word: np.uint64(int(word).bit_count())
+    csv_records.store = _store
+    for kernel in (csv, csv_records):
+        kernel.lowest = _lowest
+        kernel.above_highest = lambda word: np.uint64(int(word).bit_length())
+
+
+def _lowest(word):
+    return np.uint64((int(word) & -int(word)).bit_length() - 1 if word else 64)
+
+
+def _store(address, word):
+    ctypes.memmove(int(address), int(word).to_bytes(8, "little"), 8)
+    return 0
 
 
 def _mask(holds):

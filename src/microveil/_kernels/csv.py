@@ -14,6 +14,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from microveil._kernels.bits import above_highest, count, lowest
+
 # What the walk can find. Positions are bytes from the start of the data.
 SOUND = 0
 RAGGED = 1  # a record with another number of fields than the header
@@ -72,37 +74,6 @@ def _mask_of(predicate):
 
 _equal = _mask_of("==")
 _at_least = _mask_of(">=")
-
-
-@intrinsic
-def _count(_context, _mask):
-    """How many bits are set."""
-
-    def generate(_context, builder, _signature, arguments):
-        return builder.ctpop(arguments[0])
-
-    return types.uint64(types.uint64), generate
-
-
-@intrinsic
-def _lowest(_context, _mask):
-    """Position of the lowest set bit; 64 if none is."""
-
-    def generate(_context, builder, _signature, arguments):
-        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
-
-    return types.uint64(types.uint64), generate
-
-
-@intrinsic
-def _above_highest(_context, _mask):
-    """Position of the highest set bit plus one; 0 if none is."""
-
-    def generate(_context, builder, _signature, arguments):
-        zeros = builder.ctlz(arguments[0], ir.Constant(ir.IntType(1), 0))
-        return builder.sub(ir.Constant(ir.IntType(64), 64), zeros)
-
-    return types.uint64(types.uint64), generate
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -278,23 +249,23 @@ def walk(data, separator, n_fields, limit, memory, numbered):  # noqa: PLR0915 -
         fresh = (after_end | (opened << _ONE) | was_opened) & ~(ends | quotes)
         fresh &= ~_at_least(block, np.uint64(_DIGIT_0 + 1))
         while fresh != _ZERO:
-            bit = _lowest(fresh)
+            bit = lowest(fresh)
             fresh &= fresh - _ONE
             if _loses_digits(data, at + np.int64(bit), separator):
                 below = (_ONE << bit) - _ONE
-                line_end = _above_highest(feeds & below)
-                column = np.int64(_count(splits & below & ~((_ONE << line_end) - _ONE)))
+                line_end = above_highest(feeds & below)
+                column = np.int64(count(splits & below & ~((_ONE << line_end) - _ONE)))
                 if line_end == _ZERO:
                     column += memory[FIELDS]
                 if column < numbered.shape[0]:
                     numbered[column] = 1
         if opened != _ZERO:
-            memory[OPENED] = at + np.int64(_above_highest(opened)) - 1
+            memory[OPENED] = at + np.int64(above_highest(opened)) - 1
         while feeds != _ZERO:
-            bit = _lowest(feeds)
+            bit = lowest(feeds)
             feeds &= feeds - _ONE
             below = (_ONE << bit) - _ONE
-            memory[FIELDS] += np.int64(_count(splits & below))
+            memory[FIELDS] += np.int64(count(splits & below))
             splits &= ~below
             here = at + np.int64(bit)
             line = memory[LINE_START]
@@ -303,7 +274,7 @@ def walk(data, separator, n_fields, limit, memory, numbered):  # noqa: PLR0915 -
             blank = here == line or (here == line + 1 and returned)
             if _end_line(memory, n_fields, here, blank):
                 return
-        memory[FIELDS] += np.int64(_count(splits))
+        memory[FIELDS] += np.int64(count(splits))
         if inside >> _LAST:
             memory[STATE] = QUOTED
         elif closes >> _LAST:

@@ -16,6 +16,7 @@ from microveil.files.declared import Outline
 from microveil.files.file_bytes import FileBytes
 from microveil.files.formats import format_of
 from microveil.files.formulas import escaped
+from microveil.files.plain_records import plain_records
 from microveil.files.structure import Structure, check_structure, names_in
 from microveil.files.text import TextFormat, as_utf8, check_readable, check_utf8, place
 from microveil.files.text_sizes import longest_word, text_of_a_record
@@ -311,21 +312,28 @@ def batches(
     letters = text_of_a_record(frame) + sum(map(longest_word, frame))
     at_once = max(1, min(_BATCH, _CELLS // max(1, frame.width), BYTES // max(1, letters)))
 
-    def written(start: int) -> io.BytesIO:
-        buffer = io.BytesIO()
+    # In a file of one column, a missing value would be a blank line.
+    missing = '""' if frame.width == 1 else ""
+
+    def written(start: int) -> memoryview:
         batch = frame.slice(start, at_once)
-        (escaped(batch) if escape_formulas else batch).write_csv(
+        batch = escaped(batch) if escape_formulas else batch
+        if start and text.decimal == ".":
+            quickly = plain_records(batch, text.separator, missing.encode())
+            if quickly is not None:
+                return quickly
+        buffer = io.BytesIO()
+        batch.write_csv(
             buffer,
             include_header=start == 0,
             separator=text.separator,
             decimal_comma=text.decimal == ",",
-            # In a file of one column, a missing value would be a blank line.
-            null_value='""' if frame.width == 1 else None,
+            null_value=missing,
         )
-        return buffer
+        return buffer.getbuffer()
 
-    for buffer in made_ahead(written, range(0, max(frame.height, 1), at_once)):
-        yield buffer.getbuffer() if encode is None else encode(buffer.getvalue().decode())
+    for made in made_ahead(written, range(0, max(frame.height, 1), at_once)):
+        yield made if encode is None else encode(bytes(made).decode())
 
 
 def _encoder(text: TextFormat) -> Callable[[str], bytes]:
