@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from microveil._kernels import csv, csv_records, laplace
+from microveil._kernels import csv, csv_numbers, csv_records, laplace
 
 __all__ = ["IS_UNCOMPILED", "limited", "take_over"]
 
@@ -30,8 +30,10 @@ def take_over():
     csv._equal = _mask(lambda byte, given: byte == given)
     csv._at_least = _mask(lambda byte, given: byte >= given)
     csv.count = lambda word: np.uint64(int(word).bit_count())
-    csv_records.store = _store
-    for kernel in (csv, csv_records):
+    csv_numbers.store = csv_records.store = _store
+    csv_numbers.load = lambda at: np.uint64(int.from_bytes(ctypes.string_at(int(at), 8), "little"))
+    csv_numbers.load_byte = lambda at: np.uint64(ctypes.string_at(int(at), 1)[0])
+    for kernel in (csv, csv_numbers, csv_records):
         kernel.lowest = _lowest
         kernel.above_highest = lambda word: np.uint64(int(word).bit_length())
 
@@ -41,7 +43,7 @@ def _lowest(word):
 
 
 def _store(address, word):
-    ctypes.memmove(int(address), int(word).to_bytes(8, "little"), 8)
+    ctypes.memmove(int(address), np.asarray(word).tobytes(), 8)
     return 0
 
 

@@ -37,12 +37,34 @@ def above_highest(_context, _word):
 
 
 @intrinsic
-def store(_context, _address, _word):
-    """Write a word's eight bytes to an address, the lowest first; none is returned: 0."""
+def store(_context, _address, word):
+    """Write the eight bytes of a whole number or float to an address; it returns nothing: 0."""
 
     def generate(_context, builder, _signature, arguments):
-        address, word = arguments
-        builder.store(word, builder.inttoptr(address, word.type.as_pointer()), align=1)
+        address, value = arguments
+        builder.store(value, builder.inttoptr(address, value.type.as_pointer()), align=1)
         return ir.Constant(ir.IntType(32), 0)
 
-    return types.int32(types.uint64, types.uint64), generate
+    return types.int32(types.uint64, word), generate
+
+
+@intrinsic
+def load(_context, _address):
+    """Read eight bytes from an address as a word, the lowest first."""
+
+    def generate(_context, builder, _signature, arguments):
+        word = ir.IntType(64)
+        return builder.load(builder.inttoptr(arguments[0], word.as_pointer()), align=1)
+
+    return types.uint64(types.uint64), generate
+
+
+@intrinsic
+def load_byte(_context, _address):
+    """Read one byte from an address as a word."""
+
+    def generate(_context, builder, _signature, arguments):
+        byte = builder.load(builder.inttoptr(arguments[0], ir.IntType(8).as_pointer()))
+        return builder.zext(byte, ir.IntType(64))
+
+    return types.uint64(types.uint64), generate
