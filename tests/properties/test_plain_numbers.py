@@ -117,9 +117,16 @@ def test_no_bytes_behind_the_last_record_are_read():
         found, valid = np.zeros(1, dtype=np.int64), np.zeros((1, 1), dtype=np.bool_)
         places = np.array([found.ctypes.data], dtype=np.uint64)
         kinds = np.array([kernel.WHOLE])
-        assert kernel.read_numbers(data[:size], ord(","), kinds, places, valid, 0)
+        assert kernel.read_numbers(data[:size], ord(","), kinds, places, valid, 0) == 1
         assert found.tolist() == [int(bytes(data[:size]))]
     assert numbers_of(b"", 0, schema_of([pl.Int64]), ",")["C0"].to_list() == []
+
+
+def test_a_file_that_loses_fields_meanwhile_gives_nothing():
+    """Fewer records than lines would leave cells that nobody wrote."""
+    schema = schema_of([pl.String, pl.Int64])
+    assert numbers_of(b"a,1\nb,2\nc,3\n", 0, schema, ",")["C1"].to_list() == [1, 2, 3]
+    assert numbers_of(b"a,1\nb\nc,3\n", 0, schema, ",") is None
 
 
 @pytest.mark.parametrize("few", [1, 10, 100, 1 << 20])

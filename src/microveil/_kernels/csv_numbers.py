@@ -63,10 +63,11 @@ def _digits(place, end, number):
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def read_numbers(data, separator, kinds, addresses, valid, record):
-    """Read records from one on; whether every cell of a column of numbers is empty or plain.
+    """Read records from one on, if every cell of a column of numbers is empty or plain.
 
-    Plain is a minus or none, digits, and of decimals a point and digits or none: fifteen digits
-    at most, and eighteen of a whole number.
+    Returns which record would come next, or -1 where a cell is neither. Plain is a minus or none,
+    digits, and of decimals a point and digits or none: fifteen digits at most, and eighteen of a
+    whole number.
 
     Parameters
     ----------
@@ -106,13 +107,13 @@ def read_numbers(data, separator, kinds, addresses, valid, record):
                 n_decimals = place - first
                 n_digits += n_decimals
                 if not n_decimals:
-                    return False
+                    return -1
             if n_digits > _MOST_DIGITS[kind] or (is_negative and not n_digits):
-                return False
+                return -1
             if is_last and place < end and load_byte(place) == _RETURN:
                 place += _ONE
             if place < end and load_byte(place) != behind:
-                return False
+                return -1
             place += _ONE
             valid[column, record] = n_digits > _ZERO
             target = addresses[column] + _EIGHT * np.uint64(record)
@@ -123,4 +124,4 @@ def read_numbers(data, separator, kinds, addresses, valid, record):
                 whole = np.int64(number)
                 store(target, -whole if is_negative else whole)
         record += 1
-    return True
+    return record

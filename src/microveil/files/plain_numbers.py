@@ -5,6 +5,7 @@ each cell of a column is a few digits none of that is there, and its value is th
 """
 
 import os
+import sys
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
@@ -54,6 +55,8 @@ def plain_numbers(
     >>> plain_numbers(b"41,Lyon,1.2e3\n", 0, schema, ",") is None
     True
     """
+    if sys.byteorder != "little":  # a word's first byte is its lowest one
+        return None
     parts = _parts(data, start)
     ends = np.cumsum([0, *in_threads(kernel.count_lines, parts)])
     n_records = int(ends[-1])
@@ -69,11 +72,12 @@ def plain_numbers(
     )
     valid = np.empty((len(schema), n_records), dtype=np.bool_)
 
-    def read(part: tuple[NDArray[np.uint8], int]) -> bool:
+    def read(part: tuple[NDArray[np.uint8], int]) -> int:
         records, first = part
-        return bool(kernel.read_numbers(records, ord(separator), kinds, addresses, valid, first))
+        return int(kernel.read_numbers(records, ord(separator), kinds, addresses, valid, first))
 
-    if not all(in_threads(read, list(zip(parts, ends[:-1].tolist(), strict=True)))):
+    # Fewer records than lines are those of a file that is changed meanwhile.
+    if in_threads(read, list(zip(parts, ends[:-1].tolist(), strict=True))) != ends[1:].tolist():
         return None
     return {
         name: _column(name, values[name], valid[place])

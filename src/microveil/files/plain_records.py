@@ -4,6 +4,7 @@ Most of the time that polars takes to write decimals goes into finding the short
 Of a number on a decimal grid it is known: the digits of a whole number.
 """
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,8 @@ def plain_records(frame: pl.DataFrame, separator: str, missing: bytes) -> memory
     """
     n_decimals = sum(dtype == pl.Float64 for dtype in frame.dtypes)
     n_texts = sum(dtype in _TEXT for dtype in frame.dtypes)
-    if not frame.height or n_decimals < max(1, n_texts):
+    is_quicker = frame.height and n_decimals >= max(1, n_texts)
+    if not is_quicker or sys.byteorder != "little":  # a word's first byte is its lowest one
         return None
     numbers, valid = (_rows(frame, dtype) for dtype in (np.int64, np.bool_))
     decimals = np.full(frame.width, kernel.TEXT)

@@ -312,7 +312,9 @@ class _Weights:
             some = own[max(start - before, 0) : max(stop - before, 0)]
             limbs.append(self.of_level.limbs(some))
             before += len(own)
-        return np.diff(self.borders[start : stop + 1]), np.concatenate(limbs)
+        sizes, found = np.diff(self.borders[start : stop + 1]), np.concatenate(limbs)
+        assert len(sizes) == len(found)  # noqa: S101 -- the kernel looks at as many of both
+        return sizes, found
 
 
 def _runs(codes: Codes, i: int, j: int, weights: LevelWeights) -> _Runs | None:
