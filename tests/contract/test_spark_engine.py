@@ -2,6 +2,7 @@
 
 import gc
 import json
+import sys
 from pathlib import Path
 
 import polars as pl
@@ -412,3 +413,16 @@ def test_a_command_writes_parquet_and_takes_ties_by_the_place_in_the_file(tmp_pa
         done = run("protect", name, "-o", "no", *asks, *in_spark, *more, folder=tmp_path)
         assert (done.returncode, rule in done.stderr) == (2, True)
     assert not (tmp_path / "no").exists()
+
+
+@pytest.mark.parametrize("named", [None, "python3"])
+def test_the_command_works_with_the_python_that_has_microveil(spark, monkeypatch, named):
+    """On this machine, where no other is named: the first python3 of the path may be another."""
+    from microveil.commands.spark import _session
+
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", "python3")
+    monkeypatch.delenv("PYSPARK_PYTHON")
+    if named is not None:
+        monkeypatch.setenv("PYSPARK_PYTHON", named)
+    assert _session() is spark
+    assert spark.sparkContext.pythonExec == (sys.executable if named is None else named)

@@ -1,5 +1,7 @@
 """A Parquet file or a folder of them, protected by Spark: what the command line does with it."""
 
+import os
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -130,7 +132,7 @@ def _session() -> Any:
     for name, value in DAEMON.items():
         builder = builder.config(name, value)
     try:
-        return builder.getOrCreate()
+        session = builder.getOrCreate()
     except Exception as error:  # noqa: BLE001 -- Spark's own, Py4J's, gRPC's
         raise EngineError(
             "engine",
@@ -138,3 +140,19 @@ def _session() -> Any:
             "see that Java 17 is installed (java -version, or JAVA_HOME), and that the settings of "
             "Spark name a master that can be reached",
         ) from None
+    _work_with_this_python(session)
+    return session
+
+
+def _work_with_this_python(session: Any) -> None:
+    """Have workers of this machine use the Python that has microveil, where none is named.
+
+    Spark takes the first python3 of the path: that of a virtual environment is not, unless it was
+    activated. Elsewhere workers have a Python of their own.
+    """
+    from pyspark.sql.utils import is_remote
+
+    if is_remote() or "PYSPARK_PYTHON" in os.environ:
+        return
+    if session.sparkContext.master.startswith("local"):
+        session.sparkContext.pythonExec = sys.executable
