@@ -7,7 +7,7 @@ drawn once for each record, spreads equal values over the candidates between two
 so that ties and point masses need no case of their own.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import mul
 from typing import Protocol
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from microveil._kernels import whole_weights as kernel
 
-__all__ = ["Candidates", "Codes", "Cuts", "LevelWeights", "recursive_medians"]
+__all__ = ["Candidates", "Codes", "Cuts", "LevelWeights", "RunWeights", "recursive_medians"]
 
 Limbs = NDArray[np.uint32]
 Whole = NDArray[np.int64]
@@ -179,7 +179,7 @@ def recursive_medians(
     codes: Codes,
     candidates: Candidates,
     weights: Sequence[LevelWeights],
-    draw: Callable[["_Weights"], int],
+    draw: Callable[["RunWeights"], int],
     below: Callable[[int], int],
 ) -> Cuts:
     """Cut an attribute's records in halves, quarters and so on, at random.
@@ -237,14 +237,14 @@ class _Runs:
     ----------
     borders : _Borders
         Run r has the candidates above border r up to border r + 1.
-    weights : _Weights (n_runs,)
+    weights : RunWeights (n_runs,)
         Of each run, all its candidates together; as often as they are asked for.
     """
 
     borders: "_Borders"
-    weights: "_Weights"
+    weights: "RunWeights"
 
-    def drawn(self, draw: Callable[["_Weights"], int], below: Callable[[int], int]) -> int:
+    def drawn(self, draw: Callable[["RunWeights"], int], below: Callable[[int], int]) -> int:
         """Draw a candidate in proportion to its weight."""
         run = draw(self.weights)
         first, last = self.borders[run : run + 2].tolist()
@@ -272,15 +272,23 @@ class _Borders:
 
 
 @dataclass(frozen=True, slots=True)
-class _Weights:
+class RunWeights:
     """Weights of runs: the number of their candidates by the weight of each, which falls and rises.
 
     They are made as they are asked for, of some runs at a time.
+
+    Attributes
+    ----------
+    borders : _Borders
+        See `_Runs`.
+    of_level : LevelWeights
+    places : tuple of range
+        Which of these each run has, in one stretch of runs after another.
     """
 
     borders: _Borders
     of_level: LevelWeights
-    places: tuple[range, ...]  # of the weight of each run, in one stretch after another
+    places: tuple[range, ...]
 
     def sums(self, length: int) -> list[int]:
         """Return the sums over each so many runs, the last ones perhaps fewer."""
@@ -300,10 +308,6 @@ class _Weights:
 
     def __len__(self) -> int:
         return len(self.borders) - 1
-
-    def __iter__(self) -> Iterator[int]:
-        for start in range(0, len(self), BATCH):
-            yield from self.between(start, start + BATCH)
 
     def _of_runs(self, start: int, stop: int) -> tuple[Whole, Limbs]:
         """Return how many candidates some runs have, and the limbs of the weight of each."""
@@ -334,7 +338,7 @@ def _runs(codes: Codes, i: int, j: int, weights: LevelWeights) -> _Runs | None:
     falling, rising = _by_rank(len(weights), start, stop, n_records)
     farthest = range(far, far + 1)
     places = farthest, falling[::-1], rising, farthest
-    return _Runs(borders=borders, weights=_Weights(borders, weights, places))
+    return _Runs(borders=borders, weights=RunWeights(borders, weights, places))
 
 
 def _by_rank(n_weights: int, start: int, stop: int, n_records: int) -> tuple[range, range]:

@@ -11,10 +11,7 @@ from numpy.typing import NDArray
 
 from microveil.engines.base import Binned, Column, Engine
 from microveil.mechanism.counts import CountNoise
-from microveil.mechanism.exponential import (
-    draw_weighted,
-    median_weights,
-)
+from microveil.mechanism.exponential import draw_weighted, median_weights
 from microveil.mechanism.noise import RandomSource
 from microveil.partition.quantiles import Candidates, Codes, recursive_medians
 from microveil.plans.base import Mask, common_figures, released_numbers
