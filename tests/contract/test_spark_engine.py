@@ -3,6 +3,7 @@
 import gc
 import json
 import sys
+import threading
 from pathlib import Path
 
 import polars as pl
@@ -10,7 +11,7 @@ import pytest
 
 import microveil as mv
 from command import run
-from microveil.errors import EngineError
+from microveil.errors import DataError, EngineError
 from microveil.files.parts import digest_of_parts
 from spark_session import BOUNDS, SIZES, framed, people, rows, take_small_steps
 from spark_watched import have_tasks_fail_at_first, values_of, watching
@@ -96,6 +97,73 @@ def test_ten_thousand_records_are_released_alike(spark, monkeypatch):
     finally:
         for name, value in before.items():
             spark.conf.set(name, value)
+
+
+def never_merged(monkeypatch):
+    """Have it be an error that records are put in order beyond their runs."""
+    from microveil.engines import spark_by_id
+
+    monkeypatch.setattr(spark_by_id.runs, "parted", None)
+    monkeypatch.setattr(spark_by_id.runs, "merged", None)
+
+
+def in_its_order(spark, table, parts=2):
+    """The same table in Spark, its records as they are, in so many parts."""
+    return spark.createDataFrame(table.to_arrow()).coalesce(parts)
+
+
+def test_records_that_come_in_the_order_of_their_ids_are_released_alike(spark, monkeypatch):
+    """Their runs are numbered, and nothing is written or sorted anew."""
+    table, request = people(200), asked("idp-vector")
+    never_merged(monkeypatch)
+    same(
+        mv.protect(table, **request),
+        mv.protect(in_its_order(spark, table), record_id="ID", **request),
+    )
+
+
+def test_numbers_as_ids_follow_each_other_as_such(spark, monkeypatch):
+    """Not by their text: 9 comes before 10, whichever run it is in."""
+    table = people(60).with_columns(pl.arange(5, 65).alias("ID"))
+    request = asked("dp-um", attributes=["AGE"])
+    in_memory = mv.protect(table, **request)
+    never_merged(monkeypatch)
+    same(in_memory, mv.protect(in_its_order(spark, table), record_id="ID", **request))
+
+
+@pytest.mark.parametrize("again", [(3, 4), (21, 22)])
+def test_an_id_that_comes_again_is_an_error_in_order_too(spark, again):
+    """Within a run, and as the last of one and the first of the next."""
+    ids = [f"p{number:06}" for number in range(60)]
+    ids[again[1]] = ids[again[0]]
+    table = people(60).with_columns(pl.Series("ID", ids))
+    frame = in_its_order(spark, table.sort("ID"), parts=1)
+    with pytest.raises(DataError, match="column 'ID', 1 records: a record id must be there"):
+        mv.protect(frame, record_id="ID", **asked("dp-um", attributes=["AGE"]))
+
+
+def test_columns_are_worked_on_two_at_a_time_in_the_name_of_the_caller(spark):
+    """Jobs of both are of the group that the caller gave; of many clusters columns come in turn."""
+    begun, caller = threading.Barrier(2, timeout=60), threading.get_ident()
+    house = engine.SparkEngine(record_id="ID")
+    house.table(in_its_order(spark, people(20)), asked("dp-um"))
+
+    def together(name):
+        begun.wait()
+        return name, spark.sparkContext.getLocalProperty("spark.jobGroup.id")
+
+    names = ["AGE", "PAY", "GAP", "BORN"]
+    spark.sparkContext.setJobGroup("those of a steward", "")
+    try:
+        found = house.side_by_side(together, names, 10_000, 4 * engine.MOST_TOGETHER)
+    finally:
+        spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)
+    assert found == [(name, "those of a steward") for name in names]
+    alone = house.side_by_side(
+        lambda _name: threading.get_ident(), names, 10_000, 4 * engine.MOST_TOGETHER + 1
+    )
+    assert {*alone} == {caller}
+    house.end()
 
 
 def test_one_partition_may_hold_everything(spark):
@@ -297,7 +365,7 @@ def test_tasks_that_fail_release_every_cell_once_and_draw_once(spark, tmp_path, 
 
 
 # What the driver reads of files between steps: counts, summaries, and some values and record ids.
-READ = {"bucket", "count", "doubled", "nameless", "owner", "some", "summary",
+READ = {"bucket", "count", "doubled", "ends", "nameless", "owner", "some", "summary",
         "present", "missing", "infinite", "outside", "least", "greatest", "rule", "remedy",
         "sign"}  # fmt: skip
 

@@ -6,6 +6,7 @@ log. The file is nobody else's, lies beside values that the key is to hide, and 
 removed as `protect` ends: nothing can be drawn by the key again.
 """
 
+import itertools
 import os
 from pathlib import Path
 
@@ -26,6 +27,7 @@ class KeyFiles:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._files: list[Path] = []
+        self._numbers = itertools.count()  # columns are drawn side by side
 
     def written(self, key: bytes) -> Path:
         """Write a key to a file of its own, and return its path; the key itself is not kept.
@@ -35,7 +37,7 @@ class KeyFiles:
         EngineError
             If the folder cannot be written.
         """
-        path = self._folder / f"key-{len(self._files)}"
+        path = self._folder / f"key-{next(self._numbers)}"
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "wb") as file:

@@ -4,6 +4,7 @@ What a later step counts on is written out first: of what Spark would compute ag
 that it comes out in the same order.
 """
 
+import itertools
 import shutil
 import tempfile
 import weakref
@@ -56,7 +57,7 @@ class SparkScratch:
         self._cells = self._work / "cells"
         with _writing():
             self._cells.mkdir(mode=0o700)
-        self._count = 0
+        self._numbers = itertools.count(1)
         self.keys = KeyFiles(self._work)
         # A plan looks at records for as long as it is there: it holds this, by its table.
         self._end = weakref.finalize(self, _removed, self.keys, self._work)
@@ -126,8 +127,7 @@ class SparkScratch:
         self._end()
 
     def _next(self) -> Path:
-        self._count += 1
-        return self._work / f"{self._count}"
+        return self._work / f"{next(self._numbers)}"
 
 
 def _removed(keys: KeyFiles, work: Path) -> None:
