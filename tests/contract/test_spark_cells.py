@@ -10,7 +10,7 @@ pa = pytest.importorskip("pyarrow", reason="the engine of Spark needs pyarrow")
 from pyarrow import parquet  # noqa: E402 -- this needs pyarrow
 
 from microveil.engines import spark_chunks as chunks  # noqa: E402
-from microveil.engines.spark_cells import in_files  # noqa: E402
+from microveil.engines.spark_cells import as_written, in_files  # noqa: E402
 
 CELLS = [b"", b"small", None, bytes(range(256)) * 40, b"in file:0 3 /etc/passwd", b"x" * 101]
 
@@ -55,6 +55,43 @@ def test_a_cell_whose_file_is_cut_short_is_an_error(tmp_path):
     file.write_bytes(file.read_bytes()[:5000])
     with pytest.raises(OSError, match="not whole"):
         [*chunks.each_row(rows)][3]["cell"].as_buffer()
+
+
+def test_cells_and_parts_of_them_are_passed_on_without_a_look_at_their_file(tmp_path):
+    """A step after reads them; nothing is written anew, and files may be gone meanwhile."""
+    rows = [*in_files(given, tmp_path, 100)(iter([batch(CELLS)]))]
+    held = [row["cell"] for row in chunks.each_row(rows) if row["cell"].written is not None]
+    whole = [cell for cell in CELLS if cell is not None]
+    assert [cell.size for cell in held] == [*map(len, whole)]
+    (file,) = tmp_path.iterdir()
+    file.rename(tmp_path / "elsewhere")
+    halves = [cell.part(cell.size // 2, cell.size) for cell in held]
+    quarters = [half.part(0, half.size // 2) for half in halves]
+
+    def passed_on(_batches):
+        yield as_written({"nth": pa.array(range(len(held))), "cell": held, "part": quarters})
+
+    (passed,) = in_files(passed_on, tmp_path, 100)(iter(()))
+    assert [*tmp_path.iterdir()] == [tmp_path / "elsewhere"]
+    (tmp_path / "elsewhere").rename(file)
+    for row, bytes_ in zip(chunks.each_row([passed]), whole, strict=True):
+        assert row["cell"].as_buffer().to_pybytes() == bytes_
+        half = bytes_[len(bytes_) // 2 :]
+        assert row["part"].as_buffer().to_pybytes() == half[: len(half) // 2]
+
+
+def test_a_column_is_written_as_a_list_of_its_values_where_these_come_again(tmp_path):
+    """Else as it is, which is smaller, and made in less time: by the first cells of a part."""
+    pytest.importorskip("pyspark", reason="make test-spark installs PySpark")
+    from microveil.engines.spark_parts import write_part
+
+    nothing = pa.nulls(9000, pa.float64())
+    columns = {"AGE": np.arange(9000) % 90, "PAY": np.arange(9000) / 100, "GONE": nothing}
+    write_part(tmp_path, 1, [pa.record_batch(columns)])
+    file = parquet.ParquetFile(tmp_path / "part-0000000000000001.parquet")
+    chunks_of = map(file.metadata.row_group(0).column, range(3))
+    assert [chunk.has_dictionary_page for chunk in chunks_of] == [True, False, True]
+    assert file.read().to_pydict() == pa.table(columns).to_pydict()
 
 
 def _file_of(rows):

@@ -13,15 +13,18 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from microveil.engines.local import summarised
-from microveil.engines.spark_cells import Batches, Task
+from microveil.engines.spark_cells import Batches, Task, as_written
 from microveil.engines.spark_chunks import (
     CELL,
     CHUNK,
     bytes_of,
+    bytes_of_places,
     chunks_and_places,
     each_row,
     packed,
     packed_cells,
+    places_in,
+    row_numbers,
     together,
     unpacked,
     unpacked_cells,
@@ -33,6 +36,8 @@ from microveil.partition.ranking import RankingCuts, rank_order
 __all__ = ["Bounds", "Buckets", "bucketed", "in_order", "pieces", "spread", "summaries"]
 
 Whole = NDArray[np.int64]
+# Bytes of a whole number in a cell.
+WIDTH = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -113,6 +118,7 @@ def bucketed(rounding: Rounding, bounds: Bounds) -> Task:
     def task(batches: Batches) -> Batches:
         for row in each_row(batches):
             rows, units = ranked(row, rounding.on_grid(unpacked_cells(row[CELL]))[0])
+            _, places = chunks_and_places(rows)
             edges = [0, *bounds.cuts(units, rows).tolist(), len(rows)]
             held = [nth for nth in range(len(edges) - 1) if edges[nth] < edges[nth + 1]]
             cut = [slice(edges[nth], edges[nth + 1]) for nth in held]
@@ -121,7 +127,7 @@ def bucketed(rounding: Rounding, bounds: Bounds) -> Task:
                     "bucket": pa.array(held, pa.int64()),
                     CHUNK: pa.array([row[CHUNK].as_py()] * len(held), pa.int64()),
                     "units": bytes_of(units[part] for part in cut),
-                    "rows": bytes_of(rows[part] for part in cut),
+                    "places": bytes_of_places(places[part] for part in cut),
                 }
             )
 
@@ -131,8 +137,9 @@ def bucketed(rounding: Rounding, bounds: Bounds) -> Task:
 def in_order(batches: Batches) -> Batches:
     """Sort each bucket, whose runs come one after another: ties go by the record's number."""
     for bucket, runs in together(batches, "bucket"):
-        units, rows = (
-            np.concatenate([whole_numbers(run[name]) for run in runs]) for name in ("units", "rows")
+        units = np.concatenate([whole_numbers(run["units"]) for run in runs])
+        rows = np.concatenate(
+            [row_numbers(run[CHUNK].as_py(), places_in(run["places"])) for run in runs]
         )
         order, sorted_units = rank_order(units)
         yield pa.RecordBatch.from_pydict(
@@ -146,23 +153,25 @@ def in_order(batches: Batches) -> Batches:
 
 
 def pieces(buckets: Buckets) -> Task:
-    """Give the values of each bucket to that in which their clusters begin."""
+    """Give the values of each bucket, which stay in its file, to that where clusters begin."""
 
     def task(batches: Batches) -> Batches:
         for row in each_row(batches):
-            bucket, units = row["bucket"].as_py(), whole_numbers(row["units"])
-            start, cuts = buckets.starts[bucket], buckets.cuts
+            bucket, units = row["bucket"].as_py(), row["units"]
+            start, cuts, size = buckets.starts[bucket], buckets.cuts, units.size // WIDTH
             first = buckets.first_begun(bucket)
-            head = min(cuts.start(first) - start, len(units))
+            head = min(cuts.start(first) - start, size)
             owners = [buckets.holding(cuts.start(first - 1))] if head else []
-            parts = [units[:head]] if head else []
-            if head < len(units):
-                owners, parts = [*owners, bucket], [*parts, units[head:]]
-            yield pa.RecordBatch.from_pydict(
+            edges = [0, head] if head else [0]
+            if head < size:
+                owners, edges = [*owners, bucket], [*edges, size]
+            yield as_written(
                 {
                     "owner": pa.array(owners, pa.int64()),
                     "bucket": pa.array([bucket] * len(owners), pa.int64()),
-                    "units": bytes_of(parts),
+                    "units": [
+                        units.part(begun * WIDTH, end * WIDTH) for begun, end in pairwise(edges)
+                    ],
                 }
             )
 
@@ -213,7 +222,7 @@ def _by_chunk(rows: Whole, cells: pa.Array) -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict(
         {
             CHUNK: chunks[edges[:-1]],
-            "places": bytes_of(places[part] for part in cut),
+            "places": bytes_of_places(places[part] for part in cut),
             CELL: pa.array(
                 [packed_cells(cells[part]) for part in cut],
                 pa.binary(),

@@ -69,7 +69,7 @@ def ordered(values: SparkValues, cuts: RankingCuts, scratch: SparkScratch) -> Sp
     cut = scratch.mapped(
         values.frame,
         sorting.bucketed(values.rounding, bounds),
-        f"bucket bigint, {CHUNK} bigint, units binary, rows binary",
+        f"bucket bigint, {CHUNK} bigint, units binary, places binary",
     )
     frame, place = scratch.placed(
         scratch.mapped(

@@ -18,7 +18,7 @@ from microveil.engines.spark_cells import Batches, Task
 from microveil.engines.spark_chunks import (
     CELL,
     CHUNK,
-    bytes_of,
+    bytes_of_places,
     each_row,
     packed,
     row_numbers,
@@ -84,7 +84,7 @@ def _drawn(rounding: Rounding, law: RecordLaw, name: str, key: Path, kind: pa.Da
             yield pa.RecordBatch.from_pydict(
                 {
                     CHUNK: pa.array([chunk], pa.int64()),
-                    "places": bytes_of([places]),
+                    "places": bytes_of_places([places]),
                     CELL: pa.array([packed(pa.record_batch({CELL: cells}))], pa.binary()),
                 }
             )

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from microveil.engines.spark_cells import Batches, Task
+from microveil.engines.spark_cells import Batches, Task, as_written
 from microveil.engines.spark_chunks import (
     CHUNK,
     each_row,
@@ -24,8 +24,10 @@ from microveil.engines.spark_chunks import (
 from microveil.engines.spark_tasks import FILE, ID, PLACE
 from microveil.files.parts import path_of
 
-__all__ = ["chunked", "merged", "parted"]
+__all__ = ["ENDS", "chunked", "merged", "numbered", "parted"]
 
+# The column of a run's first and last record id.
+ENDS = "ends"
 # Bits of a place in a file.
 ROW_BITS = 40
 
@@ -34,7 +36,8 @@ def chunked(names: Sequence[str], files: Mapping[str, int], longest: int, step: 
     """Pack records into runs of so many as they come, each in the order of its record ids.
 
     Of files, by their paths and numbers, a record's id is its file's number and its row there.
-    One id of so many goes along, so that buckets of like sizes can be made.
+    One id of so many goes along, so that buckets of like sizes can be made, and the first and the
+    last, which may say that the runs follow each other.
     """
 
     def task(batches: Batches) -> Batches:
@@ -48,7 +51,9 @@ def chunked(names: Sequence[str], files: Mapping[str, int], longest: int, step: 
                     {
                         "count": run.num_rows,
                         "nameless": ids.null_count,
+                        "doubled": _doubled(in_order),
                         "some": packed_cells(some),
+                        ENDS: packed_cells(pa.concat_arrays([in_order[:1], in_order[-1:]])),
                         ID: packed_cells(in_order),
                         **{name: packed_cells(run.column(name).take(order)) for name in names},
                     }
@@ -58,12 +63,30 @@ def chunked(names: Sequence[str], files: Mapping[str, int], longest: int, step: 
     return task
 
 
+def _doubled(ids: pa.Array) -> int:
+    """Count the ids, in order, that come again."""
+    return pc.sum(pc.equal(ids[1:], ids[:-1])).as_py() or 0
+
+
 def _places_in(run: pa.RecordBatch, files: Mapping[str, int]) -> pa.Array:
     """Return whole numbers for places in files, which stand in the order of these and of rows."""
     paths = run.column(FILE).dictionary_encode()
     numbers = [files[path_of(found)] for found in paths.dictionary.to_pylist()]
     of_records = np.array(numbers, dtype=np.int64)[paths.indices.to_numpy()]
     return pa.array((of_records << ROW_BITS) + run.column(PLACE).to_numpy())
+
+
+def numbered(names: Sequence[str], firsts: Sequence[Any]) -> Task:
+    """Give runs that follow each other numbers, by the first id of each; cells stay in files."""
+
+    def task(batches: Batches) -> Batches:
+        for row in each_row(batches):
+            nth = bisect_left(firsts, unpacked_cells(row[ENDS])[0].as_py())
+            counts = {name: pa.array([row[name].as_py()]) for name in ("count", "doubled")}
+            cells = {name: [row[name]] for name in names}
+            yield as_written({CHUNK: pa.array([nth]), **counts, **cells})
+
+    return task
 
 
 def parted(names: Sequence[str], bounds: Sequence[Any]) -> Task:
@@ -91,7 +114,7 @@ def merged(names: Sequence[str], longest: int) -> Task:
             ids = pa.concat_arrays([unpacked_cells(part[ID]) for part in parts])
             order = pc.sort_indices(ids)
             ids = ids.take(order)
-            doubled = pc.sum(pc.equal(ids[1:], ids[:-1])).as_py() or 0
+            doubled = _doubled(ids)
             columns = {
                 name: pa.concat_arrays([unpacked_cells(part[name]) for part in parts]).take(order)
                 for name in names

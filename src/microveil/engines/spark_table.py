@@ -7,14 +7,11 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from microveil.engines import spark_chunks as chunks
-from microveil.engines import spark_runs as runs
 from microveil.engines import spark_tasks as tasks
-from microveil.engines.spark_cells import Cell
-from microveil.engines.spark_chunks import CELL, CHUNK, bucket_starts, unpacked_cells
+from microveil.engines.spark_by_id import by_id
+from microveil.engines.spark_chunks import CELL, CHUNK
 from microveil.engines.spark_scratch import SparkScratch
 from microveil.engines.spark_synthesis import GeneratedCells, generated
 from microveil.engines.spark_tasks import ID
@@ -117,47 +114,15 @@ class SparkTable(Elsewhere):
         if record_id is not None:
             self._check_id(record_id)
         looked_at = [self.called(name) for name in self.names if name in named]
-        self._chunks, counts, nameless = self._by_id(
-            self._with_id(frame, record_id, looked_at), looked_at, files
-        )
-        self.n_records, self.n_chunks = int(counts["count"].to_numpy().sum()), len(counts)
-        if n_others := nameless + int(counts["doubled"].to_numpy().sum()):
+        given = self._with_id(frame, record_id, looked_at)
+        found = by_id(scratch, given, looked_at, files)
+        self._chunks, self.n_records, self.n_chunks = found.frame, found.n_records, found.n_runs
+        if n_others := found.n_nameless + found.n_doubled:
             raise DataError(
                 f"column '{record_id}', {n_others} records",
                 "a record id must be there and be nobody else's: it decides between equal values",
                 "name another column (record_id=), or mend it",
             )
-
-    def _by_id(self, given: Any, looked_at: Sequence[str], files: Sequence[str]) -> Any:
-        """Write the records out as they come, and from there in the order of the record id.
-
-        Returns their runs, with the counts of these, and how many records have no id.
-        """
-        of_columns = ", ".join(f"{name} binary" for name in looked_at)
-        numbers = {path: nth for nth, path in enumerate(files)}
-        as_they_come, place = self._scratch.placed(
-            self._scratch.mapped(
-                given,
-                runs.chunked(looked_at, numbers, chunks.LONGEST, chunks.STEP),
-                f"count bigint, nameless bigint, some binary, {ID} binary, {of_columns}",
-            )
-        )
-        read = self._scratch.read(place, ["count", "nameless", "some"])
-        n_records, nameless = (int(read[name].to_numpy().sum()) for name in ("count", "nameless"))
-        bounds = _bounds(n_records, read["some"])
-        cut = self._scratch.mapped(
-            as_they_come.select(ID, *looked_at),
-            runs.parted(looked_at, bounds),
-            f"bucket bigint, {ID} binary, {of_columns}",
-        )
-        in_order, place = self._scratch.placed(
-            self._scratch.mapped(
-                cut.repartition(len(bounds) + 1, "bucket").sortWithinPartitions("bucket"),
-                runs.merged(looked_at, chunks.LONGEST),
-                f"{CHUNK} bigint, count bigint, doubled bigint, {of_columns}",
-            )
-        )
-        return in_order, self._scratch.read(place, ["count", "doubled"]), nameless
 
     def _with_id(self, frame: Any, record_id: str | None, looked_at: Collection[str]) -> Any:
         """Return the columns that are looked at, called by their place, and what ids are of."""
@@ -388,14 +353,6 @@ def restored(numbers: Numbers, values: NDArray[Any], kind: pa.DataType) -> pa.Ar
 def refused(what: str, instead: str = "pass a table of this process") -> EngineError:
     """Word what Spark's engine does not do."""
     return EngineError("engine", f"the one of Spark {what}", instead)
-
-
-def _bounds(n_records: int, some: pa.ChunkedArray) -> list[Any]:
-    """Return the record ids that buckets of like sizes begin with, but the first."""
-    ids = pa.concat_arrays([unpacked_cells(Cell(each.as_buffer())) for each in some])
-    first = bucket_starts(n_records, len(ids))
-    found: list[Any] = ids.take(pc.sort_indices(ids)).take(pa.array(first)).to_pylist()
-    return found
 
 
 def _is_decimal(kind: Any) -> bool:

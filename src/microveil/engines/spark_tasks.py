@@ -22,10 +22,10 @@ from microveil.engines.spark_chunks import (
     CHUNK,
     Row,
     each_row,
+    places_in,
     row_numbers,
     together,
     unpacked_cells,
-    whole_numbers,
 )
 from microveil.engines.spark_parts import write_part
 from microveil.errors import DataError
@@ -127,9 +127,10 @@ class Released:
         if self.kind is None:
             (part,) = parts
             return unpacked_cells(part[CELL])
-        places = np.concatenate([[], *(whole_numbers(part["places"]) for part in parts)])
+        nowhere = np.empty(0, dtype=np.int64)
+        places = np.concatenate([nowhere, *(places_in(part["places"]) for part in parts)])
         which = np.full(count, -1)
-        which[places.astype(np.int64)] = np.arange(len(places))
+        which[places] = np.arange(len(places))
         n_found = np.count_nonzero(which >= 0)
         if n_found != len(places) or (self.whole and n_found < count):
             raise ValueError("a cell is lost, or there twice")
