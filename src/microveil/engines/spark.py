@@ -327,7 +327,7 @@ class SparkEngine:
         n_blocks = -(-n_counts // synthesis.BLOCK)
         fetched = self._files.fetched(
             self._files.mapped(
-                each.repartition(n_blocks, "block").sortWithinPartitions("block"),
+                self._files.gathered(each, n_blocks, "block"),
                 synthesis.added_up,
                 synthesis.COUNTS,
             )

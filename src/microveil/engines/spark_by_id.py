@@ -83,7 +83,7 @@ def by_id(
             f"bucket bigint, {ID} binary, {of_columns}",
         )
         in_order = scratch.mapped(
-            cut.repartition(len(bounds) + 1, "bucket").sortWithinPartitions("bucket"),
+            scratch.gathered(cut, len(bounds) + 1, "bucket"),
             runs.merged(looked_at, chunks.LONGEST),
             numbered,
         )

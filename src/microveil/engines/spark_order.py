@@ -73,7 +73,7 @@ def ordered(values: SparkValues, cuts: RankingCuts, scratch: SparkScratch) -> Sp
     )
     frame, place = scratch.placed(
         scratch.mapped(
-            cut.repartition(len(bounds.units) + 1, "bucket").sortWithinPartitions("bucket", CHUNK),
+            scratch.gathered(cut, len(bounds.units) + 1, "bucket", CHUNK),
             sorting.in_order,
             "bucket bigint, count bigint, units binary, rows binary",
         )
@@ -96,7 +96,7 @@ def summarised(order: SparkOrder, scratch: SparkScratch) -> ClusterSummary:
     )
     fetched = scratch.fetched(
         scratch.mapped(
-            owned.repartition(len(buckets.starts), "owner").sortWithinPartitions("owner", "bucket"),
+            scratch.gathered(owned, len(buckets.starts), "owner", "bucket"),
             sorting.summaries(buckets),
             "owner bigint, summary binary",
         )

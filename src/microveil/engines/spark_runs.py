@@ -43,9 +43,12 @@ def chunked(names: Sequence[str], files: Mapping[str, int], longest: int, step: 
     def task(batches: Batches) -> Batches:
         for run in _in_runs(batches, longest):
             ids = run.column(ID) if ID in run.schema.names else _places_in(run, files)
-            order = pc.sort_indices(ids)[: len(ids) - ids.null_count]
-            in_order = ids.take(order)
-            some = in_order[min(step, len(order)) // 2 :: step]
+            order = None if _are_in_order(ids) else _order(ids)
+            in_order = ids if order is None else ids.take(order)
+            some = in_order[min(step, len(in_order)) // 2 :: step]
+            columns = {name: run.column(name) for name in names}
+            if order is not None:
+                columns = {name: cells.take(order) for name, cells in columns.items()}
             yield pa.RecordBatch.from_pylist(
                 [
                     {
@@ -55,12 +58,21 @@ def chunked(names: Sequence[str], files: Mapping[str, int], longest: int, step: 
                         "some": packed_cells(some),
                         ENDS: packed_cells(pa.concat_arrays([in_order[:1], in_order[-1:]])),
                         ID: packed_cells(in_order),
-                        **{name: packed_cells(run.column(name).take(order)) for name in names},
+                        **{name: packed_cells(cells) for name, cells in columns.items()},
                     }
                 ]
             )
 
     return task
+
+
+def _are_in_order(ids: pa.Array) -> bool:
+    return not ids.null_count and bool(pc.all(pc.less_equal(ids[:-1], ids[1:])).as_py())
+
+
+def _order(ids: pa.Array) -> pa.Array:
+    """Return the places of ids in ascending order, without those of none."""
+    return pc.sort_indices(ids)[: len(ids) - ids.null_count]
 
 
 def _doubled(ids: pa.Array) -> int:

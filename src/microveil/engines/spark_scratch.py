@@ -27,6 +27,9 @@ __all__ = ["SparkScratch", "lost_records", "spark_failures"]
 
 # Rows between two steps are few, and hold no large cell: none is compressed or looked up.
 BETWEEN = {"compression": "uncompressed", "parquet.enable.dictionary": "false"}
+# Tasks of a step for each thread of a session on this machine: each takes a tenth of a second to
+# begin and to end, whatever it does.
+TASKS = 4
 
 
 class SparkScratch:
@@ -46,7 +49,8 @@ class SparkScratch:
 
     def __init__(self, spark: Any, folder: str | Path | None) -> None:
         self.spark = spark
-        if folder is None and not str(spark.conf.get("spark.master", "")).startswith("local"):
+        self._is_local = str(spark.conf.get("spark.master", "")).startswith("local")
+        if folder is None and not self._is_local:
             raise EngineError(
                 "scratch",
                 "executors may be on other machines, and what is written between two steps must be "
@@ -65,6 +69,17 @@ class SparkScratch:
     def mapped(self, frame: Any, task: Task, schema: str) -> Any:
         """Have a task work on a frame; large cells that it gives stay in files of the folder."""
         return frame.mapInArrow(in_files(task, self._cells, chunks.IN_ROW), schema)
+
+    def gathered(self, frame: Any, n_keys: int, key: str, *then: str) -> Any:
+        """Bring all rows that have a key to one task, in the order of keys and of columns then.
+
+        Of a cluster, which may grow with the work that waits, a task for each key at most; on this
+        machine a few for each thread.
+        """
+        n_tasks = n_keys
+        if self._is_local:
+            n_tasks = min(n_keys, TASKS * self.spark.sparkContext.defaultParallelism)
+        return frame.repartition(n_tasks, key).sortWithinPartitions(key, *then)
 
     def placed(self, frame: Any) -> tuple[Any, Path]:
         """Write a frame to the folder, and return it as it is read from there, and where it is."""

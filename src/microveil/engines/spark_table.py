@@ -286,10 +286,10 @@ class SparkTable(Elsewhere):
         new = next(iter(columns.values())).values
         if isinstance(new, GeneratedCells):
             return keeper.kept(self._generated(new, names))
-        pieces = self._pieces(names, columns).repartition(self.n_chunks, CHUNK)
+        pieces = self._pieces(names, columns)
         new_columns = [self._released(name, columns) for name in names]
         released = self._scratch.released(
-            pieces.sortWithinPartitions(CHUNK, "nth"),
+            self._scratch.gathered(pieces, self.n_chunks, CHUNK, "nth"),
             lambda folder: tasks.assembled(new_columns, folder),
             self._schema(names),
             self.n_records,
