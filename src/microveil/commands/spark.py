@@ -2,7 +2,9 @@
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,15 @@ NOT_LINKED = "the records are in Spark"
 NO_REPORT = "No custodian's report was written: the records are in Spark."
 
 
+@contextmanager
+def _no_word_of_pandas() -> Iterator[None]:
+    """PySpark warns of a pandas newer than it knows: nothing here goes through pandas."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas")
+        yield
+
+
+@_no_word_of_pandas()
 def protect_in_spark(
     path: str | Path,
     folder: str | Path,
