@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from microveil._kernels import expected_error as kernel
 from microveil.mechanism.isotonic import in_order
 from microveil.mechanism.noise import (
     RandomSource,
@@ -134,6 +135,29 @@ def test_clusters_are_taken_one_by_one_whatever_the_batch(monkeypatch):
     # So far apart that noise never puts them out of order.
     ordered = expected_isotonic_error(*figures, scales, 0, 50_000, in_order=in_order)
     assert ordered == pytest.approx(sum(alone), rel=1e-9)
+
+
+BASE = 0.5, 0.25, 3, 2.0, 1.0
+
+
+def parts_of_error(clusters):
+    """The error of clusters without noise, and what noise upwards and downwards adds."""
+    settled, added = np.empty(len(clusters)), np.empty((2, len(clusters)))
+    figures = map(np.array, zip(*clusters, strict=True))
+    kernel.centroid_errors(*figures, 0.0, 9.0, settled, added)
+    return np.vstack([settled, added])
+
+
+@pytest.mark.parametrize("figure", range(5))
+@pytest.mark.parametrize("value", [0.0, 5.0])
+def test_a_cluster_next_to_one_like_it_errs_as_it_does_alone(figure, value):
+    """To the last bit, whichever figure is not its neighbour's, and whatever lies between."""
+    other = [*BASE]
+    other[figure] = value or (1 if figure == 2 else 0.0)
+    clusters = [BASE, other, BASE, BASE, other, other]
+    alone = np.hstack([parts_of_error([cluster]) for cluster in clusters])
+    assert parts_of_error(clusters).tolist() == alone.tolist()
+    assert alone[:, 0].tolist() != alone[:, 1].tolist()
 
 
 def test_centroids_are_clamped_then_put_in_order_then_rounded():

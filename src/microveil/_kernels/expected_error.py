@@ -94,7 +94,8 @@ def centroid_errors(within, offsets, sizes, centroids, scales, lower, upper, set
     """Write each cluster's error without noise, and what noise upwards and downwards adds.
 
     ``settled`` is float64 (n_clusters,), ``added`` (2, n_clusters). Noise of clusters that follow
-    each other is of one scale as a rule: what hangs on it alone is found once then.
+    each other is of one scale as a rule: what hangs on it alone is found once then. So is all of
+    it where they are alike, as clusters of one code are.
     """
     last, rate, steepness, excess = 0.0, 0.0, 0.0, 0.0
     for n in range(centroids.shape[0]):
@@ -102,6 +103,13 @@ def centroid_errors(within, offsets, sizes, centroids, scales, lower, upper, set
         scale = scales[n]
         if scale <= 0:
             added[0, n], added[1, n] = 0.0, 0.0
+            continue
+        if (
+            n > 0
+            and (scale == scales[n - 1] and centroids[n] == centroids[n - 1])
+            and (offsets[n] == offsets[n - 1] and sizes[n] == sizes[n - 1])
+        ):
+            added[0, n], added[1, n] = added[0, n - 1], added[1, n - 1]
             continue
         if scale != last:
             last, rate = scale, 1.0 / max(scale, LEAST_SCALE)
