@@ -24,6 +24,7 @@ import pytest
 from pyarrow import parquet
 
 import microveil as mv
+from command import run
 from microveil.commands import engines
 from microveil.commands.engines import engine_for, to_link
 from microveil.commands.files import protect_file
@@ -34,6 +35,7 @@ from microveil.engines.remembering import RememberingEngine, weighing
 from microveil.files import csv_format, parquet_format, parquet_pieces, structure
 from microveil.files.digest import DigestBeside
 from microveil.files.reading import open_file
+from microveil.files.text import TextFormat
 from microveil.files.writing import write_data
 from microveil.mechanism import exponential
 from microveil.partition import distribution_sort
@@ -371,6 +373,29 @@ def test_plans_fit_only_where_the_memory_holds_the_libraries_beside_them(memory)
     assert weighing(engine, most + 1) is engine
 
 
+@pytest.mark.parametrize("mark", [True, False])
+def test_text_with_a_byte_order_mark_is_read_in_pieces_as_whole(tmp_path, monkeypatch, mark):
+    """As spreadsheets write it; errors name the same line, and the file's digest is one."""
+    monkeypatch.setattr(csv_format, "_PIECE", 20)
+    path, written = tmp_path / "people.csv", people(200).select("AGE", "PAY").write_csv()
+    path.write_bytes((b"\xef\xbb\xbf" if mark else b"") + written.encode())
+    text = TextFormat(encoding="utf-8-sig")
+    request = asked("dp-um", attributes=["AGE"], keep=["PAY"], bounds={"AGE": (0, 120)})
+    made = {}
+    for engine in ("memory", "disk"):
+        release = protect_file(path, tmp_path / engine, **request, engine=engine, text=text)
+        made[engine] = (tmp_path / engine / "data.csv").read_bytes()
+        assert (
+            release.manifest.to_dict()["input"]["sha256"]
+            == hashlib.sha256(path.read_bytes()).hexdigest()
+        )
+    assert made["disk"] == made["memory"]
+    path.write_bytes(path.read_bytes() + b"1,2,3\n")
+    for engine in ("memory", "disk"):
+        with pytest.raises(mv.FileError, match="line 202"):
+            protect_file(path, tmp_path / "r", **request, engine=engine, text=text)
+
+
 CUT = """
 import os, sys
 from pathlib import Path
@@ -645,6 +670,31 @@ def test_what_the_engine_in_memory_has_no_use_for_is_refused():
             mv.plan(people(20), **asked("dp-um"), engine="memory", **given)
 
 
+@pytest.mark.parametrize("free", [10**9, 40_500_000])
+def test_the_engine_that_was_chosen_is_in_the_manifest(tmp_path, monkeypatch, free):
+    """So that the release can be audited as it was asked for; memory that decides is no request."""
+    people(2000).write_parquet(tmp_path / "people.parquet")
+    monkeypatch.setattr(engines, "_forecast", lambda _path: 500_000_000)
+    request = asked("dp-um", attributes=["AGE"], bounds={"AGE": (0, 120)})
+    memory = "450MB" if free < 10**9 else "1GB"
+    release = protect_file(
+        tmp_path / "people.parquet", tmp_path / "r", **request, memory=memory, linkage=False
+    )
+    parameters = release.manifest.to_dict()["parameters"]
+    chosen = ("disk", 450_000_000) if free < 10**9 else ("memory", None)
+    assert (parameters["engine"], parameters["memory"]) == chosen
+    audited = run("audit", "people.parquet", "r", folder=tmp_path)
+    assert audited.returncode == 0
+    # A manifest of before, that has both.
+    path = tmp_path / "r-custodian" / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["parameters"] |= {"engine": "memory", "memory": 450_000_000}
+    path.write_text(json.dumps(manifest))
+    assert run("audit", "people.parquet", "r", folder=tmp_path).returncode == 0
+    in_python = mv.protect(people(20), **asked("dp-um"), memory="1GB")
+    assert in_python.manifest.to_dict()["parameters"]["engine"] == "disk"
+
+
 def test_the_disk_is_taken_where_the_memory_would_not_hold_the_table(tmp_path, monkeypatch):
     """By the file's own figures, of Parquet and of text; else the memory is."""
     table, folder = people(2000), tmp_path / "release"
@@ -877,6 +927,35 @@ def test_scratch_files_have_no_name(tmp_path):
     process.wait()
     process.stdout.close()
     assert os.listdir(tmp_path / "own") == []
+
+
+def test_ctrl_c_says_so_and_leaves_nothing(tmp_path):
+    """Whenever it comes: no folder, no scratch file, and what was released before stays."""
+    code = (
+        "import os, signal, sys\n"
+        "from microveil.cli import main\n"
+        "from microveil.engines.disk import DiskEngine\n"
+        "def ended(self, *_):\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "DiskEngine.broadcast = ended\n"
+        "sys.argv[0] = 'microveil'\n"
+        "main()\n"
+    )
+    people(50).write_parquet(tmp_path / "people.parquet")
+    scratch = tmp_path / "scratch"
+    request = ["--method", "dp-um", "--k", "5", "--epsilon", "1", "--attributes", "AGE"]
+    request += ["--bounds", "AGE=0:120", "--engine", "disk", "--scratch", str(scratch)]
+    found = subprocess.run(
+        [sys.executable, "-c", code, "protect", "people.parquet", "-o", "r", *request],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    said = "microveil: interrupted. What was released, if anything, is whole.\n"
+    assert (found.returncode, found.stdout, found.stderr) == (130, "", said)
+    assert sorted(os.listdir(tmp_path)) == ["people.parquet", "scratch"]
+    assert os.listdir(scratch) == []
 
 
 def test_a_full_disk_is_an_error_with_the_figures(tmp_path, monkeypatch):

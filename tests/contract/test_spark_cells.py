@@ -1,6 +1,7 @@
 """Cells between two steps of Spark, in rows and in files, and the files of a release."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ pa = pytest.importorskip("pyarrow", reason="the engine of Spark needs pyarrow")
 from pyarrow import parquet  # noqa: E402 -- this needs pyarrow
 
 from microveil.engines import spark_chunks as chunks  # noqa: E402
+from microveil.engines import spark_runs  # noqa: E402
 from microveil.engines.spark_cells import as_written, in_files  # noqa: E402
 
 CELLS = [b"", b"small", None, bytes(range(256)) * 40, b"in file:0 3 /etc/passwd", b"x" * 101]
@@ -78,6 +80,51 @@ def test_cells_and_parts_of_them_are_passed_on_without_a_look_at_their_file(tmp_
         assert row["cell"].as_buffer().to_pybytes() == bytes_
         half = bytes_[len(bytes_) // 2 :]
         assert row["part"].as_buffer().to_pybytes() == half[: len(half) // 2]
+
+
+def test_places_in_the_longest_run_fit_their_bytes():
+    """The last place too, which is far beyond what tables of tests have."""
+    places = np.array([0, chunks.LONGEST - 1, 7])
+    (cell,) = chunks.bytes_of_places([places])
+    assert chunks.places_in(cell).tolist() == places.tolist()
+
+
+def runs_of(batches, largest):
+    """How many records each run of a column of text has, and whether all records are in one."""
+    (first, *_), names = batches, ["c0"]
+    rows = [*spark_runs.chunked(names, {}, 100, largest, 2)(iter(batches))]
+    found = [row for batch in rows for row in batch.to_pylist()]
+    ids = [one for row in found for one in chunks.unpacked(row["id"]).column(0).to_pylist()]
+    texts = [one for row in found for one in chunks.unpacked(row["c0"]).column(0).to_pylist()]
+    assert sum(row["bytes"] for row in found) >= sum(map(len, texts))
+    assert dict(zip(ids, texts, strict=True)) == {
+        key: text
+        for batch in batches
+        for key, text in zip(*batch.to_pydict().values(), strict=True)
+    }
+    assert len(first.schema) == 2
+    return [row["count"] for row in found]
+
+
+def test_a_run_of_long_text_has_fewer_records_and_none_is_lost():
+    """Of so many bytes together with the next batch; a batch that is larger is a run of its own."""
+    batches = [
+        pa.record_batch({"id": np.arange(start, start + 10), "c0": ["x" * width] * 10})
+        for start, width in ((0, 5), (10, 5), (20, 90), (30, 90), (40, 5))
+    ]
+    assert runs_of(batches, 1 << 28) == [50]
+    assert runs_of(batches, 1100) == [20, 10, 10, 10]
+    assert runs_of(batches, 500) == [20, 10, 10, 10]
+    assert runs_of(batches, 10) == [10] * 5
+
+
+def test_batches_that_arrow_does_not_put_together_are_an_error(monkeypatch):
+    """Of two gigabytes of text it makes two batches, and no record of the second may be lost."""
+    two = SimpleNamespace(combine_chunks=lambda: SimpleNamespace(to_batches=lambda: [1, 2]))
+    table = SimpleNamespace(from_batches=lambda _batches: two)
+    monkeypatch.setattr(spark_runs, "pa", SimpleNamespace(Table=table))
+    with pytest.raises(ValueError, match="too many values"):
+        spark_runs._as_one([])
 
 
 def test_a_column_is_written_as_a_list_of_its_values_where_these_come_again(tmp_path):

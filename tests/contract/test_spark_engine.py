@@ -131,6 +131,56 @@ def test_numbers_as_ids_follow_each_other_as_such(spark, monkeypatch):
     same(in_memory, mv.protect(in_its_order(spark, table), record_id="ID", **request))
 
 
+def test_days_of_years_that_python_has_not_are_ids_as_any_other(spark, monkeypatch):
+    """Spark's dates go on after the year 9999."""
+    never_merged(monkeypatch)
+    table = people(60).with_columns(pl.arange(60).alias("ID"))
+    late = "date_add(date'9999-12-01', cast(ID as int)) DAY"
+    frame = in_its_order(spark, table).selectExpr(late, "ID", "AGE")
+    request = asked("dp-um", attributes=["AGE"], keep=["ID"])
+    release = mv.protect(frame, record_id="DAY", **request)
+    assert rows(release).equals(rows(mv.protect(table, **request)))
+
+
+def test_a_run_without_a_value_is_released_as_in_memory(spark):
+    """Beside runs that have some: a column may be filled from some day on alone."""
+    table = people(60).with_columns(AGE=pl.when(pl.arange(60) < 30).then(None).otherwise("AGE"))
+    request = asked("dp-um", attributes=["AGE"])
+    frame = in_its_order(spark, table, parts=1)
+    same(mv.protect(table, **request), mv.protect(frame, record_id="ID", **request))
+
+
+def test_a_value_that_no_grid_holds_is_the_error_that_it_is_in_memory(spark):
+    """In one run of many: it names the rule, not a step of Spark."""
+    pay = [1e300 if number == 50 else 7.5 for number in range(60)]
+    table = people(60).with_columns(PAY=pl.Series(pay))
+    for given, more in ((table, {}), (in_its_order(spark, table, 1), {"record_id": "ID"})):
+        with pytest.raises(DataError, match="values would not fit 64 bits at this resolution"):
+            mv.protect(given, **more, **asked("dp-um", attributes=["PAY"]))
+
+
+def test_a_column_that_fails_beside_one_that_works_leaves_nothing(spark, monkeypatch, tmp_path):
+    """Its error is the one in memory, when the other came to its end; no scratch file is left."""
+    for step in ("STEP", "LONGEST", "IN_BUCKET"):
+        monkeypatch.setattr(chunks, step, 4000)
+    threads, checked = set(), engine.SparkEngine._checked
+
+    def noted(self, *given):
+        threads.add(threading.get_ident())
+        return checked(self, *given)
+
+    monkeypatch.setattr(engine.SparkEngine, "_checked", noted)
+    table = people(10_000).with_columns(pl.arange(10_000).alias("ID"))
+    request = asked("dp-um", bounds={"AGE": (0, 120), "PAY": (0, 100)})
+    with pytest.raises(DataError) as in_memory:
+        mv.protect(table, **request)
+    with pytest.raises(DataError) as found:
+        mv.protect(in_its_order(spark, table), record_id="ID", scratch=tmp_path, **request)
+    assert str(in_memory.value).split(", the first")[0] in str(found.value)
+    assert len(threads) == 2
+    assert [*tmp_path.iterdir()] == []
+
+
 @pytest.mark.parametrize("again", [(3, 4), (21, 22)])
 def test_an_id_that_comes_again_is_an_error_in_order_too(spark, again):
     """Within a run, and as the last of one and the first of the next."""
@@ -145,11 +195,16 @@ def test_an_id_that_comes_again_is_an_error_in_order_too(spark, again):
 def test_columns_are_worked_on_two_at_a_time_in_the_name_of_the_caller(spark):
     """Jobs of both are of the group that the caller gave; of many clusters columns come in turn."""
     begun, caller = threading.Barrier(2, timeout=60), threading.get_ident()
+    places, properties = [], []
     house = engine.SparkEngine(record_id="ID")
     house.table(in_its_order(spark, people(20)), asked("dp-um"))
 
     def together(name):
         begun.wait()
+        places.extend(house._files._next() for _ in range(2000))
+        spark.sparkContext.setLocalProperty("own", name)
+        begun.wait()
+        properties.append(spark.sparkContext.getLocalProperty("own") == name)
         return name, spark.sparkContext.getLocalProperty("spark.jobGroup.id")
 
     names = ["AGE", "PAY", "GAP", "BORN"]
@@ -159,6 +214,8 @@ def test_columns_are_worked_on_two_at_a_time_in_the_name_of_the_caller(spark):
     finally:
         spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)
     assert found == [(name, "those of a steward") for name in names]
+    assert all(properties)
+    assert len({*places}) == len(places)
     alone = house.side_by_side(
         lambda _name: threading.get_ident(), names, 10_000, 4 * engine.MOST_TOGETHER + 1
     )
@@ -365,7 +422,7 @@ def test_tasks_that_fail_release_every_cell_once_and_draw_once(spark, tmp_path, 
 
 
 # What the driver reads of files between steps: counts, summaries, and some values and record ids.
-READ = {"bucket", "count", "doubled", "ends", "nameless", "owner", "some", "summary",
+READ = {"bucket", "bytes", "count", "doubled", "ends", "nameless", "owner", "some", "summary",
         "present", "missing", "infinite", "outside", "least", "greatest", "rule", "remedy",
         "sign"}  # fmt: skip
 

@@ -26,7 +26,7 @@ pytestmark = [
 ]
 
 N_RECORDS = 300
-OF_RUNS = {"count", "ends", "nameless", "some"}
+OF_RUNS = {"bytes", "count", "ends", "nameless", "some"}
 CHECKED = {"present", "missing", "infinite", "outside", "least", "greatest", "rule", "remedy",
            "some"}  # fmt: skip
 EVERY = {"method": "dp-synthetic", "attributes": ["AGE", "PAY", "GAP", "SIZE", "BORN", "WED"],

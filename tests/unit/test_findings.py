@@ -130,6 +130,9 @@ def test_without_pairs_or_by_request_nothing_is_linked():
     assert shuffled.linkage is None
     assert "random order" in shuffled.lines[0]
     assert shuffled.worst is not None
+    # Which is why, whatever else would stand against it.
+    of_much = release_findings(before, after, ["a"], in_place=(), linkage="that takes too much")
+    assert of_much.not_linked == shuffled.not_linked
     skipped = release_findings(before, after, ["a"], linkage=False)
     assert skipped.linkage is None
     assert "not asked for" in skipped.lines[0]

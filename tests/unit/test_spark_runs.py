@@ -8,13 +8,21 @@ pa = pytest.importorskip("pyarrow", reason="the engine of Spark needs pyarrow")
 
 from microveil.engines import spark_by_id  # noqa: E402 -- these need pyarrow
 from microveil.engines.spark_cells import HERE  # noqa: E402
-from microveil.engines.spark_chunks import LONGEST, packed_cells  # noqa: E402
+from microveil.engines.spark_chunks import (  # noqa: E402
+    BYTES_IN_BUCKET,
+    LARGEST,
+    LONGEST,
+    bucket_starts,
+    packed_cells,
+)
 
 
-def following(*ends, n_records=10):
+def following(*ends, n_records=10, n_bytes=0):
     """The first ids of runs with such ends, as a step before wrote them."""
     cells = [HERE + packed_cells(pa.array(ids)) for ids in ends]
-    return spark_by_id._following(n_records, pa.chunked_array([pa.array(cells, pa.binary())]))
+    return spark_by_id._following(
+        n_records, n_bytes, pa.chunked_array([pa.array(cells, pa.binary())])
+    )
 
 
 def day(number):
@@ -49,4 +57,12 @@ def test_many_short_runs_are_no_runs_to_be_kept():
     ends = [[2 * nth, 2 * nth + 1] for nth in range(3)]
     assert following(*ends, n_records=LONGEST) is None
     assert following(*ends, n_records=LONGEST + 1) == [0, 2, 4]
+    assert following(*ends, n_records=LONGEST, n_bytes=LARGEST + 1) == [0, 2, 4]
     assert following(*ends[:2], n_records=4) == [0, 2]
+
+
+def test_buckets_of_long_text_hold_fewer_records():
+    """As many buckets as bytes want, if some record is known of each."""
+    assert len(bucket_starts(1000, 400, n_bytes=BYTES_IN_BUCKET)) == 0
+    assert len(bucket_starts(1000, 400, n_bytes=3 * BYTES_IN_BUCKET)) == 2
+    assert len(bucket_starts(1000, 2, n_bytes=3 * BYTES_IN_BUCKET)) == 1

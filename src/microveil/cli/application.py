@@ -46,6 +46,9 @@ from microveil.text import aligned
 
 __all__ = ["app", "main"]
 
+# What typer ends with on Ctrl-C, as shells do.
+INTERRUPTED = 130
+
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
@@ -57,9 +60,13 @@ app = typer.Typer(
 
 
 def main() -> None:
-    """Run the command line: 0 done, 2 the request or the data is wrong, 1 our bug."""
+    """Run the command line: 0 done, 2 the request or the data is wrong, 1 our bug, 130 Ctrl-C."""
     try:
         stands_alone(app)()
+    except SystemExit as ended:
+        if ended.code == INTERRUPTED:
+            print_message("microveil: interrupted. What was released, if anything, is whole.")
+        raise
     except MicroveilError as error:
         print_message(f"microveil: {error}")
         sys.exit(2)

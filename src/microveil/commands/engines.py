@@ -27,7 +27,7 @@ from microveil.table.memory import (
     to_read,
 )
 
-__all__ = ["check_written", "engine_for", "to_link"]
+__all__ = ["as_carried_out", "check_written", "engine_for", "to_link"]
 
 SETTINGS = ("engine", "memory", "scratch", "record_id")
 # What is protected where nothing is named; text is where it is declared.
@@ -73,6 +73,19 @@ def engine_for(
     if said["engine"] == DISK:
         said.setdefault("scratch", Path(folder).absolute().parent)
     return engine_of(said)
+
+
+def as_carried_out(asked: Mapping[str, Any], engine: Engine) -> Mapping[str, Any]:
+    """Add to what was asked the engine that was chosen for it, unless it names one.
+
+    What decided between two is left out where the other was chosen: a request that names the engine
+    in memory and how much of it may be taken is none.
+    """
+    if asked.get("engine") is not None:
+        return asked
+    if isinstance(engine, DiskEngine):
+        return {**asked, "engine": DISK}
+    return {name: value for name, value in asked.items() if name not in SETTINGS}
 
 
 def to_link(engine: Engine, frame: polars.DataFrame, asked: Mapping[str, Any]) -> bool | str:

@@ -12,7 +12,7 @@ from microveil.commands.asking import (
     read_with_codes,
 )
 from microveil.commands.custodians import kept_of_recipe
-from microveil.commands.engines import check_written, engine_for, to_link
+from microveil.commands.engines import as_carried_out, check_written, engine_for, to_link
 from microveil.commands.original import Original
 from microveil.commands.spark import protect_in_spark
 from microveil.engines.base import Engine
@@ -224,6 +224,7 @@ def _release_of(
         progress=progress,
         scratch=engine.scratch if isinstance(engine, DiskEngine) else None,
     )
+    asked = dict(as_carried_out(asked, engine))
     form = named_format(source.format.name if format is None else format)
     ledger_place(folder, asked.get("population"), ledger)  # what is wrong with it, before any work
     if with_measurements:

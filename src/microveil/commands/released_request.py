@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from microveil.commands.custodians import manifest_of
-from microveil.engines.registry import SPARK
+from microveil.engines.registry import DEFAULT, SPARK
 from microveil.errors import FileError
 from microveil.files.address import in_file
 from microveil.privacy import Guarantee
@@ -17,6 +17,7 @@ from microveil.table import BoundsFromData, CategoriesFromData, ResolutionFromDa
 __all__ = ["ReleasedRequest", "original_of", "request_of"]
 
 OF_SPARK = ("engine", "scratch", "record_id")
+OF_OTHERS = ("memory", "scratch")
 _FRACTIONS = ("epsilon", "delta", "resolution", "budget", "width")
 
 
@@ -41,8 +42,10 @@ class ReleasedRequest:
         if "parts" in entries:
             own = zip(entries["parts"], guarantee["parts"], strict=True)
             entries["parts"] = [_part(asked, terms) for asked, terms in own]
-        if entries.get("engine") == SPARK:  # what was asked is looked at in this process
-            entries = {name: value for name, value in entries.items() if name not in OF_SPARK}
+        # What Spark was asked is looked at in this process. What the engine in memory has no use
+        # for decided that it was chosen, in manifests that have both.
+        alien = {SPARK: OF_SPARK, DEFAULT: OF_OTHERS}.get(entries.get("engine", DEFAULT), ())
+        entries = {name: value for name, value in entries.items() if name not in alien}
         self.asked = _asked(entries, guarantee["attributes"])
 
     @property

@@ -96,12 +96,16 @@ def engine_of(asked: Mapping[str, Any]) -> "Engine":
 
 
 def with_engine(asked: Mapping[str, Any], table: Any) -> Mapping[str, Any]:
-    """Add to arguments the engine that a table calls for, unless they name one.
+    """Add to arguments the engine that a table or they themselves call for, unless they name one.
 
-    >>> with_engine({"k": 3}, {})
-    {'k': 3}
+    >>> with_engine({"k": 3}, {}), with_engine({"memory": "2GB"}, {})["engine"]
+    ({'k': 3}, 'disk')
     """
-    return {**asked, "engine": SPARK} if is_of_spark(table) and not asked.get("engine") else asked
+    if asked.get("engine"):
+        return asked
+    if is_of_spark(table):
+        return {**asked, "engine": SPARK}
+    return asked if asked.get("memory") is None else {**asked, "engine": DISK}
 
 
 def is_of_spark(table: Any) -> bool:

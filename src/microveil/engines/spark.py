@@ -7,6 +7,7 @@ drawn for each record is a function of a key and of the record's number.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar, cast
 
@@ -138,16 +139,18 @@ class SparkEngine:
     ) -> list[Value]:
         """Work on two at a time: what the driver does of one need not wait for tasks of another.
 
-        Of many clusters one after another: the driver takes some 150 bytes for each of a column.
+        Of many clusters one after another: the driver takes some 150 bytes for each of a column,
+        and as many are counted for every column as records without a missing value would have.
         """
         from pyspark import inheritable_thread_target
 
         if n_clusters > MOST_TOGETHER * len(items):
             return [work(item) for item in items]
-        # Jobs of a thread are of the caller's group, pool and tags.
+        # Jobs of a thread are of the caller's group, pool and tags: each has a copy of its own,
+        # in which Spark notes what the thread is at.
         session = self._files.spark
-        worked = cast("Callable[[Item], Value]", inheritable_thread_target(session)(work))
-        return in_threads(worked, items, n_values, n_clusters, at_once=TOGETHER)
+        begun = [inheritable_thread_target(session)(partial(work, item)) for item in items]
+        return in_threads(lambda go_on: go_on(), begun, n_values, n_clusters, at_once=TOGETHER)
 
     def holds_records(self, column: Column) -> bool:
         """Return False: no process holds them."""

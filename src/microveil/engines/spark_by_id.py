@@ -66,17 +66,19 @@ def by_id(
     as_they_come, place = scratch.placed(
         scratch.mapped(
             given,
-            runs.chunked(looked_at, numbers, chunks.LONGEST, chunks.STEP),
-            f"count bigint, nameless bigint, doubled bigint, some binary, {runs.ENDS} binary, "
-            f"{ID} binary, {of_columns}",
+            runs.chunked(looked_at, numbers, chunks.LONGEST, chunks.LARGEST, chunks.STEP),
+            "count bigint, bytes bigint, nameless bigint, doubled bigint, "
+            f"some binary, {runs.ENDS} binary, {ID} binary, {of_columns}",
         )
     )
-    read = scratch.read(place, ["count", "nameless", "some", runs.ENDS])
-    n_records, n_nameless = (int(pc.sum(read[name]).as_py() or 0) for name in ("count", "nameless"))
+    read = scratch.read(place, ["count", "bytes", "nameless", "some", runs.ENDS])
+    n_records, n_bytes, n_nameless = (
+        int(pc.sum(read[name]).as_py() or 0) for name in ("count", "bytes", "nameless")
+    )
     numbered = f"{CHUNK} bigint, count bigint, doubled bigint, {of_columns}"
-    firsts = None if n_nameless else _following(n_records, read[runs.ENDS])
+    firsts = None if n_nameless else _following(n_records, n_bytes, read[runs.ENDS])
     if firsts is None:
-        bounds = _bounds(n_records, read["some"])
+        bounds = _bounds(n_records, n_bytes, read["some"])
         cut = scratch.mapped(
             as_they_come.select(ID, *looked_at),
             runs.parted(looked_at, bounds),
@@ -104,12 +106,13 @@ def by_id(
     )
 
 
-def _following(n_records: int, ends: pa.ChunkedArray) -> list[Any] | None:
+def _following(n_records: int, n_bytes: int, ends: pa.ChunkedArray) -> list[Any] | None:
     """Return the first id of each run, in order, where each run ends before the next begins.
 
     None where one does not, or where many of them are short.
     """
-    if len(ends) > SHORT * -(-n_records // chunks.LONGEST):
+    most = max(-(-n_records // chunks.LONGEST), -(-n_bytes // chunks.LARGEST))
+    if len(ends) > SHORT * most:
         return None
     of_runs = sorted(_cells(each).to_pylist() for each in ends)
     if any(last >= first for (_, last), (first, _) in pairwise(of_runs)):
@@ -117,10 +120,10 @@ def _following(n_records: int, ends: pa.ChunkedArray) -> list[Any] | None:
     return [first for first, _ in of_runs]
 
 
-def _bounds(n_records: int, some: pa.ChunkedArray) -> list[Any]:
+def _bounds(n_records: int, n_bytes: int, some: pa.ChunkedArray) -> list[Any]:
     """Return the record ids that buckets of like sizes begin with, but the first."""
     ids = pa.concat_arrays([_cells(each) for each in some])
-    first = bucket_starts(n_records, len(ids))
+    first = bucket_starts(n_records, len(ids), n_bytes)
     found: list[Any] = ids.take(pc.sort_indices(ids)).take(pa.array(first)).to_pylist()
     return found
 

@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 from microveil.engines.spark_cells import Cell
 
 __all__ = [
+    "BYTES_IN_BUCKET",
     "CELL",
     "CHUNK",
     "IN_BUCKET",
     "IN_ROW",
+    "LARGEST",
     "LONGEST",
     "STEP",
     "bucket_starts",
@@ -50,21 +52,25 @@ CELL = "cell"
 PLACE_BITS, CHUNK_BITS = 18, 20
 LONGEST = 1 << PLACE_BITS
 _PLACE = np.dtype(np.int32)
-# Records of a bucket, of values or of record ids, about: what a worker sorts at once.
-IN_BUCKET = 500_000
+# Bytes of a run, all columns together, unless one batch of Spark's has more: of long text fewer
+# records are one, since a column of Arrow's holds 2 GB.
+LARGEST = 1 << 28
+# Records of a bucket, of values or of record ids, about: what a worker sorts at once. And bytes.
+IN_BUCKET, BYTES_IN_BUCKET = 500_000, 1 << 29
 # Bytes of a cell that goes in its row between two steps; a larger one is in a file.
 IN_ROW = 1 << 12
 # Of so many records of a run, in order, one is looked at to make buckets of like sizes.
 STEP = 2_500
 
 
-def bucket_starts(n_records: int, n_some: int) -> Whole:
+def bucket_starts(n_records: int, n_some: int, n_bytes: int = 0) -> Whole:
     """Return which of some records, in order, begin the buckets of a table, but the first.
 
     >>> bucket_starts(1_200_000, 480).tolist()
     [160, 320]
     """
-    n_buckets = max(1, min(n_some, -(-n_records // IN_BUCKET)))
+    wanted = max(-(-n_records // IN_BUCKET), -(-n_bytes // BYTES_IN_BUCKET))
+    n_buckets = max(1, min(n_some, wanted))
     return np.arange(1, n_buckets) * n_some // n_buckets
 
 

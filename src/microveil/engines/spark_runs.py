@@ -32,8 +32,12 @@ ENDS = "ends"
 ROW_BITS = 40
 
 
-def chunked(names: Sequence[str], files: Mapping[str, int], longest: int, step: int) -> Task:
-    """Pack records into runs of so many as they come, each in the order of its record ids.
+def chunked(
+    names: Sequence[str], files: Mapping[str, int], longest: int, largest: int, step: int
+) -> Task:
+    """Pack records into runs as they come, each in the order of its record ids.
+
+    A run has so many records and bytes at most; see `spark_chunks`.
 
     Of files, by their paths and numbers, a record's id is its file's number and its row there.
     One id of so many goes along, so that buckets of like sizes can be made, and the first and the
@@ -41,8 +45,10 @@ def chunked(names: Sequence[str], files: Mapping[str, int], longest: int, step: 
     """
 
     def task(batches: Batches) -> Batches:
-        for run in _in_runs(batches, longest):
+        for run in _in_runs(batches, longest, largest):
             ids = run.column(ID) if ID in run.schema.names else _places_in(run, files)
+            if pa.types.is_date32(ids.type):
+                ids = ids.cast(pa.int32())  # of years that Python has not, too
             order = None if _are_in_order(ids) else _order(ids)
             in_order = ids if order is None else ids.take(order)
             some = in_order[min(step, len(in_order)) // 2 :: step]
@@ -53,6 +59,7 @@ def chunked(names: Sequence[str], files: Mapping[str, int], longest: int, step: 
                 [
                     {
                         "count": run.num_rows,
+                        "bytes": run.nbytes,
                         "nameless": ids.null_count,
                         "doubled": _doubled(in_order),
                         "some": packed_cells(some),
@@ -142,20 +149,29 @@ def merged(names: Sequence[str], longest: int) -> Task:
     return task
 
 
-def _in_runs(batches: Batches, longest: int) -> Iterator[pa.RecordBatch]:
+def _in_runs(batches: Batches, longest: int, largest: int) -> Iterator[pa.RecordBatch]:
+    """Put batches together to runs; one that is larger by itself is a run of its own."""
     waiting: list[pa.RecordBatch] = []
+    n_records = n_bytes = 0
     for batch in batches:
         start = 0
         while start < batch.num_rows:
-            room = longest - sum(part.num_rows for part in waiting)
-            waiting.append(batch.slice(start, room))
-            start += room
-            if waiting[-1].num_rows == room:
+            some = batch.slice(start, longest - n_records)
+            if waiting and n_bytes + some.nbytes > largest:
                 yield _as_one(waiting)
-                waiting = []
+                waiting, n_records, n_bytes = [], 0, 0
+                continue
+            waiting.append(some)
+            n_records, n_bytes = n_records + some.num_rows, n_bytes + some.nbytes
+            start += some.num_rows
+            if n_records == longest:
+                yield _as_one(waiting)
+                waiting, n_records, n_bytes = [], 0, 0
     if waiting:
         yield _as_one(waiting)
 
 
 def _as_one(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
-    return pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
+    """Put batches together; an error if that makes more than one, as a column of 2 GB would."""
+    (one,) = pa.Table.from_batches(batches).combine_chunks().to_batches()
+    return one

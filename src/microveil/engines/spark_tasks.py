@@ -53,6 +53,14 @@ CHECKED = (
     "present bigint, missing bigint, infinite bigint, outside bigint, least bigint, "
     "greatest bigint, rule string, remedy string, some binary"
 )
+_COUNTED = pa.schema(
+    [
+        *((name, pa.int64()) for name in ("present", "missing", "infinite", "outside")),
+        *((name, pa.int64()) for name in ("least", "greatest")),
+        *((name, pa.string()) for name in ("rule", "remedy")),
+        ("some", pa.binary()),
+    ]
+)
 # The column of the record id.
 ID = "id"
 # Or, of a record in a file, the columns of where it is.
@@ -148,7 +156,8 @@ def checked(rounding: Rounding, step: int) -> Task:
 
     def task(batches: Batches) -> Batches:
         for row in each_row(batches):
-            yield pa.RecordBatch.from_pylist([_counted(row, rounding, step)])
+            # Of a run without a value, or that breaks a rule, the types are those of any other.
+            yield pa.RecordBatch.from_pylist([_counted(row, rounding, step)], schema=_COUNTED)
 
     return task
 

@@ -54,7 +54,7 @@ def opened_on_disk(path: Path, text: TextFormat | None, scratch: Scratch) -> "_O
         If its encoding is not UTF-8, or it breaks a rule.
     """
     text = text or TextFormat()
-    if text.codec != "utf-8":
+    if text.codec not in ("utf-8", "utf-8-sig"):
         raise FileError(
             str(path),
             f"only UTF-8 can be read piece by piece, and the file is {text.codec}",
@@ -62,6 +62,8 @@ def opened_on_disk(path: Path, text: TextFormat | None, scratch: Scratch) -> "_O
         )
     data = FileBytes(path)
     check_readable(path, data, text)
+    if text.codec == "utf-8-sig" and data.startswith(codecs.BOM_UTF8):
+        data = FileBytes(path, skipped=len(codecs.BOM_UTF8))
     return _Opened(path, data, text, scratch)
 
 

@@ -23,6 +23,8 @@ class FileBytes:
     Parameters
     ----------
     path : pathlib.Path
+    skipped : int
+        So many bytes at its beginning are not looked at.
 
     Raises
     ------
@@ -41,8 +43,8 @@ class FileBytes:
     (b'AGE', 2)
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, skipped: int = 0) -> None:
+        self.path, self._skipped = path, skipped
         self._file = path.open("rb", buffering=0)
         self._state = _state(os.fstat(self._file.fileno()))
         self._reading = threading.Lock()
@@ -53,14 +55,14 @@ class FileBytes:
 
     def __len__(self) -> int:
         """Return how many bytes there were when it was opened."""
-        return self._state[1]
+        return max(0, self._state[1] - self._skipped)
 
     def __getitem__(self, places: slice) -> bytes:
         """Read the bytes from a place to another."""
         start, stop, _ = places.indices(len(self))
         try:
             with self._reading:
-                self._file.seek(start)
+                self._file.seek(self._skipped + start)
                 parts = [self._file.read(stop - start)] if stop > start else [b""]
                 # The system reads some 2 GB at most at a time.
                 while parts[-1] and start + sum(map(len, parts)) < stop:

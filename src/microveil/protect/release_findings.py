@@ -248,10 +248,10 @@ def _present(table: Table, name: str, records: slice) -> NDArray[np.float64]:
 
 def _refusal(names: list[str], *, linkage: bool | str) -> str | None:
     """Say why records cannot be linked, or are not to be."""
-    if isinstance(linkage, str):
-        return linkage
     if not names:
         return "rows are in random order and follow nobody"
+    if isinstance(linkage, str):
+        return linkage
     return None if linkage else "it was not asked for"
 
 
