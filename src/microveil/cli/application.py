@@ -221,6 +221,14 @@ def protect(
             help="Write a page that may be published with the release, FOLDER/report.html.",
         ),
     ] = False,
+    custodian_report: Annotated[
+        bool,
+        typer.Option(
+            "--custodian-report",
+            help="Write the custodian's page, FOLDER-custodian/report.html, of more than 50,000 "
+            "records too: it takes longer than to protect them.",
+        ),
+    ] = False,
     with_measurements: Annotated[
         bool,
         typer.Option(
@@ -262,6 +270,7 @@ def protect(
             output,
             **request,
             public_report=public_report,
+            custodian_report=custodian_report,
             linkage=linkage,
             overwrite=overwrite,
             population=population,

@@ -58,6 +58,7 @@ def protect_file(
     decimals_from_data: bool = False,
     text: TextFormat | None = None,
     public_report: bool = False,
+    custodian_report: bool = False,
     linkage: bool = True,
     overwrite: bool = False,
     ledger: str | Path | None = None,
@@ -85,6 +86,9 @@ def protect_file(
     public_report : bool
         Whether a page on the release that may be published goes with it, report.html in
         ``folder``.
+    custodian_report : bool
+        Whether the custodian gets a page of more than 50,000 records too; by an engine on this
+        machine that holds the table.
     linkage : bool
         Whether a sample of the records is linked with the original, for the custodian.
     overwrite : bool
@@ -120,7 +124,8 @@ def protect_file(
     if not engine.in_process:
         _refuse_in_spark(
             text not in (None, TextFormat(separator="")), format not in (None, "parquet"),
-            bounds_alpha, decimals_from_data, public_report, escape_formulas, into,
+            bounds_alpha, decimals_from_data, public_report, custodian_report, escape_formulas,
+            into,
         )  # fmt: skip
         return protect_in_spark(
             path, folder, engine, arguments,
@@ -136,6 +141,7 @@ def protect_file(
         bounds_alpha=bounds_alpha,
         decimals_from_data=decimals_from_data,
         text=text,
+        custodian_report=custodian_report,
         linkage=linkage,
         ledger=ledger,
         escape_formulas=escape_formulas,
@@ -148,10 +154,10 @@ def protect_file(
     release, original = made.release, made.original
 
     def custodians(written: Release) -> str:
-        from microveil.report import custodian_report  # pages are loaded where one is made
+        from microveil import report  # pages are loaded where one is made
 
         progress("writing the report")
-        return custodian_report(written, original)
+        return report.custodian_report(written, original)
 
     release.write(
         folder,
@@ -206,6 +212,7 @@ def _release_of(
     bounds_alpha: float | None,
     decimals_from_data: bool,
     text: TextFormat | None,
+    custodian_report: bool,
     linkage: bool,
     ledger: str | Path | None,
     escape_formulas: bool,
@@ -231,7 +238,7 @@ def _release_of(
         _refuse_measurements_of(asked)
     check_written(engine, source.frame, asked, form)
     linked = to_link(engine, source.frame, asked) if linkage else False
-    original = Original.of(source, asked, engine, linked)
+    original = Original.of(source, asked, engine, linked, is_reported=custodian_report)
     # Nothing else may hold the table: columns of it that are let go would stay.
     source = replace(source, frame=source.frame.clear())
     planned, foreseen = examined_plan(

@@ -9,6 +9,7 @@ import polars
 from microveil.commands.asking import codes_of
 from microveil.engines.base import Engine
 from microveil.engines.disk import DiskEngine
+from microveil.errors import RequestError
 from microveil.evaluation.promised import codes_in_release
 from microveil.files.labelled import labelled
 from microveil.files.reading import SourceFile
@@ -50,7 +51,13 @@ class Original:
 
     @classmethod
     def of(
-        cls, source: SourceFile, asked: Mapping[str, Any], engine: Engine, linked: bool | str
+        cls,
+        source: SourceFile,
+        asked: Mapping[str, Any],
+        engine: Engine,
+        linked: bool | str,
+        *,
+        is_reported: bool = False,
     ) -> "Original":
         """Say of a table that was read how long it stays.
 
@@ -62,9 +69,24 @@ class Original:
         engine : Engine
         linked : bool or str
             Whether records will be linked, which takes all columns together.
+        is_reported : bool
+            Whether the custodian's report is asked for, however many records there are.
+
+        Raises
+        ------
+        RequestError
+            If it is, of more records, and the engine holds no more than some columns.
         """
         table, n_records = labelled(source), source.frame.height
-        is_reported = n_records <= REPORTED_RECORDS
+        is_small = n_records <= REPORTED_RECORDS
+        if is_reported and not is_small and isinstance(engine, DiskEngine):
+            raise RequestError(
+                "custodian_report",
+                f"a page on more than {REPORTED_RECORDS:,} records looks at the whole table, and "
+                "the engine on the disk holds some columns of it at a time",
+                "leave it out (--custodian-report), or protect in memory (--engine memory)",
+            )
+        is_reported |= is_small
         stays = (
             is_reported
             or may_be_weighed(n_records)

@@ -163,7 +163,7 @@ def file_notes(*, is_reported: bool, escaped_in_vain: str | None) -> tuple[str, 
     if not is_reported:
         notes.append(
             f"No custodian's report was written: the table has more than {REPORTED_RECORDS:,} "
-            "records. microveil.report.custodian_report makes it."
+            "records. --custodian-report (microveil.report.custodian_report) makes it."
         )
     if escaped_in_vain is not None:
         notes.append(
