@@ -15,7 +15,8 @@ RESERVED = {
     "data", "output", "overwrite", "public_report", "custodian_report", "ledger", "format",
     "escape_formulas", "linkage", "json", "request", "recipe", "bounds_from_data",
     "resolution_from_data", "separator", "decimal", "encoding", "runs", "jobs", "methods",
-    "analyses", "show_values", "role", "type", "ordered", "microveil", "text", "progress", "with_measurements", "parts",
+    "analyses", "show_values", "role", "type", "ordered", "microveil", "text", "progress",
+    "with_measurements", "parts",
 }  # fmt: skip
 # Those of methods, by name: the shared ones, and what registered methods declare besides.
 DECLARED: dict[str, Argument[Any]] = {argument.name: argument for argument in STEPS}
