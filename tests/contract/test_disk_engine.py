@@ -670,6 +670,13 @@ def test_what_the_engine_in_memory_has_no_use_for_is_refused():
             mv.plan(people(20), **asked("dp-um"), engine="memory", **given)
 
 
+def test_a_record_id_is_refused_where_it_decides_nothing(tmp_path):
+    """On the command line too, where no engine is named: ties go by the order of the table."""
+    people(20).write_csv(tmp_path / "people.csv")
+    with pytest.raises(mv.RequestError, match="record_id: the engine 'memory' has no use for it"):
+        protect_file(tmp_path / "people.csv", tmp_path / "r", **asked("dp-um"), record_id="AGE")
+
+
 @pytest.mark.parametrize("free", [10**9, 40_500_000])
 def test_the_engine_that_was_chosen_is_in_the_manifest(tmp_path, monkeypatch, free):
     """So that the release can be audited as it was asked for; memory that decides is no request."""

@@ -68,7 +68,7 @@ def engine_for(
         memory = said.get("memory")
         allowed = allowed_memory(None if memory is None else bytes_of(memory))
         if allowed is None or _forecast(Path(path)) <= allowed:
-            return engine_of({})
+            return engine_of({"record_id": said.get("record_id")})  # which it has no use for
         said["engine"] = DISK
     if said["engine"] == DISK:
         said.setdefault("scratch", Path(folder).absolute().parent)
