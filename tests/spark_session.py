@@ -43,8 +43,10 @@ def spark():
 
 def take_small_steps(monkeypatch):
     """Have tables of a few records take several runs, buckets and files, clusters across them."""
-    from microveil.engines import spark_chunks
+    from microveil.engines import spark_chunks, spark_scratch
 
+    # Two tasks a step, of several buckets each: a task takes longer than what it does here.
+    monkeypatch.setattr(spark_scratch, "TASKS", 1)
     monkeypatch.setattr(spark_chunks, "IN_BUCKET", 25)
     monkeypatch.setattr(spark_chunks, "STEP", 2)
     monkeypatch.setattr(spark_chunks, "LONGEST", 22)
