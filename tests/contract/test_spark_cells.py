@@ -127,6 +127,7 @@ def test_batches_that_arrow_does_not_put_together_are_an_error(monkeypatch):
         spark_runs._as_one([])
 
 
+@pytest.mark.spark
 def test_a_column_is_written_as_a_list_of_its_values_where_these_come_again(tmp_path):
     """Else as it is, which is smaller, and made in less time: by the first cells of a part."""
     pytest.importorskip("pyspark", reason="make test-spark installs PySpark")
@@ -149,6 +150,7 @@ def part(count):
     return pa.RecordBatch.from_pydict({"A": np.arange(count)})
 
 
+@pytest.mark.spark
 def test_a_part_that_is_written_again_is_there_once(tmp_path):
     """By its number: of two attempts one file is left, and of one that fails none."""
     pytest.importorskip("pyspark", reason="make test-spark installs PySpark")

@@ -75,7 +75,7 @@ def engine_for(
     return engine_of(said)
 
 
-def as_carried_out(asked: Mapping[str, Any], engine: Engine) -> Mapping[str, Any]:
+def as_carried_out(asked: dict[str, Any], engine: Engine) -> dict[str, Any]:
     """Add to what was asked the engine that was chosen for it, unless it names one.
 
     What decided between two is left out where the other was chosen: a request that names the engine

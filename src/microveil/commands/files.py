@@ -231,7 +231,7 @@ def _release_of(
         progress=progress,
         scratch=engine.scratch if isinstance(engine, DiskEngine) else None,
     )
-    asked = dict(as_carried_out(asked, engine))
+    asked = as_carried_out(asked, engine)
     form = named_format(source.format.name if format is None else format)
     ledger_place(folder, asked.get("population"), ledger)  # what is wrong with it, before any work
     if with_measurements:

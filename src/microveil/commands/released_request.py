@@ -17,7 +17,7 @@ from microveil.table import BoundsFromData, CategoriesFromData, ResolutionFromDa
 __all__ = ["ReleasedRequest", "original_of", "request_of"]
 
 OF_SPARK = ("engine", "scratch", "record_id")
-OF_OTHERS = ("memory", "scratch")
+OF_DISK = ("memory", "scratch")
 _FRACTIONS = ("epsilon", "delta", "resolution", "budget", "width")
 
 
@@ -44,7 +44,7 @@ class ReleasedRequest:
             entries["parts"] = [_part(asked, terms) for asked, terms in own]
         # What Spark was asked is looked at in this process. What the engine in memory has no use
         # for decided that it was chosen, in manifests that have both.
-        alien = {SPARK: OF_SPARK, DEFAULT: OF_OTHERS}.get(entries.get("engine", DEFAULT), ())
+        alien = {SPARK: OF_SPARK, DEFAULT: OF_DISK}.get(entries.get("engine", DEFAULT), ())
         entries = {name: value for name, value in entries.items() if name not in alien}
         self.asked = _asked(entries, guarantee["attributes"])
 

@@ -49,18 +49,17 @@ __all__ = [
 ]
 
 # What is found of each run of a column.
-CHECKED = (
-    "present bigint, missing bigint, infinite bigint, outside bigint, least bigint, "
-    "greatest bigint, rule string, remedy string, some binary"
-)
+_COUNTS = ("present", "missing", "infinite", "outside", "least", "greatest")
 _COUNTED = pa.schema(
     [
-        *((name, pa.int64()) for name in ("present", "missing", "infinite", "outside")),
-        *((name, pa.int64()) for name in ("least", "greatest")),
+        *((name, pa.int64()) for name in _COUNTS),
         *((name, pa.string()) for name in ("rule", "remedy")),
         ("some", pa.binary()),
     ]
 )
+# The same, as Spark has it.
+_OF_SPARK = {pa.int64(): "bigint", pa.string(): "string", pa.binary(): "binary"}
+CHECKED = ", ".join(f"{field.name} {_OF_SPARK[field.type]}" for field in _COUNTED)
 # The column of the record id.
 ID = "id"
 # Or, of a record in a file, the columns of where it is.
