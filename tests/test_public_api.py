@@ -102,7 +102,7 @@ def test_import_loads_nothing_heavy():
 
 
 def test_protect_loads_no_optional_library(second):
-    """Arrays are protected without pandas, pyarrow and the like."""
+    """Arrays are protected without pandas and the like, and pyarrow is loaded for none."""
     loaded = set(second[1].split())
     assert {"numpy", "numba"} < loaded
     assert not loaded & set(OPTIONAL)

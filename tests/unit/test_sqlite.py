@@ -14,7 +14,6 @@ import microveil as mv
 from command import run
 from microveil.commands.files import protect_file
 from microveil.commands.measuring import assess_files
-from microveil.files.reading import read_file
 from microveil.files.writing import write_data
 
 SECRET = "SECRET77"
@@ -357,16 +356,6 @@ def test_a_package_that_is_not_installed_is_named(people, monkeypatch, module):
     with pytest.raises(mv.FileError, match=r"pip install 'microveil\[sql\]'"):
         write_data(pl.DataFrame({"A": [1]}), people.with_name("t.db"), text=None)
     assert not people.with_name("t.db").exists()
-
-
-def test_pyarrow_is_not_needed(people, monkeypatch):
-    """Tables come and go as Arrow columns without its library."""
-    for name in [n for n in sys.modules if n.partition(".")[0].startswith("adbc_driver")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    frame = read_file(f"{people}?table=people").frame
-    write_data(frame, people.with_name("t.db"), text=None)
-    assert read_file(people.with_name("t.db")).frame.equals(frame)
 
 
 def test_the_command_line_says_what_to_run_next(people):

@@ -129,12 +129,12 @@ def _read_in_pages(dtype: pl.DataType) -> bool:
 
 
 def _metadata(path: Path) -> Any:
-    """Read the end of a file by pyarrow; None where it is not installed, or lacks a type."""
-    try:
-        from pyarrow import parquet
+    """Read the end of a file by pyarrow; None where it lacks a type."""
+    from pyarrow import parquet
 
+    try:
         return parquet.read_metadata(path)
-    except (ImportError, NotImplementedError):
+    except NotImplementedError:
         return None
 
 

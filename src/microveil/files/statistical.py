@@ -174,7 +174,9 @@ def opened_by(
     library = _library(path, title)
     check_filled(path, raw)
     try:
-        outline = getattr(library, reader)(io.BytesIO(raw), metadataonly=True)[1]
+        outline = getattr(library, reader)(
+            io.BytesIO(raw), metadataonly=True, output_format="polars"
+        )[1]
         cells = (outline.number_rows or 0) * outline.number_columns  # some files do not say it
         check_reading(path, 0, cells, STATISTICAL)
         frame, meta = getattr(library, reader)(
@@ -206,7 +208,7 @@ def outlined_by(
     """
     library = _library(path, title)
     try:
-        meta = getattr(library, reader)(f"{path}", metadataonly=True)[1]
+        meta = getattr(library, reader)(f"{path}", metadataonly=True, output_format="polars")[1]
         storage, formats = meta.readstat_variable_types, meta.original_variable_types
         kinds = {
             name: _KINDS.get(stored(storage[name], formats[name]).kind)

@@ -126,6 +126,8 @@ class Scratch:
     def column(self, column: "polars.Series") -> "polars.Series":
         """Return a column as it is on disk, of the same type."""
         import polars
+        import pyarrow
+        import pyarrow.ipc
 
         # Python's own objects have no form on a disk, and wide whole numbers none that Arrow reads.
         if column.dtype == polars.Object or str(column.dtype) in ("Int128", "UInt128"):
@@ -136,13 +138,13 @@ class Scratch:
             return self.column(column.to_physical()).cat.to(column.dtype)
         if self._has_column(column):
             return column
-        arrow = _arrow()
         written = io.BytesIO()
         column.rechunk().to_frame().write_ipc(written, compression="uncompressed")
         data = written.getbuffer()
         extent = self._place(len(data))
         self._write(extent, 0, data)
-        table = arrow.ipc.open_file(arrow.BufferReader(arrow.py_buffer(extent.array()))).read_all()
+        buffer = pyarrow.py_buffer(extent.array())
+        table = pyarrow.ipc.open_file(pyarrow.BufferReader(buffer)).read_all()
         frame = cast("polars.DataFrame", polars.from_arrow(table, rechunk=False))
         return frame.to_series()
 
@@ -181,15 +183,15 @@ class Scratch:
         None where they are not on the disk, or of another type.
         """
         import polars
+        import pyarrow
 
         if not _is_plain(column) or not self.has(values):
             return None
         first = column.head(0)
         if first.to_numpy().dtype != values.dtype or not values.flags.c_contiguous:
             return None
-        arrow = _arrow()
-        buffers = [None, arrow.py_buffer(values)]
-        array = arrow.Array.from_buffers(first.to_arrow().type, len(values), buffers)
+        buffers = [None, pyarrow.py_buffer(values)]
+        array = pyarrow.Array.from_buffers(first.to_arrow().type, len(values), buffers)
         return polars.Series(column.name, array, dtype=column.dtype)
 
     def _side_by_side(
@@ -197,8 +199,9 @@ class Scratch:
     ) -> "polars.Series":
         """Write values of one width one after another, and which of them there are, if not all."""
         import polars
+        import pyarrow
 
-        arrow, dtype = _arrow(), first.head(0).to_physical().to_numpy().dtype
+        dtype = first.head(0).to_physical().to_numpy().dtype
         values, absent, done = self.filling(n_records, dtype), None, 0
         for piece in pieces:
             plain = piece.to_physical()
@@ -215,9 +218,9 @@ class Scratch:
         if dtype == np.bool_:
             cells = self._bits(cells, np.False_)
         if absent is not None:
-            there = arrow.py_buffer(self._bits(absent.array(), np.True_))
+            there = pyarrow.py_buffer(self._bits(absent.array(), np.True_))
         kind = first.head(0).to_arrow().type
-        array = arrow.Array.from_buffers(kind, n_records, [there, arrow.py_buffer(cells)])
+        array = pyarrow.Array.from_buffers(kind, n_records, [there, pyarrow.py_buffer(cells)])
         return polars.Series(first.name, array, dtype=first.dtype)
 
     def _bits(self, truths: NDArray[np.bool_], flipped: np.bool_) -> NDArray[np.uint8]:
@@ -340,20 +343,6 @@ def _has_codes(column: "polars.Series") -> bool:
     import polars
 
     return column.dtype in (polars.Enum, polars.Categorical) and hasattr(column.cat, "to")
-
-
-def _arrow() -> Any:
-    """Import what sees a file that is mapped as a column, without a copy."""
-    try:
-        import pyarrow as arrow
-        import pyarrow.ipc
-    except ImportError:
-        raise RequestError(
-            "engine",
-            "columns on the disk are read by pyarrow, which is not installed",
-            "install it with: pip install 'microveil[disk]'",
-        ) from None
-    return arrow
 
 
 def _address(array: NDArray[Any]) -> int:
