@@ -1,6 +1,7 @@
-"""Run every benchmark, or those named, and print one table of ratios."""
+"""Run every benchmark, or those named, and print each ratio as it is there."""
 
 import sys
+import time
 
 from benchmarks import (
     assess,
@@ -13,7 +14,7 @@ from benchmarks import (
     synthetic,
     vector_aware,
 )
-from benchmarks.measure import printed
+from benchmarks.measure import HEAD, line
 
 CASES = {
     "arrays": protect.arrays,
@@ -31,4 +32,9 @@ CASES = {
 }
 
 names = sys.argv[1:] or list(CASES)
-print(printed([row for name in names for row in CASES[name]()]))
+print(HEAD, flush=True)
+for name in names:
+    start = time.perf_counter()
+    for row in CASES[name]():
+        print(line(row), flush=True)
+    print(f"({name}: {time.perf_counter() - start:.0f} s)", flush=True)

@@ -70,14 +70,12 @@ def python(code: str) -> Callable[[], object]:
     return lambda: subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 
-def printed(rows: list[Row]) -> str:
-    """Lay the rows out as one table."""
-    lines = [
-        f"{'work':58}{'against':40}{'ratio':>8}{'least':>8}{'most':>8}{'runs':>6}  wanted",
-    ]
-    lines += [
-        f"{row.work:58}{row.peer:40}{row.ratio:8.3g}{row.least:8.3g}{row.most:8.3g}{row.runs:6}"
+HEAD = f"{'work':70}{'against':46}{'ratio':>8}{'least':>8}{'most':>8}{'runs':>6}  wanted"
+
+
+def line(row: Row) -> str:
+    """Lay a row out under the head of the table."""
+    return (
+        f"{row.work:70}{row.peer:46}{row.ratio:8.3g}{row.least:8.3g}{row.most:8.3g}{row.runs:6}"
         f"  {row.wanted}"
-        for row in rows
-    ]
-    return "\n".join(lines)
+    )

@@ -1,5 +1,7 @@
 """MDAV and optimal univariate microaggregation, against a sort, a plain version and microagg1d."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from benchmarks.measure import Row, in_turns
@@ -9,7 +11,7 @@ RECORDS = 50_000
 PLAIN_RECORDS = 5_000
 
 
-def joint() -> list[Row]:
+def joint() -> Iterator[Row]:
     """MDAV at 50,000 x 10 against a sort of ten million; at 5,000 x 10 against plain numpy."""
     random = np.random.Generator(np.random.PCG64(1))
     to_sort = random.random(10_000_000)
@@ -17,42 +19,35 @@ def joint() -> list[Row]:
         "normals": random.normal(size=(RECORDS, 10)),
         "lognormals": np.exp(random.normal(size=(RECORDS, 1)) + random.normal(size=(RECORDS, 10))),
     }
-    rows = [
-        in_turns(
+    for name, table in tables.items():
+        yield in_turns(
             f"MDAV, 50,000 x 10 {name}, k = 10",
             "numpy.argsort(kind='stable') of 1e7 floats",
             lambda table=table: partition.mdav(table, 10),
             lambda: np.argsort(to_sort, kind="stable"),
-            runs=5,
+            runs=3,
             wanted="at most 0.5",
         )
-        for name, table in tables.items()
-    ]
     numbers = tables["normals"][:, :5]
-    rows += [
-        in_turns(
+    for of_what, codes in _codes(random).items():
+        yield in_turns(
             f"MDAV, 50,000 x (5 numbers, 5 nominal attributes of {of_what}), k = 10",
             "MDAV of ten numbers",
             lambda codes=codes: partition.mdav(numbers, 10, categories=codes),
             lambda: partition.mdav(tables["normals"], 10),
-            runs=5,
+            runs=3,
             wanted="at most 2",
         )
-        for of_what, codes in _codes(random).items()
-    ]
     small = tables["normals"][:PLAIN_RECORDS]
-    rows.append(
-        in_turns(
-            "MDAV, 5,000 x 10 normals, k = 10",
-            "the same algorithm in plain numpy",
-            lambda: partition.mdav(small, 10),
-            lambda: _plain_mdav(small, 10),
-            runs=3,
-            wanted="(times faster)",
-            inverse=True,
-        )
+    yield in_turns(
+        "MDAV, 5,000 x 10 normals, k = 10",
+        "the same algorithm in plain numpy",
+        lambda: partition.mdav(small, 10),
+        lambda: _plain_mdav(small, 10),
+        runs=3,
+        wanted="(times faster)",
+        inverse=True,
     )
-    return rows
 
 
 def _codes(random: np.random.Generator) -> dict[str, np.ndarray]:
@@ -94,38 +89,32 @@ def _plain_mdav(matrix: np.ndarray, k: int) -> np.ndarray:
     return labels
 
 
-def univariate() -> list[Row]:
-    """Optimal partitions of a million values against microagg1d's fastest exact method."""
+def univariate() -> Iterator[Row]:
+    """Optimal partitions of 200,000 values against microagg1d's fastest exact method."""
     from microagg1d import univariate_microaggregation
 
     random = np.random.Generator(np.random.PCG64(2))
-    values = np.round(random.lognormal(10, 1, 1_000_000)).astype(np.int64)
+    values = np.round(random.lognormal(10, 1, 200_000)).astype(np.int64)
     floats = values.astype(np.float64)
-    rows = []
     for k in (10, 1000):
         for method in ("wilber", "galil_park", "staggered"):
 
             def peer(k: int = k, method: str = method) -> object:
                 return univariate_microaggregation(floats, k, method=method, stable=0)
 
-            rows.append(
-                in_turns(
-                    f"optimal univariate, 1e6 whole numbers, k = {k}",
-                    f"microagg1d, {method}, stable=0",
-                    lambda k=k: partition.optimal(values, k).labels,
-                    peer,
-                    runs=3,
-                    wanted="at most 1",
-                )
-            )
-        rows.append(
-            in_turns(
-                f"optimal univariate, 1e6 floats, k = {k}",
-                "microagg1d, wilber, stable=0",
-                lambda k=k: partition.optimal(floats, k).labels,
-                lambda k=k: univariate_microaggregation(floats, k, method="wilber", stable=0),
+            yield in_turns(
+                f"optimal univariate, 2e5 whole numbers, k = {k}",
+                f"microagg1d, {method}, stable=0",
+                lambda k=k: partition.optimal(values, k).labels,
+                peer,
                 runs=3,
                 wanted="at most 1",
             )
+        yield in_turns(
+            f"optimal univariate, 2e5 floats, k = {k}",
+            "microagg1d, wilber, stable=0",
+            lambda k=k: partition.optimal(floats, k).labels,
+            lambda k=k: univariate_microaggregation(floats, k, method="wilber", stable=0),
+            runs=3,
+            wanted="at most 1",
         )
-    return rows

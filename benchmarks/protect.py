@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -61,10 +62,9 @@ print(json.dumps(extra * 1024 / x.nbytes))
 """
 
 
-def arrays() -> list[Row]:
+def arrays() -> Iterator[Row]:
     """One attribute of ten million floats at cents, k = 10, against one stable index sort."""
     values = np.round(np.random.Generator(np.random.PCG64(1)).lognormal(10, 1, RECORDS), 2)
-    rows = []
     for method in ("dp-um", "idp-cbls"):
         request = {
             "method": method,
@@ -75,33 +75,28 @@ def arrays() -> list[Row]:
             "resolution": {"x": 0.01},
             "exact_cells": "allow",
         }
-        rows.append(
-            in_turns(
-                f"protect, {method}, arrays of 1e7, k = 10",
-                "numpy.argsort(kind='stable') of them",
-                lambda request=request: mv.protect({"x": values}, **request),
-                lambda: np.argsort(values, kind="stable"),
-                runs=5,
-                wanted="at most 0.6, aim 0.4",
-            )
+        yield in_turns(
+            f"protect, {method}, arrays of 1e7, k = 10",
+            "numpy.argsort(kind='stable') of them",
+            lambda request=request: mv.protect({"x": values}, **request),
+            lambda: np.argsort(values, kind="stable"),
+            runs=3,
+            wanted="at most 0.6, aim 0.4",
         )
         code = MEMORY.format(records=RECORDS, method=method)
         told = subprocess.run(
             [sys.executable, "-c", code], check=True, capture_output=True, text=True
         )
         extra = float(json.loads(told.stdout))
-        rows.append(
-            once(
-                f"protect, {method}, arrays of 1e7: extra memory",
-                "one column of the input",
-                extra,
-                "at most 4",
-            )
+        yield once(
+            f"protect, {method}, arrays of 1e7: extra memory",
+            "one column of the input",
+            extra,
+            "at most 4",
         )
-    return rows
 
 
-def files() -> list[Row]:
+def files() -> Iterator[Row]:
     """A CSV file of a million records and ten attributes at cents, file to file."""
     random = np.random.Generator(np.random.PCG64(2))
     columns = {f"c{i}": np.round(random.lognormal(8, 1, 1_000_000), 2) for i in range(10)}
@@ -133,21 +128,19 @@ def files() -> list[Row]:
                 hashlib.sha256(path.read_bytes()).hexdigest()
 
         work = "protect --no-linkage, dp-um, CSV to CSV, 1e6 x 10 at cents"
-        return [
-            in_turns(
-                work,
-                "polars reading and writing that file",
-                ours,
-                theirs,
-                runs=5,
-                wanted="at most 2",
-            ),
-            in_turns(
-                "SHA-256 of both files, one thread",
-                "polars reading and writing that file",
-                digests,
-                theirs,
-                runs=5,
-                wanted="(to compare)",
-            ),
-        ]
+        yield in_turns(
+            work,
+            "polars reading and writing that file",
+            ours,
+            theirs,
+            runs=3,
+            wanted="at most 2",
+        )
+        yield in_turns(
+            "SHA-256 of both files, one thread",
+            "polars reading and writing that file",
+            digests,
+            theirs,
+            runs=3,
+            wanted="(to compare)",
+        )

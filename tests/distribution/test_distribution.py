@@ -24,6 +24,7 @@ pytestmark = pytest.mark.dist
 
 ROOT = Path(__file__).parents[2]
 DECLARED = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+TRIED = Path(__file__).with_name("one_extra.py")
 EXTRAS = re.search(r"^EXTRAS \?= (.*)", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)[1]
 
 
@@ -69,9 +70,9 @@ def check_program(programs, folder, *before):
     assert {"original.csv", "report.html"} <= {path.name for path in (folder / "demo").iterdir()}
 
 
-def check_page(programs, folder):
+def check_page(program, folder):
     """Start the page, open it by its file as a browser would, and end it as a terminal would."""
-    command = (programs / "microveil", "app", folder, "--no-browser")
+    command = (*program, "app", folder, "--no-browser")
     with subprocess.Popen([*map(str, command)], stdout=subprocess.PIPE, text=True) as started:
         said = next(line for line in started.stdout if "file://" in line)
         file = Path(unquote(urlsplit(re.search(r"file://\S+", said)[0]).path))
@@ -162,7 +163,39 @@ def test_the_wheel_installs_into_a_fresh_environment_and_works(wheel, tmp_path):
     programs = fresh(tmp_path / "environment")
     run(programs / "pip", "install", "--quiet", f"{wheel}[app]", folder=tmp_path)
     check_program(programs, tmp_path)
-    check_page(programs, tmp_path)
+    check_page([programs / "microveil"], tmp_path)
+
+
+@pytest.fixture(scope="module")
+def plain(wheel, tmp_path_factory):
+    """The folder of an environment with the wheel and what it requires, where that works.
+
+    What is compiled there the environments of extras find, which begin as its copies.
+    """
+    folder = tmp_path_factory.mktemp("plain") / "environment"
+    run(fresh(folder) / "pip", "install", "--quiet", wheel, folder=folder)
+    run(folder / "bin" / "python", TRIED, "core", folder=folder)
+    return folder
+
+
+# An extra by its name; pandas for those who bring their own frames. Spark needs Java.
+OF_TESTS = {"test", "browser", "coverage", "check", "bench", "site", "dist"}
+ALONE = ["pandas", *(e for e in DECLARED["optional-dependencies"] if e not in OF_TESTS)]
+ALONE = [one for one in ALONE if one != "spark" or shutil.which("java")]
+
+
+@pytest.mark.parametrize("extra", ALONE)
+def test_an_extra_works_alone(wheel, plain, tmp_path, extra):
+    """Files of each of its formats are read, released and written, with no other extra there."""
+    folder = tmp_path / "environment"
+    shutil.copytree(plain, folder, symlinks=True, copy_function=os.link)
+    python = folder / "bin" / "python"
+    wanted = "pandas" if extra == "pandas" else f"{wheel}[{extra}]"
+    run(python, "-m", "pip", "install", "--quiet", wanted, folder=tmp_path)
+    run(python, TRIED, extra, folder=tmp_path)
+    if extra == "app":
+        run(python, "-m", "microveil", "demo", "-o", "demo", folder=tmp_path)
+        check_page((python, "-m", "microveil"), tmp_path)
 
 
 @pytest.fixture(scope="module")
@@ -202,7 +235,7 @@ def test_the_wheelhouse_installs_without_a_network(gathered, tmp_path):
     run(*shut_off(), *install, folder=tmp_path, **NO_INDEX)
     run(programs / "pip", "check", folder=tmp_path)
     check_program(programs, tmp_path, *shut_off())
-    check_page(programs, tmp_path)
+    check_page([programs / "microveil"], tmp_path)
 
 
 def test_pip_holds_the_wheelhouse_to_its_hashes(gathered, tmp_path):
