@@ -33,7 +33,7 @@ from microveil.protect import (
     released,
 )
 from microveil.release import Plan, Release
-from microveil.release.notes import file_notes
+from microveil.release.notes import file_notes, labels_beside
 from microveil.release.proposal import ProposedRecipe, proposed_recipe
 from microveil.release.release import refuse_measurements
 from microveil.schema import Kind
@@ -265,7 +265,9 @@ def _release_of(
         input=source.origin,
         **kept_of_recipe(recipe, source.text),
     )
-
+    too_long = [name for name, column in release.schema.items() if form.loses(column.labels)]
+    if too_long:
+        release = replace(release, notes=(*release.notes, labels_beside(form.title, too_long)))
     return _Made(
         release=release,
         form=form,

@@ -201,6 +201,12 @@ class Format:
         """Whether its files have a place for all that labels say."""
         return self.keeps >= _PARTS
 
+    def loses(self, labels: "Labels") -> bool:
+        """Whether its files have a place for such labels of a column, but not for all of these."""
+        # A module may offer `kept`: what of a column's labels its files hold whole.
+        kept = getattr(self.load(), "kept", None)
+        return kept is not None and kept(labels) != labels
+
     def text(self, said: "TextFormat | None") -> "TextFormat | None":
         """Return how its files are written, by what was said of it; None where they are no text."""
         if self.separator is None:

@@ -14,6 +14,7 @@ from microveil.table import (
     Labels,
     MissingCodes,
     Table,
+    fitting,
     open_table,
 )
 from microveil.table.memory import allowed_memory, bytes_of
@@ -111,4 +112,5 @@ def _column(table: Table, name: str, labels: Labels) -> ColumnSchema:
     categories = None
     if listed:
         categories = Categories(values=listed, ordered=False, source=Source.TYPE)
-    return ColumnSchema(kind=table.kind(name), categories=categories, labels=labels)
+    kind = table.kind(name)
+    return ColumnSchema(kind=kind, categories=categories, labels=fitting(labels, kind))

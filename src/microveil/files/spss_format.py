@@ -1,8 +1,10 @@
 """SPSS files, .sav and compressed .zsav, with labels, code lists and missing codes."""
 
+import datetime
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from microveil.files.statistical import (
     Column,
     LabelledFile,
     as_numbers,
+    fits,
     opened_by,
     outlined_by,
     stored,
@@ -20,10 +23,10 @@ from microveil.files.statistical import (
 )
 from microveil.files.text import TextFormat
 from microveil.files.typed import UnwritableError
-from microveil.schema import Code
+from microveil.schema import EPOCH, GivenCode
 from microveil.table import Labels
 
-__all__ = ["batches", "opened", "outlined"]
+__all__ = ["batches", "kept", "opened", "outlined"]
 
 # Seconds from 1582-10-14, midnight.
 _ORIGIN = 12_219_379_200.0
@@ -39,9 +42,12 @@ _NAMES = re.compile(
     flags=re.IGNORECASE,
 )
 _NAMING = (
-    "a column's name in SPSS is a letter and up to 63 letters, digits, _ . @ # and $, no word of "
-    "its language, and another but for capitals"
+    "a column's name in SPSS is a letter and up to 63 letters, digits, _ . @ # and $, of 64 bytes "
+    "in all (an accented letter takes two), no word of its language, and another but for capitals"
 )
+# In bytes of UTF-8.
+_LONGEST_NAME, _LONGEST_TEXT, _LONGEST_LABEL, _LONGEST_TITLE = 64, 32_767, 120, 256
+_LONGEST_MISSING = 8
 
 
 def opened(path: Path, raw: bytes, text: TextFormat | None) -> LabelledFile:  # noqa: ARG001
@@ -75,7 +81,11 @@ def batches(
     is_packed: bool = False,
 ) -> Iterator[bytes]:
     """Write a table with its labels, in one part."""
-    table = stored(frame, names=_NAMES, naming=_NAMING, largest=sys.float_info.max)
+    table = stored(
+        frame, names=_NAMES, naming=_NAMING, largest=sys.float_info.max,
+        longest_name=_LONGEST_NAME, longest_text=_LONGEST_TEXT,
+    )  # fmt: skip
+    labels = {name: kept(said) for name, said in labels.items()}
     formats, columns, codes, missing = {}, [], {}, {}
     measures = {
         name: "ordinal" for name in table.columns if name in labels and labels[name].is_ordinal
@@ -102,12 +112,24 @@ def batches(
     )  # fmt: skip
 
 
-def _cell(code: Code) -> float | str:
+def kept(labels: Labels) -> Labels:
+    """Return what of a column's labels a file holds whole: longer ones would be cut."""
+    column = labels.column if fits(labels.column or "", _LONGEST_TITLE) else None
+    codes = {code: text for code, text in labels.codes.items() if fits(text, _LONGEST_LABEL)}
+    return replace(labels, column=column, codes=codes)
+
+
+def _cell(code: GivenCode) -> float | str:
+    if isinstance(code, datetime.date):
+        return (code - EPOCH).days * _DATE.unit + _DATE.origin
     return code if isinstance(code, str) else float(code)
 
 
-def _ranges(name: str, codes: tuple[Code, ...]) -> list[Any]:
+def _ranges(name: str, codes: tuple[GivenCode, ...]) -> list[Any]:
     """Declare missing codes: three at most, or a run of them and one more."""
+    if not all(fits(code, _LONGEST_MISSING) for code in codes if isinstance(code, str)):
+        rule = f"SPSS takes missing codes of text of up to {_LONGEST_MISSING} bytes"
+        raise UnwritableError(name, rule, "declare shorter ones, or write another format")
     if len(codes) <= 3:
         return [_cell(code) for code in codes]
     listed = sorted(code for code in codes if isinstance(code, int))

@@ -5,6 +5,7 @@ Its missing values .a to .z have no number, and are read as missing.
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -14,26 +15,35 @@ from microveil.files.statistical import (
     Column,
     LabelledFile,
     as_numbers,
+    fits,
     opened_by,
     outlined_by,
     stored,
     written_by,
 )
 from microveil.files.text import TextFormat
+from microveil.schema import GivenCode
 from microveil.table import Labels
 
-__all__ = ["batches", "opened", "outlined"]
+__all__ = ["batches", "kept", "opened", "outlined"]
 
 # From 1960-01-01: days, or milliseconds.
 _DATE = Column(kind="date", origin=3_653.0)
 _MOMENT = Column(kind="moment", origin=3_653.0 * 86_400_000, unit=1_000)
 _LONG = -2_147_483_647, 2_147_483_620  # what lies beyond stands for missing values
 _LARGEST = 2.0**1023  # from here on too
-_NAMES = re.compile(r"[^\W\d][\w]{0,31}")
-_NAMING = (
-    "a column's name in Stata is up to 32 letters, digits and _, no digit first, and another but "
-    "for capitals"
+_NAMES = re.compile(
+    r"(?!(?:_all|_b|byte|_coef|_cons|double|float|if|in|int|long|_n|_N|_pi|_pred|_rc|_skip|"
+    r"str[0-9]+|strL|using|with)$)[^\W\d][\w]{0,31}"
 )
+_NAMING = (
+    "a column's name in Stata is up to 32 letters, digits and _, no digit first, no word of its "
+    "language (as using, in, int, _n and str5 are), and another but for capitals"
+)
+_LONGEST_NAME = 4 * 32  # bytes of 32 letters at most: these are counted
+_LONGEST_TEXT = 2_000_000_000
+_LONGEST_LABEL = 32_000  # in bytes
+_LONGEST_TITLE = 80  # in letters
 
 
 def opened(path: Path, raw: bytes, text: TextFormat | None) -> LabelledFile:  # noqa: ARG001
@@ -66,7 +76,11 @@ def batches(
     labels: Mapping[str, Labels],
 ) -> Iterator[bytes]:
     """Write a table with its labels, in one part."""
-    table = stored(frame, names=_NAMES, naming=_NAMING, largest=_LARGEST)
+    table = stored(
+        frame, names=_NAMES, naming=_NAMING, largest=_LARGEST,
+        longest_name=_LONGEST_NAME, longest_text=_LONGEST_TEXT,
+    )  # fmt: skip
+    labels = {name: kept(said) for name, said in labels.items()}
     formats, columns, codes = {}, [], {}
     for name, column in zip(table.columns, table, strict=True):
         numbers = column
@@ -81,9 +95,25 @@ def batches(
             formats[name], numbers = "%tc", as_numbers(column, _MOMENT)
         columns.append(numbers)
         listed = labels.get(name, Labels()).codes
-        if listed and all(isinstance(code, int) for code in listed):
-            codes[name] = dict(listed)
+        if numbered := {int(code): text for code, text in listed.items() if _is_whole(code)}:
+            codes[name] = numbered
     yield from written_by(
         "write_dta", pl.DataFrame(columns), labels, "Stata",
         variable_format=formats, variable_value_labels=codes,
     )  # fmt: skip
+
+
+def kept(labels: Labels) -> Labels:
+    """Return what of a column's labels a file holds whole; of text that is codes it holds none."""
+    title = labels.column or ""
+    column = labels.column if len(title) <= _LONGEST_TITLE and "\0" not in title else None
+    codes = {
+        code: text
+        for code, text in labels.codes.items()
+        if isinstance(code, str) or (_is_whole(code) and fits(text, _LONGEST_LABEL))
+    }
+    return replace(labels, column=column, codes=codes)
+
+
+def _is_whole(code: GivenCode) -> bool:
+    return isinstance(code, int) and _LONG[0] <= code <= _LONG[1]

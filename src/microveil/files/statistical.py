@@ -1,11 +1,12 @@
 """Files of statistical packages: tables of 64 bit floats and text, with labels."""
 
+import datetime
 import io
 import math
 import re
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from microveil.errors import FileError
 from microveil.files.declared import Outline
 from microveil.files.extras import of_extra
 from microveil.files.typed import UnwritableError, check_filled, to_publish
-from microveil.schema import Code, Kind
+from microveil.schema import EPOCH, Code, GivenCode, Kind
 from microveil.table import Labels
 from microveil.table.memory import STATISTICAL, check_reading
 
@@ -25,6 +26,7 @@ __all__ = [
     "LabelledFile",
     "as_code",
     "as_numbers",
+    "fits",
     "opened_by",
     "outlined_by",
     "stored",
@@ -34,6 +36,7 @@ __all__ = [
 EXACT = 2**53  # up to here a float tells whole numbers apart
 # What a moment is counted in here; a date is counted in days.
 _SECOND = 1000
+_DAYS = -719_162, 2_932_897  # of the years 1 to 9999, since 1970-01-01
 # Of moments the values say whether they are dates.
 _KINDS = {"text": Kind.OTHER, "whole": Kind.WHOLE, "decimal": Kind.DECIMAL, "date": Kind.DATE}
 _MOST_CODES = 1000  # of a range of missing codes: more are no list
@@ -126,7 +129,7 @@ class LabelledFile:
         is_date = stored.kind == "date"
         whole = since.floor() if is_date else (since * _SECOND).round()
         days = whole if is_date else whole / (86_400 * _SECOND)
-        if not days.drop_nulls().is_between(-719_162, 2_932_897, closed="left").all():
+        if not days.drop_nulls().is_between(*_DAYS, closed="left").all():
             rule = "dates must lie in the years 1 to 9999, and one does not"
             raise FileError(f"{self.path}, column {number}", rule, "correct it")
         if is_date:
@@ -193,7 +196,28 @@ def opened_by(
         rule = "the file must hold records, and there are none"
         raise FileError(str(path), rule, "check that the table was exported")
     labels, unlisted = _labels(frame.columns, meta)
+    labels = {name: _in_days(said, columns[name]) for name, said in labels.items()}
     return LabelledFile(path=path, frame=frame, columns=columns, labels=labels, unlisted=unlisted)
+
+
+def _in_days(labels: Labels, stored: Column) -> Labels:
+    """Take the codes of dates and moments for dates, where they are whole days."""
+    day = {"date": stored.unit, "moment": stored.unit * 86_400}.get(stored.kind)
+    if day is None:
+        return labels
+
+    def dated(code: GivenCode) -> GivenCode:
+        if isinstance(code, int | float):
+            days = (code - stored.origin) / day
+            if days.is_integer() and _DAYS[0] <= days < _DAYS[1]:
+                return EPOCH + datetime.timedelta(days=days)
+        return code
+
+    return replace(
+        labels,
+        codes={dated(code): text for code, text in labels.codes.items()},
+        missing_codes=tuple(map(dated, labels.missing_codes)),
+    )
 
 
 def outlined_by(
@@ -236,14 +260,14 @@ def _labels(
     labels: dict[str, Labels] = {}
     unlisted: dict[str, list[tuple[float, float]]] = {}
     for name in names:
-        codes = {
+        codes: dict[GivenCode, str] = {
             as_code(code): str(text)
             for code, text in meta.variable_value_labels.get(name, {}).items()
         }
         is_ordinal = bool(codes) and meta.variable_measure.get(name) == "ordinal"
         if is_ordinal:  # by its values, in whatever order the file lists them
             codes = dict(sorted(codes.items()))
-        missing: list[Code] = []
+        missing: list[GivenCode] = []
         for part in meta.missing_ranges.get(name, ()):
             lower, upper = part["lo"], part["hi"]
             if isinstance(lower, str) or lower == upper:
@@ -261,8 +285,19 @@ def _labels(
     return labels, unlisted
 
 
+def fits(text: str, longest: int) -> bool:
+    """Whether text is held whole in so many bytes: what is behind a zero character is lost."""
+    return len(text.encode()) <= longest and "\0" not in text
+
+
 def stored(
-    frame: pl.DataFrame, *, names: "re.Pattern[str]", naming: str, largest: float
+    frame: pl.DataFrame,
+    *,
+    names: "re.Pattern[str]",
+    naming: str,
+    largest: float,
+    longest_name: int,
+    longest_text: int,
 ) -> pl.DataFrame:
     """Reduce a table to what a statistical package stores: whole numbers, floats, text, dates.
 
@@ -275,6 +310,8 @@ def stored(
         The same in words.
     largest : float
         Greater than every number that a file can hold.
+    longest_name, longest_text : int
+        How many bytes a column's name and a cell of text may take.
 
     Raises
     ------
@@ -283,13 +320,14 @@ def stored(
     """
     seen: set[str] = set()
     for name in frame.columns:
-        if not names.fullmatch(name) or name.upper() in seen:
+        is_name = names.fullmatch(name) and fits(name, longest_name)
+        if not is_name or name.upper() in seen:
             raise UnwritableError(name, naming, "rename it, or write another format")
         seen.add(name.upper())
-    return pl.DataFrame([_stored(column, largest) for column in to_publish(frame)])
+    return pl.DataFrame([_stored(column, largest, longest_text) for column in to_publish(frame)])
 
 
-def _stored(column: pl.Series, largest: float) -> pl.Series:
+def _stored(column: pl.Series, largest: float, longest_text: int) -> pl.Series:
     dtype = column.dtype
     if dtype.is_integer() or dtype == pl.Boolean:
         whole = column.cast(pl.Int128)
@@ -304,7 +342,7 @@ def _stored(column: pl.Series, largest: float) -> pl.Series:
             raise UnwritableError(column.name, rule, "write Parquet or CSV")
         return numbers
     if dtype in (pl.String, pl.Enum, pl.Categorical):
-        return column.cast(pl.String)
+        return _text(column.cast(pl.String), longest_text)
     if dtype == pl.Date:
         return column
     if isinstance(dtype, pl.Datetime) and dtype.time_zone is None:
@@ -317,6 +355,14 @@ def _stored(column: pl.Series, largest: float) -> pl.Series:
         return column.cast(pl.String)
     rule = "columns must hold numbers, text, dates or truth values"
     raise UnwritableError(column.name, rule, "leave other columns out or write Parquet")
+
+
+def _text(column: pl.Series, longest: int) -> pl.Series:
+    is_longer = column.str.len_bytes() > longest
+    if is_longer.any() or column.str.contains("\0", literal=True).any():
+        rule = f"text must have at most {longest:,} bytes and no zero character, where it would end"
+        raise UnwritableError(column.name, rule, "shorten it, or write Parquet or CSV")
+    return column
 
 
 def as_numbers(column: pl.Series, how: Column) -> pl.Series:
@@ -346,7 +392,30 @@ def written_by(
                 **options,
             )
         except Exception:  # noqa: BLE001 -- whatever it is, its words may hold a value
-            rule = f"{title} must be able to hold the table and its labels, and it is not"
-            remedy = "shorten text and labels, or write another format"
-            raise UnwritableError(None, rule, remedy) from None
+            rule = f"{title} must be able to hold the column and its labels, and it is not"
+            remedy = "rename the column, shorten text and labels, or write another format"
+            name = _refused_column(writer, frame, labels, title, options)
+            raise UnwritableError(name, rule, remedy) from None
         yield path.read_bytes()
+
+
+def _refused_column(
+    writer: str,
+    frame: pl.DataFrame,
+    labels: Mapping[str, Labels],
+    title: str,
+    options: Mapping[str, Any],
+) -> str | None:
+    """Find the first column that cannot be written by itself."""
+    for name in frame.columns if frame.width > 1 else ():
+        own = {
+            key: {name: one[name]} if isinstance(one, dict) and name in one else one
+            for key, one in options.items()
+            if not isinstance(one, dict) or name in one
+        }
+        try:
+            for _ in written_by(writer, frame.select(name), labels, title, **own):
+                pass
+        except UnwritableError:
+            return name
+    return frame.columns[0] if frame.width == 1 else None

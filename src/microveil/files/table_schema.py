@@ -3,6 +3,7 @@
 https://datapackage.org/standard/table-schema/
 """
 
+import datetime
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from microveil.errors import FileError
-from microveil.schema import Code, Kind
+from microveil.schema import Code, GivenCode, Kind
 from microveil.table import ColumnSchema, Labels
 
 __all__ = ["SCHEMA_FILE", "Beside", "schema_beside", "table_schema"]
@@ -63,7 +64,9 @@ def _field(name: str, column: ColumnSchema) -> dict[str, Any]:
     if labels.column:
         field["title"] = labels.column
     if labels.valid:
-        field["categories"] = [{"value": c, "label": text} for c, text in labels.valid.items()]
+        field["categories"] = [
+            {"value": _plain(code), "label": text} for code, text in labels.valid.items()
+        ]
         if labels.is_ordinal:
             field["categoriesOrdered"] = True
     if labels.missing_codes:
@@ -78,7 +81,11 @@ def _type(column: ColumnSchema) -> str:
     return _TYPES.get(column.kind, "string")
 
 
-def _missing(code: Code, labels: Labels) -> str | dict[str, str]:
+def _plain(code: GivenCode) -> Code:
+    return code.isoformat() if isinstance(code, datetime.date) else code
+
+
+def _missing(code: GivenCode, labels: Labels) -> str | dict[str, str]:
     if code not in labels.codes:
         return str(code)
     return {"value": str(code), "label": labels.codes[code]}
@@ -130,13 +137,13 @@ def schema_beside(path: Path, names: Sequence[str]) -> Beside | None:
 def _labels(field: Mapping[str, Any]) -> Labels:
     """Read what a field says in words; TypeError or LookupError where it is none."""
     kind = field.get("type", "string")
-    codes: dict[Code, str] = {}
+    codes: dict[GivenCode, str] = {}
     for entry in field.get("categories", ()):
         if isinstance(entry, dict):
             codes[_code(entry["value"], kind)] = _text(entry.get("label", str(entry["value"])))
         else:
             codes[_code(entry, kind)] = str(entry)
-    missing: list[Code] = []
+    missing: list[GivenCode] = []
     for entry in field.get("missingValues", ()):
         value = entry["value"] if isinstance(entry, dict) else entry
         if value == "":
@@ -154,11 +161,21 @@ def _labels(field: Mapping[str, Any]) -> Labels:
     )
 
 
-def _code(value: Any, kind: str) -> Code:
+def _code(value: Any, kind: str) -> GivenCode:
+    """Read a code as the column's values are; `fitting` leaves out what is none."""
+    if kind == "boolean":
+        return {"true": True, "false": False}[str(value).lower()]
+    if kind == "date":
+        try:
+            return datetime.date.fromisoformat(_text(value))
+        except ValueError:
+            return _text(value)
     if kind not in ("integer", "number"):
         return _text(value)
     number = float(value)
-    return int(value) if kind == "integer" or number.is_integer() else number
+    if not number.is_integer():
+        return number
+    return int(value) if kind == "integer" else int(number)
 
 
 def _text(value: Any) -> str:

@@ -24,6 +24,7 @@ __all__ = [
     "exact_cells",
     "in_short",
     "kept_columns",
+    "labels",
     "missing_cells",
     "noise_scales",
     "outside_checked",
@@ -289,6 +290,18 @@ def kept_columns(names: Sequence[str]) -> Condition:
     )
 
 
+def labels() -> Condition:
+    """Say that labels of the file are released: they may have been made of the values."""
+    return Condition(
+        id="labels",
+        short="the labels",
+        text="The value labels, missing codes and column labels of the file are taken to be "
+        "public: they are released as they stand. The claims compare tables with the same labels, "
+        "and say nothing about what these show. A list that was made of the values, as Stata's "
+        "encode makes one, shows which values there are.",
+    )
+
+
 def unit_sizes(unit: Unit) -> Condition:
     """Say that neighbours replace the records of one unit by as many others."""
     return Condition(
@@ -355,6 +368,7 @@ OF_REQUESTS = frozenset(
         "outside-checked",
         "exact-cells",
         "kept-columns",
+        "labels",
         "unit-sizes",
         SEEDED,
     }

@@ -215,12 +215,14 @@ def _meaning(guarantee: "Guarantee") -> list[Paragraph]:
     words = _OF_UNIT if guarantee.unit.column is not None else _OF_RECORD
     protected, whose = "what is protected of " if guarantee.kept else "", guarantee.unit.named
     # How many records a unit has is no figure of the mechanism: its neighbours have as many.
-    if {condition.id for condition in given} <= {"unit-sizes"}:
+    ids = {condition.id for condition in given}
+    if ids <= {"unit-sizes", "labels"}:
+        alike = " and the labels stayed the same" if "labels" in ids else ""
         return [
             paragraph(
                 f"An epsilon bounds what the release can reveal about {words.one.format(whose)}, "
                 "at the scopes that the next table names: if "
-                f"{protected}{words.replaced}, nothing seen at such a scope "
+                f"{protected}{words.replaced}{alike}, nothing seen at such a scope "
                 "would become more or less likely by more than "
                 f"{factor}{apart}. {closing}"
             ),

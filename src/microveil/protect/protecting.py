@@ -19,12 +19,13 @@ from microveil.protect.notes import custodian_notes
 from microveil.protect.plan_findings import plan_findings
 from microveil.release import Manifest, Plan, Release
 from microveil.release.columns import check_fits
+from microveil.release.labels import as_value, declared_missing, released_labels
 from microveil.release.recipe import merged, read_recipe
 from microveil.release.request import Arguments
 from microveil.release.selection import AUTO
 from microveil.release.settling import plan_settled, refuse_exact_cells, settle_asked
 from microveil.synthesis.measurements import Measurements
-from microveil.table import ColumnSchema, LabelledTable, Labels, MissingCodes, Numbers, code_for
+from microveil.table import ColumnSchema, LabelledTable, Labels, MissingCodes, Numbers
 from microveil.text import one_line
 
 if TYPE_CHECKING:
@@ -325,7 +326,13 @@ def examined_plan(
 
 LABELLED = (
     "Labels, code lists and codes of missing answers go along as the file's metadata have them: "
-    "read through them before you publish."
+    "read through them before you publish. Codes outside a declared domain are left out."
+)
+
+
+LEFT_OUT = (
+    "The file labels codes, or declares them missing, that no cell of the column can hold: in "
+    "{names}. They are left out (.a to .z of Stata, 1.5 among whole numbers)."
 )
 
 
@@ -338,24 +345,30 @@ CODED = (
 
 def _coded(planned: Plan) -> list[str]:
     """Name the attributes with codes of missing answers that are neither declared nor listed."""
-    asked = planned.parameters
-    codes = MissingCodes.of(asked.get("missing_codes"), asked.get("missing_values"))
-    found = []
+    codes, found = _declared_codes(planned), []
     for attribute in (part.attribute for part in planned.attributes):
-        name, kind = attribute.name, planned.table.kind(attribute.name)
-        declared = {code_for(code, name, kind) for code in codes.of_column(name)}
-        declared |= {*codes.of_text}  # never equal to a number
+        name = attribute.name
+        declared = declared_missing(planned.table, name, codes)
         # As a category of its own a code is what it is meant to be.
         declared |= {*attribute.categories.values} if attribute.categories else set()
-        if {*planned.table.labels.get(name, Labels()).missing_codes} - declared:
+        of_file = planned.table.labels.get(name, Labels()).missing_codes
+        if {as_value(code) for code in of_file} - declared:
             found.append(name)
     return found
+
+
+def _declared_codes(planned: Plan) -> MissingCodes:
+    asked = planned.parameters
+    return MissingCodes.of(asked.get("missing_codes"), asked.get("missing_values"))
 
 
 def _schema(planned: Plan) -> dict[str, ColumnSchema]:
     """Say of each column to be released what is known of it beside its values."""
     attributes = {part.attribute.name: part.attribute for part in planned.attributes}
     table, schema = planned.table, {}
+    labels = released_labels(
+        table, [*attributes.values()], planned.guarantee.kept, _declared_codes(planned)
+    )
     for name in table.names:
         if name not in attributes and name not in planned.guarantee.kept:
             continue
@@ -363,7 +376,7 @@ def _schema(planned: Plan) -> dict[str, ColumnSchema]:
         schema[name] = ColumnSchema(
             kind=table.kind(name) if attribute is None else attribute.kind,
             categories=None if attribute is None else attribute.categories,
-            labels=table.labels.get(name, Labels()),
+            labels=replace(labels.get(name, Labels()), n_left_out=0),
         )
     return schema
 
@@ -500,6 +513,9 @@ def released(
     schema = _schema(planned)
     if any(column.labels.parts for column in schema.values()):
         notes = (*notes, LABELLED)
+    said = planned.table.labels
+    if left_out := [name for name in schema if name in said and said[name].n_left_out]:
+        notes = (*notes, LEFT_OUT.format(names=", ".join(map(one_line, left_out))))
     coded = _coded(planned)
     if coded:
         notes = (*notes, CODED.format(names=", ".join(map(one_line, coded))))

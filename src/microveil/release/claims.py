@@ -12,6 +12,7 @@ from microveil.privacy import condition as conditions
 from microveil.privacy.notes import Circumstances, remarks
 from microveil.privacy.terms import RESPONSE, Transition
 from microveil.release.columns import Prepared
+from microveil.release.labels import released_labels
 from microveil.release.request import Advised, Request
 from microveil.schema import Attribute
 
@@ -22,6 +23,7 @@ __all__ = [
     "draws_at_random",
     "guarantee_of",
     "in_force",
+    "labelled",
     "named_method",
     "shuffled",
     "terms_of",
@@ -102,7 +104,9 @@ def guarantee_of(decided: Decided) -> Guarantee:
         n_records=table.n_records,
         unit=request.protected_unit,
         scopes=promise.scopes,
-        conditions=tuple(conditions_of([decided], promise.epsilon, kept)),
+        conditions=tuple(
+            conditions_of([decided], promise.epsilon, kept, labelled=labelled([decided], kept))
+        ),
         attributes=terms_of(decided),
         randomness="os",
         kept=kept,
@@ -152,8 +156,19 @@ def draws_at_random(request: Request) -> bool:
     return request.method.randomness is not None or request.shuffle is not None
 
 
+def labelled(decided: Sequence[Decided], kept: tuple[str, ...]) -> bool:
+    """Whether labels of the file are released, with attributes or with columns that are kept."""
+    table = decided[0].prepared.table
+    found = (released_labels(table, one.protected, kept, one.request.codes) for one in decided)
+    return any(found)
+
+
 def conditions_of(
-    decided: Sequence[Promised], epsilon: Fraction | None, kept: tuple[str, ...]
+    decided: Sequence[Promised],
+    epsilon: Fraction | None,
+    kept: tuple[str, ...],
+    *,
+    labelled: bool,
 ) -> Iterator[Condition]:
     """Yield what a claim takes as given and leaves out, the methods' own first.
 
@@ -165,6 +180,8 @@ def conditions_of(
         Of the whole.
     kept : tuple of str
         Columns that are released unprotected.
+    labelled : bool
+        Whether labels of a file are released.
     """
     scopes: tuple[Scope, ...] = EVERY_SCOPE if epsilon is not None else ()
     requests = [one.request for one in decided]
@@ -188,6 +205,8 @@ def conditions_of(
     yield from (condition.at(scopes) for condition in _of_unit(requests[0]))
     if allowing := [one for one in decided if _may_be_exact(one.request)]:
         yield of(conditions.exact_cells(), _names(allowing))
+    if labelled:
+        yield conditions.labels().at(scopes)
     if kept:
         yield conditions.kept_columns(kept).at(scopes)
 

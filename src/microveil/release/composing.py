@@ -26,6 +26,7 @@ from microveil.release.claims import (
     circumstances,
     conditions_of,
     draws_at_random,
+    labelled,
     named_method,
     terms_of,
 )
@@ -121,7 +122,9 @@ def _claim(whole: Whole, decided: Sequence[Decided]) -> Guarantee:
         n_records=decided[0].prepared.table.n_records,
         unit=first.protected_unit,
         scopes=_added([promise.scopes for promise in promises]),
-        conditions=tuple(conditions_of(decided, epsilon, whole.keep)),
+        conditions=tuple(
+            conditions_of(decided, epsilon, whole.keep, labelled=labelled(decided, whole.keep))
+        ),
         attributes=tuple(terms for one in decided for terms in terms_of(one)),
         parts=tuple(map(_terms_of_part, decided)),
         randomness="os",

@@ -133,7 +133,7 @@ def _at(scope: Scope, made: Mapping[str, Mapping[str, _Made | str]]) -> Coverage
 
 def _conditions(made: _Made, scope: Scope) -> tuple[Condition, ...]:
     """Return what the guarantee will take as given or leave out at a scope."""
-    found = conditions_of([made], made.promise.epsilon, made.request.keep)
+    found = conditions_of([made], made.promise.epsilon, made.request.keep, labelled=False)
     return tuple(condition for condition in found if scope in condition.scopes)
 
 

@@ -12,7 +12,7 @@ from microveil.release.columns import Prepared
 from microveil.release.request import Request
 from microveil.text import one_line
 
-__all__ = ["REPORTED_RECORDS", "file_notes", "notes_of_parts", "plan_notes"]
+__all__ = ["REPORTED_RECORDS", "file_notes", "labels_beside", "notes_of_parts", "plan_notes"]
 
 
 # Of larger tables no report is made unasked: an assessment takes far longer than protecting.
@@ -170,6 +170,15 @@ def file_notes(*, is_reported: bool, escaped_in_vain: str | None) -> tuple[str, 
             f"A {escaped_in_vain} file holds no formulas: --escape-formulas had nothing to do."
         )
     return tuple(notes)
+
+
+def labels_beside(title: str, names: Sequence[str]) -> str:
+    """Say that a format cannot hold some labels of columns."""
+    return (
+        f"{title} files cannot hold every label of {', '.join(map(one_line, names))}: they are too "
+        "long, or of codes that take none there. Such labels are left out of the file, and stand "
+        "whole in schema.json beside it."
+    )
 
 
 def _of_request(request: Request) -> list[str]:

@@ -328,7 +328,7 @@ def _proposal(
     labels = table.labels.get(name, Labels())
     categories = (
         _code_list(table, name, seen)
-        if labels.valid
+        if labels.valid and kind is not Kind.DATE
         else _categories(seen, show_values=show_values)
     )
     lines: list[Line] = [(f"[attributes.{_quoted(name)}]", None)]
@@ -405,6 +405,8 @@ def _missing(
 
 
 def _code(code: GivenCode) -> str:
+    if isinstance(code, bool):
+        return str(code).lower()
     return _string(code) if isinstance(code, str) else str(code)
 
 
@@ -426,10 +428,7 @@ def _code_list(table: Table, name: str, seen: list[str]) -> list[Line]:
     remark = remarks.code_list(listed)
     lines: list[Line] = [
         (f"# categories = [               # {remark.comment}", remark),
-        *(
-            (f"#   {_string(code) if isinstance(code, str) else code},  # {text}", None)
-            for code, text in listed.items()
-        ),
+        *((f"#   {_code(code)},  # {text}", None) for code, text in listed.items()),
         ("# ]", None),
     ]
     if labels.is_ordinal:

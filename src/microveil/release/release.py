@@ -278,7 +278,8 @@ class Release(Generic[Frame_co]):
             progress("writing the table")
             name = f"data{form.suffixes[0]}"
             digest = self._write_table(data, public / name, form, text, escaped=escape_formulas)
-            if any(column.labels.parts - form.keeps for column in self.schema.values()):
+            said = [column.labels for column in self.schema.values()]
+            if any(one.parts - form.keeps or form.loses(one) for one in said):
                 is_escaped = escape_formulas and form.is_text
                 described = table_schema(_escaped(self.schema) if is_escaped else self.schema)
                 _write_json(public / SCHEMA_FILE, described)

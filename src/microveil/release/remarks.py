@@ -7,7 +7,7 @@ itself where there is no recipe to be seen.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from microveil.schema import Code
+from microveil.schema import GivenCode
 
 __all__ = [
     "DECIMALS_SEEN",
@@ -162,7 +162,7 @@ def categories_seen_of(n_categories: int, *, are_shown: bool) -> Remark:
     )
 
 
-def code_list(codes: Mapping[Code, str]) -> Remark:
+def code_list(codes: Mapping[GivenCode, str]) -> Remark:
     """Say which codes the file lists for a column, and what they stand for.
 
     >>> code_list({1: "male", 2: "female"}).sentence

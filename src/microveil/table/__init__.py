@@ -17,7 +17,7 @@ from microveil.table.columns import (
 )
 from microveil.table.frames import open_table
 from microveil.table.gridding import GridColumn, numbers_of_attribute, on_grid
-from microveil.table.labelled import ColumnSchema, LabelledTable, Labels
+from microveil.table.labelled import ColumnSchema, LabelledTable, Labels, fitting, only
 from microveil.table.likely_codes import MissingSeen, missing_seen
 from microveil.table.missing import MissingCodes, code_for
 from microveil.table.naming import check_columns, unknown_column
@@ -46,6 +46,7 @@ __all__ = [
     "code_for",
     "column_of",
     "decimals_seen",
+    "fitting",
     "likely_identifier",
     "likely_units",
     "likely_weights",
@@ -54,6 +55,7 @@ __all__ = [
     "numbers_of_attribute",
     "numeric_look_of",
     "on_grid",
+    "only",
     "open_table",
     "resolution_from_data",
     "spread",

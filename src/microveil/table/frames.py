@@ -13,7 +13,7 @@ import narwhals as nw
 from microveil.errors import DataError, RequestError
 from microveil.table.array_table import ArrayTable
 from microveil.table.frame_table import FrameTable
-from microveil.table.labelled import LabelledTable, Labels
+from microveil.table.labelled import LabelledTable, Labels, fitting
 from microveil.table.missing import MissingCodes, without_codes
 from microveil.table.naming import check_names
 from microveil.table.protocol import Table
@@ -67,7 +67,10 @@ def open_table(table: Any, missing: MissingCodes | None = None) -> Table:
         opened = FrameTable(_narwhals(table))
         check_names(list(opened.names))
     if not is_open:
-        opened.labels = labels
+        opened.labels = {
+            name: fitting(said, opened.kind(name)) if said.parts else said
+            for name, said in labels.items()
+        }
     if opened.n_records == 0:
         raise DataError("table", "it holds no records", "pass a table of at least two records")
     if opened.n_records == 1:

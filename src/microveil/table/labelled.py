@@ -1,15 +1,25 @@
 """A table with what its file says of its columns."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import datetime
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from microveil.schema import Categories, Code, Kind
+from microveil.schema import Categories, GivenCode, Kind
 
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["ColumnSchema", "LabelledTable", "Labels"]
+__all__ = ["ColumnSchema", "LabelledTable", "Labels", "fitting", "only"]
+
+# What a code of a column of a kind is; of every other kind it is text.
+_TYPES: Mapping[Kind, type | tuple[type, ...]] = {
+    Kind.WHOLE: int,
+    Kind.DECIMAL: (int, float),
+    Kind.BOOLEAN: bool,
+    Kind.DATE: datetime.date,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +37,8 @@ class Labels:
         Values that stand for a missing answer, as -9 for "refused".
     is_ordinal : bool
         Whether the file says that the codes are listed in an order that means something.
+    n_left_out : int
+        How many codes of the file are left out because no cell of the column can hold them.
 
     Examples
     --------
@@ -35,12 +47,13 @@ class Labels:
     """
 
     column: str | None = None
-    codes: Mapping[Code, str] = field(default_factory=dict)
-    missing_codes: tuple[Code, ...] = ()
+    codes: Mapping[GivenCode, str] = field(default_factory=dict)
+    missing_codes: tuple[GivenCode, ...] = ()
     is_ordinal: bool = False
+    n_left_out: int = 0
 
     @property
-    def valid(self) -> dict[Code, str]:
+    def valid(self) -> dict[GivenCode, str]:
         """The code list without the codes of missing answers."""
         return {code: text for code, text in self.codes.items() if code not in self.missing_codes}
 
@@ -50,6 +63,34 @@ class Labels:
         listed = {"text codes" if isinstance(code, str) else "codes" for code in self.codes}
         listed |= {"column"} if self.column else set()
         return frozenset(listed | ({"missing codes"} if self.missing_codes else set()))
+
+
+def fitting(labels: Labels, kind: Kind) -> Labels:
+    """Leave out the codes that no cell of a column of a kind can hold, and count them.
+
+    >>> fitting(Labels(codes={1: "yes", "a": "refused"}), Kind.WHOLE)
+    Labels(column=None, codes={1: 'yes'}, missing_codes=(), is_ordinal=False, n_left_out=1)
+    """
+    codes = {*labels.codes, *labels.missing_codes}
+    held = {code for code in codes if _is_of_kind(code, kind)}
+    return replace(only(labels, held), n_left_out=labels.n_left_out + len(codes - held))
+
+
+def only(labels: Labels, held: Collection[GivenCode]) -> Labels:
+    """Return labels with some of their codes alone."""
+    return replace(
+        labels,
+        codes={code: text for code, text in labels.codes.items() if code in held},
+        missing_codes=tuple(code for code in labels.missing_codes if code in held),
+    )
+
+
+def _is_of_kind(code: GivenCode, kind: Kind) -> bool:
+    if isinstance(code, bool) and kind is not Kind.BOOLEAN:
+        return False
+    if isinstance(code, datetime.datetime) or (isinstance(code, float) and not math.isfinite(code)):
+        return False
+    return isinstance(code, _TYPES.get(kind, str))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +128,7 @@ class LabelledTable:
     schema: Mapping[str, ColumnSchema]
 
     @property
-    def missing_codes(self) -> dict[str, list[Code]]:
+    def missing_codes(self) -> dict[str, list[GivenCode]]:
         """Codes of missing answers by column, of the columns that have some."""
         listed = {name: list(column.labels.missing_codes) for name, column in self.schema.items()}
         return {name: codes for name, codes in listed.items() if codes}
