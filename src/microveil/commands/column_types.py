@@ -1,8 +1,6 @@
 """How the columns of a file are read for a request, so that no single record decides it."""
 
-import datetime
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from typing import Any
 
 import polars
@@ -10,7 +8,7 @@ import polars
 from microveil.errors import RequestError
 from microveil.files.reading import SourceFile
 from microveil.methods import METHODS
-from microveil.privacy import exact_number
+from microveil.release.domains import interval_kind
 from microveil.release.parts import named_attributes, read_parts
 from microveil.schema import Kind
 from microveil.table import ResolutionFromData, open_table, resolution_from_data
@@ -75,15 +73,7 @@ def _lists_categories(given: Any) -> bool:
     """Tell a list of categories from two numbers or dates."""
     if not isinstance(given, tuple | list) or not all(isinstance(word, str) for word in given):
         return False
-    return len(given) > 2 or not all(map(_is_point, given))
-
-
-def _is_point(word: str) -> bool:
-    for read in (exact_number, datetime.date.fromisoformat):
-        with suppress(ValueError):
-            read(word)
-            return True
-    return False
+    return interval_kind(given) is None
 
 
 def _mentioned(given: Iterable[str]) -> set[str]:

@@ -97,6 +97,7 @@ class SparkTable(Elsewhere):
     """
 
     has_index = False
+    of_few: frozenset[str] = frozenset()
 
     def __init__(
         self,

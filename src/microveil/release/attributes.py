@@ -1,16 +1,22 @@
 """From a request and a column to the attribute that it is: its domain, grid and categories."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
 from microveil.errors import DataError, RequestError
 from microveil.methods import METHODS, Method
-from microveil.release.domains import read_bounds, read_categories, read_resolution
+from microveil.release.domains import (
+    interval_kind,
+    read_bounds,
+    read_categories,
+    read_resolution,
+)
 from microveil.release.request import Request
 from microveil.schema import Attribute, Bounds, Categories, Kind, Ordered, Source
 from microveil.table import Table, code_for, numeric_look_of
-from microveil.table.numeric_text import N_LOOKED_AT, numeric_look
+from microveil.table.numeric_text import N_LOOKED_AT
 
 __all__ = [
     "able_to_take_categories",
@@ -141,14 +147,16 @@ def _refuse_numeric_look(table: Table, name: str, request: Request) -> None:
     given = request.bounds.get(name)
     if name in request.categories or table.listed(name) or isinstance(given, Ordered):
         return
+    if table.kind(name) is Kind.OTHER and interval_kind(given) is not None:
+        # Two numbers or dates are an interval, but for text that holds just these.
+        with suppress(DataError):
+            if {*map(str, given)} <= set(table.words(name, first=N_LOOKED_AT).tolist()):
+                return
+        table.numbers(name)  # says what it holds
     if numeric_look_of(table, name) is None:
         return
     if isinstance(given, list | tuple) and all(isinstance(word, str) for word in given):
-        # Two numbers given as text are an interval, but for text that holds just these.
-        if len(given) != 2 or numeric_look(given) is None:
-            return
-        if set(given) <= set(table.words(name, first=N_LOOKED_AT).tolist()):
-            return
+        return
     table.numbers(name)  # says what it looks like
 
 

@@ -1,6 +1,6 @@
 """From a request and a table to the columns to protect, in whole units of their grids."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,7 +97,13 @@ class Opened:
 
 
 def open_for(
-    table: Any, codes: MissingCodes, unit: Unit, *, outside: str, seed: int | None
+    table: Any,
+    codes: MissingCodes,
+    unit: Unit,
+    stated: Mapping[str, Kind],
+    *,
+    outside: str,
+    seed: int | None,
 ) -> Opened:
     """Open a table for requests that protect the same units.
 
@@ -108,13 +114,16 @@ def open_for(
         Of all of them: what stands for a missing value.
     unit, outside, seed
         See `limited`.
+    stated : mapping of str to Kind
+        See `stated_kinds`.
 
     Raises
     ------
     RequestError, DataError
         If there are no such units, or one has more records than it may.
     """
-    opened, units = limited(open_table(table, codes), unit, outside=outside, seed=seed)
+    whole = open_table(table, codes, stated, unit.max_rows)
+    opened, units = limited(whole, unit, outside=outside, seed=seed)
     return Opened(table=opened, units=units)
 
 
@@ -125,6 +134,7 @@ def _opened(table: Any, request: Request) -> Opened:
         table,
         request.codes,
         request.protected_unit,
+        request.stated,
         outside=request.outside,
         seed=request.seed,
     )
@@ -248,7 +258,7 @@ def chosen_names(table: Any, request: Request) -> list[str]:
     RequestError, DataError
         If there are none, or a column that is named is not there or of another type.
     """
-    return _chosen(open_table(table, request.codes), request)[0]
+    return _chosen(open_table(table, request.codes, request.stated), request)[0]
 
 
 def categories_in_no_order(table: Any, request: Request) -> list[str]:
@@ -259,7 +269,7 @@ def categories_in_no_order(table: Any, request: Request) -> list[str]:
     RequestError, DataError
         As `chosen_names`, and for what is neither numbers nor text, whatever was declared.
     """
-    opened = open_table(table, request.codes)
+    opened = open_table(table, request.codes, request.stated)
     found = []
     for name in _chosen(opened, request)[0]:
         categories = declared_categories(opened, name, request)
@@ -377,6 +387,13 @@ def _column(
         shared=is_synthetic,
     )
     column = engine.gridded(table, attribute, rules)
+    if is_protected and attribute.name in table.of_few:
+        raise DataError(
+            attribute.place,
+            "it has a value in one record at most, or in those of one unit, and that value alone "
+            "would decide the type in which the column is released",
+            "leave it out, or convert it to the type that it is to be released in",
+        )
     if attribute.of_unit and units is not None:
         column = _of_units(column, units, may_be_empty=is_protected)
     if is_synthetic or is_protected:

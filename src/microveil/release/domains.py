@@ -3,6 +3,7 @@
 import datetime
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
@@ -14,7 +15,7 @@ from microveil.privacy import as_fraction, exact_number
 from microveil.schema import EPOCH, Bounds, Categories, Kind, Ordered, Source
 from microveil.table import BoundsFromData, CategoriesFromData, ResolutionFromData
 
-__all__ = ["read_bounds", "read_categories", "read_resolution"]
+__all__ = ["interval_kind", "read_bounds", "read_categories", "read_resolution", "stated_kinds"]
 
 
 def read_bounds(name: str, kind: Kind, given: Any) -> Bounds:
@@ -85,6 +86,50 @@ def read_categories(name: str, kind: Kind, given: Any, argument: str = "categori
         raise RequestError(place, "there must be two categories or more, all different", remedy)
     source = Source.DATA if isinstance(given, CategoriesFromData) else Source.DECLARED
     return Categories(values=values, ordered=isinstance(given, Ordered), source=source)
+
+
+def interval_kind(given: Any) -> Kind | None:
+    """Tell whether bounds are two numbers or two dates; None where they are neither.
+
+    >>> interval_kind(("0", "120")), interval_kind(("1900-01-01", "2020-12-31"))
+    (<Kind.WHOLE: 'whole number'>, <Kind.DATE: 'date'>)
+    >>> interval_kind(["North", "South"]) is None
+    True
+    """
+    if not isinstance(given, list | tuple | BoundsFromData) or len(given) != 2:
+        return None
+    for kind in (Kind.WHOLE, Kind.DATE):
+        with suppress(TypeError, ValueError):
+            for part in given:
+                _number(part, kind)
+            return kind
+    return None
+
+
+def stated_kinds(
+    types: Mapping[str, Kind],
+    bounds: Mapping[str, Any],
+    categories: Mapping[str, Any],
+    resolution: Mapping[str, Any],
+) -> dict[str, Kind]:
+    """Say what columns hold by what is declared of them: the type of one without any value.
+
+    >>> stated_kinds({}, {"AGE": (0, 120), "TAX": (0, 9)}, {"SEX": ["f", "m"]}, {"TAX": 0.01})
+    {'SEX': <Kind.OTHER: 'text'>, 'AGE': <Kind.WHOLE: 'whole number'>, 'TAX': <Kind.DECIMAL: ...>}
+    """
+    found: dict[str, Kind] = {}
+    for name, given in categories.items():
+        listed = given.values if isinstance(given, Ordered) else given
+        are = {type(value) for value in listed} if isinstance(listed, Iterable) else set()
+        found[name] = Kind.BOOLEAN if are == {bool} else Kind.WHOLE if are == {int} else Kind.OTHER
+    for name, given in bounds.items():
+        kind = interval_kind(given)
+        step = resolution.get(name, 1)
+        with suppress(ValueError):
+            if kind is Kind.WHOLE and exact_number(step).denominator != 1:
+                kind = Kind.DECIMAL
+        found[name] = kind or Kind.OTHER
+    return found | dict(types)
 
 
 _LISTED = {

@@ -13,10 +13,13 @@ from typing import Any, Literal, TypedDict, TypeVar, Unpack
 from microveil.arguments import Argument, arguments
 from microveil.arguments.general import (
     ATTRIBUTES,
+    BOUNDS,
+    CATEGORIES,
     KEEP,
     LOOKED_AT,
     MAX_ROWS,
     OUTSIDE,
+    RESOLUTION,
     SCOPE,
     SEED,
     SHUFFLE,
@@ -27,6 +30,8 @@ from microveil.arguments.general import (
 from microveil.errors import MicroveilError, RequestError, stands_alone
 from microveil.methods import METHODS
 from microveil.privacy import Scope, Unit
+from microveil.release.domains import stated_kinds
+from microveil.schema import Kind
 from microveil.table import MissingCodes
 from microveil.text import one_line
 
@@ -288,6 +293,12 @@ class Whole:
     def types(self) -> Mapping[str, Any]:
         """What columns must hold."""
         return self._said(TYPES) or {}
+
+    @property
+    def stated(self) -> Mapping[str, Kind]:
+        """What columns hold by what is declared of them."""
+        declared = (BOUNDS, CATEGORIES, RESOLUTION)
+        return stated_kinds(self.types, *(self._said(argument) or {} for argument in declared))
 
     def _said(self, argument: Argument[Value]) -> Value | None:
         given = self.asked.get(argument.name)

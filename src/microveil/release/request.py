@@ -13,6 +13,7 @@ from microveil.arguments.general import K
 from microveil.errors import RequestError
 from microveil.methods import METHODS, Method
 from microveil.privacy import Unit
+from microveil.release.domains import stated_kinds
 from microveil.release.parts import Part, PartArguments, refuse_looked_at
 from microveil.schema import GivenCode, Kind, Ordered
 from microveil.table import MissingCodes
@@ -175,6 +176,11 @@ class Request:
     def codes(self) -> MissingCodes:
         """What stands for a missing value."""
         return MissingCodes(by_column=self.missing_codes, of_text=self.missing_values)
+
+    @property
+    def stated(self) -> dict[str, Kind]:
+        """What columns hold by what is declared of them."""
+        return stated_kinds(self.types, self.bounds, self.categories, self.resolution)
 
     def _check_together(self) -> None:
         if self.isotonic and not self.method.orders_clusters:

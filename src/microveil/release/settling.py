@@ -169,7 +169,9 @@ def refuse_exact_cells(planned: Plan, settled: Settled | SettledParts) -> None:
 
 def _opened(table: Any, whole: Whole) -> Opened:
     """Open the table once, for all parts: the same records of a unit stay in each."""
-    opened = open_for(table, whole.codes, whole.unit, outside=whole.outside, seed=whole.seed)
+    opened = open_for(
+        table, whole.codes, whole.unit, whole.stated, outside=whole.outside, seed=whole.seed
+    )
     check_columns(opened.table, (*whole.attributes, *whole.keep))
     for name in ("bounds", "categories", "resolution", "missing_codes"):
         given = whole.asked.get(name)

@@ -38,6 +38,7 @@ class ArrayTable:
     """A dict of numpy arrays."""
 
     has_index = False
+    of_few: frozenset[str] = frozenset()
 
     def __init__(self, arrays: Mapping[str, Any]) -> None:
         self.labels: Mapping[str, Labels] = {}

@@ -28,6 +28,12 @@ from microveil.table.cells import (
     spread,
 )
 from microveil.table.decimals import decimals_of_objects, decimals_of_series
+from microveil.table.empty_columns import (
+    empty_column,
+    is_of_few,
+    numbers_of_category,
+    says_nothing,
+)
 from microveil.table.keeping import IN_MEMORY, Keeper, made_by_size
 from microveil.table.kept_polars import kept_polars
 from microveil.table.labelled import Labels
@@ -50,6 +56,7 @@ class FrameTable:
         self._frame = frame
         self.names = tuple(frame.columns)
         self.labels: Mapping[str, Labels] = {}
+        self.of_few: frozenset[str] = frozenset()
         self.n_records = len(frame)
         index = getattr(frame.to_native(), "index", None)
         self.has_index = index is not None and (
@@ -75,10 +82,44 @@ class FrameTable:
             self._let_go[name] = nw.from_native(cells.clear(), series_only=True)
             self._frame = self._frame.drop(name)
 
+    def state(self, kinds: Mapping[str, Kind], most: int) -> None:
+        """Give columns without any value the types that were stated of them.
+
+        Where no more than ``most`` cells have a value, and these make a column another type than
+        that, they would show in it: such columns are `of_few`.
+
+        >>> import polars
+        >>> frame = polars.DataFrame({"AGE": [None, None]})
+        >>> table = FrameTable(nw.from_native(frame, eager_only=True))
+        >>> table.state({"AGE": Kind.WHOLE}, 1)
+        >>> table.kind("AGE")
+        <Kind.WHOLE: 'whole number'>
+        """
+        for name in (name for name in self.names if name in kinds and name not in self._let_go):
+            column = self._frame.get_column(name)
+            n_present = len(column) - column.null_count()
+            if n_present > most:
+                continue
+            if n_present and is_of_few(numbers_of_category(column), kinds[name]):
+                self.of_few |= {name}
+            elif not n_present and says_nothing(column):
+                empty = empty_column(column, kinds[name])
+                if column.dtype == nw.Categorical:
+                    empty = empty.cast(nw.Categorical)
+                self._frame = self._frame.with_columns(empty)
+
     def _of_type(self, name: str) -> "nw.Series[Any]":
         """Return a column for who asks for its type: without a cell where it was let go."""
         let_go = self._let_go.get(name)
+        return self._column(name) if let_go is None else let_go
+
+    def _as_given(self, name: str) -> "nw.Series[Any]":
+        let_go = self._let_go.get(name)
         return self._frame.get_column(name) if let_go is None else let_go
+
+    def _column(self, name: str) -> "nw.Series[Any]":
+        """Return a column, a category of numbers as the numbers that it stands for."""
+        return numbers_of_category(self._frame.get_column(name))
 
     def kind(self, name: str) -> Kind:
         """Tell by the type, of moments and objects by the values."""
@@ -114,7 +155,7 @@ class FrameTable:
 
     def floats_as_they_are(self, name: str) -> NDArray[np.float64] | None:
         """Tell by its type, and by how many are null."""
-        column = self._frame.get_column(name)
+        column = self._column(name)
         if column.dtype != nw.Float64 or column.null_count():
             return None
         return np.asarray(column.to_numpy(), dtype=np.float64)
@@ -124,7 +165,7 @@ class FrameTable:
         kind = self.kind(name)
         if not kind.is_numeric:
             raise not_numeric(self, name)
-        column = self._frame.get_column(name)
+        column = self._column(name)
         missing = column.is_null().to_numpy() if column.null_count() else None
         if kind is Kind.DATE:
             filled = column if missing is None else column.drop_nulls()
@@ -159,7 +200,7 @@ class FrameTable:
 
     def codes(self, name: str, categories: tuple[str, ...]) -> Numbers:
         """Cast to an Enum of the list, some cells at a time."""
-        column = self._frame.get_column(name)
+        column = self._column(name)
         pandas_object = column.dtype == nw.Object and self._frame.implementation.is_pandas()
         if column.dtype not in (nw.String, nw.Categorical, nw.Enum) and not pandas_object:
             raise not_text(name)
@@ -183,14 +224,14 @@ class FrameTable:
     def listed(self, name: str) -> tuple[str, ...] | None:
         """Return the categories of an Enum of polars."""
         # The categories of a pandas or pyarrow column are those seen; an Enum's stand in its type.
-        dtype = self._frame.get_column(name).dtype
+        dtype = self._column(name).dtype
         if not self._frame.implementation.is_polars() or not isinstance(dtype, nw.Enum):
             return None
         return tuple(dtype.categories)
 
     def words(self, name: str, *, first: int | None = None) -> NDArray[np.str_]:
         """Cast to text; cells that are null are empty."""
-        column = self._frame.get_column(name) if first is None else self._frame[name].head(first)
+        column = self._column(name) if first is None else self._column(name).head(first)
         if column.dtype not in (nw.String, nw.Categorical, nw.Enum, nw.Object, nw.Decimal):
             raise not_text(name)
         if column.dtype == nw.Object and not self._frame.implementation.is_pandas():
@@ -199,7 +240,7 @@ class FrameTable:
 
     def coded_words(self, name: str, most: int) -> tuple[NDArray[np.int32], tuple[str, ...]] | None:
         """Cast text to an Enum of what is different; look other words up."""
-        column = self._frame.get_column(name)
+        column = self._column(name)
         if column.dtype not in (nw.String, nw.Categorical, nw.Enum):
             return coded_words(self.words(name), most)
         different = column.unique().cast(nw.String).fill_null("").unique().to_list()
@@ -214,7 +255,7 @@ class FrameTable:
 
     def counted_words(self, name: str) -> Counter[str]:
         """Count by polars, some records after others."""
-        column = self._frame.get_column(name)
+        column = self._column(name)
         if column.dtype not in (nw.String, nw.Categorical, nw.Enum):
             return counted_words(self.words(name))
         import polars
@@ -245,7 +286,7 @@ class FrameTable:
 
         Pages of long text come faster than they are given back by themselves.
         """
-        column = self._frame.get_column(name)
+        column = self._column(name)
         if column.dtype == nw.Object:
             return beginning(column.to_list(), signs)
         if column.dtype not in (nw.String, nw.Categorical, nw.Enum):
@@ -264,7 +305,7 @@ class FrameTable:
 
     def alike(self, name: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Tell cells apart by the first record that has the same."""
-        column = self._frame.get_column(name)
+        column = self._column(name)
         if column.dtype.is_nested() or column.dtype == nw.Object:
             entries = column.to_list()
             return numbered_alike(entries, name), np.array([is_empty(entry) for entry in entries])
@@ -287,6 +328,7 @@ class FrameTable:
         fewer = FrameTable(self._frame[rows])
         # Rows by position leave an index that shows which they are: it is not the table's own.
         fewer.has_index = self.has_index
+        fewer.of_few = self.of_few
         return fewer
 
     def part(self, records: slice) -> "Table":
@@ -323,7 +365,7 @@ class FrameTable:
         of_numbers = side_by_side(new, drawn, len(drawn) * self.n_records)
         made: dict[str, Any] = dict(zip(drawn, of_numbers, strict=True))
         for name in self.names:
-            native = self._of_type(name).to_native()
+            native = self._as_given(name).to_native()
             if name in numbered:
                 whole = numbered[name] if order is None else order.arranged(numbered[name])
                 fresh = nw.new_series(name, whole, nw.Int64, backend=implementation)
@@ -349,7 +391,7 @@ class FrameTable:
         if seen is not None:
             return seen
         joined = keeper.joined if implementation.is_polars() else IN_MEMORY.joined
-        native = self._of_type(name).to_native()
+        native = self._as_given(name).to_native()
         return joined(len(numbers.values), partial(_restored, implementation, native, numbers))
 
 

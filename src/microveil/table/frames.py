@@ -6,11 +6,13 @@ of a frame, a schema or a file) does not come back.
 """
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, cast
 
 import narwhals as nw
 
 from microveil.errors import DataError, RequestError
+from microveil.schema import Kind
 from microveil.table.array_table import ArrayTable
 from microveil.table.frame_table import FrameTable
 from microveil.table.labelled import LabelledTable, Labels, fitting
@@ -22,7 +24,12 @@ from microveil.table.restore import RESTORE
 __all__ = ["Elsewhere", "open_table", "part_of_table"]
 
 
-def open_table(table: Any, missing: MissingCodes | None = None) -> Table:
+def open_table(
+    table: Any,
+    missing: MissingCodes | None = None,
+    stated: Mapping[str, Kind] = MappingProxyType({}),
+    most: int = 1,
+) -> Table:
     """See any supported table as typed columns.
 
     Parameters
@@ -31,6 +38,10 @@ def open_table(table: Any, missing: MissingCodes | None = None) -> Table:
         Or what is open already.
     missing : MissingCodes, optional
         What stands for a missing value: such cells are seen as missing.
+    stated : mapping of str to Kind
+        What columns hold by what is declared of them: what one without any value is taken for.
+    most : int
+        How many values one unit may have.
 
     Raises
     ------
@@ -77,6 +88,8 @@ def open_table(table: Any, missing: MissingCodes | None = None) -> Table:
         raise DataError(
             "table", "one record cannot be hidden among others", "pass a table of at least two"
         )
+    if stated and isinstance(opened, FrameTable):
+        opened.state(stated, most)
     return without_codes(opened, missing) if missing else opened
 
 

@@ -212,6 +212,7 @@ class _Coded(Protocol):
     n_records: int
     has_index: bool
     labels: Mapping[str, Labels]
+    of_few: frozenset[str]
 
     def kind(self, name: str) -> Kind: ...
     def has_single_precision(self, name: str) -> bool: ...
@@ -258,7 +259,7 @@ class _WithoutCodes:
     def __init__(self, table: _Coded, codes: MissingCodes) -> None:
         self._table = table
         self.names, self.n_records = table.names, table.n_records
-        self.has_index, self.labels = table.has_index, table.labels
+        self.has_index, self.labels, self.of_few = table.has_index, table.labels, table.of_few
         self._codes: dict[str, tuple[Code, ...]] = {}
         for name in self.names:
             kind = table.kind(name)

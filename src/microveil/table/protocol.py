@@ -23,6 +23,7 @@ class Table(Protocol):
     n_records: int
     has_index: bool  # that says more than where a row stands, and is in no release
     labels: Mapping[str, Labels]
+    of_few: frozenset[str]  # columns whose few values would show in their types
 
     def kind(self, name: str) -> Kind:
         """Return how the column's values become numbers, if they do."""

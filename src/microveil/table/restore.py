@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from microveil.schema import Cells, Code
 from microveil.table.decimals import written_decimals
+from microveil.table.empty_columns import as_category
 from microveil.table.keeping import pieces
 from microveil.table.ordering import Order, OrderInMemory
 
@@ -301,7 +302,8 @@ def _keep_arrow(arrow: Any, native: Any, order: NDArray[np.integer[Any]]) -> Any
 
 def _restore_pandas(pandas: Any, native: Any, numbers: Numbers) -> Any:
     dtype = native.dtype
-    if not hasattr(dtype, "pyarrow_dtype"):
+    is_category = isinstance(dtype, pandas.CategoricalDtype)
+    if not hasattr(dtype, "pyarrow_dtype") and not is_category:
         plain = getattr(dtype, "numpy_dtype", dtype)
         numbers = numbers.with_codes_written(plain if isinstance(plain, np.dtype) else None)
     values, missing = numbers.values, numbers.missing
@@ -310,6 +312,9 @@ def _restore_pandas(pandas: Any, native: Any, numbers: Numbers) -> Any:
         if isinstance(dtype, pandas.CategoricalDtype):
             dtype = pandas.CategoricalDtype(numbers.categories, ordered=dtype.ordered)
         return words.astype(dtype)
+    if isinstance(dtype, pandas.CategoricalDtype):
+        plain = pandas.Series([], dtype=dtype.categories.dtype)
+        return as_category(pandas, _restore_pandas(pandas, plain, numbers), dtype)
     if hasattr(dtype, "pyarrow_dtype"):
         import pyarrow
 
