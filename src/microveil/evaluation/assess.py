@@ -34,6 +34,7 @@ from microveil.table import (
     check_columns,
     column_of,
     numeric_look_of,
+    open_beside,
     open_table,
 )
 from microveil.table.blocks import AttributeMatrix, Matrix, blocks_of
@@ -178,9 +179,9 @@ def assess(
         logistic=logistic,
         propensity=propensity,
     )
-    before = open_table(original, codes)
-    check_columns(before, codes.by_column, "original")
     after = open_table(protected, codes_in_release(codes, guarantee))
+    before = open_beside(original, after, codes)
+    check_columns(before, codes.by_column, "original")
     paired = paired and has_pairs(guarantee, before.n_records - after.n_records)
     _check_lengths(before, after, paired=paired)
     asked = analyses.to_dict() | {"k": k, "rules": _rules(before, after, rules)}

@@ -27,7 +27,7 @@ from microveil.risk.attacks import (
 from microveil.risk.record_linkage import LARGEST_VALUE
 from microveil.risk.sampling import Sample
 from microveil.schema import Role
-from microveil.table import MissingCodes, Table, check_columns, open_table
+from microveil.table import MissingCodes, Table, check_columns, open_beside, open_table
 
 __all__ = ["attack"]
 
@@ -136,12 +136,13 @@ def attack(
     if isinstance(protected, Release):
         codes, guarantee = protected.codes_of_original(codes), protected.guarantee
         own, protected = codes_in_release(codes, guarantee), protected.data
-    tables = {"original": open_table(original, codes), "protected": open_table(protected, own)}
+    after = open_table(protected, own)
+    tables = {"original": open_beside(original, after, codes), "protected": after}
     check_columns(tables["original"], codes.by_column, "original")
     n_missing = tables["original"].n_records - tables["protected"].n_records
     paired = paired and has_pairs(guarantee, n_missing)
     if control is not None:
-        tables["control"] = open_table(control, codes)
+        tables["control"] = open_beside(control, after, codes)
     if paired and tables["original"].n_records != tables["protected"].n_records:
         raise DataError(
             "original and protected tables",

@@ -265,6 +265,8 @@ class _Reading:
             if not column.drop_nulls().is_in([0, 1]).all():
                 raise self._misfit(column.name, kind)
             return column.cast(pl.Boolean)
+        if column.null_count() == len(column):
+            column = column.cast(pl.String)  # the library has them as numbers
         if kind == _OPEN:
             kind = self._words_or_dates(column)
         if kind == _TEXT:

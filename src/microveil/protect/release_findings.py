@@ -28,7 +28,15 @@ from microveil.risk.record_linkage import (
     record_linkage_standardised,
 )
 from microveil.risk.sampling import Sample
-from microveil.table import Column, MissingCodes, Table, check_columns, column_of, open_table
+from microveil.table import (
+    Column,
+    MissingCodes,
+    Table,
+    check_columns,
+    column_of,
+    open_beside,
+    open_table,
+)
 from microveil.table.threads import SideBySide, in_threads
 from microveil.text import one_line
 from microveil.utility.distribution_shift import Values, distribution_shift
@@ -131,7 +139,8 @@ def release_findings(
     (2.0, 0.95, 0.0)
     """
     names = list(attributes)
-    tables = open_table(original, codes[0]), open_table(protected, codes[1])
+    released = open_table(protected, codes[1])
+    tables = open_beside(original, released, codes[0]), released
     for table, side in zip(tables, ("original", "protected"), strict=True):
         check_columns(table, names, side)
     progress("comparing distributions")

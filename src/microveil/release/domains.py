@@ -123,12 +123,9 @@ def stated_kinds(
         are = {type(value) for value in listed} if isinstance(listed, Iterable) else set()
         found[name] = Kind.BOOLEAN if are == {bool} else Kind.WHOLE if are == {int} else Kind.OTHER
     for name, given in bounds.items():
-        kind = interval_kind(given)
-        step = resolution.get(name, 1)
-        with suppress(ValueError):
-            if kind is Kind.WHOLE and exact_number(step).denominator != 1:
-                kind = Kind.DECIMAL
-        found[name] = kind or Kind.OTHER
+        kind = interval_kind(given) or Kind.OTHER
+        # As in a file of text: a step, whole or not, says that there may be decimals.
+        found[name] = Kind.DECIMAL if kind is Kind.WHOLE and name in resolution else kind
     return found | dict(types)
 
 

@@ -40,7 +40,7 @@ from microveil.report.tables import definitions, table
 from microveil.report.weights import weighted_section
 from microveil.report.wording import NOTHING
 from microveil.risk.attacks import AttackReport
-from microveil.table import Table, open_table
+from microveil.table import Table, open_beside, open_table
 from microveil.utility.total_variation import TotalVariation
 
 __all__ = ["custodian_report", "demonstration_report", "publishable_report"]
@@ -254,8 +254,8 @@ def _subject(
     prefix: str = "",
 ) -> Subject:
     codes = release.codes_of_original()
-    before = open_table(original, codes)
     after = open_table(release.data, codes_in_release(codes, release.guarantee))
+    before = open_beside(original, after, codes)
     terms = release.guarantee.attributes
     known = known_of(release)
     columns = _columns_of_both(release, before, after, units or {}, margins_by_name(known))

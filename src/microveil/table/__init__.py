@@ -15,7 +15,7 @@ from microveil.table.columns import (
     likely_weights,
     resolution_from_data,
 )
-from microveil.table.frames import open_table
+from microveil.table.frames import open_beside, open_table
 from microveil.table.gridding import GridColumn, numbers_of_attribute, on_grid
 from microveil.table.labelled import ColumnSchema, LabelledTable, Labels, fitting, only
 from microveil.table.likely_codes import MissingSeen, missing_seen
@@ -56,6 +56,7 @@ __all__ = [
     "numeric_look_of",
     "on_grid",
     "only",
+    "open_beside",
     "open_table",
     "resolution_from_data",
     "spread",

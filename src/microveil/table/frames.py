@@ -21,7 +21,7 @@ from microveil.table.naming import check_names
 from microveil.table.protocol import Table
 from microveil.table.restore import RESTORE
 
-__all__ = ["Elsewhere", "open_table", "part_of_table"]
+__all__ = ["Elsewhere", "open_beside", "open_table", "part_of_table"]
 
 
 def open_table(
@@ -91,6 +91,17 @@ def open_table(
     if stated and isinstance(opened, FrameTable):
         opened.state(stated, most)
     return without_codes(opened, missing) if missing else opened
+
+
+def open_beside(original: Any, release: Table, missing: MissingCodes | None = None) -> Table:
+    """Open the original of a release, whose columns say what those without any value hold.
+
+    >>> import polars
+    >>> release = open_table(polars.DataFrame({"AGE": [31, 45]}))
+    >>> open_beside(polars.DataFrame({"AGE": [None, None]}), release).kind("AGE")
+    <Kind.WHOLE: 'whole number'>
+    """
+    return open_table(original, missing, {name: release.kind(name) for name in release.names})
 
 
 def part_of_table(frame: Any) -> Table:
