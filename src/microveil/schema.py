@@ -235,6 +235,8 @@ class Attribute:
         1970-01-01); none where reasons are not kept apart.
     of_unit : bool
         Whether it is one value a unit, as declared, where all records of a unit are protected.
+    never_missing : bool
+        Whether it never lacks a value, as declared.
     """
 
     name: str
@@ -244,6 +246,7 @@ class Attribute:
     domain: Domain | None = None
     reasons: tuple[Code, ...] = ()
     of_unit: bool = False
+    never_missing: bool = False
 
     @property
     def place(self) -> str:

@@ -31,6 +31,7 @@ __all__ = [
     "MISSING_CODES",
     "MISSING_REASONS",
     "MISSING_VALUES",
+    "NEVER_MISSING",
     "OUTSIDE",
     "POPULATION",
     "RESOLUTION",
@@ -184,6 +185,15 @@ MISSING: Argument[str] = Argument(
     default="error",
     flags=(Flag(),),
     entry=Entry(type=str),
+)
+NEVER_MISSING: Argument[Mapping[str, str]] = Argument(
+    name="never_missing",
+    help="Columns that never lack a value, whatever --missing says; one that does is refused.",
+    read=reading.never_missing,
+    takes="names of columns",
+    default={},
+    flags=(Flag(repeated=True),),
+    entry=Entry(type=Literal["never"], name="missing", by_column=True),
 )
 MISSING_CODES: Argument[Mapping[str, tuple[Any, ...]]] = Argument(
     name="missing_codes",
@@ -351,6 +361,7 @@ FIRST: tuple[Argument[Any], ...] = (
     RESOLUTION,
     OUTSIDE,
     MISSING,
+    NEVER_MISSING,
     MISSING_CODES,
     MISSING_VALUES,
     MISSING_REASONS,

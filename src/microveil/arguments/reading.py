@@ -32,6 +32,7 @@ __all__ = [
     "memory",
     "missing_codes",
     "missing_values",
+    "never_missing",
     "population",
     "record_count",
     "scratch",
@@ -238,6 +239,24 @@ def missing_values(given: Any) -> tuple[str, ...]:
     from microveil.table import MissingCodes
 
     return MissingCodes.of(None, given).of_text
+
+
+def never_missing(given: Any) -> "Mapping[str, str]":
+    """Read which columns never lack a value.
+
+    >>> never_missing(["WAGE"])
+    {'WAGE': 'never'}
+    """
+    if not isinstance(given, Mapping):
+        return dict.fromkeys(column_names("never_missing")(given), "never")
+    if not all(isinstance(name, str) and said == "never" for name, said in given.items()):
+        raise RequestError(
+            "missing",
+            "by column it says that a value is never missing",
+            "pass missing={'WAGE': 'never'}, or one word for all columns: missing='protect'; both "
+            "together are missing='protect', never_missing=['WAGE']",
+        )
+    return dict(given)
 
 
 def column_kinds(given: Any) -> "Mapping[str, Kind]":

@@ -10,7 +10,7 @@ from microveil.arguments.steps import MATRIX
 from microveil.engines.base import Column, Engine, as_searched
 from microveil.plans import CentroidPlan, SinglePlan, SyntheticPlan
 from microveil.privacy import Condition, Cover, Model, Scopes
-from microveil.schema import Kind
+from microveil.schema import Attribute, Kind
 from microveil.table.memory import APART
 from microveil.utility.error_floor import SensitivityRule
 
@@ -94,6 +94,10 @@ class Choices:
 
     def __getitem__(self, argument: Argument[Value]) -> Value:
         return cast("Value", self.own[argument.name])
+
+    def hides_missing(self, attribute: Attribute) -> bool:
+        """Whether being without a value is a value of an attribute."""
+        return self.protects_missing and not attribute.never_missing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

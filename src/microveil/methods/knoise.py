@@ -79,7 +79,7 @@ def pram(column: Column, choices: Choices, engine: Engine) -> TransitionPlan:
     name = column.attribute.name
     lower, upper = domain(column)
     n_categories = upper - lower + 1
-    if choices.protects_missing:
+    if choices.hides_missing(column.attribute):
         # Being missing is one more category, and each reason of its own another.
         n_categories += 1 + len(column.attribute.reasons)
     if n_categories > MOST_CATEGORIES:
@@ -108,7 +108,7 @@ def pram(column: Column, choices: Choices, engine: Engine) -> TransitionPlan:
         weights = _checked_matrix(given, n_categories, name)
         share = spent(weights)
     law = TransitionLaw(
-        attribute=column.attribute, weights=weights, draws_missing=choices.protects_missing
+        attribute=column.attribute, weights=weights, draws_missing=choices.hides_missing(column.attribute)
     )
     return TransitionPlan(
         column=engine.held(column),
@@ -116,14 +116,14 @@ def pram(column: Column, choices: Choices, engine: Engine) -> TransitionPlan:
         law=law,
         category_counts=observed,
         matrix_is_public=kind != "invariant",
-        follows_from_share=given is None and not choices.protects_missing,
+        follows_from_share=given is None and not choices.hides_missing(column.attribute),
     )
 
 
 def _observed(column: Column, choices: Choices, engine: Engine) -> NDArray[np.int64]:
     """Count the records of each category, of missing ones too where these are categories."""
     counts = engine.counts(column)
-    if not choices.protects_missing:
+    if not choices.hides_missing(column.attribute):
         return counts
     reasons = engine.held(column).reasons
     of_reasons = np.zeros(len(column.attribute.reasons), dtype=np.int64)
@@ -138,7 +138,7 @@ def _of_ranks(
 ) -> NDArray[np.int64]:
     """Return the matrix by which a value moves to near ones more readily than to far ones."""
     place = column.attribute.place
-    if choices.protects_missing:
+    if choices.hides_missing(column.attribute):
         raise RequestError(
             place,
             "a matrix of ranks has no place for being missing, which is near to no category",

@@ -146,7 +146,7 @@ def _weights(columns: Sequence[Column], choices: Choices) -> dict[str, Fraction]
     given = split(Fraction(1), names, choices.budget)
     return {
         column.attribute.name: given[column.attribute.name]
-        * (2 if choices.protects_missing and _is_cut(column) else 1)
+        * (2 if choices.hides_missing(column.attribute) and _is_cut(column) else 1)
         for column in columns
     }
 
@@ -162,7 +162,7 @@ def _own(
     is_alone: bool,
 ) -> CutsPlan | LevelsPlan:
     """Plan what is asked of one attribute by itself, and whether that is all."""
-    n_records, missing = choices.n_records, choices.protects_missing
+    n_records, missing = choices.n_records, choices.hides_missing(column.attribute)
     epsilon = share if is_alone and not budget.is_concentrated else None
     if not _is_cut(column):
         return LevelsPlan(

@@ -34,6 +34,8 @@ class Circumstances:
     of_unit : tuple of str
         Attributes that are one value a unit.
     missing : {"error", "keep", "protect"}
+    never_missing : tuple of str
+        Attributes that never lack a value, as declared.
     is_synthetic : bool
         Whether rows are nobody's.
     model : Model
@@ -58,6 +60,7 @@ class Circumstances:
     shuffle: str | None
     isotonic: bool
     missing: str
+    never_missing: tuple[str, ...]
     is_synthetic: bool
     clamps: bool
     drops: bool
@@ -201,6 +204,9 @@ def handling(given: Circumstances) -> tuple[str, ...]:
     if given.missing != "keep":
         shared = given.missing == "protect" and not given.randomness
         notes.append(_MISSING["shared" if shared else given.missing])
+    if given.missing != "error" and given.never_missing:
+        names = ", ".join(map(one_line, given.never_missing))
+        notes.append(f"No cell of {names} may be missing: such a table is refused.")
     if given.clamps:
         notes.append("Values outside the declared bounds were moved to the nearer bound.")
     if given.exact_cells == "widen":

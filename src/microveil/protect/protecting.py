@@ -134,10 +134,14 @@ def protect(
         Weights by which epsilon is split over attributes, 1 where not given.
     isotonic : bool
         Put noisy means back in order: less error, and far more linkage of rows.
-    missing : {"error", "keep", "protect"}
+    missing : {"error", "keep", "protect"}, or dict
         "keep" leaves missing (and infinite) cells out of every cluster and releases them as
         missing; "protect", for "dp-synthetic" and "pram", takes being missing as a value like
-        another.
+        another. By column it says what ``never_missing`` does: {"WAGE": "never"}.
+    never_missing : sequence of str, optional
+        Columns that never lack a value, as publicly known, beside ``missing="protect"`` or "keep"
+        for the others: they have no missing cell in the release, and spend no budget on it. A
+        table in which such a cell is missing is refused.
     missing_codes : dict of lists, optional
         What stands for a missing value, by column: {"INCOME": [-9, 99999998]}. Such a cell is
         missing, to bounds, clusters and counts alike, and is released empty. Columns that are

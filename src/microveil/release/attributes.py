@@ -44,7 +44,11 @@ def attribute_of(table: Table, name: str, request: Request) -> Attribute:
         If it can be none, or not as declared.
     """
     attribute = _declared(table, name, request)
-    attribute = replace(attribute, of_unit=name in request.unit_attributes)
+    attribute = replace(
+        attribute,
+        of_unit=name in request.unit_attributes,
+        never_missing=name in request.never_missing,
+    )
     return _with_reasons(attribute, table.kind(name), request)
 
 
@@ -119,7 +123,7 @@ def _with_reasons(attribute: Attribute, kind: Kind, request: Request) -> Attribu
             "a code is among its categories too, and would be both missing and a value",
             "take it out of one of the two",
         )
-    if not codes or not request.missing_reasons:
+    if not codes or not request.missing_reasons or attribute.never_missing:
         return attribute
     whole = attribute.kind is Kind.DECIMAL and attribute.resolution.denominator == 1
     if whole and not all(isinstance(code, int) for code in codes):

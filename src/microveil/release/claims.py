@@ -294,6 +294,7 @@ def circumstances(
         is_synthetic=method.is_synthetic,
         isotonic=request.isotonic,
         missing=request.missing,
+        never_missing=tuple(part.attribute.name for part in parts if part.attribute.never_missing),
         clamps=request.outside == "clamp" and bounded,
         drops=request.outside == "clamp" and request.unit is not None,
         unit=request.protected_unit,

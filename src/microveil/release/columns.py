@@ -324,7 +324,7 @@ def _chosen(table: Table, request: Request) -> tuple[list[str], list[str]]:
     """Return the attributes to protect, in the table's order, and the columns left out."""
     domains = (
         *request.bounds, *request.categories, *request.resolution, *request.missing_codes,
-        *request.unit_attributes,
+        *request.unit_attributes, *request.never_missing,
     )  # fmt: skip
     check_columns(table, (*(request.attributes or ()), *request.keep, *domains))
     check_types(table, request.types)
@@ -363,16 +363,17 @@ def _chosen(table: Table, request: Request) -> tuple[list[str], list[str]]:
 
 
 def _check_of_units(names: Collection[str], request: Request) -> None:
-    """Refuse what is to be one value a unit and is not protected at all."""
+    """Refuse what is said of single attributes where it is not protected at all."""
     # What a recipe names and its method leaves out is named among the attributes all the same.
     protected = {*names, *(request.attributes or ())}
-    alien = next((name for name in request.unit_attributes if name not in protected), None)
-    if alien is not None:
-        raise RequestError(
-            f"unit_attributes, column '{alien}'",
-            "it is no protected attribute",
-            "name it among the attributes too, or leave it out",
-        )
+    for argument in ("unit_attributes", "never_missing"):
+        alien = next((name for name in getattr(request, argument) if name not in protected), None)
+        if alien is not None:
+            raise RequestError(
+                f"{argument}, column '{alien}'",
+                "it is no protected attribute",
+                "name it among the attributes too, or leave it out",
+            )
 
 
 def _column(
@@ -380,7 +381,7 @@ def _column(
 ) -> GridColumn:
     is_protected, is_synthetic = request.missing == "protect", request.method.is_synthetic
     rules = GridRules(
-        keep_missing=request.missing != "error",
+        keep_missing=request.missing != "error" and not attribute.never_missing,
         clamp=request.outside == "clamp",
         may_be_empty=is_protected,
         may_be_hidden=request.method.hides_missing,

@@ -18,6 +18,7 @@ from microveil.arguments.general import (
     KEEP,
     LOOKED_AT,
     MAX_ROWS,
+    NEVER_MISSING,
     OUTSIDE,
     RESOLUTION,
     SCOPE,
@@ -45,6 +46,7 @@ __all__ = [
     "part",
     "read_parts",
     "refuse_looked_at",
+    "with_never_apart",
 ]
 
 Value = TypeVar("Value")
@@ -68,7 +70,7 @@ class PartArguments(TypedDict, total=False):
     noise: str | None
     exact_cells: Literal["refuse", "allow", "widen"]
     isotonic: bool
-    missing: Literal["error", "keep", "protect"]
+    missing: Literal["error", "keep", "protect"] | Mapping[str, Literal["never"]]
     shuffle: bool | Literal["rows", "columns"]
 
 
@@ -124,6 +126,19 @@ def part(attributes: Iterable[str] | str, **arguments: Unpack[PartArguments]) ->
     ('AGE', 'INCOME')
     """
     return _part({"attributes": attributes, **arguments})
+
+
+def with_never_apart(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Say apart what ``missing`` says by column; what is None is not said.
+
+    >>> with_never_apart({"missing": {"WAGE": "never"}, "k": None})
+    {'never_missing': {'WAGE': 'never'}}
+    """
+    given = {name: value for name, value in asked.items() if value is not None}
+    if isinstance(given.get("missing"), Mapping):
+        by_column = NEVER_MISSING.checked(given.pop("missing"))
+        given["never_missing"] = {**NEVER_MISSING.checked(given.get("never_missing", {})), **by_column}
+    return given
 
 
 def _part(given: Mapping[str, Any]) -> Part:
@@ -239,7 +254,9 @@ class Whole:
         RequestError
             If what is said beside them is a part's to say, or contradicts them.
         """
-        given = {name: value for name, value in asked.items() if value is not None}
+        given = with_never_apart(asked)
+        if "never_missing" in given:
+            given["never_missing"] = NEVER_MISSING.checked(given["never_missing"])
         parts = read_parts(given.pop("parts"))
         known = {argument.name: argument for argument in arguments()}
         if unknown := [name for name in given if name not in known]:
@@ -344,7 +361,7 @@ class Whole:
             raise RequestError(
                 f"column '{both[0]}'", "it is both to be protected and to be kept", "name it once"
             )
-        for argument in ("budget", "matrix"):
+        for argument in ("budget", "matrix", "never_missing"):
             alien = sorted(set(self.asked.get(argument) or ()) - set(self.attributes))
             if alien:
                 raise RequestError(

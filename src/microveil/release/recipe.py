@@ -41,7 +41,9 @@ from types import GenericAlias
 from typing import Any, Literal
 
 from microveil.arguments import Argument, arguments
+from microveil.arguments.general import NEVER_MISSING
 from microveil.errors import FileError, RequestError, stands_alone
+from microveil.release.parts import with_never_apart
 from microveil.schema import Kind, Ordered, Role
 from microveil.table import CategoriesFromData
 
@@ -288,7 +290,9 @@ def merged(recipe: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any
     >>> merged({"k": 5, "bounds": {"A": (0, 1), "B": (0, 1)}}, {"bounds": {"A": (0, 9)}})
     {'k': 5, 'bounds': {'A': (0, 9), 'B': (0, 1)}}
     """
-    given = {name: value for name, value in asked.items() if value is not None}
+    given = with_never_apart(asked)
+    if "never_missing" in given:
+        given["never_missing"] = NEVER_MISSING.checked(given["never_missing"])
     both = {**recipe, **given}
     for name in (argument.name for argument in arguments() if argument.by_column):
         if isinstance(recipe.get(name), Mapping) and isinstance(given.get(name), Mapping):

@@ -14,7 +14,7 @@ from microveil.errors import RequestError
 from microveil.methods import METHODS, Method
 from microveil.privacy import Unit
 from microveil.release.domains import stated_kinds
-from microveil.release.parts import Part, PartArguments, refuse_looked_at
+from microveil.release.parts import Part, PartArguments, refuse_looked_at, with_never_apart
 from microveil.schema import GivenCode, Kind, Ordered
 from microveil.table import MissingCodes
 
@@ -48,6 +48,7 @@ class Arguments(PartArguments, total=False):
     outside: Literal["error", "clamp"]
     matrix: Any
     budget: Mapping[str, float] | None
+    never_missing: Iterable[str] | Mapping[str, Literal["never"]] | None
     missing_codes: Mapping[str, Any] | None
     missing_values: Iterable[str] | None
     missing_reasons: bool
@@ -96,6 +97,7 @@ class Request:
     types: Mapping[str, Kind]
     isotonic: bool
     missing: str
+    never_missing: Mapping[str, str]
     missing_codes: Mapping[str, tuple[GivenCode, ...]]
     missing_values: tuple[str, ...]
     missing_reasons: bool
@@ -125,7 +127,7 @@ class Request:
         RequestError
             On an argument that is missing, unknown, of the wrong kind or out of range.
         """
-        given = {name: value for name, value in asked.items() if value is not None}
+        given = with_never_apart(asked)
         if unknown := [name for name in given if name not in {a.name for a in arguments()}]:
             raise RequestError(
                 f"argument '{unknown[0]}'",
@@ -282,6 +284,13 @@ class Request:
                 "missing",
                 f"{self.method.id} cannot hide which cells are missing",
                 f"choose {able}, or pass missing='keep' (--missing keep)",
+            )
+        if self.never_missing and self.missing == "keep" and self.method.uses("blocks"):
+            raise RequestError(
+                "never_missing",
+                f"{self.method.id} releases all cells of a record that lacks a value as missing, "
+                "those of other columns too",
+                "leave it out, or choose a method that takes attributes one by one",
             )
         if not self.missing_reasons:
             return

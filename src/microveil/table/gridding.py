@@ -393,6 +393,13 @@ def missing_error(
 ) -> DataError:
     """Return the error about missing or infinite values of an attribute, in so many records."""
     what = "a value is infinite" if infinite else "a value is missing"
+    if attribute.never_missing:
+        return DataError(
+            f"{attribute.place}, {counted}",
+            f"{what}, and the column is declared never to lack one",
+            "complete it, or take the column out of never_missing (--never-missing; in a recipe "
+            'the entry missing = "never")',
+        )
     return DataError(f"{attribute.place}, {counted}", what, HIDE if may_be_hidden else KEEP)
 
 
