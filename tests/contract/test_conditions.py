@@ -24,6 +24,7 @@ from microveil.privacy.condition import (
     outside_checked,
     parameters_chosen,
     rank_boundaries,
+    repeated_people,
 )
 from microveil.report import comparison_report, custodian_report, publishable_report
 
@@ -71,6 +72,7 @@ EVERY = (
     missing_cells(),
     exact_cells(),
     outside_checked(),
+    repeated_people(),
     kept_columns(["place"]),
 )
 # Every method with every choice that bears on its conditions, and their ids.
@@ -99,9 +101,9 @@ CASES = [
         {"partition": "noise-aware"},
         ["noise-scales", "rank-boundaries", "cluster-sizes"],
     ),
-    ("mdav", {}, []),
-    ("mdav-insensitive", {}, []),
-    ("v-mdav", {}, []),
+    ("mdav", {}, ["repeated-people"]),
+    ("mdav-insensitive", {}, ["repeated-people"]),
+    ("v-mdav", {}, ["repeated-people"]),
     ("ranking", {}, []),
     ("optimal", {}, []),
     ("pram", {}, []),
@@ -110,7 +112,8 @@ CASES = [
     ("dp-synthetic", {}, []),
     ("dp-synthetic", {"outside": "error", "delta": 1e-9}, ["outside-checked"]),
     ("dp-um", {"keep": ["place"], "missing": "keep"}, ["missing-cells", "kept-columns"]),
-    ("mdav", {"keep": ["place"]}, ["kept-columns"]),
+    ("ranking", {"attributes": ["x"]}, ["repeated-people"]),
+    ("mdav", {"keep": ["place"]}, ["repeated-people", "kept-columns"]),
     ("laplace", {"bounds": mv.bounds_from_data(people())}, ["bounds"]),
     ("idp-vector", {"attributes": None}, ["noise-scales", "columns-chosen"]),
     ("idp-vector", {"k": "auto"}, ["noise-scales", "parameters-chosen"]),
@@ -332,7 +335,8 @@ def test_the_summary_says_first_whether_rows_are_covered():
     assert first("dp-um") == "epsilon 1, DP of the centroids, rows are not covered:"
     assert first("idp-vector") == "epsilon 1, iDP of the centroids, rows are not covered:"
     assert first("mdav", keep=["place"]) == (
-        "privacy model: k-anonymity with k = 5; not for what is released as it is: place"
+        "privacy model: k-anonymity with k = 5; a person with several rows is counted several "
+        "times; not for what is released as it is: place"
     )
     assert "**The rows of this release are not covered.**" in mv.plan(
         people(), **request("dp-um")

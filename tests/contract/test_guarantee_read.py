@@ -99,7 +99,7 @@ def test_a_certificate_of_schema_1_is_read_with_what_it_left_unsaid(name, tmp_pa
         "k left to the data": ["noise-scales", "parameters-chosen", "exact-cells"],
         "rank boundaries": ["noise-scales", "rank-boundaries", "cluster-sizes", "kept-columns"],
         "bounds from the data": ["noise-scales", "missing-cells", "bounds"],
-        "mdav": ["kept-columns"],
+        "mdav": ["repeated-people", "kept-columns"],
         "seeded": ["seeded"],
     }
     assert ids == expected[name]

@@ -124,7 +124,10 @@ def test_without_an_epsilon_in_every_part_nothing_is_promised_of_the_whole():
     """The page says that a part's epsilon is no bound on it."""
     guarantee = planned(part(method="mdav", k=10), RESPONSE).guarantee
     assert "no epsilon in this table is a bound on it" in guarantee.statement()
-    assert guarantee.summary() == "privacy model: none: nothing formal is promised"
+    assert guarantee.summary() == (
+        "privacy model: none: nothing formal is promised; "
+        "a person with several rows is counted several times (AGE, INCOME)"
+    )
     two = planned(part(["AGE"], "mdav", k=5), part(["INCOME"], "mdav", k=5)).guarantee
     assert two.model == "none"
     assert two.title.startswith("one method")

@@ -56,6 +56,27 @@ def test_clusters_are_those_of_the_plain_algorithms(request_, gamma):
         assert k <= partition.sizes.min() <= partition.sizes.max() <= max(most, k)
 
 
+@settings(max_examples=60)
+@given(requests(), st.data())
+def test_clusters_of_units_are_those_of_the_plain_algorithms(request_, data):
+    """Whoever has how many records, complete or not: the same clusters, each of k units or more."""
+    rows, categories, k = request_
+    units = data.draw(st.lists(st.integers(-3, 5), min_size=len(rows), max_size=len(rows)))
+    gamma = data.draw(st.sampled_from([0.2, 1.1, 5.0]))
+    matrix, codes = arrays(rows, categories)
+    asked = {"categories": codes, "missing": "protect", "units": np.array(units)}
+    if len(set(units)) < k:
+        with pytest.raises(DataError, match="fewer units than k"):
+            mdav(matrix, k, **asked)
+        return
+    found, variable = mdav(matrix, k, **asked), v_mdav(matrix, k, gamma, **asked)
+    assert found.labels.tolist() == plain.mdav(rows, categories, k, units)
+    assert variable.labels.tolist() == plain.v_mdav(rows, categories, k, gamma, units)
+    for partition in (found, variable):
+        members = np.split(np.array(units)[partition.order], np.cumsum(partition.sizes)[:-1])
+        assert all(len(set(own.tolist())) >= k for own in members)
+
+
 @pytest.mark.parametrize(("n_records", "k"), [(301, 3), (260, 7)])
 def test_larger_tables(n_records, k):
     """A hundred clusters: what rounding does to running sums is the same in both."""

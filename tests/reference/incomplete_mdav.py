@@ -69,20 +69,20 @@ def to_centroid(value, of_set, gap):
     return share * ((value - mean) * (value - mean)) + among
 
 
-def mdav(rows, categories, k):
-    """Cluster number of each record."""
-    return mixed_mdav.formed(_Clusters(rows, categories), k)
+def mdav(rows, categories, k, units=None):
+    """Cluster number of each record; with units clusters hold records of k of them."""
+    return mixed_mdav.formed(_Clusters(rows, categories, units), k)
 
 
-def v_mdav(rows, categories, k, gamma):
-    """Cluster number of each record; a cluster may take up to k - 1 more than k."""
-    return mixed_mdav.formed_variably(_Clusters(rows, categories), k, gamma)
+def v_mdav(rows, categories, k, gamma, units=None):
+    """Cluster number of each record; a cluster may take up to k - 1 units more than k."""
+    return mixed_mdav.formed_variably(_Clusters(rows, categories, units), k, gamma)
 
 
 class _Clusters(mixed_mdav.Clusters):
     """Clusters being formed of records that may lack numbers."""
 
-    def __init__(self, rows, categories):
+    def __init__(self, rows, categories, units):
         columns = [list(column) for column in zip(*rows, strict=True)]
         self.gaps = [gap_of(column) for column in columns]
         scores = [among_present(column) for column in columns]
@@ -92,6 +92,7 @@ class _Clusters(mixed_mdav.Clusters):
         self.unassigned = list(range(len(categories)))
         self.sums = [summed(column, len(column)) for column in scores]
         self.members = []
+        self.units = list(range(len(categories))) if units is None else units
 
     def between(self, one, other):
         return distance(self.records[one], self.records[other], self.gaps, self.weights)

@@ -62,12 +62,12 @@ def mdav(rows, categories, k):
 
 def formed(clusters, k):
     """Form them by MDAV."""
-    while len(clusters.unassigned) >= 2 * k:
+    while clusters.n_units(clusters.unassigned) >= 2 * k:
         r = clusters.farthest_from_centroid(clusters.centroid_of_unassigned())
         clusters.form_around(r, k)
         s = clusters.farthest_from(r)
         clusters.form_around(s, k)
-    if len(clusters.unassigned) >= k:
+    while clusters.n_units(clusters.unassigned) >= k:  # once, but where units have more records
         centroid = clusters.centroid_of_unassigned()
         clusters.form_around(clusters.farthest_from_centroid(centroid), k)
     return clusters.with_leftovers()
@@ -81,10 +81,10 @@ def v_mdav(rows, categories, k, gamma):
 def formed_variably(clusters, k, gamma):
     """Form them by V-MDAV."""
     centroid_of_all = clusters.centroid_of_unassigned()
-    while len(clusters.unassigned) >= k:
+    while clusters.n_units(clusters.unassigned) >= k:
         clusters.form_around(clusters.farthest_from_centroid(centroid_of_all), k)
         cluster = clusters.members[-1]
-        while len(cluster) < 2 * k - 1 and len(clusters.unassigned) > 1:
+        while clusters.n_units(cluster) < 2 * k - 1 and len(clusters.unassigned) > 1:
             to_cluster, nearest = min(
                 (clusters.between(member, record), record)
                 for member in cluster
@@ -101,15 +101,31 @@ def formed_variably(clusters, k, gamma):
     return clusters.with_leftovers()
 
 
-def lower_median(codes):
-    """The median of ordinal values; of an even number of them the lower of the two."""
-    return sorted(codes)[(len(codes) - 1) // 2]
+def medians(values, order):
+    """The median of ordinal values; of an even number of them the two in the middle."""
+    ranked = sorted(values, key=order.index)
+    return {ranked[(len(ranked) - 1) // 2], ranked[len(ranked) // 2]}
 
 
-def commonest(codes):
-    """The commonest category, the first in declared order where several are."""
-    counts = Counter(codes)
-    return min(counts, key=lambda code: (-counts[code], code))
+def commonest(values):
+    """The commonest of values; all of them where several are."""
+    counts = Counter(values)
+    return {value for value in counts if counts[value] == max(counts.values())}
+
+
+def settled(candidates, clusters):
+    """One value for each cluster of those that it may have.
+
+    Clusters that may have one alone come first, then the others in their order: each gets the
+    value that the release lacks most records of, of several the first by its text (None last).
+    """
+    lacking = Counter(value for cluster in clusters for value in cluster)
+    chosen = {}
+    for place in sorted(range(len(clusters)), key=lambda place: len(candidates[place]) > 1):
+        one = min(candidates[place], key=lambda value: (-lacking[value], value is None, str(value)))
+        lacking[one] -= len(clusters[place])
+        chosen[place] = one
+    return [chosen[place] for place in range(len(clusters))]
 
 
 class Clusters:
@@ -122,6 +138,10 @@ class Clusters:
         self.unassigned = list(range(len(rows)))
         self.sums = [total(column) for column in zip(*numbers, strict=True)]
         self.members = []
+        self.units = list(range(len(rows)))  # each record for itself
+
+    def n_units(self, records):
+        return len({self.units[i] for i in records})
 
     def between(self, one, other):
         return distance(self.records[one], self.records[other], self.weights)
@@ -143,11 +163,13 @@ class Clusters:
         return min(self.unassigned, key=lambda i: (-self.between(i, record), i))
 
     def form_around(self, record, k):
-        """Form a cluster of the record and its k - 1 nearest."""
+        """Form a cluster of the record and its nearest, until it holds records of k units."""
         self.members.append([])
         self.assign(record)
         by_nearness = sorted(self.unassigned, key=lambda i: (self.between(i, record), i))
-        for neighbour in by_nearness[: k - 1]:
+        for neighbour in by_nearness:
+            if self.n_units(self.members[-1]) == k:
+                break
             self.assign(neighbour)
 
     def assign(self, record):

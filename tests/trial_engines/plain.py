@@ -159,7 +159,8 @@ class PlainEngine:
     def error_floor_of_any_runs(self, column, k, share):
         return 0.0
 
-    def cluster_jointly(self, name, columns, k, *, with_missing=False):
+    def cluster_jointly(self, name, columns, k, *, with_missing=False, units=None):
+        assert units is None  # no test asks this engine for them
         if with_missing:
             return PlainClusters(members=_members(self._with_missing(name, columns, k)))
         numbers = [column for column in columns if column.attribute.kind.is_ranked]

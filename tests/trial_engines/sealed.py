@@ -93,7 +93,7 @@ class SealedEngine:
 class OneColumnEngine(LocalEngine):
     """An engine for which several columns are too much to see at once."""
 
-    def cluster_jointly(self, name, columns, k, *, with_missing=False):
+    def cluster_jointly(self, name, columns, k, *, with_missing=False, units=None):
         raise EngineError(
             "engine",
             f"it does not partition by several columns, as {name} does",

@@ -27,6 +27,13 @@ equal distances is that of the lowest position. ``middle`` holds what follows th
     counts   of the categories, (n_nominal, most categories)
     weights  of the categories: what two different ones add
     gaps     of the numbers
+
+A cluster counts units: the people whose records these are, or each record for itself. ``units``
+holds what is known of them:
+
+    of_record  the unit of each record, numbered from 0
+    remaining  how many records of each unit have no cluster yet
+    seen       the last cluster that each unit was counted in, -1 before the first
 """
 
 import numba
@@ -132,58 +139,81 @@ def _close_up(columns, records, distances, labels, remaining):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _form_around(left, remaining, slot, k, cluster, labels, middle, distances):
-    """Form a cluster of the record in a slot and its nearest; return how many remain.
+def _assign(record, cluster, labels, units):
+    """Let a record join a cluster; return whether the cluster had none of its unit."""
+    of_record, remaining, seen = units
+    unit = of_record[record]
+    labels[record] = cluster
+    remaining[unit] -= 1
+    is_new = seen[unit] != cluster
+    seen[unit] = cluster
+    return is_new
 
-    The distances from it stay with those.
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _nearest(distances, remaining, slot, wanted):
+    """Return the slots of so many records by nearness, without the one in a slot; ties in order."""
+    radius = np.partition(distances[:remaining], wanted)[wanted]
+    chosen = np.empty(wanted, np.int64)
+    n_chosen = 0
+    for within in range(2):
+        for i in range(remaining):
+            is_chosen = distances[i] < radius if within == 0 else distances[i] == radius
+            if is_chosen and i != slot and n_chosen < wanted:
+                chosen[n_chosen] = i
+                n_chosen += 1
+    return chosen[np.argsort(distances[chosen], kind="mergesort")]
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _form_around(left, remaining, slot, k, cluster, labels, middle, distances, units):
+    """Form a cluster of the record in a slot and its nearest, until they are of k units.
+
+    Return how many remain; the distances from it stay with those.
     """
     columns, records = left
     _measure(columns, remaining, columns[:, slot].copy(), middle, distances)
-    labels[records[slot]] = cluster
+    _assign(records[slot], cluster, labels, units)
     _take(columns, slot, middle)
     # Nearer than every other, and out of the way: it has its cluster.
     distances[slot] = -1.0
-    if k > 1:
-        radius = np.partition(distances[:remaining], k - 1)[k - 1]
-        chosen = np.empty(k - 1, np.int64)
-        n_chosen = 0
-        for within in range(2):
-            for i in range(remaining):
-                is_chosen = distances[i] < radius if within == 0 else distances[i] == radius
-                if is_chosen and i != slot and n_chosen < k - 1:
-                    chosen[n_chosen] = i
-                    n_chosen += 1
+    n_units, looked_at = 1, 0
+    while n_units < k:
+        # Most often k - 1 are enough; where people have many records, more are looked at.
+        wanted = min(max(k - 1, 2 * looked_at), remaining - 1)
         # They leave by nearness: what is summed is rounded in that order.
-        by_nearness = np.argsort(distances[chosen], kind="mergesort")
-        for i in chosen[by_nearness]:
-            labels[records[i]] = cluster
-            _take(columns, i, middle)
+        for i in _nearest(distances, remaining, slot, wanted)[looked_at:]:
+            if n_units < k:
+                n_units += _assign(records[i], cluster, labels, units)
+                _take(columns, i, middle)
+        looked_at = wanted
     return _close_up(columns, records, distances, labels, remaining)
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def form_clusters(columns, k, labels, middle):
-    """Form clusters by MDAV; return how many."""
+def form_clusters(columns, k, labels, middle, units):
+    """Form clusters of k units by MDAV; return how many."""
     remaining = columns.shape[1]
     distances = np.empty(remaining)
     left = columns, np.arange(remaining)
     n_clusters = 0
-    while remaining >= k:
-        forms_two = remaining >= 2 * k
+    while True:
+        n_units = np.count_nonzero(units[1])
+        if n_units < k:
+            return n_clusters
         _measure_from_centroid(columns, remaining, middle, remaining, distances)
-        r = _first_farthest(distances, remaining)
-        remaining = _form_around(left, remaining, r, k, n_clusters, labels, middle, distances)
-        n_clusters += 1
-        if forms_two:
-            s = _first_farthest(distances, remaining)
-            remaining = _form_around(left, remaining, s, k, n_clusters, labels, middle, distances)
+        slot = _first_farthest(distances, remaining)
+        for _ in range(2 if n_units >= 2 * k else 1):
+            remaining = _form_around(
+                left, remaining, slot, k, n_clusters, labels, middle, distances, units
+            )
             n_clusters += 1
-    return n_clusters
+            slot = _first_farthest(distances, remaining)
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def form_variable_clusters(columns, k, gamma, labels, middle):
-    """Form clusters by V-MDAV; return how many."""
+def form_variable_clusters(columns, k, gamma, labels, middle, units):
+    """Form clusters of k units or more by V-MDAV; return how many."""
     remaining = columns.shape[1]
     distances, nearest = np.empty(remaining), np.empty(remaining)
     _measure_from_centroid(columns, remaining, middle, remaining, distances)
@@ -191,11 +221,13 @@ def form_variable_clusters(columns, k, gamma, labels, middle):
     points = columns.copy()
     left = columns, np.arange(remaining)
     n_clusters, at = 0, 0
-    while remaining >= k:
+    while np.count_nonzero(units[1]) >= k:
         while labels[outermost[at]] >= 0:
             at += 1
         slot = np.searchsorted(left[1][:remaining], outermost[at])
-        remaining = _form_around(left, remaining, slot, k, n_clusters, labels, middle, distances)
+        remaining = _form_around(
+            left, remaining, slot, k, n_clusters, labels, middle, distances, units
+        )
         nearest[:remaining] = np.inf
         for member in np.flatnonzero(labels == n_clusters):
             _measure(columns, remaining, points[:, member], middle, distances)
@@ -208,10 +240,9 @@ def form_variable_clusters(columns, k, gamma, labels, middle):
             if not nearest[slot] < gamma * gamma * to_others:
                 break
             nearest[:remaining] = np.minimum(nearest[:remaining], distances[:remaining])
-            labels[left[1][slot]] = n_clusters
+            size += _assign(left[1][slot], n_clusters, labels, units)
             _take(columns, slot, middle)
             remaining = _close_up(columns, left[1], nearest, labels, remaining)
-            size += 1
         n_clusters += 1
     return n_clusters
 

@@ -11,6 +11,7 @@ from microveil.app.drafts import Draft
 from microveil.app.forms import Errors, Form
 from microveil.arguments.general import DELTA, EPSILON, MAX_ROWS, MISSING, SCOPE
 from microveil.methods import METHODS
+from microveil.methods.base import NOTHING_FORMAL
 from microveil.privacy import Scope
 from microveil.release.coverage import Coverage, coverage
 from microveil.release.parts import refuse_looked_at
@@ -123,7 +124,11 @@ def proposed_method(draft: Draft, scope: str) -> str:
 
 def refusing_units() -> dict[str, str]:
     """Say of the methods that cannot protect all records of a unit together why."""
-    found = ((method.id, method.refuses_unit) for method in METHODS.values())
+    # What counts the people of a cluster keeps no epsilon, which is what this page asks for.
+    found = (
+        (method.id, NOTHING_FORMAL if method.counts_units else method.refuses_unit)
+        for method in METHODS.values()
+    )
     return {name: why for name, why in found if why is not None}
 
 

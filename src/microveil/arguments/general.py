@@ -108,7 +108,7 @@ KEEP: Argument[tuple[str, ...]] = Argument(
 )
 UNIT: Argument[str] = Argument(
     name="unit",
-    help="laplace, pram, dp-synthetic: all records with one value of this column are protected.",
+    help="Records with one value of this column are one person's, or one household's.",
     read=reading.column_name("unit"),
     takes="the name of a column",
     flags=(Flag(),),
@@ -117,7 +117,7 @@ UNIT: Argument[str] = Argument(
 )
 MAX_ROWS: Argument[int] = Argument(
     name="max_rows",
-    help="How many records of one unit there may be, as publicly known; see --outside.",
+    help="laplace, pram, dp-synthetic: how many records one unit may have; see --outside.",
     read=reading.max_rows,
     takes="a whole number of 1 or more",
     flags=(Flag(kind=int),),

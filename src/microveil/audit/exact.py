@@ -235,7 +235,7 @@ def audit_of(planned: Plan, side_by_side: SideBySide = in_threads) -> Audit:
     return Audit(
         attributes={part.attribute.name: entry for part, entry in zip(parts, entries, strict=True)},
         conditions=planned.claim.conditions,
-        unit=planned.claim.unit,
+        unit=Unit() if planned.claim.has_clusters else planned.claim.unit,
         methods=(
             {terms.name: terms.method for terms in planned.claim.attributes}
             if planned.parts

@@ -409,14 +409,21 @@ class Engine(Protocol):
         ...
 
     def cluster_jointly(
-        self, name: str, columns: Sequence[Column], k: int, *, with_missing: bool = False
+        self,
+        name: str,
+        columns: Sequence[Column],
+        k: int,
+        *,
+        with_missing: bool = False,
+        units: Whole | None = None,
     ) -> Clusters:
         """Partition by several columns: "mdav", "v-mdav" or "mdav-insensitive".
 
         Those whose kind is in no order count by being equal or not; "mdav-insensitive" orders
         records by the others alone, of which there must be one. With ``with_missing`` being
         without a value is a value, and all records of the table are clustered; not by
-        "mdav-insensitive".
+        "mdav-insensitive". With ``units``, the unit of each record that is clustered, each cluster
+        holds records of k units.
         """
         ...
 

@@ -406,7 +406,13 @@ class DiskEngine(LocalEngine):
         return super().broadcast(partition, values)
 
     def cluster_jointly(
-        self, name: str, columns: Sequence[Column], k: int, *, with_missing: bool = False
+        self,
+        name: str,
+        columns: Sequence[Column],
+        k: int,
+        *,
+        with_missing: bool = False,
+        units: Whole | None = None,
     ) -> Partition:
         """Partition the columns together, where memory holds what that takes."""
         n_records = max(column.n_present for column in columns)
@@ -419,7 +425,7 @@ class DiskEngine(LocalEngine):
                 "choose a method that takes attributes one by one (dp-um, idp-vector, laplace), "
                 "smaller blocks (--block), or allow more (--memory)",
             )
-        return super().cluster_jointly(name, columns, k, with_missing=with_missing)
+        return super().cluster_jointly(name, columns, k, with_missing=with_missing, units=units)
 
 
 def _records_in_parts(column: GridColumn, n_records: int) -> Iterator[GridColumn]:

@@ -256,7 +256,13 @@ class LocalEngine:
         return _cut(order, in_order, sizes)
 
     def cluster_jointly(
-        self, name: str, columns: Sequence[Column], k: int, *, with_missing: bool = False
+        self,
+        name: str,
+        columns: Sequence[Column],
+        k: int,
+        *,
+        with_missing: bool = False,
+        units: Whole | None = None,
     ) -> Partition:
         """Partition the matrix of the columns; see the partitions for their cost."""
         held = [local_column(column) for column in columns]
@@ -266,7 +272,9 @@ class LocalEngine:
             values = [
                 np.asarray(spread(own, missing)) for own, missing in zip(values, masks, strict=True)
             ]
-        return joint_partition(name, values, k, domains_of(columns), are_ranked(columns), masks)
+        return joint_partition(
+            name, values, k, domains_of(columns), are_ranked(columns), masks, units
+        )
 
     def having(self, column: Column, clusters: Clusters) -> Partition:
         """Renumber the records that have a value: O(n)."""

@@ -123,19 +123,27 @@ class RememberingEngine(LocalEngine):
         )
 
     def cluster_jointly(
-        self, name: str, columns: Sequence[Column], k: int, *, with_missing: bool = False
+        self,
+        name: str,
+        columns: Sequence[Column],
+        k: int,
+        *,
+        with_missing: bool = False,
+        units: Whole | None = None,
     ) -> Partition:
         """Partition the matrix of the columns, once for each k."""
         held = [self.held(column).values for column in columns]
         bounds = tuple(column.attribute.grid_bounds for column in columns)
         ids = tuple(id(values) for values in held)
-        ordered = name == "mdav-insensitive" and not with_missing and k <= len(held[0])
+        is_run = name == "mdav-insensitive" and not with_missing and units is None
+        ordered = is_run and k <= len(held[0])
         least = 1 if ordered else k
-        key = (name, ids, least, bounds, tuple(are_ranked(columns)), with_missing)
+        of_units = None if units is None else units.tobytes()
+        key = (name, ids, least, bounds, tuple(are_ranked(columns)), with_missing, of_units)
 
         def clustered() -> Partition:
             return LocalEngine.cluster_jointly(
-                self, name, columns, least, with_missing=with_missing
+                self, name, columns, least, with_missing=with_missing, units=units
             )
 
         found = self._once(self._joint, key, held, clustered)

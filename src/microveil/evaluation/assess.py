@@ -225,7 +225,7 @@ def assess(
         ),
         kept=tuple(_kept(before, after, guarantee, texts, paired=paired)),
         corrected=compare_corrected(before, after, guarantee) if corrected else {},
-        anonymity=_anonymity(before, after, known),
+        anonymity=_anonymity(before, after, known, guarantee, paired=paired),
         weights=weighting,
         guarantee=guarantee,
     )
@@ -238,9 +238,17 @@ def _known_by_role(original: Table, protected: Table, roles: Mapping[str, Role])
 
 
 def _anonymity(
-    original: Table, protected: Table, quasi_identifiers: Iterable[str]
+    original: Table,
+    protected: Table,
+    quasi_identifiers: Iterable[str],
+    guarantee: Guarantee | None,
+    *,
+    paired: bool,
 ) -> Anonymity | None:
-    """Count the classes of records alike in quasi-identifiers; None where none are given."""
+    """Count the classes of records alike in quasi-identifiers; None where none are given.
+
+    Units are counted where the guarantee names one: of a release those of its original's records.
+    """
     names = tuple(dict.fromkeys(quasi_identifiers))
     if not names:
         return None
@@ -248,11 +256,18 @@ def _anonymity(
     there = tuple(name for name in names if name in protected.names)
     if not there:
         check_columns(protected, names, "protected")
+    unit = None if guarantee is None else guarantee.unit.column
+    units = None if unit is None or unit not in original.names else original.alike(unit)[0]
     before, after, of_released = (
-        equivalence_classes([_as_known(table, name) for name in some])
-        for table, some in ((original, names), (protected, there), (original, there))
+        equivalence_classes([_as_known(table, name) for name in some], own)
+        for table, some, own in (
+            (original, names, units),
+            (protected, there, units if paired else None),
+            (original, there, units),
+        )
     )
     return Anonymity(
+        unit=None if units is None else unit,
         quasi_identifiers=names,
         released=there,
         original=before,

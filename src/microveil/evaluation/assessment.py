@@ -67,6 +67,9 @@ class Anonymity:
         By all of them.
     original_in_released, protected : EquivalenceClasses
         Of the original and of the release, by those that the release has.
+    unit : str or None
+        The column whose values are counted in place of records, where it is known which records of
+        the table have which.
     """
 
     quasi_identifiers: tuple[str, ...]
@@ -74,10 +77,12 @@ class Anonymity:
     original: EquivalenceClasses
     original_in_released: EquivalenceClasses
     protected: EquivalenceClasses
+    unit: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as plain values."""
         return {
+            **({} if self.unit is None else {"unit": self.unit}),
             "quasi_identifiers": list(self.quasi_identifiers),
             "released": list(self.released),
             "original": self.original.to_dict(),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from microveil.errors import FileError
 from microveil.files import FORMATS
-from microveil.privacy import Guarantee, Model
+from microveil.privacy import Guarantee
 from microveil.synthesis.measurements import Measurements
 from microveil.table import MissingCodes
 
@@ -153,8 +153,7 @@ def promised(guarantee: Guarantee | None) -> str | None:
     if guarantee.randomness == "seeded":
         return "nothing: drawn from a seed, it protects nobody"
     if guarantee.epsilon is None:
-        k = f" with k = {guarantee.k}" if guarantee.model is Model.K_ANONYMITY else ""
-        first = f"{guarantee.model.in_words}{k}; no epsilon"
+        first = f"{guarantee.model_with_k}; no epsilon"
         return "; ".join([first, *guarantee.provisos])
     covered: dict[str, list[str]] = {}
     for name, cover in guarantee.scopes.by_scope.items():

@@ -109,11 +109,15 @@ def _anonymity_lines(assessment: "Assessment") -> list[str]:
             *(f"in < {size}" for size, _ in found.original.below),
         )
     ]
-    for name, classes in tables:
+    for table, classes in tables:
+        name = table
+        if found.unit is not None and not classes.counts_units:
+            name = f"{table}, counted in records"
         counts = (classes.n_classes, classes.smallest, *(count for _, count in classes.below))
         rows.append((name, *map(str, counts)))
     names = ", ".join(label(name, 24) for name in found.quasi_identifiers)
-    title = f"k-anonymity by {names} (a missing cell is a value like another)"
+    people = "" if found.unit is None else f", counted in people ({label(found.unit, 24)})"
+    title = f"k-anonymity by {names}{people} (a missing cell is a value like another)"
     lines = textwrap.wrap(title, TEXT_WIDTH, subsequent_indent=INDENT, break_on_hyphens=False)
     lines += aligned(rows, widths=(30, 9, 9, 9, 9, 9), indent=INDENT)
     if found.released != found.quasi_identifiers:

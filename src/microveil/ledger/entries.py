@@ -120,7 +120,8 @@ class Entry:
             scopes=dict.fromkeys(SCOPES) if seeded else scopes,
             kept=len(guarantee.kept),
             digest=digest,
-            unit=guarantee.unit,
+            # What clusters count is none whose epsilon adds up.
+            unit=Unit() if guarantee.has_clusters else guarantee.unit,
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -5,11 +5,14 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol, TypeVar, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
 from microveil.arguments import DECLARED, Argument
 from microveil.arguments.steps import MATRIX
 from microveil.engines.base import Column, Engine, as_searched
 from microveil.plans import CentroidPlan, SinglePlan, SyntheticPlan
-from microveil.privacy import Condition, Cover, Model, Scopes
+from microveil.privacy import Condition, Cover, Model, Scopes, Unit
 from microveil.schema import Attribute, Kind
 from microveil.table.memory import APART
 from microveil.utility.error_floor import SensitivityRule
@@ -73,6 +76,10 @@ class Choices:
         Weights of attributes in it, 1 where not given.
     protects_missing : bool
         Whether being without a value is a value like another.
+    unit : Unit
+        What clusters count, so that each holds k of them: records, or values of a column.
+    units : int64 array (n_records,) or None
+        By record, where there is such a column: which of its values the record has.
 
     Examples
     --------
@@ -91,6 +98,9 @@ class Choices:
     max_rows: int = 1
     budget: Mapping[str, Any] = field(default_factory=dict)
     protects_missing: bool = False
+    unit: Unit = field(default_factory=Unit)
+    # Of one request all plans are made for the same table.
+    units: NDArray[np.int64] | None = field(default=None, compare=False)
 
     def __getitem__(self, argument: Argument[Value]) -> Value:
         return cast("Value", self.own[argument.name])
@@ -254,6 +264,8 @@ class Method:
         Whether the reasons for it can be, too.
     is_synthetic : bool
         Whether it draws a new table, whose rows follow nobody.
+    counts_units : bool
+        Whether its clusters can hold records of k units, in place of k records.
     without_units : str or None
         Why it cannot protect all records of a unit together, where it spends an epsilon; None
         where it can.
@@ -288,6 +300,7 @@ class Method:
     hides_missing: bool = False
     hides_reasons: bool = False
     is_synthetic: bool = False
+    counts_units: bool = False
     without_units: str | None = "what is proved of it is proved of single records"
     memory: int = APART
     error_floor: ErrorFloor | None = None
@@ -307,6 +320,8 @@ class Method:
     @property
     def refuses_unit(self) -> str | None:
         """Why they cannot be; None where they can."""
+        if self.counts_units:
+            return None
         return self.without_units if self.needs_epsilon else NOTHING_FORMAL
 
     @property
@@ -325,7 +340,7 @@ class Method:
             "isotonic": self.orders_clusters,
             "shuffle": not self.is_synthetic,
             "unit": self.takes_unit,
-            "max_rows": self.takes_unit,
+            "max_rows": self.takes_unit and not self.counts_units,
         }
         return by_need.get(name, name in self.offers or name not in DECLARED)
 

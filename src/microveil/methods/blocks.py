@@ -2,6 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from microveil.arguments.steps import BLOCKS
 from microveil.engines.base import Clusters, Column, Engine
 from microveil.errors import DataError, RequestError
@@ -42,18 +45,22 @@ def plan_blocks(
     RequestError
         If a partition that orders records is asked for a block that nothing orders.
     DataError
-        If a block has fewer complete records than k.
+        If a block has fewer complete records than k, or records of fewer units.
     """
     by_name = {column.attribute.name: column for column in columns}
     plans: dict[str, SinglePlan] = {}
     for block in choices[BLOCKS]:
         if name == "mdav-insensitive":
             _refuse_unordered([by_name[member] for member in block])
-        together = [by_name[member] for member in block]
+        together, units = [by_name[member] for member in block], choices.units
         if not choices.protects_missing:
             together = _complete(together, choices.k, engine)
+            missing = engine.missing(together[0])
+            if units is not None and missing is not None:
+                units = units[~missing]
+        _check_units(block, units, choices.k)
         clusters = engine.cluster_jointly(
-            name, together, choices.k, with_missing=choices.protects_missing
+            name, together, choices.k, with_missing=choices.protects_missing, units=units
         )
         for part in represent(together, clusters, choices, engine):
             plans[part.attribute.name] = part
@@ -70,6 +77,17 @@ def _refuse_unordered(columns: Sequence[Column]) -> None:
         "records are ordered by numbers and ordered categories, and a block has none",
         "protect them together with such an attribute, or choose pram, dp-synthetic or mdav",
     )
+
+
+def _check_units(names: Sequence[str], units: NDArray[np.int64] | None, k: int) -> None:
+    """Refuse records that are of fewer units than a cluster must hold."""
+    if units is not None and len(np.unique(units)) < k:
+        listed = ", ".join(f"'{name}'" for name in names)
+        raise DataError(
+            f"attributes {listed}",
+            "fewer than k different units have a record with a value in all of them",
+            "choose a smaller k, other blocks, or leave an attribute out",
+        )
 
 
 def _complete(columns: Sequence[Column], k: int, engine: Engine) -> list[Column]:

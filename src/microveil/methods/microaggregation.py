@@ -48,7 +48,7 @@ def jointly(name: str) -> PlanStep:
 def _representatives(
     columns: Sequence[Column], clusters: Clusters, choices: Choices, engine: Engine
 ) -> list[SinglePlan]:
-    """Represent numbers by their means, ranks by lower medians, categories by the commonest."""
+    """Represent numbers by their means, ranks by medians, categories by the commonest."""
 
     def represented(column: Column) -> SinglePlan:
         if choices.protects_missing and engine.missing(column) is not None:
@@ -104,8 +104,8 @@ def _promise_numbers(setting: Setting) -> Promise:
         caveats=(
             (
                 "Attributes were microaggregated in blocks: within a block every combination of "
-                f"values is shared by at least {setting.choices.k} records, across blocks it is "
-                "not. The records are not k-anonymous."
+                f"values is shared by {setting.choices.unit.shared_by(setting.choices.k)}, across "
+                "blocks it is not. The records are not k-anonymous."
             ),
             *_NO_EPSILON,
         ),
@@ -120,8 +120,8 @@ def _promise_k_anonymity(setting: Setting) -> Promise:
         scopes=_NOTHING,
         caveats=(
             (
-                "k-anonymity: every combination of the protected values is shared by at least "
-                f"{setting.choices.k} records. {_of_missing(setting)}"
+                "k-anonymity: every combination of the protected values is shared by "
+                f"{setting.choices.unit.shared_by(setting.choices.k)}. {_of_missing(setting)}"
             ),
             *_NO_EPSILON,
         ),
@@ -160,13 +160,13 @@ _DONE_JOINTLY = (
 )
 _DONE_MIXED = (
     "Records that are alike in all attributes of a block were grouped into clusters of at least "
-    "{k}. Each number was replaced by its cluster's mean, each rank by its lower median, and each "
-    "other category by its commonest one."
+    "{k}. Each number was replaced by its cluster's mean, each rank by its median, and each "
+    "other category by its commonest one. Ties went to what the release had too few of."
 )
 
 _DONE_MISSING = (
     " Being without a value is one: a cluster most of whose records lacked a number or a rank, or "
-    "lacked a category more often than they had any one, has none of it."
+    "lacked a category at least as often as they had any one, may have none of it."
 )
 
 METHODS = (
@@ -178,6 +178,7 @@ METHODS = (
         randomness=None,
         plan=jointly("mdav"),
         promise=_promise_joint,
+        counts_units=True,
         needs_epsilon=False,
         needs_bounds=False,
         takes_categories=True,
@@ -193,6 +194,7 @@ METHODS = (
         randomness=None,
         plan=jointly("mdav-insensitive"),
         promise=_promise_joint,
+        counts_units=True,
         needs_epsilon=False,
         takes_categories=True,
         memory=TOGETHER,
@@ -206,6 +208,7 @@ METHODS = (
         randomness=None,
         plan=jointly("v-mdav"),
         promise=_promise_joint,
+        counts_units=True,
         needs_epsilon=False,
         needs_bounds=False,
         takes_categories=True,

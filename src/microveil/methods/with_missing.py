@@ -17,10 +17,9 @@ def typical_or_missing(column: Column, clusters: Clusters, engine: Engine) -> Cl
     """Plan one value for each cluster, or none.
 
     A number or a rank is missing where more than half of the cluster's records lack it, else
-    the mean or the lower median of those that have it. Of categories in no order being missing
-    is one more, behind the others: the commonest is taken, ties by declared order. A distance
-    has no say in the former: clusters at the edge of a table, whose values are farther from one
-    another than from a missing one, would all lose them.
+    the mean or a median of those that have it. Of categories in no order being missing is one
+    more: the commonest is taken. A distance has no say in the former: clusters at the edge of a
+    table, whose values are farther from one another than from a missing one, would all lose them.
 
     Parameters
     ----------
@@ -37,9 +36,9 @@ def typical_or_missing(column: Column, clusters: Clusters, engine: Engine) -> Cl
     if column.attribute.categories is not None:
         lower, _ = column.attribute.grid_bounds or (0, 0)
         counts = engine.category_counts(column, having)
-        chosen = typical_positions(column, counts)
-        if not column.attribute.kind.is_ranked:
-            has_value = n_missing <= counts.max(axis=1)
+        chosen = typical_positions(column, counts, n_missing)
+        has_value = chosen < counts.shape[1]
+        chosen = np.where(has_value, chosen, 0)
         units, alike = lower + chosen, counts[np.arange(len(chosen)), chosen]
     else:
         units = _units(column, sums, having.sizes, has_value, engine)

@@ -4,6 +4,7 @@ Records may be mixed: numbers, ordinal ranks among them, and categories in no or
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,12 @@ _Middle = tuple[NDArray[Any], ...]
 
 
 def mdav(
-    matrix: ArrayLike, k: int, categories: ArrayLike | None = None, *, missing: str = "error"
+    matrix: ArrayLike,
+    k: int,
+    categories: ArrayLike | None = None,
+    *,
+    missing: str = "error",
+    units: NDArray[np.integer] | None = None,
 ) -> Partition:
     """Partition records by MDAV into clusters of k to 2k - 1 around extreme records.
 
@@ -65,6 +71,11 @@ def mdav(
     missing : {"error", "protect"}
         With "protect" the matrix may hold NaN where a record has no number, which is a value
         then.
+    units : integer array (n_records,), optional
+        Whose records they are. Clusters then hold records of k units or more, in place of k
+        records: a record's nearest join it until they are of k units, what remains is counted in
+        units, and as long as k remain another cluster is formed. One unit's records may be in many
+        clusters.
 
     Returns
     -------
@@ -84,7 +95,8 @@ def mdav(
     The clusters are exactly those of the plain algorithm, which takes O(n^2 m / k) time.
     Leaves of a k-d tree that cannot hold what is sought are skipped; at worst, with very
     many attributes or equal records, none can be. Memory O(n m). With a missing number none
-    is skipped: distances to it are those of no space that could be cut into leaves.
+    is skipped: distances to it are those of no space that could be cut into leaves. Nor is one
+    with units.
 
     Source: Domingo-Ferrer and Torra 2005. Departure: pairs of clusters are formed while 2k
     records remain, not 3k; where k divides n the clusters are the same.
@@ -98,8 +110,8 @@ def mdav(
     """
     points, middle = _prepared(matrix, k, categories, missing)
     labels = np.full(len(points), -1, dtype=np.int64)
-    if np.isnan(points).any():
-        return _incomplete(points, middle, labels, k, None)
+    if units is not None or np.isnan(points).any():
+        return _incomplete(points, middle, labels, k, None, units)
     formed = 0, len(points)
     while formed[1] >= k:
         space = _arranged(points, middle, labels)
@@ -114,6 +126,7 @@ def v_mdav(
     categories: ArrayLike | None = None,
     *,
     missing: str = "error",
+    units: NDArray[np.integer] | None = None,
 ) -> Partition:
     """Partition records by V-MDAV: cluster sizes follow the data, from k upwards.
 
@@ -139,6 +152,8 @@ def v_mdav(
         Attributes in no order, as for `mdav`.
     missing : {"error", "protect"}
         As for `mdav`; with a missing number O(n^2 m) time.
+    units : integer array (n_records,), optional
+        As for `mdav`: clusters of k to 2k - 1 units; with them O(n^2 m) time.
 
     Returns
     -------
@@ -169,8 +184,8 @@ def v_mdav(
         raise RequestError("gamma", "gamma must be finite and 0 or more", "pass gamma=0.2")
     points, middle = _prepared(matrix, k, categories, missing)
     labels = np.full(len(points), -1, dtype=np.int64)
-    if np.isnan(points).any():
-        return _incomplete(points, middle, labels, k, float(gamma))
+    if units is not None or np.isnan(points).any():
+        return _incomplete(points, middle, labels, k, float(gamma), units)
     distances = np.empty(len(points))
     kernel.follow_centroid(middle, len(points))
     kernel.measure_all(points, middle, distances)
@@ -254,6 +269,7 @@ def joint_partition(
     bounds: Sequence[tuple[int, int]],
     ranked: Sequence[bool],
     missing: Sequence[NDArray[np.bool_] | None] | None = None,
+    units: NDArray[np.integer] | None = None,
 ) -> Partition:
     """Partition by several columns, by the partition's name: "mdav" for example.
 
@@ -274,12 +290,31 @@ def joint_partition(
     matrix = np.column_stack([np.empty((len(columns[0]), 0)), *numbers])
     if name == "mdav-insensitive":
         of_numbers = [pair for pair, in_order in zip(bounds, ranked, strict=True) if in_order]
-        return insensitive_mdav(matrix, k, of_numbers)
+        found = insensitive_mdav(matrix, k, of_numbers)
+        if units is None:
+            return found
+        return replace(found, sizes=_runs_of_units(units[found.order].tolist(), int(k)))
     others = [column for column, in_order in zip(columns, ranked, strict=True) if not in_order]
     categories = np.column_stack(others) if others else None
     if name == "v-mdav":
-        return v_mdav(matrix, k, categories=categories, missing="protect")
-    return mdav(matrix, k, categories=categories, missing="protect")
+        return v_mdav(matrix, k, categories=categories, missing="protect", units=units)
+    return mdav(matrix, k, categories=categories, missing="protect", units=units)
+
+
+def _runs_of_units(units: Sequence[int], k: int) -> NDArray[np.int64]:
+    """Cut a list into runs of k different units; what is left over joins the last run.
+
+    >>> _runs_of_units([1, 1, 2, 1, 3, 3], 2)
+    array([3, 3])
+    """
+    ends, in_run = [0], set[int]()
+    for place, unit in enumerate(units, 1):
+        in_run.add(unit)
+        if len(in_run) == k:
+            ends.append(place)
+            in_run = set()
+    ends[-1] = len(units)
+    return np.diff(ends).astype(np.int64)
 
 
 def _marked(
@@ -469,8 +504,17 @@ def _incomplete(
     labels: NDArray[np.int64],
     k: int,
     gamma: float | None,
+    units: NDArray[np.integer] | None,
 ) -> Partition:
-    """Partition records of which some lack numbers, by V-MDAV where a gamma is given."""
+    """Partition records that may lack numbers, by V-MDAV where a gamma is given.
+
+    Without units each record is one.
+    """
+    own = np.arange(len(points)) if units is None else np.unique(units, return_inverse=True)[1]
+    n_left = np.bincount(own)
+    if len(n_left) < k:
+        raise DataError("units", "there are fewer units than k", "choose a smaller k")
+    people = own, n_left, np.full(len(n_left), -1, dtype=np.int64)
     counts, weights = middle[2], middle[-1]
     numbers = points[:, : points.shape[1] - len(weights)]
     there = ~np.isnan(numbers)
@@ -483,10 +527,10 @@ def _incomplete(
     followed = moments, counts, weights, gaps
     columns = np.array(points.T, order="C")
     if gamma is None:
-        n_clusters = incomplete_mdav.form_clusters(columns.copy(), int(k), labels, followed)
+        n_clusters = incomplete_mdav.form_clusters(columns.copy(), int(k), labels, followed, people)
     else:
         n_clusters = incomplete_mdav.form_variable_clusters(
-            columns.copy(), int(k), gamma, labels, followed
+            columns.copy(), int(k), gamma, labels, followed, people
         )
     by_cluster, starts = _by_cluster(labels, n_clusters)
     incomplete_mdav.join_leftovers(columns, labels, by_cluster, starts, followed)

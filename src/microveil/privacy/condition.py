@@ -29,7 +29,9 @@ __all__ = [
     "noise_scales",
     "outside_checked",
     "parameters_chosen",
+    "people_counted",
     "rank_boundaries",
+    "repeated_people",
     "resolution",
     "seeded",
     "unit_sizes",
@@ -217,8 +219,8 @@ def columns_chosen() -> Condition:
         id="columns-chosen",
         short="the choice of columns",
         text="Which columns are protected was left to a look at the table: numeric ones, without "
-        "those of all-different whole numbers, which are taken for identifiers. One record can "
-        "change that choice, and the release shows it. The claims take it as given, nothing in "
+        "those of all-different whole numbers and those named like a person's number. One record "
+        "can change that choice, and the release shows it. The claims take it as given, nothing in "
         "this release is differential privacy, and rows are not covered; naming the attributes "
         "removes the condition.",
     )
@@ -313,6 +315,32 @@ def unit_sizes(unit: Unit) -> Condition:
     )
 
 
+def people_counted(unit: Unit) -> Condition:
+    """Say that a column tells k-anonymity which records are one person's."""
+    column = one_line(unit.column or "")
+    return Condition(
+        id="unit-sizes",
+        short=f"people are told apart by {column} alone",
+        text=f"Records with one value of {column} are taken to be one person's, and others to be "
+        "other people's: whoever has several values of it is counted several times. How many "
+        "records a person has is not hidden.",
+        is_given=False,
+    )
+
+
+def repeated_people() -> Condition:
+    """Say that k-anonymity counts records, of which several may be one person's."""
+    return Condition(
+        id="repeated-people",
+        short="a person with several rows is counted several times",
+        text="Records were counted, not people: a person with several rows is counted several "
+        "times, and k rows may be those of fewer than k people, even of one. Where a column says "
+        "whose a row is, name it (unit, --unit), and k different people share every combination. "
+        "If every row is another person's, the two are the same.",
+        is_given=False,
+    )
+
+
 def outside_checked(unit: Unit | None = None, *, bounds: bool = True) -> Condition:
     """Say that a table with values outside the bounds, or too large units, would be refused.
 
@@ -370,6 +398,7 @@ OF_REQUESTS = frozenset(
         "kept-columns",
         "labels",
         "unit-sizes",
+        "repeated-people",
         SEEDED,
     }
 )

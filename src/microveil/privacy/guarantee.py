@@ -191,13 +191,21 @@ class Guarantee:
     def has_new_numbers(self) -> bool:
         """Whether the column of the unit is released, with new numbers in a secret order."""
         keeps_rows = self.shuffle != "columns" and not self.is_synthetic
-        return self.unit.column is not None and keeps_rows
+        # A new number would join the rows of a person, which nobody else may have alike.
+        return self.unit.column is not None and keeps_rows and not self.has_clusters
 
     @property
     def model_in_words(self) -> str:
         """The privacy model: of centroids where rows that follow individuals are not covered."""
         is_of_centroids = self.leaves_rows_out and self.has_clusters
         return self.model.of_centroids if is_of_centroids else self.model.in_words
+
+    @property
+    def model_with_k(self) -> str:
+        """The privacy model, of k-anonymity with k, and with whom it counts where that is said."""
+        if self.model is not Model.K_ANONYMITY or self.k is None:
+            return self.model.in_words
+        return f"k-anonymity with k = {self.unit.least(self.k)}"
 
     @property
     def provisos(self) -> tuple[str, ...]:
@@ -265,8 +273,7 @@ class Guarantee:
         if self.randomness == "seeded":
             return "drawn from a seed: protects nobody"
         if self.epsilon is None:
-            model = f"k-anonymity with k = {self.k}" if self.model is Model.K_ANONYMITY else None
-            return "; ".join([f"privacy model: {model or self.model.in_words}", *self.provisos])
+            return "; ".join([f"privacy model: {self.model_with_k}", *self.provisos])
         but = " but for what is kept" if self.kept else ""
         rows = "rows are not covered" if self.leaves_rows_out else f"rows are covered{but}"
         delta = f", delta {six_digits(self.delta)}" if self.delta else ""

@@ -51,6 +51,8 @@ class Circumstances:
     spends_epsilon : bool
     advised_publicly : bool
         Whether k or the method was chosen by public figures alone.
+    counts_units : bool
+        Whether clusters hold records of k units.
     looked_at : {"data", "public"} or None
         What was looked at, as was declared, before method, k or epsilon were chosen.
     """
@@ -73,6 +75,7 @@ class Circumstances:
     advised_publicly: bool
     looked_at: str | None = None
     apart: bool = False
+    counts_units: bool = False
 
 
 def remarks(method: str, given: Circumstances, caveats: Sequence[str]) -> tuple[str, ...]:
@@ -99,7 +102,7 @@ def remarks_of_method(method: str, given: Circumstances, caveats: Sequence[str])
     if given.chosen_from_data and not given.spends_epsilon:
         notes.append(
             "Which columns are protected was left to a look at the table: numeric ones, without "
-            "those of all-different whole numbers, which are taken for identifiers."
+            "those of all-different whole numbers and those named like a person's number."
         )
     if given.advised_publicly:
         notes.append(_advised(given))
@@ -165,6 +168,11 @@ def _who(given: Circumstances) -> list[str]:
     """Say who is protected, and what became of their records."""
     if given.unit.column is None:
         return [_RECORD]
+    if given.counts_units:
+        column = one_line(given.unit.column)
+        left_out = f"{column} is left out: it would show which rows are one person's."
+        order = "" if given.shuffle is not None else _SORTED_BY_PERSON
+        return [f"{left_out}{order}"]
     notes = [
         (
             f"A unit is all records with one value of {one_line(given.unit.column)}: a person with "
@@ -244,6 +252,9 @@ _NEIGHBOURS = (
     "not be refused; the number of records is public."
 )
 _RECORD = "One record is taken to be one person: a person with several records is protected less."
+_SORTED_BY_PERSON = (
+    " So can the order of the rows, if the table is sorted by person: shuffle them (shuffle)."
+)
 _NO_HOUSEHOLDS = (
     "Records were drawn one by one, and no units: no two rows of the new table are one household's."
 )

@@ -28,6 +28,7 @@ from microveil.privacy.condition import (
     noise_scales,
     parameters_chosen,
     rank_boundaries,
+    repeated_people,
     resolution,
     seeded,
 )
@@ -97,14 +98,28 @@ def guarantee_of(made: "type[Guarantee]", contents: Mapping[str, Any]) -> "Guara
         If they are not those of a guarantee.
     """
     if contents["schema"] == 1:
-        return _of_schema_1(made, contents)
+        return _with_repeated_people(_of_schema_1(made, contents))
     if contents["schema"] != 2:
         raise ValueError
     guarantee = _of_schema_2(made, contents)
     # What is shown and what is exact must be one and the same.
     if guarantee.to_dict() != contents or _says_too_much(guarantee):
         raise ValueError
-    return guarantee
+    return _with_repeated_people(guarantee)
+
+
+def _with_repeated_people(guarantee: "Guarantee") -> "Guarantee":
+    """Add the condition of k-anonymity that counts records, which earlier versions left unsaid."""
+    models = {guarantee.model, *(part.model for part in guarantee.parts)}
+    said = {condition.id for condition in guarantee.conditions}
+    counts_people = guarantee.unit.column is not None
+    if Model.K_ANONYMITY not in models or counts_people or "repeated-people" in said:
+        return guarantee
+    scopes = EVERY_SCOPE if guarantee.epsilon is not None else ()
+    own = repeated_people().at(scopes)
+    kept = tuple(c for c in guarantee.conditions if c.id == "kept-columns")
+    others = tuple(c for c in guarantee.conditions if c not in kept)
+    return replace(guarantee, conditions=(*others, own, *kept))
 
 
 def _of_schema_2(made: "type[Guarantee]", contents: Mapping[str, Any]) -> "Guarantee":

@@ -272,10 +272,11 @@ _OF_UNIT = _Words(
 def _no_epsilon(guarantee: "Guarantee") -> Paragraph:
     if guarantee.model is Model.K_ANONYMITY:
         return paragraph(
-            "Whoever looks for a person by the protected attributes finds at least "
-            f"{guarantee.k} records that fit equally well. That hides which row is whose. "
-            "It does not hide what the rows of such a group have in common, and it bounds "
-            "nothing for an intruder who knows more. No epsilon is claimed at any scope."
+            "Whoever looks for a person by the protected attributes finds "
+            f"{guarantee.unit.shared_by(guarantee.k or 0)} that fit equally well. That hides "
+            "which row is whose. It does not hide what the rows of such a group have in common, "
+            "and it bounds nothing for an intruder who knows more. No epsilon is claimed at any "
+            "scope."
         )
     return paragraph(
         "Nothing formal: no epsilon at any scope and no k-anonymity of records. What the "

@@ -37,7 +37,7 @@ class Unit:
     column : str or None
         None where a record is taken to be a person.
     max_rows : int
-        How many records a unit has at most.
+        How many records a unit has at most; where k-anonymity counts units, all that there are.
     """
 
     column: str | None = None
@@ -51,6 +51,25 @@ class Unit:
         ('one record', 'all records of one unit (HOUSEHOLD, 8 at most)')
         """
         return "one record" if self.column is None else f"all records of one unit ({self.named})"
+
+    def least(self, k: int) -> str:
+        """Say how many a cluster holds at least.
+
+        >>> Unit().least(5), Unit(column="HHID").least(5)
+        ('5', '5 different people (HHID)')
+        """
+        people = f" different people ({one_line(self.column)})" if self.column is not None else ""
+        return f"{k}{people}"
+
+    def shared_by(self, k: int) -> str:
+        """Say who shares a combination of values.
+
+        >>> Unit().shared_by(5), Unit(column="HHID").shared_by(5)
+        ('at least 5 records', 'records of at least 5 different people (HHID)')
+        """
+        if self.column is None:
+            return f"at least {k} records"
+        return f"records of at least {self.least(k)}"
 
     @property
     def named(self) -> str:

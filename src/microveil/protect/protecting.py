@@ -95,16 +95,19 @@ def protect(
         What epsilon must cover; a request whose guarantee does not is refused.
     attributes : sequence of str, optional
         What to protect. By default every numeric attribute that is no likely identifier
-        (whole numbers, all different); columns left out are listed in the notes.
+        (whole numbers, all different, or named like a person's number); columns left out are listed
+        in the notes. A number that is named like a person's needs bounds to be protected.
     keep : sequence of str, optional
         Columns to release unprotected; the guarantee says so.
     unit : str, optional
         The column that says which records are one unit's, those of a household for example: all of
         them are protected together, by "laplace", "pram" and "dp-synthetic", and epsilon is the
         unit's. It is released with new numbers in a secret order; from "dp-synthetic", which draws
-        records and no households, it is left out.
+        records and no households, it is left out. "mdav", "v-mdav" and "mdav-insensitive" form
+        clusters of k different units with it, and leave it out.
     max_rows : int, optional
-        With ``unit``: how many records a unit may have at most, as publicly known. What is beyond
+        With ``unit``, but for "mdav" and its kin: how many records a unit may have at most, as
+        publicly known. What is beyond
         is refused, or, with ``outside="clamp"``, left out, drawn without a look at the values.
     unit_attributes : iterable of str, optional
         With ``unit``, for "laplace" and "pram": the protected attributes that all records of a

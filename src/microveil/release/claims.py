@@ -1,13 +1,13 @@
 """From what was decided to what is promised: the guarantee, its conditions and its remarks."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Protocol
 
 from microveil.methods import Promise
 from microveil.plans import AttributePlan, SyntheticPlan, TransitionPlan
-from microveil.privacy import EVERY_SCOPE, AttributeTerms, Condition, Guarantee, Scope
+from microveil.privacy import EVERY_SCOPE, AttributeTerms, Condition, Guarantee, Model, Scope
 from microveil.privacy import condition as conditions
 from microveil.privacy.notes import Circumstances, remarks
 from microveil.privacy.terms import RESPONSE, Transition
@@ -91,18 +91,21 @@ def guarantee_of(decided: Decided) -> Guarantee:
     request, parts, promise = decided.request, decided.attributes, decided.promise
     table, method = decided.prepared.table, request.method
     kept = tuple(name for name in table.names if name in request.keep)
+    unit = request.protected_unit
+    if method.counts_units and unit.column is not None:
+        unit = replace(unit, max_rows=table.n_records)
     claim = Guarantee(
         method=method.id,
         title=promise.title or method.title,
         source=promise.source or method.source,
-        deed=(promise.deed or method.deed).format(k=request.k),
+        deed=(promise.deed or method.deed).format(k=request.counted.least(request.k)),
         model=promise.model,
         epsilon=promise.epsilon,
         delta=promise.delta,
         rho=promise.rho,
         k=request.k if method.needs_k and "k" not in request.unused else None,
         n_records=table.n_records,
-        unit=request.protected_unit,
+        unit=unit,
         scopes=promise.scopes,
         conditions=tuple(
             conditions_of([decided], promise.epsilon, kept, labelled=labelled([decided], kept))
@@ -203,6 +206,8 @@ def conditions_of(
         with_reasons = [a.name for a in found if a.reasons]
         yield of(conditions.missing_cells(with_reasons), _names(keeping))
     yield from (condition.at(scopes) for condition in _of_unit(requests[0]))
+    if counting := [one for one in decided if _counts_records(one)]:
+        yield of(conditions.repeated_people(), _names(counting))
     if allowing := [one for one in decided if _may_be_exact(one.request)]:
         yield of(conditions.exact_cells(), _names(allowing))
     if labelled:
@@ -224,6 +229,10 @@ def _of_choices(decided: Sequence[Promised], scopes: Sequence[Scope]) -> Iterato
 
 def _names(decided: Iterable[Promised]) -> list[str]:
     return [attribute.name for one in decided for attribute in one.protected]
+
+
+def _counts_records(one: Promised) -> bool:
+    return one.promise.model is Model.K_ANONYMITY and one.request.unit is None
 
 
 def _may_be_exact(request: Request) -> bool:
@@ -262,6 +271,9 @@ def _of_methods(decided: Sequence[Promised], scopes: Sequence[Scope]) -> Iterato
 def _of_unit(request: Request) -> Iterator[Condition]:
     """Yield what is taken as given of units, and that a table was not refused by a check."""
     unit, is_synthetic = request.protected_unit, request.method.is_synthetic
+    if request.counted.column is not None:
+        yield conditions.people_counted(unit)
+        return
     if unit.column is not None:
         yield conditions.unit_sizes(unit)
     if request.outside == "error" and (is_synthetic or unit.column is not None):
@@ -296,8 +308,9 @@ def circumstances(
         missing=request.missing,
         never_missing=tuple(part.attribute.name for part in parts if part.attribute.never_missing),
         clamps=request.outside == "clamp" and bounded,
-        drops=request.outside == "clamp" and request.unit is not None,
+        drops=request.outside == "clamp" and request.max_rows is not None,
         unit=request.protected_unit,
+        counts_units=request.counted.column is not None,
         of_unit=tuple(part.attribute.name for part in parts if part.attribute.of_unit),
         chosen_from_data=request.attributes is None,
         exact_cells=request.exact_cells if method.may_be_exact else None,

@@ -22,11 +22,13 @@ from microveil.release.units import Units, limited
 from microveil.release.whole_columns import RANKING, needs_whole_columns
 from microveil.schema import Attribute, Kind
 from microveil.table import (
+    BoundsFromData,
     GridColumn,
     MissingCodes,
     Table,
     check_columns,
     likely_identifier,
+    likely_person,
     open_table,
 )
 from microveil.table.memory import check_column, check_protecting
@@ -345,21 +347,41 @@ def _chosen(table: Table, request: Request) -> tuple[list[str], list[str]]:
             if name not in (*request.keep, request.unit)
             and table.kind(name).is_numeric
             and not likely_identifier(table, name)
+            and not likely_person(table, name)
         ]
     if not names:
         raise RequestError(
             "attributes",
             "there is no attribute to protect"
             + (
-                ": numeric columns of all-different whole numbers are taken for identifiers"
+                ": numeric columns of all-different whole numbers, and those named like a person's "
+                "number, are taken for identifiers"
                 if request.attributes is None
                 else ", in the list given or by the roles of the recipe"
             ),
             "name the attributes to protect",
         )
     _check_of_units(names, request)
+    _refuse_numbers_of_people(table, names, request)
     released = {*names, *request.keep, request.unit}
     return names, [name for name in table.names if name not in released]
+
+
+def _refuse_numbers_of_people(table: Table, names: Iterable[str], request: Request) -> None:
+    """Refuse what looks like the number of a person, unless its domain says that it is none."""
+    for name in request.attributes or ():
+        bounds = request.bounds.get(name)
+        is_declared = bounds is not None and not isinstance(bounds, BoundsFromData)
+        if is_declared or name in request.categories or name not in names:
+            continue
+        if table.kind(name).is_numeric and likely_person(table, name):
+            raise RequestError(
+                f"column '{name}'",
+                "it is named like a person's number, which says who somebody is and has no mean",
+                f"leave it out, name it as the unit (unit={name!r}, --unit {name}), or, if it is a "
+                f"quantity, declare its bounds (bounds={{{name!r}: (0, 99)}}, --bounds "
+                f"{name}=0:99)",
+            )
 
 
 def _check_of_units(names: Collection[str], request: Request) -> None:

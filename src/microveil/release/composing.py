@@ -157,7 +157,7 @@ def _terms_of_part(decided: Decided) -> PartTerms:
         method=request.method.id,
         title=promise.title or request.method.title,
         source=promise.source or request.method.source,
-        deed=(promise.deed or request.method.deed).format(k=request.k),
+        deed=(promise.deed or request.method.deed).format(k=request.counted.least(request.k)),
         model=promise.model,
         epsilon=promise.epsilon,
         k=request.k if uses_k else None,

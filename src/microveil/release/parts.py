@@ -388,6 +388,15 @@ class Whole:
                 "leave out keep, or shuffle the rows",
             )
         unit = self.asked.get("unit")
+        ids = {method.id for method in METHODS.values() if method.counts_units}
+        counting = [one for one in self.parts if one.asked["method"] in ids]
+        if unit is not None and counting and len(self.parts) > 1:
+            raise RequestError(
+                "unit",
+                f"the part of {counting[0].named} counts the people of a cluster, and beside other "
+                "parts its records are not k-anonymous",
+                "protect all attributes by one method, or leave out unit",
+            )
         if unit is not None and unit in (*self.attributes, *self.keep):
             raise RequestError(
                 f"column '{unit}'",

@@ -73,6 +73,8 @@ def decide(
     if request.scope == Scope.ROW or request.method.is_synthetic:
         refuse_unnamed(request, prepared.names)
     choices = choices_of(prepared.names, prepared.table.n_records, request)
+    if prepared.units is not None and request.method.counts_units:
+        choices = replace(choices, units=prepared.units.of_record)
     progress("partitioning")
     columns = [engine.column(column) for column in prepared.columns]
     known = prepared.made
@@ -203,6 +205,7 @@ def choices_of(names: list[str], n_records: int, request: Request) -> Choices:
         max_rows=request.protected_unit.max_rows,
         budget=request.budget,
         protects_missing=request.missing == "protect",
+        unit=request.counted,
     )
 
 

@@ -23,11 +23,13 @@ from microveil.table import (
     code_for,
     decimals_seen,
     likely_identifier,
+    likely_person,
     likely_units,
     likely_weights,
     missing_seen,
     numeric_look_of,
     open_table,
+    values_repeated,
 )
 from microveil.text import one_line
 
@@ -121,8 +123,10 @@ BOUNDS = {
     Kind.DATE: "# bounds = [..., ...]       # dates, as [1900-01-01, 2030-12-31] of births",
 }
 UNIT = """\
-# unit = {name}     # its values repeat like the numbers of households: all records of one are then
-# max_rows = ...         # protected together, at most so many, as publicly known (laplace, pram,
+# unit = {name}     # its values repeat like the numbers of people or households: mdav, v-mdav and
+                         # mdav-insensitive then count people and not records; laplace, pram and
+                         # dp-synthetic protect all records of one together
+# max_rows = ...         # how many records one has at most, as publicly known (laplace, pram,
                          # dp-synthetic)
 # unit_attributes = [...]  # those that all records of one have alike, as the region of a household:
                          # drawn once and copied (laplace, pram)
@@ -246,8 +250,9 @@ def proposed_recipe(
     if codes.of_text:
         parts[0] += f"missing_values = [{', '.join(map(_string, codes.of_text))}]\n"
     weights = {name for name in opened.names if likely_weights(opened, name)}
-    others = (name for name in opened.names if name not in weights)
-    numbers = next((name for name in others if likely_units(opened, name)), None)
+    others = [name for name in opened.names if name not in weights]
+    people = [name for name in others if likely_person(opened, name)]
+    numbers = _unit(opened, others, people)
     if numbers is not None:
         parts[0] += UNIT.format(name=_string(numbers))
     if text is not None:
@@ -267,6 +272,7 @@ def proposed_recipe(
             show_values=show_values,
             is_unit=name == numbers,
             is_weight=name in weights,
+            is_person=name in people,
         )
         for name in opened.names
     }
@@ -300,6 +306,17 @@ def request_for(scope: Scope, *, misses_values: bool) -> dict[str, Any]:
     return tomllib.loads(REQUESTS[scope].format(missing=missing[misses_values]))
 
 
+def _unit(table: Table, names: Sequence[str], people: Sequence[str]) -> str | None:
+    """Name the column that may say which records belong together: of people's numbers the finest.
+
+    Their values repeat. Else the first that repeats as the numbers of households do.
+    """
+    repeated = {name: n for name in people if (n := values_repeated(table, name)) > 1}
+    if repeated:
+        return max(repeated, key=lambda name: repeated[name])
+    return next((name for name in names if likely_units(table, name)), None)
+
+
 def _misses_values(table: Table) -> bool:
     """Whether a column that a recipe may ask for lacks a value."""
     for name in table.names:
@@ -322,6 +339,7 @@ def _proposal(
     show_values: bool,
     is_unit: bool,
     is_weight: bool,
+    is_person: bool,
 ) -> list[Line]:
     kind = table.kind(name)
     seen = categories_seen(table, name) or []
@@ -341,6 +359,8 @@ def _proposal(
         lines.append(_role("identifier", remarks.NUMBERS_IDENTIFY))
     elif is_unit:
         lines.append(_role("identifier", remarks.UNIT_NUMBERS))
+    elif is_person:
+        lines.append(_role("identifier", remarks.PERSON_NUMBERS))
     elif kind.is_numeric:
         lines.append(('role = "confidential"', None))
     else:
@@ -354,7 +374,7 @@ def _proposal(
     lines.append((f'type = "{kind.value}"', None))
     if kind is Kind.DECIMAL:
         lines.append(_resolution(table, name, for_rows=for_rows))
-    if kind in BOUNDS and not (identifies or is_unit):
+    if kind in BOUNDS and not (identifies or is_unit or is_person):
         lines.append((BOUNDS[kind], None))
     missing = _missing(table, name, codes, show_values=show_values)
     return [*lines, *missing, *categories]

@@ -16,6 +16,7 @@ __all__ = [
     "NEITHER",
     "NO_NUMBER",
     "NUMBERS_IDENTIFY",
+    "PERSON_NUMBERS",
     "TEXT_IDENTIFIES",
     "UNIT_NUMBERS",
     "UNLISTED",
@@ -59,6 +60,10 @@ NUMBERS_IDENTIFY = Remark(
     comment='whole numbers, all different: if it is none, "confidential"',
     sentence="All values are whole numbers and differ, like numbers that are given to people. If "
     "they are no such numbers, the column is confidential.",
+)
+PERSON_NUMBERS = Remark(
+    comment='named like a person\'s number: if it is none, "confidential"',
+    sentence="It is named like a person's number. If it is none, the column is confidential.",
 )
 UNIT_NUMBERS = Remark(
     comment="says which records belong together: see unit",

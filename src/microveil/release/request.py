@@ -1,5 +1,6 @@
 """What is asked of a release, checked before the table is touched."""
 
+import sys
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
@@ -21,6 +22,8 @@ from microveil.table import MissingCodes
 __all__ = ["Advised", "Arguments", "Request"]
 
 Value = TypeVar("Value")
+# Clusters that count units take all records of one.
+NO_LIMIT = sys.maxsize
 
 
 class Advised(StrEnum):
@@ -215,14 +218,21 @@ class Request:
                 "name its column, for example unit='HOUSEHOLD' (--unit HOUSEHOLD), or leave it out",
             )
         if self.method.refuses_unit is not None:
-            able = ", ".join(method.id for method in METHODS.values() if method.takes_unit)
+            able = ", ".join(method.id for method in METHODS.values() if method.uses("max_rows"))
             raise RequestError(
                 "unit",
                 f"{self.method.id} cannot protect all records of a unit together: "
                 f"{self.method.refuses_unit}",
                 f"choose {able}, or leave out unit, and a record is what is protected",
             )
-        if self.max_rows is None:
+        if self.method.counts_units and beside:
+            raise RequestError(
+                beside[0],
+                f"{self.method.id} counts the people of a cluster, however many records each has, "
+                "and has no epsilon to share out among these",
+                "leave it out",
+            )
+        if self.max_rows is None and not self.method.counts_units:
             raise RequestError(
                 "max_rows",
                 "how many records a unit may have is a public fact, which is never read from the "
@@ -232,8 +242,12 @@ class Request:
         if self.unit in (*(self.attributes or ()), *self.keep):
             raise RequestError(
                 f"column '{self.unit}'",
-                "it says which records are one unit's, and is not released: new numbers take its "
-                "place where rows are kept",
+                "it says which records are one unit's, and is not released"
+                + (
+                    ""
+                    if self.method.counts_units
+                    else ": new numbers take its place where rows are kept"
+                ),
                 "leave it out of attributes and keep",
             )
         if self.unit_attributes and self.method.is_synthetic:
@@ -314,7 +328,13 @@ class Request:
     @property
     def protected_unit(self) -> Unit:
         """Who is protected: a record, or all records of a unit."""
-        return Unit(column=self.unit, max_rows=self.max_rows or 1)
+        most = NO_LIMIT if self.unit is not None and self.method.counts_units else 1
+        return Unit(column=self.unit, max_rows=self.max_rows or most)
+
+    @property
+    def counted(self) -> Unit:
+        """What a cluster holds k of: records, or units where the method counts them."""
+        return self.protected_unit if self.method.counts_units else Unit()
 
     @property
     def steps(self) -> dict[str, str]:

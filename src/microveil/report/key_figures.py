@@ -77,6 +77,13 @@ def unpaired_figures(assessment: Assessment | None) -> tuple[KeyFigure, ...]:
     return _varied(assessment), _sorted(assessment), _moved(assessment)
 
 
+def _others(guarantee: Guarantee) -> str:
+    others = guarantee.k - 1 if guarantee.k else 0
+    if guarantee.unit.column is None:
+        return f"{others} others"
+    return f"records of {others} other people ({one_line(guarantee.unit.column)})"
+
+
 def _promised(guarantee: Guarantee) -> KeyFigure:
     name = "promised"
     if guarantee.randomness == "seeded":
@@ -85,10 +92,10 @@ def _promised(guarantee: Guarantee) -> KeyFigure:
         if guarantee.model is Model.K_ANONYMITY:
             return KeyFigure(
                 name=name,
-                value=f"k = {guarantee.k}, no epsilon",
+                value=f"k = {guarantee.unit.least(guarantee.k or 0)}, no epsilon",
                 meaning="; ".join(
                     [
-                        f"every record is like {guarantee.k - 1 if guarantee.k else 0} others",
+                        f"every record is like {_others(guarantee)}",
                         *guarantee.provisos,
                     ]
                 ),

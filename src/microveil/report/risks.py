@@ -325,7 +325,7 @@ def _audit_words(subject: Subject, audit: dict[str, Any]) -> Markup:
     found = "finds no bound" if total is None else f"finds {rounded_up(total)}"
     unit = subject.release.guarantee.unit
     loss = "what one record, replaced by any other, can change with the clusters formed anew"
-    if unit.column is not None:
+    if unit.column is not None and not subject.release.guarantee.has_clusters:
         loss = f"at most what {unit.in_words} can change, replaced by any others"
     return element(
         "p",

@@ -20,15 +20,18 @@ class EquivalenceClasses:
     ----------
     n_records, n_classes : int
     smallest : int
-        Records of the smallest class: the k of k-anonymity; 0 of no record.
+        Records of the smallest class, or different units: the k of k-anonymity; 0 of no record.
     below : tuple of (int, int)
         For each size of 2, 3 and 5, how many records are in smaller classes.
+    counts_units : bool
+        Whether the size of a class is the number of its units, not of its records.
     """
 
     n_records: int
     n_classes: int
     smallest: int
     below: tuple[tuple[int, int], ...]
+    counts_units: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as plain values."""
@@ -37,10 +40,13 @@ class EquivalenceClasses:
             "n_classes": self.n_classes,
             "smallest": self.smallest,
             "records_in_classes_under": {str(size): count for size, count in self.below},
+            **({"counts_units": True} if self.counts_units else {}),
         }
 
 
-def equivalence_classes(columns: Sequence[NDArray[Any]]) -> EquivalenceClasses:
+def equivalence_classes(
+    columns: Sequence[NDArray[Any]], units: NDArray[np.integer] | None = None
+) -> EquivalenceClasses:
     """Count the classes of records that are equal in every column.
 
     Parameters
@@ -48,6 +54,8 @@ def equivalence_classes(columns: Sequence[NDArray[Any]]) -> EquivalenceClasses:
     columns : sequence of arrays (n_records,)
         Numbers, NaN where missing, or text, "" where missing. Being without a value is a value
         like another: two records that lack the same one are alike in it.
+    units : integer array (n_records,), optional
+        Whose records they are: a class is then as large as it has different units.
 
     Notes
     -----
@@ -66,10 +74,14 @@ def equivalence_classes(columns: Sequence[NDArray[Any]]) -> EquivalenceClasses:
         values, codes = np.unique(column, return_inverse=True)
         # Numbered anew after each column, so that no product outgrows 64 bits.
         _, joint = np.unique(joint * len(values) + codes, return_inverse=True)
-    sizes = np.bincount(joint)
+    records = np.bincount(joint)
+    sizes = records
+    if units is not None:
+        sizes = np.bincount(np.unique(np.stack([joint, units]), axis=1)[0])
     return EquivalenceClasses(
         n_records=len(joint),
         n_classes=len(sizes),
         smallest=int(sizes.min(initial=len(joint))),
-        below=tuple((size, int(sizes[sizes < size].sum())) for size in SIZES),
+        below=tuple((size, int(records[sizes < size].sum())) for size in SIZES),
+        counts_units=units is not None,
     )

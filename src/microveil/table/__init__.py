@@ -11,9 +11,11 @@ from microveil.table.columns import (
     categories_seen,
     decimals_seen,
     likely_identifier,
+    likely_person,
     likely_units,
     likely_weights,
     resolution_from_data,
+    values_repeated,
 )
 from microveil.table.frames import open_beside, open_table
 from microveil.table.gridding import GridColumn, numbers_of_attribute, on_grid
@@ -48,6 +50,7 @@ __all__ = [
     "decimals_seen",
     "fitting",
     "likely_identifier",
+    "likely_person",
     "likely_units",
     "likely_weights",
     "missing_seen",
@@ -61,4 +64,5 @@ __all__ = [
     "resolution_from_data",
     "spread",
     "unknown_column",
+    "values_repeated",
 ]

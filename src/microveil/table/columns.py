@@ -23,9 +23,11 @@ __all__ = [
     "categories_seen",
     "decimals_seen",
     "likely_identifier",
+    "likely_person",
     "likely_units",
     "likely_weights",
     "resolution_from_data",
+    "values_repeated",
 ]
 
 # A float64 tells whole numbers apart up to here, hence decimals of a value times their power.
@@ -37,6 +39,20 @@ MOST_CATEGORIES = 1000
 # What repeats like the numbers of households: this share of the records or more are not the first
 # of theirs, and none has more.
 REPEATED, LARGEST_UNIT = 0.2, 30
+# A column that numbers people, by its name without digits and signs: ID, caseid, persnr, idauniq.
+OF_PEOPLE = re.compile(
+    "(case|p|hh?|pers?|person|patient|pat|u?subj|subject|resp|respondent|participant|ind|indiv"
+    "|individual|house|household|fam|family|member|client|customer|student|pupil|emp|employee"
+    "|worker|user|rec|record|row|unique|study|serial|xwave|global|u|gu|uu)?(id|ident|identifier)s?"
+    "|(case|p|per|pers|person|patient|pat|subj|subject|resp|respondent|ind|indiv|client|customer"
+    "|student|pupil|employee|rec|record|row|id|ident|serial|study)(nr|no|num|number|nummer)"
+    "|id(auniq|hh|ind|pers|pers?on|no|nr)|[ph]idp|seqn|serial|ssn|nino|mrn|pnr"
+)
+# One may number them whose name ends so, if it is no other word, and its values repeat.
+ENDS_SO = re.compile(
+    "(?!.*(aid|acid|lipid|lid|grid|valid|solid|fluid|covid|oid|bid|mid|kid|rapid|hybrid|humid"
+    "|arid|rigid|vivid|avid|liquid)$).*(id|nr)"
+)
 # Words in the name of a survey's weights (WEIGHT, fnlwgt, PWGTP1, W_POND), and in that of a mass.
 OF_WEIGHTS = re.compile("[a-z]*(weights?|wgts?|wght|wgtp)|wts?|pond[a-z]*|poids")
 OF_MASS = re.compile("(over|under|birth|body)(weight)?|kgs?|g|grams?|lbs?")
@@ -255,6 +271,50 @@ def likely_identifier(table: Table, name: str) -> bool:
         return False
     values = _present(numbers)
     return len(values) > 1 and _are_different_and_whole(values)
+
+
+def likely_person(table: Table, name: str) -> bool:
+    """Whether a column is called as the numbers of people are, and holds whole numbers or text.
+
+    Its name says so, or ends so and its values repeat, at most a few of each.
+
+    Examples
+    --------
+    >>> years = {
+    ...     "caseid": np.array([3, 8, 3]),
+    ...     "paid": np.array([1, 1, 2]),
+    ...     "AGE": np.array([7, 7, 8]),
+    ... }
+    >>> [likely_person(open_table(years), name) for name in years]
+    [True, False, False]
+    """
+    called = "".join(re.findall("[a-z]+", name.casefold()))
+    is_named = OF_PEOPLE.fullmatch(called) is not None
+    if not is_named and ENDS_SO.fullmatch(called) is None:
+        return False
+    kind = table.kind(name)
+    if kind is Kind.DECIMAL:
+        values = _present(table.numbers(name, shared=True))
+        if not np.array_equal(np.rint(values), values):
+            return False
+    elif kind not in (Kind.WHOLE, Kind.OTHER):
+        return False
+    return is_named or table.n_records <= LARGEST_UNIT * values_repeated(table, name)
+
+
+def values_repeated(table: Table, name: str) -> int:
+    """Count the different values of a column of which some are there twice; 0 where none is.
+
+    >>> values_repeated(open_table({"ID": np.array([7, 9, 7])}), "ID")
+    2
+    """
+    try:
+        alike, absent = table.alike(name)
+    except DataError:
+        return 0
+    present = alike[~absent]
+    n_values = len(np.unique(present))
+    return n_values if n_values < len(present) else 0
 
 
 def _are_different_and_whole(values: Cells) -> bool:
