@@ -40,6 +40,8 @@ __all__ = [
 ]
 
 EPOCH = datetime.date(1970, 1, 1)
+# A float64 tells whole numbers apart up to here, and the digits of a decimal.
+WHOLE_IN_FLOATS, DECIMALS_IN_FLOATS = 2**53, 10**15
 
 # A numeric column: whole numbers or floats.
 Cells = NDArray[np.int64 | np.float64]
@@ -292,6 +294,33 @@ class Attribute:
             math.floor(self.domain.lower / self.resolution),
             math.ceil(self.domain.upper / self.resolution),
         )
+
+    @property
+    def fits_floats(self) -> bool:
+        """Whether float64 tells all values of its declared domain apart.
+
+        >>> from fractions import Fraction
+        >>> large = Bounds(lower=Fraction(0), upper=Fraction(10**9), source=Source.DECLARED)
+        >>> [
+        ...     Attribute(
+        ...         name="A",
+        ...         kind=Kind.DECIMAL,
+        ...         resolution=Fraction(1, parts),
+        ...         resolution_source=Source.DECLARED,
+        ...         domain=large,
+        ...     ).fits_floats
+        ...     for parts in (10**6, 10**7)
+        ... ]
+        [True, False]
+        """
+        if isinstance(self.domain, Categories):
+            numbers = [] if self.domain.words is not None else map(int, self.domain.values)
+            return max(map(abs, numbers), default=0) <= WHOLE_IN_FLOATS
+        parts = self.resolution.denominator
+        # Up to 15 digits a value is one rounded division, and its float rounds back to it.
+        written = next((10**places for places in range(19) if 10**places % parts == 0), parts)
+        most = max(map(abs, self.grid_bounds or (0,))) * self.resolution * written
+        return most <= (WHOLE_IN_FLOATS if parts == 1 else DECIMALS_IN_FLOATS)
 
     @property
     def grid_type(self) -> "np.dtype[np.signedinteger[Any]]":

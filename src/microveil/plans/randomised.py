@@ -31,6 +31,9 @@ from microveil.utility.expected_randomisation import (
 
 __all__ = ["IntervalPlan", "NoisePlan", "TransitionLaw", "TransitionPlan"]
 
+# Noise that is larger counts as so large: 2**62 is a float64 and fits 64 bits.
+FARTHEST = 2.0**62
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Randomised:
@@ -143,7 +146,13 @@ class NoisePlan(_Randomised):
     def drawn(self, column: GridColumn, draws: StreamDraws) -> Numbers:
         """Draw the cells of some records of the column."""
         noise = draws.continuous(self.law, self.delta, len(column.values))
-        return self._released(column.values + np.rint(noise).astype(np.int64), column.missing)
+        values, limits = column.values.astype(np.int64, copy=False), np.iinfo(np.int64)
+        steps = np.clip(np.rint(noise), -FARTHEST, FARTHEST).astype(np.int64)
+        # A sum beyond 64 bits would come out at the other end.
+        steps = np.clip(
+            steps, limits.min - np.minimum(values, 0), limits.max - np.maximum(values, 0)
+        )
+        return self._released(values + steps, column.missing)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the custodian's figures: they depend on the data."""

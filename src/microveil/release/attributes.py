@@ -5,6 +5,8 @@ from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
+
 from microveil.errors import DataError, RequestError
 from microveil.methods import METHODS, Method
 from microveil.release.domains import (
@@ -44,6 +46,7 @@ def attribute_of(table: Table, name: str, request: Request) -> Attribute:
         If it can be none, or not as declared.
     """
     attribute = _declared(table, name, request)
+    _refuse_beyond_floats(table, attribute, request)
     attribute = replace(
         attribute,
         of_unit=name in request.unit_attributes,
@@ -99,6 +102,32 @@ def _declared(table: Table, name: str, request: Request) -> Attribute:
             "declare tighter bounds or a coarser resolution",
         )
     return attribute
+
+
+def _refuse_beyond_floats(table: Table, attribute: Attribute, request: Request) -> None:
+    """Refuse a domain whose values floats do not tell apart, where values become floats."""
+    name, kind = attribute.name, table.kind(attribute.name)
+    are_floats = kind is Kind.DECIMAL or request.method.is_synthetic or request.isotonic
+    # A whole number that may be missing is a float to numpy.
+    if (are_floats or request.missing != "error") and not attribute.fits_floats:
+        raise RequestError(
+            f"domain of '{name}'",
+            "64-bit floats do not tell its values apart: whole numbers go to 2**53, and decimals "
+            "have 15 digits at most, those behind the point included",
+            "declare tighter bounds or a coarser resolution",
+        )
+    if attribute.bounds is not None and table.has_single_precision(name):
+        lower, upper = attribute.grid_bounds or (0, 0)
+        step = attribute.resolution
+        held = [
+            round(Fraction(float(np.float32(float(end * step)))) / step) for end in (lower, upper)
+        ]
+        if held[0] < lower or held[1] > upper:
+            raise RequestError(
+                f"bounds of '{name}'",
+                "the column holds 32-bit floats, and the nearest of them lies outside the bounds",
+                "round the bounds to fewer digits",
+            )
 
 
 def _with_reasons(attribute: Attribute, kind: Kind, request: Request) -> Attribute:

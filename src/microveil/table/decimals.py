@@ -108,5 +108,6 @@ def written_decimals(values: Cells, precision: int, places: int) -> tuple[NDArra
     """
     limit = min((10**precision - 1) / 10**places, math.nextafter(10.0 ** (precision - places), 0))
     held = np.clip(np.where(np.isfinite(values), values, 0.0), -limit, limit)
-    largest = int(np.abs(held).max(initial=0.0))
-    return held, max(0, min(places, MOST_DIGITS - len(str(largest))))
+    # Up to a power of ten itself, the numbers below it say how many digits there are.
+    below = max(0, math.ceil(np.abs(held).max(initial=0.0)) - 1)
+    return held, max(0, min(places, MOST_DIGITS - len(str(below))))

@@ -360,7 +360,11 @@ def _rounded(
     if values.dtype == np.int64:
         if resolution == 1:
             return values.astype(np.int64, copy=False), numbers.missing, None
-        values = values.astype(np.float64)
+        units, rest = np.divmod(values, resolution.numerator)
+        beyond = 2 * rest - resolution.numerator
+        # Halves go to the even one, as those of floats do.
+        units += (beyond > 0) | ((beyond == 0) & (units % 2 == 1))
+        return units, numbers.missing, None
     grid = np.empty(len(values), dtype=np.int64)
     step = float(resolution.numerator), float(resolution.denominator)
     n_missing, n_infinite, n_huge = kernel.to_grid(values, *step, grid)
