@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from command import run
 
 import microveil as mv
+from command import run
 from microveil.errors import RequestError
 
 FAR = 2**55 + 1, 2**55 + 999
@@ -152,7 +152,7 @@ def test_grids_that_floats_do_not_tell_apart_are_refused(method, bounds, resolut
     """Their points would fall together, or come out beyond the bounds."""
     asked = {**METHODS, "dp-synthetic": SPEND}[method]
     spread = np.linspace(*map(float, bounds), 300)
-    with pytest.raises(RequestError, match="'X'.*tighter bounds or a coarser resolution"):
+    with pytest.raises(RequestError, match=r"'X'.*tighter bounds or a coarser resolution"):
         released(
             {"X": spread},
             method=method,
@@ -199,7 +199,7 @@ def test_bounds_that_a_column_of_32_bits_would_leave_are_refused():
     """The float32 nearest to 2**25 + 3 lies above it."""
     table = {"X": np.linspace(0, 2**25, 300).astype(np.float32)}
     asked = {"method": "laplace", "epsilon": 0.01, "resolution": {"X": 1}}
-    with pytest.raises(RequestError, match="bounds of 'X'.*32-bit"):
+    with pytest.raises(RequestError, match=r"bounds of 'X'.*32-bit"):
         released(table, bounds={"X": (0, 2**25 + 3)}, **asked)
     assert max(released(table, bounds={"X": (0, 2**25 + 4)}, **asked)) == 2**25 + 4
 

@@ -79,7 +79,7 @@ class Choosing:
         for number in range(self.plan.n_tables):
             self.progress(f"choosing pair {number + 1} of {self.plan.n_tables}")
             expected = self._independent(scopes, joined) if number < self.plan.n_edges else {}
-            if not expected:
+            if not expected and self.plan.target is None:
                 expected = self._fitted(scopes, found)
             if not expected:
                 break
