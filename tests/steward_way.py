@@ -102,12 +102,11 @@ def choose_option(hands):
 
 
 def draw(hands, folder="release"):
-    """Draw and write, and see the result."""
+    """Draw and write; the result follows."""
     if hands.page.locator("#folder").input_value() != folder:
         hands.write("#folder", folder)
     hands.press("text=Draw and write")
-    wait(hands, "text=See the result")
-    hands.press("text=See the result")
+    wait(hands, "#guarantee")
     arrive(hands, "result")
 
 

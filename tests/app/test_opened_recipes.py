@@ -102,7 +102,8 @@ def test_parts_stay_where_another_scope_is_asked_for():
 def test_another_scope_leaves_no_step_of_the_method_before():
     """A step that the new method has not would be refused."""
     text = 'method = "idp-cbls"\nk = 5\nscope = "cluster"\nepsilon = 1\nisotonic = true\n'
-    draft = walked(text + COLUMNS, promised={"scope": "row"})
+    public = COLUMNS.replace("missing_codes = []\n", "").replace("categories_from_data = true", "")
+    draft = walked(text + public, promised={"scope": "row"})
     assert draft.recipe["method"] == "dp-synthetic"
     assert "isotonic" not in draft.recipe
 

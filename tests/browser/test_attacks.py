@@ -257,7 +257,7 @@ def test_what_is_cancelled_is_there_whole_or_not_at_all(tmp_path, opened, moment
         eventually(lambda: is_staged(folder) or "release" in left(folder))
     if cancel.count():
         cancel.click()
-    page.wait_for_selector("text=/It was cancelled|It was stopped too late|See the result/")
+    page.wait_for_selector("text=/It was cancelled|It was stopped too late|The guarantee/")
     said = page.inner_text("main")
     if "It was cancelled. Nothing was written." in said:
         assert left(folder) == ["people.csv"]

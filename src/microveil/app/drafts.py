@@ -182,6 +182,7 @@ class Drafts:
     def __init__(self) -> None:
         self._drafts: dict[str, Draft] = {}
         self._seen: dict[str, frozenset[str]] = {}
+        self._drawn: list[tuple[str, str, Mapping[str, Any]]] = []
         self._lock = threading.Lock()
 
     def new(self, path: str, opened: tuple[str, Mapping[str, Any]] | None = None) -> Draft:
@@ -257,6 +258,17 @@ class Drafts:
                 if _is_same_table(path, other.path):
                     self._drafts[other.id] = replace(other, seen=other.seen | frozenset(kinds))
             return self._drafts[name]
+
+
+    def draw(self, name: str, work: str, recipe: Mapping[str, Any]) -> None:
+        """Put down that a release of a draft's table is being drawn, by which work and recipe."""
+        with self._lock:
+            self._drawn.append((self._drafts[name].path, work, recipe))
+
+    def drawn(self, name: str) -> list[tuple[str, Mapping[str, Any]]]:
+        """Return the work and the recipe of each draw of a draft's table, in any draft."""
+        path = self._drafts[name].path
+        return [(work, recipe) for other, work, recipe in self._drawn if _is_same_table(path, other)]
 
 
 def _refuse_stale(draft: Draft, version: int) -> None:

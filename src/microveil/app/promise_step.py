@@ -10,10 +10,11 @@ from typing import Any
 from microveil.app.drafts import Draft
 from microveil.app.forms import Errors, Form
 from microveil.arguments.general import DELTA, EPSILON, MAX_ROWS, MISSING, SCOPE
+from microveil.errors import MicroveilError
 from microveil.methods import METHODS
 from microveil.methods.base import NOTHING_FORMAL
 from microveil.privacy import Scope
-from microveil.release.coverage import Coverage, coverage
+from microveil.release.coverage import Coverage, coverage, refusal
 from microveil.release.parts import refuse_looked_at
 from microveil.release.proposal import request_for
 from microveil.release.recipe import read_recipe
@@ -90,15 +91,17 @@ def promise(draft: Draft, form: Form) -> tuple[Draft, Errors]:
     scope = SCOPE.checked(form["scope"])
     recipe = draft.recipe
     before = recipe.get("scope", scope if "method" in recipe else None), recipe.get("unit")
-    if (scope, asked["unit"]) != before and "parts" not in recipe:
-        # Of a new table the delta that inspect proposes, unless another is written; and what it
-        # proposes for cells without a value, unless a person says.
-        asked = {**dict.fromkeys((*REQUESTED, *STEPS)), **_requested(scope), **asked}
-    elif not form["delta"]:
+    is_another = (scope, asked["unit"]) != before
+    if not form["delta"] and not is_another:
         asked["delta"] = None
-    changed = draft.choosing(**asked, scope=scope)
+    as_it_stands = {**asked, "scope": scope}
     with errors.beside("scope"):
-        refuse_looked_at(scope, changed.recipe.get("looked_at"))
+        refuse_looked_at(scope, draft.choosing(**as_it_stands).recipe.get("looked_at"))
+    if errors:
+        return draft, errors
+    if "parts" not in recipe:
+        asked = _offered(draft, as_it_stands, errors, is_another=is_another)
+    changed = draft.choosing(**{**as_it_stands, **asked})
     return (draft if errors else changed), errors
 
 
@@ -117,9 +120,45 @@ def methods_by_scope(draft: Draft) -> dict[str, Coverage]:
 def proposed_method(draft: Draft, scope: str) -> str:
     """Name the method that goes into the recipe with a scope, unless another is chosen."""
     recipe = draft.recipe
-    if recipe.get("scope", scope) == scope and "method" in recipe:
-        return str(recipe["method"])
-    return str(_requested(scope)["method"])
+    if "parts" in recipe:
+        return ""
+    is_another = recipe.get("scope", scope) != scope or "method" not in recipe
+    offered = _offered(draft, {"scope": scope}, Errors(), is_another=is_another)
+    return str(offered.get("method", recipe.get("method", "")))
+
+
+def _offered(
+    draft: Draft, asked: Mapping[str, Any], errors: Errors, *, is_another: bool
+) -> dict[str, Any]:
+    """Return what is asked for with a method that can do it, by public figures.
+
+    The method that stands, unless another scope or unit is chosen; else the one that `inspect`
+    proposes for the scope, for whole rows, or any other. Where none can, the first says why.
+    """
+    fresh = dict.fromkeys((*REQUESTED, *STEPS))
+    proposed = {**fresh, **_requested(asked["scope"])}
+    plain = {**fresh, "outside": proposed["outside"], "missing": proposed["missing"]}
+    found = [proposed, {**fresh, **_requested(Scope.ROW)}]
+    for method in METHODS.values():
+        k = max(method.smallest_k, proposed["k"] or 0) if method.needs_k else None
+        found.append({**plain, "method": method.id, "k": k})
+    if not is_another:
+        found.insert(0, {})
+    n_records = 0 if draft.proposal is None else draft.proposal.n_records
+    reasons = []
+    for one in found:
+        # What a person writes stands: a delta, and what is done with missing cells.
+        offered = {**one, **asked}
+        try:
+            reason = refusal(read_recipe(draft.asking(**offered).recipe), n_records)
+        except MicroveilError as error:
+            reason = error.rule
+        if reason is None:
+            return offered
+        reasons.append(reason)
+    if is_another:
+        errors.add("scope", f"No method can do that: {reasons[0]}.")
+    return {**found[0], **asked}
 
 
 def refusing_units() -> dict[str, str]:

@@ -21,7 +21,7 @@ from microveil.app.texts import texts
 from microveil.app.work import Works
 from microveil.files.address import shown
 
-__all__ = ["STEPS", "Site", "free_recipe", "recipe_file", "site_of"]
+__all__ = ["STEPS", "Site", "free_folder", "free_recipe", "recipe_file", "site_of"]
 
 # In their order; each is a page with an address of its own.
 STEPS = ("file", "columns", "promise", "trade-off", "release", "result")
@@ -135,6 +135,14 @@ def free_recipe(folder: Folder) -> str:
     """Propose the name of a new recipe: one that is not taken."""
     names = chain(["recipe.toml"], (f"recipe-{number}.toml" for number in count(2)))
     return next(name for name in names if not os.path.lexists(folder.root / name))
+
+
+def free_folder(folder: Folder) -> str:
+    """Propose the name of a release's folder: one that is not taken, nor its custodian's."""
+    names = chain(["release"], (f"release-{number}" for number in count(2)))
+    taken = os.path.lexists
+    root = folder.root
+    return next(n for n in names if not (taken(root / n) or taken(root / f"{n}-custodian")))
 
 
 def recipe_file(text: str) -> Response:

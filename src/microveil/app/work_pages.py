@@ -1,8 +1,9 @@
 """The steps with work in the background: trade-off, release and result."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ from microveil.app.command_line import command_of
 from microveil.app.drafts import Draft, Proposal, StaleDraftError
 from microveil.app.forms import Errors, Form
 from microveil.app.recipes import recipe_text
-from microveil.app.site import Site, free_recipe, recipe_file, site_of
+from microveil.app.site import Site, free_folder, free_recipe, recipe_file, site_of
+from microveil.app.texts import texts
 from microveil.app.work import State, Work
 from microveil.errors import MicroveilError, RequestError
 from microveil.release.recipe import file_of_recipe
@@ -37,6 +39,8 @@ STEPS_OF_METHODS = ("partition", "sensitivity", "composition")
 CHOICES = ("method", "k", *STEPS_OF_METHODS, "delta")
 # So many options are compared at most, each so many times.
 MOST_COMPARED, RUNS = 4, 3
+# Beyond its double the mean itself is the better table: bars of errors end there.
+MOST_ERROR = 2.0
 # Pages that a release has, by the folder they lie in, and what they may do: nothing but be seen.
 DOCUMENTS = {"public": ("folder", "report.html"), "custodian": ("custodian", "report.html")}
 ALONE = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
@@ -55,6 +59,8 @@ def started(site: Site, draft: Draft, task: Mapping[str, Any]) -> Draft:
             return draft
         site.works.cancel(under_way.id)
     work = site.works.start(task)
+    if kind == "protect":
+        site.drafts.draw(draft.id, work.id, _asked(task))
 
     def noted(one: Draft) -> Draft:
         worked_on = {**one.worked_on, kind: _asked(task)}
@@ -178,8 +184,7 @@ def _trade_off(site: Site, draft: Draft, error: MicroveilError | None = None) ->
             for _, option in (options if own else [])
             for condition in option["conditions"]
         },
-        # Beyond its double the mean itself is the better table: bars end there.
-        most=min(2.0, max((option.get("over_variance") or 0 for _, option in options)) or 1),
+        most=MOST_ERROR,
         left=undeclared(draft),
         comparing=comparing,
         compared=found_of(comparing),
@@ -198,17 +203,45 @@ def _release(
     errors: Errors | None = None,
     form: Form | None = None,
 ) -> Response:
+    spent = _spent(site, draft)
     return site.page(
         "release.html",
         status=422 if errors else 200,
+        n_drawn=len(spent),
+        again=_epsilon_of(draft.recipe),
+        total=_total([*spent, draft.recipe]),
         draft=draft,
         step="release",
         errors=errors or Errors(),
         work=work,
         left=undeclared(draft),
-        folder="release" if form is None else form["folder"],
+        folder=free_folder(site.folder) if form is None else form["folder"],
         place=site.place,
     )
+
+
+def _spent(site: Site, draft: Draft) -> list[Mapping[str, Any]]:
+    """Return the recipes that releases of a draft's table were drawn by, or are being drawn."""
+
+    def is_spent(name: str) -> bool:
+        try:
+            work = site.works[name]
+        except KeyError:  # forgotten since: taken to have been written
+            return True
+        return work.released or not work.state.is_end or work.state is State.DONE
+
+    return [recipe for work, recipe in site.drafts.drawn(draft.id) if is_spent(work)]
+
+
+def _epsilon_of(recipe: Mapping[str, Any]) -> Fraction | None:
+    """Return what a release by a recipe spends, in all its parts; None where no epsilon bounds it."""
+    said = [part.get("epsilon") for part in recipe.get("parts", [recipe])]
+    return None if None in said else sum((Fraction(str(one)) for one in said), Fraction(0))
+
+
+def _total(recipes: Sequence[Mapping[str, Any]]) -> Fraction | None:
+    spent = [epsilon for epsilon in map(_epsilon_of, recipes) if epsilon is not None]
+    return sum(spent, Fraction(0)) if len(spent) == len(recipes) else None
 
 
 async def _show_trade_off(request: Request) -> Response:
@@ -306,6 +339,8 @@ async def _show_release(request: Request) -> Response:
     site = site_of(request)
     draft = site.draft(request)
     work = work_of(site, draft, "protect")
+    if work is not None and not work.state.is_end:
+        return site.to(draft, "result")
     return _release(site, draft, work)
 
 
@@ -318,7 +353,13 @@ async def _draw(request: Request) -> Response:
         return site.stale(draft, "release", error)
     if _lost_its_unit(draft):
         return site.to(draft, "promise")
+    under_way = work_of(site, draft, "protect")
+    if under_way is not None and not under_way.state.is_end:  # the form was sent twice
+        return site.to(draft, "result")
     errors = Errors()
+    n_drawn = len(_spent(site, draft))
+    if n_drawn and form["again"] != f"{n_drawn}":
+        errors.add("again", texts()("release.ask"))
     with errors.beside("folder"):
         folder = site.folder.place_for(form["folder"])
     if errors:
@@ -327,7 +368,7 @@ async def _draw(request: Request) -> Response:
     task = {"task": "protect", "path": draft.path, "recipe": dict(draft.recipe),
             "folder": str(folder), "options": options}  # fmt: skip
     started(site, draft, task)
-    return site.to(draft, "release")
+    return site.to(draft, "result")
 
 
 def _lost_its_unit(draft: Draft) -> bool:
@@ -342,13 +383,17 @@ def _lost_its_unit(draft: Draft) -> bool:
 async def _show_result(request: Request) -> Response:
     site = site_of(request)
     draft = site.draft(request)
-    found = found_of(work_of(site, draft, "protect"))
+    work = work_of(site, draft, "protect")
+    found = found_of(work)
+    if work is not None and work.state.is_end and found is None:  # which says why
+        return site.to(draft, "release")
     if found is not None:  # the custodian's figures are shown
         draft = site.drafts.show(draft.id, "data")
     return site.page(
         "result.html",
         draft=draft,
         step="result",
+        work=work,
         result=found,
         # The one that it was drawn with: the draft may say something else by now.
         recipe=recipe_text(draft.worked_on.get("protect", draft.recipe), draft.opened),

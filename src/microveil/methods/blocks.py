@@ -1,6 +1,6 @@
 """Attributes that are microaggregated together, and records that are complete in them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +10,9 @@ from microveil.engines.base import Clusters, Column, Engine
 from microveil.errors import DataError, RequestError
 from microveil.methods.base import Choices
 from microveil.plans import SinglePlan
+from microveil.schema import Kind
 
-__all__ = ["plan_blocks"]
+__all__ = ["plan_blocks", "refuse_no_order"]
 
 Represent = Callable[[Sequence[Column], Clusters, Choices, Engine], Sequence[SinglePlan]]
 
@@ -69,11 +70,16 @@ def plan_blocks(
 
 def _refuse_unordered(columns: Sequence[Column]) -> None:
     """Refuse a block of categories in no order, by which no record comes before another."""
-    if any(column.attribute.kind.is_ranked for column in columns):
-        return
     names = ", ".join(f"'{column.attribute.name}'" for column in columns)
+    refuse_no_order([column.attribute.kind for column in columns], f"attributes {names}")
+
+
+def refuse_no_order(kinds: Iterable[Kind], place: str = "attributes") -> None:
+    """Refuse kinds none of which has an order."""
+    if any(kind.is_ranked for kind in kinds):
+        return
     raise RequestError(
-        f"attributes {names}",
+        place,
         "records are ordered by numbers and ordered categories, and a block has none",
         "protect them together with such an attribute, or choose pram, dp-synthetic or mdav",
     )

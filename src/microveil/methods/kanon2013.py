@@ -46,7 +46,7 @@ from microveil.methods.base import (
     epsilon_scopes,
     summed_floor,
 )
-from microveil.methods.blocks import plan_blocks
+from microveil.methods.blocks import plan_blocks, refuse_no_order
 from microveil.methods.categories import noisy_histogram
 from microveil.methods.centroids import (
     Represented,
@@ -293,6 +293,7 @@ _REDRAWN = (
 
 def _promise(setting: Setting) -> Promise:
     """Promise by composition, and say what became of categories."""
+    refuse_no_order(setting.kinds)
     promise = _promise_numbers(setting)
     redrawn = setting.has_categories and len(setting.shares) > 1
     if not redrawn or setting.choices[SENSITIVITY] == "vector":

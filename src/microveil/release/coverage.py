@@ -21,7 +21,7 @@ from microveil.release.planning import NOT_KEPT, promise_of
 from microveil.release.request import Request
 from microveil.schema import Attribute, Kind, Source
 
-__all__ = ["Coverage", "Way", "coverage"]
+__all__ = ["Coverage", "Way", "coverage", "refusal"]
 
 # Arguments of the method that was chosen, which another may have no step for.
 OF_METHOD = ("method", "k", "delta", "isotonic", "scope", "seed")
@@ -99,6 +99,31 @@ def coverage(asked: Mapping[str, Any], n_records: int) -> dict[Scope, Coverage]:
     """
     made = {name: dict(_made(method, asked, n_records)) for name, method in METHODS.items()}
     return {scope: _at(scope, made) for scope in Scope}
+
+
+def refusal(asked: Mapping[str, Any], n_records: int) -> str | None:
+    """Say why the method that is asked for does not keep the scope that is; None where it does.
+
+    Parameters
+    ----------
+    asked : dict
+        As for `coverage`, with ``method`` and ``scope``.
+    n_records : int
+        Of the table.
+
+    Examples
+    --------
+    >>> refusal({"method": "dp-um", "scope": "row", "k": 5, "epsilon": 1.0}, 1000)
+    'dp-um does not keep this epsilon at row scope as asked: it is not covered'
+    >>> refusal({"method": "dp-um", "scope": "vector", "k": 5, "epsilon": 1.0}, 1000)
+    """
+    method = METHODS[asked["method"]]
+    if asked.get("delta") and not method.takes_delta:
+        return f"{method.id} keeps its epsilon without a delta"
+    given = {name: said for name, said in asked.items() if name not in OF_METHOD}
+    return _refused(
+        method.id, _promised(method, given, asked, n_records), Scope(asked["scope"])
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

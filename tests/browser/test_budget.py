@@ -1,0 +1,106 @@
+"""The budget in a browser: nothing is drawn twice by mistake, and bars and methods are right."""
+
+import pytest
+
+from steward import Mouse
+from steward_way import COLUMNS, advise, begin, declare, draw, people, promise, wait, way
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def folder(tmp_path):
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    people(folder / "people.csv")
+    return folder
+
+
+def left(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+DRAWN = ["people.csv", "release", "release-custodian"]
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "without scripts"])
+def test_a_second_draw_is_asked_for(folder, opened, scripts):
+    """By the steps, the back button, a reload or another tab; with what it costs."""
+    page = opened(folder, java_script_enabled=scripts).page
+    steward = Mouse(page)
+    for _ in way(steward):
+        pass
+    assert page.url.endswith("/result")
+    assert not page.locator("main button:has-text('Draw')").count()
+    tab = page.context.new_page()
+
+    def by_back():
+        page.go_back()
+        return page
+
+    def by_the_steps():
+        page.click("header nav >> text=Release")
+        return page
+
+    def by_reload():
+        page.reload()
+        return page
+
+    def by_a_tab():
+        tab.goto(page.url)
+        return tab
+
+    for come in (by_back, by_the_steps, by_reload, by_a_tab):
+        shown = come()
+        assert shown.url.endswith("/release"), come
+        shown.fill("#folder", "second")
+        shown.click("main button.first, main button:has-text('Draw')")
+        shown.wait_for_selector("#again-wrong")
+        assert "It spends epsilon 1 again: 2 in all." in shown.inner_text("main")
+        assert left(folder) == DRAWN, come
+    page.screenshot(path=folder.parent / "asked.png", full_page=True)
+    tab.check("#again")
+    tab.click("main button:has-text('Draw')")
+    wait(Mouse(tab), "#guarantee")
+    assert "second" in left(folder)
+
+
+def test_bars_are_as_wide_as_their_errors(folder, opened):
+    """An error far below 2, where bars end, is a sliver and no full bar."""
+    page = opened(folder).page
+    steward = Mouse(page)
+    begin(steward)
+    declare(steward)
+    promise(steward, unit=None, scope="cluster", missing="keep")
+    advise(steward)
+    page.screenshot(path=folder.parent / "bars.png", full_page=True)
+    bars = page.eval_on_selector_all(
+        "table.options svg.error",
+        """all => all.map(one => [
+            one.firstElementChild.getBoundingClientRect().width / one.getBoundingClientRect().width,
+            Number(one.parentElement.textContent)])""",
+    )
+    assert len(bars) > 2
+    assert all(abs(width - min(error / 2, 1)) < 0.01 for width, error in bars), bars
+    assert bars[0][0] < 0.1
+
+
+def test_the_promise_of_units_goes_on_with_a_method_for_units(folder, opened):
+    """Means of people alike protect one record: at their scope another method is offered."""
+    page = opened(folder).page
+    steward = Mouse(page)
+    begin(steward)
+    declare(steward, COLUMNS)
+    promise(steward, scope="cluster", missing="protect")
+    page.screenshot(path=folder.parent / "offered.png", full_page=True)
+    advise(steward)
+    assert "dp-synthetic" in page.inner_text("label[for=option-own]")
+    draw_after(steward)
+    assert left(folder) == DRAWN
+
+
+def draw_after(steward):
+    """Take what was asked for, and draw."""
+    steward.press("text=Take this one and go on")
+    steward.page.wait_for_url("**/release")
+    draw(steward)
