@@ -50,6 +50,9 @@ def test_type_checkers_see_the_arguments_that_are_declared():
     assert set(hints) == {*(argument.name for argument in arguments()), "parts"}
     of_part = set(get_type_hints(PartArguments))
     assert of_part == {argument.name for argument in arguments() if argument.of_part}
+    # Of missing cells something may be said by column, too.
+    hints["missing"], by_column = get_args(hints["missing"])
+    assert get_args(by_column)[1] == Literal["never"]
     listed = {name: hint for name, hint in hints.items() if get_origin(hint) is Literal}
     assert set(listed) == {"outside", "missing", "exact_cells"}
     for argument in general():

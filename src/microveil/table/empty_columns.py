@@ -36,10 +36,9 @@ def empty_column(column: "nw.Series[Any]", kind: Kind) -> "nw.Series[Any]":
 def says_nothing(column: "nw.Series[Any]") -> bool:
     """Whether the type of a column without any value may be there for want of one."""
     if column.implementation.is_pandas():
-        if column.dtype == nw.Categorical:
-            return len(column.to_native().cat.categories) == 0
-        if column.dtype == nw.Datetime("s"):
-            return True
+        categories = getattr(column.to_native().dtype, "categories", None)
+        if categories is not None or column.dtype == nw.Datetime("s"):
+            return categories is None or not len(categories)
     return column.dtype in (nw.String, nw.Unknown)
 
 
@@ -66,12 +65,11 @@ def numbers_of_category(column: "nw.Series[Any]") -> "nw.Series[Any]":
     >>> numbers_of_category(sizes).dtype
     Int64
     """
-    if column.dtype != nw.Categorical or not column.implementation.is_pandas():
+    native = column.to_native() if column.implementation.is_pandas() else None
+    categories = getattr(getattr(native, "dtype", None), "categories", None)
+    if categories is None or categories.dtype.kind not in "iufbM":
         return column
-    native = column.to_native()
-    dtype = native.cat.categories.dtype
-    if dtype.kind not in "iufbM":
-        return column
+    dtype = categories.dtype
     if isinstance(dtype, np.dtype) and dtype.kind in "iub" and native.isna().any():
         dtype = _NULLABLE.get(dtype.name, dtype.name.replace("i", "I").replace("u", "U"))
     return nw.from_native(native.astype(dtype), series_only=True)

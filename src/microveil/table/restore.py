@@ -302,8 +302,7 @@ def _keep_arrow(arrow: Any, native: Any, order: NDArray[np.integer[Any]]) -> Any
 
 def _restore_pandas(pandas: Any, native: Any, numbers: Numbers) -> Any:
     dtype = native.dtype
-    is_category = isinstance(dtype, pandas.CategoricalDtype)
-    if not hasattr(dtype, "pyarrow_dtype") and not is_category:
+    if not hasattr(dtype, "pyarrow_dtype"):
         plain = getattr(dtype, "numpy_dtype", dtype)
         numbers = numbers.with_codes_written(plain if isinstance(plain, np.dtype) else None)
     values, missing = numbers.values, numbers.missing
