@@ -113,4 +113,5 @@ def _column(table: Table, name: str, labels: Labels) -> ColumnSchema:
     if listed:
         categories = Categories(values=listed, ordered=False, source=Source.TYPE)
     kind = table.kind(name)
-    return ColumnSchema(kind=kind, categories=categories, labels=fitting(labels, kind))
+    held = fitting(labels, kind, is_text=table.is_text(name))
+    return ColumnSchema(kind=kind, categories=categories, labels=held)

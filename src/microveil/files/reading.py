@@ -141,7 +141,9 @@ class OpenedFile:
             raw = self._bytes(progress)
             self._digest = DigestBeside([raw])
             self._table = self._opened(raw, text)
-        is_alone = self._format.keeps_all or address.is_web
+        # A release has beside it what its format cannot hold, whatever that keeps of labels.
+        is_release = (address.path.parent / "guarantee.json").is_file()
+        is_alone = address.is_web or (self._format.keeps_all and not is_release)
         beside = None if is_alone else schema_beside(address.path, self._table.names)
         self._beside = beside or Beside(labels=self._table.labels)
 

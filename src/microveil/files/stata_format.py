@@ -95,7 +95,7 @@ def batches(
             formats[name], numbers = "%tc", as_numbers(column, _MOMENT)
         columns.append(numbers)
         listed = labels.get(name, Labels()).codes
-        if numbered := {int(code): text for code, text in listed.items() if _is_whole(code)}:
+        if numbered := {int(code): text for code, text in listed.items() if isinstance(code, int)}:
             codes[name] = numbered
     yield from written_by(
         "write_dta", pl.DataFrame(columns), labels, "Stata",

@@ -79,7 +79,7 @@ def open_table(
         check_names(list(opened.names))
     if not is_open:
         opened.labels = {
-            name: fitting(said, opened.kind(name)) if said.parts else said
+            name: fitting(said, opened.kind(name), is_text=opened.is_text(name))
             for name, said in labels.items()
         }
     if opened.n_records == 0:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ColumnSchema", "LabelledTable", "Labels", "fitting", "only"]
 
-# What a code of a column of a kind is; of every other kind it is text.
+# What a code of a column of a kind is.
 _TYPES: Mapping[Kind, type | tuple[type, ...]] = {
     Kind.WHOLE: int,
     Kind.DECIMAL: (int, float),
@@ -65,15 +65,23 @@ class Labels:
         return frozenset(listed | ({"missing codes"} if self.missing_codes else set()))
 
 
-def fitting(labels: Labels, kind: Kind) -> Labels:
-    """Leave out the codes that no cell of a column of a kind can hold, and count them.
+def fitting(labels: Labels, kind: Kind, *, is_text: bool) -> Labels:
+    """Leave out the codes that no cell of a column can hold, and count them; text holds any.
 
-    >>> fitting(Labels(codes={1: "yes", "a": "refused"}), Kind.WHOLE)
+    >>> fitting(Labels(codes={1: "yes", "a": "refused"}), Kind.WHOLE, is_text=False)
     Labels(column=None, codes={1: 'yes'}, missing_codes=(), is_ordinal=False, n_left_out=1)
     """
-    codes = {*labels.codes, *labels.missing_codes}
-    held = {code for code in codes if _is_of_kind(code, kind)}
-    return replace(only(labels, held), n_left_out=labels.n_left_out + len(codes - held))
+    if is_text:  # as of a CSV file's column that is to be released as it stands
+        codes: dict[GivenCode, str] = {_as_text(c): text for c, text in labels.codes.items()}
+        missing = dict.fromkeys(map(_as_text, labels.missing_codes))
+        return replace(labels, codes=codes, missing_codes=(*missing,))
+    listed = {*labels.codes, *labels.missing_codes}
+    held = {code for code in listed if _is_of_kind(code, kind)}
+    return replace(only(labels, held), n_left_out=labels.n_left_out + len(listed - held))
+
+
+def _as_text(code: GivenCode) -> str:
+    return str(code).lower() if isinstance(code, bool) else str(code)
 
 
 def only(labels: Labels, held: Collection[GivenCode]) -> Labels:
@@ -90,7 +98,7 @@ def _is_of_kind(code: GivenCode, kind: Kind) -> bool:
         return False
     if isinstance(code, datetime.datetime) or (isinstance(code, float) and not math.isfinite(code)):
         return False
-    return isinstance(code, _TYPES.get(kind, str))
+    return isinstance(code, _TYPES.get(kind, ()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
