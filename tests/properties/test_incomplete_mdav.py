@@ -61,6 +61,8 @@ def test_clusters_are_those_of_the_plain_algorithms(request_, gamma):
 def test_clusters_of_units_are_those_of_the_plain_algorithms(request_, data):
     """Whoever has how many records, complete or not: the same clusters, each of k units or more."""
     rows, categories, k = request_
+    if data.draw(st.booleans()):
+        rows = [[value or 0.0 for value in row] for row in rows]
     units = data.draw(st.lists(st.integers(-3, 5), min_size=len(rows), max_size=len(rows)))
     gamma = data.draw(st.sampled_from([0.2, 1.1, 5.0]))
     matrix, codes = arrays(rows, categories)
@@ -70,7 +72,9 @@ def test_clusters_of_units_are_those_of_the_plain_algorithms(request_, data):
             mdav(matrix, k, **asked)
         return
     found, variable = mdav(matrix, k, **asked), v_mdav(matrix, k, gamma, **asked)
-    assert found.labels.tolist() == plain.mdav(rows, categories, k, units)
+    lacks = any(value is None for row in rows for value in row)
+    of = plain if lacks else mixed_mdav
+    assert found.labels.tolist() == of.mdav(rows, categories, k, units)
     assert variable.labels.tolist() == plain.v_mdav(rows, categories, k, gamma, units)
     for partition in (found, variable):
         members = np.split(np.array(units)[partition.order], np.cumsum(partition.sizes)[:-1])

@@ -55,9 +55,9 @@ def apart(categories, centroid, weights):
     return found
 
 
-def mdav(rows, categories, k):
-    """Cluster number of each record."""
-    return formed(Clusters(rows, categories), k)
+def mdav(rows, categories, k, units=None):
+    """Cluster number of each record; with units clusters hold records of k of them."""
+    return formed(Clusters(rows, categories, units), k)
 
 
 def formed(clusters, k):
@@ -131,14 +131,15 @@ def settled(candidates, clusters):
 class Clusters:
     """Clusters being formed: their members, and the records still unassigned."""
 
-    def __init__(self, rows, categories):
+    def __init__(self, rows, categories, units=None):
         numbers = standardised(rows) if rows[0] else [[] for _ in rows]
         self.records = list(zip(numbers, categories, strict=True))
         self.weights = halves(categories)
         self.unassigned = list(range(len(rows)))
         self.sums = [total(column) for column in zip(*numbers, strict=True)]
         self.members = []
-        self.units = list(range(len(rows)))  # each record for itself
+        # Without units each record is one.
+        self.units = list(range(len(rows))) if units is None else units
 
     def n_units(self, records):
         return len({self.units[i] for i in records})

@@ -28,18 +28,13 @@ equal distances is that of the lowest position. ``middle`` holds what follows th
     weights  of the categories: what two different ones add
     gaps     of the numbers
 
-A cluster counts units: the people whose records these are, or each record for itself. ``units``
-holds what is known of them:
-
-    of_record  the unit of each record, numbered from 0
-    remaining  how many records of each unit have no cluster yet
-    seen       the last cluster that each unit was counted in, -1 before the first
+Clusters count units, see `mdav`.
 """
 
 import numba
 import numpy as np
 
-from microveil._kernels.mdav import set_costs
+from microveil._kernels.mdav import assign, set_costs
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -139,18 +134,6 @@ def _close_up(columns, records, distances, labels, remaining):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _assign(record, cluster, labels, units):
-    """Let a record join a cluster; return whether the cluster had none of its unit."""
-    of_record, remaining, seen = units
-    unit = of_record[record]
-    labels[record] = cluster
-    remaining[unit] -= 1
-    is_new = seen[unit] != cluster
-    seen[unit] = cluster
-    return is_new
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
 def _nearest(distances, remaining, slot, wanted):
     """Return the slots of so many records by nearness, without the one in a slot; ties in order."""
     radius = np.partition(distances[:remaining], wanted)[wanted]
@@ -173,7 +156,7 @@ def _form_around(left, remaining, slot, k, cluster, labels, middle, distances, u
     """
     columns, records = left
     _measure(columns, remaining, columns[:, slot].copy(), middle, distances)
-    _assign(records[slot], cluster, labels, units)
+    assign(records[slot], cluster, labels, units)
     _take(columns, slot, middle)
     # Nearer than every other, and out of the way: it has its cluster.
     distances[slot] = -1.0
@@ -184,7 +167,7 @@ def _form_around(left, remaining, slot, k, cluster, labels, middle, distances, u
         # They leave by nearness: what is summed is rounded in that order.
         for i in _nearest(distances, remaining, slot, wanted)[looked_at:]:
             if n_units < k:
-                n_units += _assign(records[i], cluster, labels, units)
+                n_units += assign(records[i], cluster, labels, units)
                 _take(columns, i, middle)
         looked_at = wanted
     return _close_up(columns, records, distances, labels, remaining)
@@ -198,7 +181,7 @@ def form_clusters(columns, k, labels, middle, units):
     left = columns, np.arange(remaining)
     n_clusters = 0
     while True:
-        n_units = np.count_nonzero(units[1])
+        n_units = units[3][0]
         if n_units < k:
             return n_clusters
         _measure_from_centroid(columns, remaining, middle, remaining, distances)
@@ -221,7 +204,7 @@ def form_variable_clusters(columns, k, gamma, labels, middle, units):
     points = columns.copy()
     left = columns, np.arange(remaining)
     n_clusters, at = 0, 0
-    while np.count_nonzero(units[1]) >= k:
+    while units[3][0] >= k:
         while labels[outermost[at]] >= 0:
             at += 1
         slot = np.searchsorted(left[1][:remaining], outermost[at])
@@ -240,7 +223,7 @@ def form_variable_clusters(columns, k, gamma, labels, middle, units):
             if not nearest[slot] < gamma * gamma * to_others:
                 break
             nearest[:remaining] = np.minimum(nearest[:remaining], distances[:remaining])
-            size += _assign(left[1][slot], n_clusters, labels, units)
+            size += assign(left[1][slot], n_clusters, labels, units)
             _take(columns, slot, middle)
             remaining = _close_up(columns, left[1], nearest, labels, remaining)
         n_clusters += 1

@@ -45,6 +45,14 @@ A leaf is looked at only if a bound says that it may hold what is sought:
 The last two are widened by far more than rounding can have made them too small, so no
 bound ever hides a record, and ties are found to the last bit.
 
+A cluster counts units: the people whose records these are, or each record for itself. ``units``
+holds what is known of them:
+
+    of_record  the unit of each record, numbered from 0
+    left       how many records of each unit have no cluster yet
+    seen       the last cluster that each unit was counted in, -1 before the first
+    n_left     of how many units there are such records, the only number of an array
+
 A heap is a pair of arrays, squared distances and record positions. Its first entry comes
 last in nearness, ties by position: the next to be replaced.
 """
@@ -430,16 +438,41 @@ def _take(space, record, middle):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _form_around(space, points, record, cluster, labels, middle, work):
-    """Form a cluster of the record and its nearest, which are left in the heap."""
-    bounds, distances, heap = work
-    _take(space, record, middle)
+def assign(record, cluster, labels, units):
+    """Let a record join a cluster; return whether the cluster had none of its unit."""
+    of_record, left, seen, n_left = units
+    unit = of_record[record]
     labels[record] = cluster
-    _clear(heap)
-    _nearest(space, points[record], middle[5], bounds, distances, heap)
-    for neighbour in heap[1]:
-        _take(space, neighbour, middle)
-        labels[neighbour] = cluster
+    left[unit] -= 1
+    n_left[0] -= left[unit] == 0
+    is_new = seen[unit] != cluster
+    seen[unit] = cluster
+    return is_new
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _form_around(space, points, record, remaining, cluster, labels, middle, units, work):
+    """Form a cluster of the record and its nearest, until it holds k units; return its size.
+
+    The nearest are left in the heap where these are k - 1.
+    """
+    bounds, distances, heap = work
+    k = heap[1].shape[0] + 1
+    _take(space, record, middle)
+    assign(record, cluster, labels, units)
+    size, n_units = 1, 1
+    while n_units < k:
+        _clear(heap)
+        _nearest(space, points[record], middle[5], bounds, distances, heap)
+        for neighbour in heap[1]:
+            if n_units < k:
+                _take(space, neighbour, middle)
+                n_units += assign(neighbour, cluster, labels, units)
+                size += 1
+        if n_units < k:  # seldom, but where units have many records
+            more = min(2 * heap[1].shape[0], remaining - size)
+            heap = (np.empty(more), np.empty(more, np.int64))
+    return size
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -451,8 +484,8 @@ def _work(space, k):
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def form_clusters(space, points, k, labels, middle, formed):
-    """Form clusters by MDAV until fewer than k or at most half of the records remain.
+def form_clusters(space, points, k, labels, middle, units, formed):
+    """Form clusters by MDAV until fewer than k units or at most half of the records remain.
 
     The caller then arranges the rest anew, as leaves have grown sparse. ``formed``, which is
     returned as it has become, is the number of clusters and of the records that remain.
@@ -462,20 +495,23 @@ def form_clusters(space, points, k, labels, middle, formed):
     bounds, distances, _ = work
     half = remaining // 2
     reach = np.full(bounds.shape[0], BEYOND)
-    while remaining >= k and remaining > half:
+    while units[3][0] >= k and remaining > half:
+        forms_two = units[3][0] >= 2 * k
         way = follow_centroid(middle, remaining)
         for leaf in range(reach.shape[0]):
             reach[leaf] = (reach[leaf] + way) * UPWARDS
         r = _farthest_from_centroid(space, middle, reach, distances)
-        _form_around(space, points, r, n_clusters, labels, middle, work)
+        remaining -= _form_around(
+            space, points, r, remaining, n_clusters, labels, middle, units, work
+        )
         n_clusters += 1
-        if remaining >= 2 * k:
+        if forms_two:
             _bound_from_record(space, points[r], middle, reach, bounds)
             s = _farthest_from_record(space, points[r], middle[5], bounds, distances)
-            _form_around(space, points, s, n_clusters, labels, middle, work)
+            remaining -= _form_around(
+                space, points, s, remaining, n_clusters, labels, middle, units, work
+            )
             n_clusters += 1
-            remaining -= k
-        remaining -= k
     return n_clusters, remaining
 
 
@@ -508,10 +544,10 @@ def _closest_to_cluster(space, points, members, near, seen, labels, weights, wor
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def form_variable_clusters(space, points, k, gamma, labels, outermost, middle, formed):
+def form_variable_clusters(space, points, k, gamma, labels, outermost, middle, units, formed):
     """Form clusters by V-MDAV until fewer than k or at most half of the records remain.
 
-    ``outermost`` lists the records by distance from the centroid of all, farthest first;
+    Each record must be a unit for itself. ``outermost`` lists the records by distance from the centroid of all, farthest first;
     ``formed`` is as for MDAV.
     """
     n_clusters, remaining = formed
@@ -527,7 +563,9 @@ def form_variable_clusters(space, points, k, gamma, labels, outermost, middle, f
     while remaining >= k and remaining > half:
         while labels[outermost[at]] >= 0:
             at += 1
-        _form_around(space, points, outermost[at], n_clusters, labels, middle, work)
+        _form_around(
+            space, points, outermost[at], remaining, n_clusters, labels, middle, units, work
+        )
         members[0] = outermost[at]
         members[1:k] = heap[1]
         size, seen = k, 0

@@ -29,6 +29,7 @@ WIDEST = 4
 # the centroid of what is left.
 _Space = tuple[NDArray[Any], ...]
 _Middle = tuple[NDArray[Any], ...]
+_People = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
 
 def mdav(
@@ -95,8 +96,7 @@ def mdav(
     The clusters are exactly those of the plain algorithm, which takes O(n^2 m / k) time.
     Leaves of a k-d tree that cannot hold what is sought are skipped; at worst, with very
     many attributes or equal records, none can be. Memory O(n m). With a missing number none
-    is skipped: distances to it are those of no space that could be cut into leaves. Nor is one
-    with units.
+    is skipped: distances to it are those of no space that could be cut into leaves.
 
     Source: Domingo-Ferrer and Torra 2005. Departure: pairs of clusters are formed while 2k
     records remain, not 3k; where k divides n the clusters are the same.
@@ -110,12 +110,13 @@ def mdav(
     """
     points, middle = _prepared(matrix, k, categories, missing)
     labels = np.full(len(points), -1, dtype=np.int64)
-    if units is not None or np.isnan(points).any():
-        return _incomplete(points, middle, labels, k, None, units)
+    people = _people(units, len(points), k)
+    if np.isnan(points).any():
+        return _incomplete(points, middle, labels, k, None, people)
     formed = 0, len(points)
-    while formed[1] >= k:
+    while people[3][0] >= k:
         space = _arranged(points, middle, labels)
-        formed = kernel.form_clusters(space, points, int(k), labels, middle, formed)
+        formed = kernel.form_clusters(space, points, int(k), labels, middle, people, formed)
     return _joined(points, middle, labels, formed[0])
 
 
@@ -184,8 +185,9 @@ def v_mdav(
         raise RequestError("gamma", "gamma must be finite and 0 or more", "pass gamma=0.2")
     points, middle = _prepared(matrix, k, categories, missing)
     labels = np.full(len(points), -1, dtype=np.int64)
+    people = _people(units, len(points), k)
     if units is not None or np.isnan(points).any():
-        return _incomplete(points, middle, labels, k, float(gamma), units)
+        return _incomplete(points, middle, labels, k, float(gamma), people)
     distances = np.empty(len(points))
     kernel.follow_centroid(middle, len(points))
     kernel.measure_all(points, middle, distances)
@@ -194,7 +196,7 @@ def v_mdav(
     while formed[1] >= k:
         space = _arranged(points, middle, labels)
         formed = kernel.form_variable_clusters(
-            space, points, int(k), float(gamma), labels, outermost, middle, formed
+            space, points, int(k), float(gamma), labels, outermost, middle, people, formed
         )
     return _joined(points, middle, labels, formed[0])
 
@@ -498,23 +500,24 @@ def _arranged(points: NDArray[np.float64], middle: _Middle, labels: NDArray[np.i
     return blocks, starts, sizes, records, lows, highs, slots, leaves
 
 
+def _people(units: NDArray[np.integer] | None, n_records: int, k: int) -> _People:
+    """Return whose records they are, as the kernels count it: without units each for itself."""
+    own = np.arange(n_records) if units is None else np.unique(units, return_inverse=True)[1]
+    left = np.bincount(own)
+    if len(left) < k:
+        raise DataError("units", "there are fewer units than k", "choose a smaller k")
+    return own, left, np.full(len(left), -1, dtype=np.int64), np.array([len(left)])
+
+
 def _incomplete(
     points: NDArray[np.float64],
     middle: _Middle,
     labels: NDArray[np.int64],
     k: int,
     gamma: float | None,
-    units: NDArray[np.integer] | None,
+    people: _People,
 ) -> Partition:
-    """Partition records that may lack numbers, by V-MDAV where a gamma is given.
-
-    Without units each record is one.
-    """
-    own = np.arange(len(points)) if units is None else np.unique(units, return_inverse=True)[1]
-    n_left = np.bincount(own)
-    if len(n_left) < k:
-        raise DataError("units", "there are fewer units than k", "choose a smaller k")
-    people = own, n_left, np.full(len(n_left), -1, dtype=np.int64)
+    """Partition records that may lack numbers, by V-MDAV where a gamma is given."""
     counts, weights = middle[2], middle[-1]
     numbers = points[:, : points.shape[1] - len(weights)]
     there = ~np.isnan(numbers)
