@@ -148,7 +148,9 @@ def test_there_may_be_more_records_or_fewer(n_records):
     )  # fmt: skip
     for row in of_method(found.table, "dp-synthetic"):
         names = [*UNPAIRED, "propensity_ratio", "coefficient_overlap", "f_measure[> 50]"]
-        assert all(row[name] is not None for name in names)
+        # A median of the distances of fewer than 100 rows is left out.
+        missing = [] if n_records >= 100 else ["closest_record"]
+        assert [name for name in names if row[name] is None] == missing
 
 
 def test_a_classifier_learns_from_it_with_classes_of_its_own():

@@ -1,12 +1,14 @@
 """Distributions, and distances to the closest record, for a terminal."""
 
+import textwrap
 from typing import TYPE_CHECKING
 
-from microveil.evaluation.layout import INDENT, label, shown
+from microveil.evaluation.layout import INDENT, TEXT_WIDTH, label, shown
 from microveil.evaluation.measures import By
 from microveil.evaluation.measures.closest_records import CLOSEST, CLOSEST_RECORDS
 from microveil.evaluation.measures.distributions import DISTRIBUTIONS, TOTAL_VARIATION
 from microveil.evaluation.measures.goodness_of_fit import FIT
+from microveil.risk.closest_records import ClosestRecords
 from microveil.text import aligned
 
 if TYPE_CHECKING:
@@ -51,8 +53,10 @@ def closest_lines(assessment: "Assessment") -> list[str]:
         interval = "-" if ends is None else " to ".join(shown(end, 4) for end in ends)
         beside = None if figure is None else figure.beside
         rows.append((one.measure.title, shown(one.value, 4), shown(beside, 4), interval))
+    near: ClosestRecords | None = assessment.result(CLOSEST.id)
+    basis = "" if near is None else f"; rows without gaps: {near.basis}"
     return [
         CLOSEST_RECORDS.title,
-        f"  ({CLOSEST.meaning})",
+        *textwrap.wrap(f"  ({CLOSEST.meaning}{basis})", TEXT_WIDTH, subsequent_indent="   "),
         *aligned(rows, widths=(30, 11, 11, 22), indent=INDENT),
     ]

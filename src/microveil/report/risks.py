@@ -82,6 +82,8 @@ def _closest(subject: Subject) -> Markup | None:
     found: ClosestRecords | None = None if assessment is None else assessment.result(CLOSEST.id)
     if found is None:
         return None
+    if not found.is_enough:
+        return element("p", f"Distances to the closest record are not shown: {found.basis}.")
     sides = {"released rows": (found.released, found.equal)}
     sides["people left out"] = (found.left_out, found.equal_left_out)
     return fragment(
@@ -89,7 +91,8 @@ def _closest(subject: Subject) -> Markup | None:
             "p",
             "The yardstick is a person who was left out: their distance to the closest of all "
             "others, as if the table had been made without them. Rows that lie as far away or "
-            "farther follow nobody that closely.",
+            "farther follow nobody that closely. The figures rest on "
+            f"{found.basis} released rows without gaps.",
         ),
         element(
             "div",

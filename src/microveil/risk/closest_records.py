@@ -27,6 +27,8 @@ __all__ = ["ClosestRecords", "closest_records"]
 # than this a random sample is asked.
 MOST_RECORDS, MOST_ASKED = 50_000, 1000
 CONFIDENCE = 0.95
+# A median over fewer rows, or of distances to fewer records, says nothing about the release.
+FEWEST = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,12 +45,32 @@ class ClosestRecords:
         The share of released rows that are equal to a record.
     equal_left_out : Estimate
         The share of people who are equal to another.
+    n_rows, n_records : int
+        Rows of the release and records of the original without a missing number.
     """
 
     released: Median
     left_out: Median
     equal: Estimate
     equal_left_out: Estimate
+    n_rows: int
+    n_records: int
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether there are enough rows and records without a gap to conclude anything."""
+        return min(self.n_rows, self.n_records) >= FEWEST
+
+    @property
+    def basis(self) -> str:
+        """Say how many rows and records the figures rest on."""
+        if not self.is_enough:
+            return (
+                f"only {self.n_rows:,} released rows and {self.n_records:,} records have no gap, "
+                f"and it takes {FEWEST} of each"
+            )
+        asked = f"{self.released.n:,}"
+        return asked if self.released.n == self.n_rows else f"{asked} of {self.n_rows:,}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as JSON knows them; what is undefined is None."""
@@ -57,6 +79,8 @@ class ClosestRecords:
             "left_out": self.left_out.to_dict(),
             "equal": self.equal.to_dict(),
             "equal_left_out": self.equal_left_out.to_dict(),
+            "n_rows": self.n_rows,
+            "n_records": self.n_records,
         }
 
 
@@ -100,8 +124,8 @@ def closest_records(
     True
     """
     random = np.random.Generator(np.random.PCG64(seed))
-    records = _sample(original, is_category, MOST_RECORDS, random)
-    rows = _sample(protected, is_category, MOST_ASKED, random)
+    records, n_records = _sample(original, is_category, MOST_RECORDS, random)
+    rows, n_rows = _sample(protected, is_category, MOST_ASKED, random)
     if len(records) < 2 or not len(rows):
         return None
     tree = Rows.arrange(records, standard_weights(records, is_category), is_category)
@@ -118,6 +142,8 @@ def closest_records(
         left_out=median_of(left_out, CONFIDENCE),
         equal=equal,
         equal_left_out=equal_left_out,
+        n_rows=n_rows,
+        n_records=n_records,
     )
 
 
@@ -126,15 +152,15 @@ def _sample(
     is_category: NDArray[np.bool_],
     most: int,
     random: np.random.Generator,
-) -> NDArray[np.float64]:
-    """Return at most so many of the complete records, side by side."""
+) -> tuple[NDArray[np.float64], int]:
+    """Return at most so many of the complete records, side by side, and how many there are."""
     complete = np.ones(len(columns[0]), dtype=np.bool_)
     for column, category in zip(columns, is_category, strict=True):
         if not category:
             complete &= ~np.isnan(column)
-    chosen = np.flatnonzero(complete)
-    chosen = chosen[_drawn(len(chosen), most, random)]
-    return np.column_stack([column[chosen].astype(np.float64) for column in columns])
+    present = np.flatnonzero(complete)
+    chosen = present[_drawn(len(present), most, random)]
+    return np.column_stack([column[chosen].astype(np.float64) for column in columns]), len(present)
 
 
 def _drawn(n: int, most: int, random: np.random.Generator) -> NDArray[np.int64]:

@@ -1,5 +1,6 @@
 """How near released rows come to records of the original, where they follow nobody in order."""
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -13,6 +14,8 @@ CLOSEST_RECORDS = Group(title="Distance to the closest record, beside that of a 
 
 
 def _median(found: ClosestRecords) -> Figure:
+    if not found.is_enough:
+        return Figure(value=math.nan)
     median = found.released
     return Figure(value=median.value, interval=median.interval, beside=found.left_out.value)
 
