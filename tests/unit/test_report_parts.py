@@ -363,7 +363,7 @@ def test_loss_and_linkage_are_those_of_the_assessment():
     assert "by chance 0.5 %" in found.meaning
     worst = figures["worst_attribute"]
     distance = number(worst["kolmogorov_smirnov"], 3)
-    assert moved.value == f"{worst['attribute']}, moved by {distance}"
+    assert moved.value.endswith(f"; {worst['attribute']}, moved by {distance}")
     assert str(lost).startswith("information loss: ")
 
 
@@ -380,7 +380,7 @@ def test_without_pairs_loss_and_linkage_are_not_made_up():
     assert found.name == "closest record"
     assert found.value.startswith(f"{number(near['released']['median'], 3)} standard deviations")
     assert f"left out {number(near['left_out']['median'], 3)}" in found.meaning
-    assert moved.value.startswith("AGE, moved by ")
+    assert "; AGE, moved by " in moved.value
     assert [figure.value for figure in key_figures(release, None)[1:]] == ["not measured"] * 3
 
 

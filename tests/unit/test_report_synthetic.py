@@ -116,7 +116,7 @@ def test_unpaired_figures_stand_for_those_that_need_pairs(release, assessment):
     assert promised.value == "epsilon 20 at row scope"
     assert varied.name == "two-way total variation"
     assert varied.value == number(figures["total_variation"]["two_way"], 3)
-    assert moved.value.startswith(figures["worst_attribute"]["attribute"])
+    assert f"; {figures['worst_attribute']['attribute']}, moved by" in moved.value
     assert near.name == "closest record"
     assert near.value.startswith(number(figures["closest_records"]["released"]["median"], 3))
 

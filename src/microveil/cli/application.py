@@ -262,7 +262,7 @@ def protect(
     The release and its guarantee come into one folder, what is the custodian's into another.
     """
     from microveil.commands.files import counted_releases, protect_file
-    from microveil.protect import custodian_lines
+    from microveil.protect import custodian_text
 
     with step_progress() as progress:
         release = protect_file(
@@ -304,8 +304,7 @@ def protect(
     for sentence in counted.in_words() if counted else ():
         print_text(sentence)
     print_text("\nFor the custodian, not for logs:")
-    for line in custodian_lines(release):
-        print_text(f"  {line}")
+    print_text(custodian_text(release))
 
 
 @app.command()

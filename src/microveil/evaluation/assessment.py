@@ -7,21 +7,25 @@ from typing import Any
 
 from microveil.evaluation.correcting import CorrectedComparison
 from microveil.evaluation.measures import Group, Measure
+from microveil.evaluation.measures.column_moves import LARGEST_MOVE
 from microveil.evaluation.measures.distributions import DISTRIBUTIONS, TOTAL_VARIATION
 from microveil.evaluation.measures.goodness_of_fit import DISTANCE
 from microveil.evaluation.measures.information_loss import INFORMATION_LOSS
 from microveil.evaluation.measures.learning import Learnt
 from microveil.evaluation.measures.linkage import RECORD_LINKAGE
+from microveil.evaluation.measures.relations import PAIRS_KEPT
 from microveil.evaluation.measuring import Measured
 from microveil.evaluation.promised import promised
 from microveil.evaluation.text import text_of
 from microveil.privacy import Guarantee
 from microveil.risk.equivalence_classes import EquivalenceClasses
 from microveil.risk.record_linkage import RecordLinkage
+from microveil.utility.column_moves import ColumnMove
 from microveil.utility.learning import ClassificationComparison
 from microveil.utility.moments import MomentComparison
 from microveil.utility.propensity import Propensity
 from microveil.utility.regression import RegressionComparison
+from microveil.utility.relations import Relations
 from microveil.utility.rules import RuleOutcome
 from microveil.utility.subgroups import Subgroups
 from microveil.utility.weighted import Weights
@@ -211,6 +215,18 @@ class Assessment:
         """Who breaks the rules that were asked for."""
         found: tuple[RuleOutcome, ...] | None = self.result("rule_violations")
         return found or ()
+
+    @property
+    def column_moves(self) -> Mapping[str, ColumnMove]:
+        """What became of each column: mean, spread, commonest value, distribution."""
+        found: Mapping[str, ColumnMove] | None = self.result(LARGEST_MOVE.id)
+        return found or {}
+
+    @property
+    def relations(self) -> Relations | None:
+        """How many relations between columns are kept."""
+        found: Relations | None = self.result(PAIRS_KEPT.id)
+        return found
 
     @property
     def worst_attribute(self) -> WorstAttribute | None:

@@ -52,7 +52,7 @@ class Measured:
         """The figures by attribute or class."""
         if self.result is None:
             return {}
-        if self.measure.takes in {Takes.NUMBER, Takes.RANKED, Takes.TEXT}:
+        if self.measure.takes in {Takes.NUMBER, Takes.RANKED, Takes.TEXT, Takes.EACH}:
             found = {name: self.measure.figure(part) for name, part in self.result.items()}
         else:
             found = self.measure.figure(self.result)

@@ -17,6 +17,7 @@ from microveil.utility.goodness_of_fit import GoodnessOfFit, goodness_of_fit
 from microveil.utility.large_attributes import Distributions, compare_in_order
 from microveil.utility.moments import means_and_variances
 from microveil.utility.quantile_distances import QuantileDistances, quantile_distances
+from microveil.utility.relations import sampled_records
 from microveil.utility.total_variation import Levels, decile_levels
 
 __all__ = ["Codes", "Tables"]
@@ -54,6 +55,19 @@ def _narrow(n_levels: int) -> Callable[[NDArray[Any]], Levels]:
 def _whole(given: Any) -> Any:
     """Return a matrix as an array; what is none, as it is."""
     return given[:] if isinstance(given, AttributeMatrix) else given
+
+
+def _present_codes(
+    codes: Codes, before: NDArray[np.int64] | None, after: NDArray[np.int64] | None
+) -> tuple[Column, Column]:
+    """Return codes of text as numbers, of all or some records; NaN where a cell is missing."""
+    *sides, categories = codes
+    missing = categories.index("") if "" in categories else -1
+    taken = [
+        own if rows is None else own[rows] for own, rows in zip(sides, (before, after), strict=True)
+    ]
+    one, other = (np.where(own == missing, np.nan, own) for own in taken)
+    return one, other
 
 
 def _no_columns(names: Iterable[str]) -> tuple[Columns, Columns]:
@@ -201,6 +215,9 @@ class Tables:
             return QuantileDistances.of([one.distances for one in self._distributions])
         if measure.takes is Takes.TEXT:
             return {name: measure.function(*codes, **more) for name, codes in self.texts.items()}
+        if measure.takes is Takes.EACH:
+            each = {name: measure.function(*given, **more) for name, given in self._each()}
+            return {name: found for name, found in each.items() if found is not None}
         given = self._given(measure.takes)
         if given is not None and not measure.in_blocks:
             given = tuple(map(_whole, given))
@@ -215,6 +232,36 @@ class Tables:
                 continue
             yield name, (self.original[:, a], self.protected[:, a])
 
+    def _each(self) -> Iterator[tuple[str, tuple[Column, Column, bool, bool]]]:
+        """Go through all attributes: numbers, and text as codes; each made when it is come to."""
+        for a, name in enumerate(self.names):
+            yield name, (self.original[:, a], self.protected[:, a], False, name in self.nominal)
+        for name, codes in self.texts.items():
+            yield name, (*_present_codes(codes, None, None), True, True)
+
+    def _sample(self) -> tuple[dict[str, Column], dict[str, Column], frozenset[str], int]:
+        """Return the records in which relations are looked for."""
+        sides = self.original, self.protected
+        n_records = [len(side) for side in sides]
+        rows = [sampled_records(n) for n in n_records]
+        taken = [
+            side[slice(None) if own is None else own] for side, own in zip(sides, rows, strict=True)
+        ]
+        found = {name: (taken[0][:, a], taken[1][:, a]) for a, name in enumerate(self.names)}
+        for name, codes in self.texts.items():
+            ranks = self.ranks.get(name)
+            if ranks is None:
+                found[name] = _present_codes(codes, *rows)
+            else:
+                before, after = (
+                    rank if own is None else rank[own]
+                    for rank, own in zip(ranks, rows, strict=True)
+                )
+                found[name] = before, after
+        one, other = ({name: both[side] for name, both in found.items()} for side in (0, 1))
+        nominal = self.nominal | (self.texts.keys() - self.ranks.keys())
+        return one, other, nominal, n_records[0]
+
     def _given(self, takes: Takes) -> tuple[Any, ...] | None:
         if takes in {Takes.NUMBERS, Takes.SUBGROUPS}:
             return self.original, self.protected
@@ -222,10 +269,11 @@ class Tables:
             return self.complete if len(self.complete[0]) else None
         if takes is Takes.LEVELS:
             return self.levels
-        if takes is Takes.RECORDS:
-            return self._records()
-        if takes is Takes.MIXED:
-            return self._mixed()
+        made = {
+            Takes.RECORDS: self._records, Takes.MIXED: self._mixed, Takes.SAMPLE: self._sample
+        }.get(takes)  # fmt: skip
+        if made is not None:
+            return made()
         both = self.columns(self._columns_of(takes))
         return both[1:] if takes is Takes.RELEASE else both
 

@@ -8,6 +8,7 @@ from microveil.evaluation.layout import INDENT, TEXT_WIDTH, label, share, shown
 from microveil.evaluation.measures import By
 from microveil.evaluation.measures.categories import CATEGORIES
 from microveil.evaluation.measures.closest_records import CLOSEST, CLOSEST_RECORDS
+from microveil.evaluation.measures.column_moves import COLUMN_MOVES
 from microveil.evaluation.measures.distributions import DISTRIBUTIONS, ONE_WAY, TWO_WAY
 from microveil.evaluation.measures.goodness_of_fit import FIT
 from microveil.evaluation.measures.information_loss import INFORMATION_LOSS, LOSS
@@ -18,6 +19,7 @@ from microveil.evaluation.measures.moments import CORRELATIONS, MOMENTS
 from microveil.evaluation.measures.propensity import PROPENSITY
 from microveil.evaluation.measures.rank_correlations import RANK_CORRELATIONS
 from microveil.evaluation.measures.regression import REGRESSION
+from microveil.evaluation.measures.relations import RELATIONS
 from microveil.evaluation.measures.rules import RULES
 from microveil.evaluation.measures.subgroups import SUBGROUPS
 from microveil.evaluation.measures.weighted import WEIGHTED
@@ -26,7 +28,9 @@ from microveil.evaluation.promised import promised
 from microveil.evaluation.text_of_distributions import closest_lines, distribution_lines
 from microveil.evaluation.text_of_subgroups import rule_lines, subgroup_lines
 from microveil.evaluation.text_of_weights import weighted_lines
+from microveil.risk.closest_records import ClosestRecords
 from microveil.text import aligned
+from microveil.utility.column_moves import HEADS, moved_most, worst_rows
 
 if TYPE_CHECKING:
     from microveil.evaluation.assessment import Assessment
@@ -44,6 +48,8 @@ LAID_OUT = (
     ERRORS,
     FIT,
     DISTRIBUTIONS,
+    COLUMN_MOVES,
+    RELATIONS,
     MOMENTS,
     CORRELATIONS,
     RANK_CORRELATIONS,
@@ -66,6 +72,7 @@ def text_of(assessment: "Assessment") -> str:
         closest_lines(assessment),
         _error_lines(assessment),
         distribution_lines(assessment),
+        _worst_lines(assessment),
         _moment_lines(assessment),
         weighted_lines(assessment),
         subgroup_lines(assessment),
@@ -178,19 +185,24 @@ def _title_lines(assessment: "Assessment") -> list[str]:
 
 
 def _key_lines(assessment: "Assessment") -> list[str]:
-    """Write the four figures that matter."""
+    """Write the four figures that matter, and the relations that are kept."""
     moved, worst = "not measured: there are no values to compare", assessment.worst_attribute
     if worst is not None:
-        moved = (
+        most = moved_most(assessment.column_moves)
+        moved = f"{most}; " if most else ""
+        moved += (
             f"{label(worst.attribute, 24)}: distribution moved by {worst.distance:.3g} "
             f"({worst.measure.head}: {worst.measure.explanation})"
         )
+    relations = assessment.relations
+    kept = () if relations is None else relations.lines
     lost, found = (_lost if assessment.paired else _lost_without_pairs)(assessment)
     figures = [
         ("promised", promised(assessment.guarantee) or "not known"),
         lost,
         ("worst attribute", moved),
         found,
+        *((name.lower(), words) for name, _, words in (line.partition(": ") for line in kept)),
     ]
     width = max(22, *(len(name) + 2 for name, _ in figures))
     return [
@@ -229,14 +241,15 @@ def _lost_without_pairs(assessment: "Assessment") -> tuple[tuple[str, str], tupl
             variation.measure.label,
             f"{shown(variation.value, 3)} ({variation.measure.meaning})",
         )
-    near = assessment.measured.get(CLOSEST.id)
-    figure = None if near is None else near.figure
-    found = "not measured: no record is complete"
-    if figure is not None:
+    near: ClosestRecords | None = assessment.result(CLOSEST.id)
+    found = "not measured: no row, or not even two records, are without a gap"
+    if near is not None and near.is_enough:
         found = (
-            f"{shown(figure.value, 3)} standard deviations away in the median; "
-            f"of a person left out {shown(figure.beside, 3)}"
+            f"{shown(near.released.value, 3)} standard deviations away in the median of "
+            f"{near.basis} rows without gaps; of a person left out {shown(near.left_out.value, 3)}"
         )
+    elif near is not None:
+        found = f"not measured: {near.basis}"
     return lost, (CLOSEST.head, found)
 
 
@@ -265,6 +278,15 @@ def _error_lines(assessment: "Assessment") -> list[str]:
         of_values = (shown(one.figures[name].value) for one in errors)
         rows.append((label(name, 22), *of_values))
     return [ERRORS.title, *aligned(rows, widths=(22, 14, 12), indent=INDENT)]
+
+
+def _worst_lines(assessment: "Assessment") -> list[str]:
+    """Write the five worst columns, the worst first."""
+    rows = worst_rows(assessment.column_moves)
+    if not rows:
+        return []
+    named = ((label(name, 21), *cells) for name, *cells in rows)
+    return [COLUMN_MOVES.title, *aligned([HEADS, *named], widths=(22,), indent=INDENT)]
 
 
 def _loss_lines(assessment: "Assessment") -> list[str]:

@@ -1,9 +1,9 @@
 """The straight way from a request to a release, and what is found out about it.
 
-What is found is for the custodian, not for logs: three things that information loss does not show.
+What is found is for the custodian, not for logs: what information loss does not show.
 How many records an intruder who holds the originals finds again, where the release's rows follow
-them; the attribute whose distribution moved most; and values that many records share and that the
-release gives to others, or to nobody.
+them; the attributes whose mean, spread, commonest value or distribution moved most; values that
+many records share and that the release gives to others, or to nobody; and relations that are lost.
 
 ::
 
@@ -24,7 +24,7 @@ from microveil.protect.findings import (
     SampledLinkage,
     WorstAttribute,
 )
-from microveil.protect.notes import custodian_lines, custodian_notes
+from microveil.protect.notes import custodian_lines, custodian_notes, custodian_text
 from microveil.protect.plan_findings import may_be_weighed
 from microveil.protect.protecting import draw, examined_plan, plan, protect, released
 from microveil.protect.release_findings import release_findings
@@ -39,6 +39,7 @@ __all__ = [
     "WorstAttribute",
     "custodian_lines",
     "custodian_notes",
+    "custodian_text",
     "draw",
     "examined_plan",
     "may_be_weighed",

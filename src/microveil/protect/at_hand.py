@@ -13,6 +13,7 @@ from microveil.plans import DrawnPlan
 from microveil.protect.release_findings import Moved, how_moved
 from microveil.table import open_table
 from microveil.table.frame_table import FrameTable
+from microveil.utility.relations import MOST_COLUMNS
 
 __all__ = ["ComparedAtHand"]
 
@@ -44,5 +45,11 @@ class ComparedAtHand:
         if column is None:
             return
         released = open_table(polars.DataFrame([column]))
-        self.moved[name] = how_moved(name, self.table, released, self.engine.sorted_values)
+        self.moved[name] = how_moved(
+            name,
+            self.table,
+            released,
+            self.engine.sorted_values,
+            is_sampled=len(self.moved) < MOST_COLUMNS,
+        )
         self.table.let_go(name)

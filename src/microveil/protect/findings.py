@@ -1,13 +1,16 @@
 """What was found out about a plan and its release, as values and as JSON."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from microveil.audit import Audit
 from microveil.audit.invited_linkage import InvitedLinkage
 from microveil.release.expectation import Expectation
 from microveil.release.option import Option
+from microveil.text import aligned, shortened
+from microveil.utility.column_moves import COMMON, HEADS, ColumnMove, moved_most, worst_rows
+from microveil.utility.relations import Relations
 
 __all__ = [
     "COMMON",
@@ -19,8 +22,9 @@ __all__ = [
     "WorstAttribute",
 ]
 
-# A value that more than this share of the records has is common.
-COMMON = 0.05
+# So many values that moved are named, and the others counted.
+NAMED = 3
+LONGEST_NAME = 16  # in a table of 80 columns
 EVERY_ONE = "the protected attributes"
 
 
@@ -98,16 +102,23 @@ class MovedValue:
     attribute : str
     share, share_in_release : float
         Of the records with a value, before and after. The value itself is not held.
+    is_zero : bool
+        Whether it is 0, which tells nothing about a person and says what was lost.
     """
 
     attribute: str
     share: float
     share_in_release: float
+    is_zero: bool = False
 
     def __str__(self) -> str:
         """Say both shares."""
         before, after = 100 * self.share, 100 * self.share_in_release
-        return f"'{self.attribute}' ({before:.3g} % of the records, now {after:.3g} %)"
+        what = "are 0" if self.is_zero else "share one value"
+        return (
+            f"{shortened(self.attribute)}: {before:.3g} % of the original {what}, "
+            f"{after:.3g} % of the release"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,12 +134,18 @@ class ReleaseFindings:
         None where no attribute has values in both tables.
     moved : tuple of MovedValue
         At most one to an attribute.
+    columns : dict of ColumnMove
+        By attribute, where it has values in both tables.
+    relations : Relations or None
+        None where they were not looked for.
     """
 
     linkage: SampledLinkage | None
     not_linked: str | None
     worst: WorstAttribute | None
     moved: tuple[MovedValue, ...]
+    columns: Mapping[str, ColumnMove] = field(default_factory=dict)
+    relations: Relations | None = None
 
     def __repr__(self) -> str:
         """Name the findings without a figure: notebooks print it."""
@@ -136,23 +153,45 @@ class ReleaseFindings:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """Records found again and worst attribute, a line each."""
+        """Values lost, worst attributes and records found again, a line each."""
         found = f"not measured: {self.not_linked}" if self.linkage is None else str(self.linkage)
-        worst = () if self.worst is None else (f"Worst attribute: {self.worst}.",)
-        return (f"Records found again: {found}.", *worst)
+        most, distance = moved_most(self.columns), "" if self.worst is None else f"{self.worst}"
+        worst = "; ".join(part for part in (most, distance) if part)
+        return (
+            *self.warnings,
+            *((f"Worst attribute: {worst}.",) if worst else ()),
+            f"Records found again: {found}.",
+        )
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a person should know before publishing, in sentences."""
         if not self.moved:
             return ()
-        where = ", ".join(map(str, self.moved))
+        most = sorted(self.moved, key=lambda one: -abs(one.share_in_release - one.share))
+        where = "; ".join(map(str, most[:NAMED]))
+        more = f"; and in {len(most) - NAMED} more attributes" if len(most) > NAMED else ""
         return (
             (
-                f"A value that more than {100 * COMMON:g} % of the records share has moved: in "
-                f"{where}. Whoever counts it is misled, however small the information loss."
+                f"A value that more than {100 * COMMON:g} % of the records share has moved: "
+                f"{where}{more}. Whoever counts it is misled."
             ),
         )
+
+    @property
+    def table(self) -> tuple[str, ...]:
+        """The five worst columns, a row each."""
+        if not self.columns:
+            return ()
+        rows = (
+            (shortened(name, LONGEST_NAME), *cells) for name, *cells in worst_rows(self.columns)
+        )
+        return tuple(aligned([HEADS, *rows], indent="  "))
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """How many pairs of attributes are still related, and how strongly, a line each."""
+        return () if self.relations is None else self.relations.lines
 
     def to_dict(self) -> dict[str, Any]:
         """Return the findings as plain values."""
@@ -171,18 +210,25 @@ class ReleaseFindings:
             "not_linked": self.not_linked,
             "worst_attribute": self.worst and asdict(self.worst),
             "moved_values": [asdict(value) for value in self.moved],
+            "columns": {name: move.to_dict() for name, move in self.columns.items()},
+            "relations": self.relations and self.relations.to_dict(),
         }
 
     @classmethod
     def of(cls, contents: Mapping[str, Any]) -> "ReleaseFindings":
         """Read findings from the plain values that `to_dict` makes of them."""
         linkage, worst = contents["linkage"], contents["worst_attribute"]
+        relations = contents.get("relations")  # which manifests of version 0.2 lack
         return cls(
             linkage=linkage
             and SampledLinkage(**{**linkage, "interval": tuple(linkage["interval"])}),
             not_linked=contents["not_linked"],
             worst=worst and WorstAttribute(**worst),
             moved=tuple(MovedValue(**value) for value in contents["moved_values"]),
+            columns={
+                name: ColumnMove.of(move) for name, move in contents.get("columns", {}).items()
+            },
+            relations=Relations.of(relations) if relations is not None else None,
         )
 
 

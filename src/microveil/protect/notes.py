@@ -11,9 +11,9 @@ from microveil.protect.findings import Findings, PlanFindings, ReleaseFindings
 from microveil.release import Plan, Release
 from microveil.release.expectation import average
 from microveil.table import numbers_of_attribute
-from microveil.text import one_line
+from microveil.text import one_line, wrapped
 
-__all__ = ["custodian_lines", "custodian_notes"]
+__all__ = ["custodian_lines", "custodian_notes", "custodian_text"]
 
 
 def custodian_notes(planned: Plan, found: Findings) -> tuple[str, ...]:
@@ -34,7 +34,24 @@ def custodian_lines(release: Release) -> tuple[str, ...]:
         With findings in its manifest.
     """
     found = ReleaseFindings.of(release.manifest.to_dict()["findings"])
-    return tuple(map(one_line, (*found.lines, *release.manifest.custodian_notes)))
+    return tuple(map(one_line, (*_prose(release, found), *found.kept)))
+
+
+def custodian_text(release: Release) -> str:
+    """Return the same for a terminal, with the worst columns as a table."""
+    found = ReleaseFindings.of(release.manifest.to_dict()["findings"])
+    lines = (
+        *(wrapped(one_line(line), "  ") for line in _prose(release, found)),
+        *found.table,
+        *(wrapped(one_line(line), "  ") for line in found.kept),
+    )
+    return "\n".join(lines)
+
+
+def _prose(release: Release, found: ReleaseFindings) -> tuple[str, ...]:
+    """Return the findings, which begin with their warnings, and the other notes."""
+    notes = release.manifest.custodian_notes
+    return *found.lines, *(note for note in notes if note not in found.warnings)
 
 
 def _of_plan(planned: Plan) -> Iterator[str]:

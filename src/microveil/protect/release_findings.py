@@ -1,8 +1,8 @@
-"""A release held against its original: sampled linkage, worst attribute, common values."""
+"""A release held against its original: sampled linkage, worst attributes, values, relations."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from microveil._kernels import distributions
 from microveil.engines.local import LocalEngine
 from microveil.protect.findings import (
-    COMMON,
     MovedValue,
     ReleaseFindings,
     SampledLinkage,
@@ -34,12 +33,21 @@ from microveil.table import (
     Table,
     check_columns,
     column_of,
+    numbers_of,
     open_beside,
     open_table,
 )
+from microveil.table.keeping import pieces
 from microveil.table.threads import SideBySide, in_threads
 from microveil.text import one_line
-from microveil.utility.distribution_shift import Values, distribution_shift
+from microveil.utility.column_moves import COMMON, ColumnMove, move_of_numbers, move_of_shares
+from microveil.utility.distribution_shift import Values
+from microveil.utility.relations import (
+    MOST_COLUMNS,
+    Relations,
+    compare_relations,
+    sampled_records,
+)
 
 __all__ = ["NONE_MOVED", "Moved", "SortedValues", "how_moved", "release_findings"]
 
@@ -62,8 +70,31 @@ IN_MEMORY = LocalEngine()
 NONE_MISSING = np.zeros(0, dtype=np.bool_)
 OVER_ALL = "over all attributes"
 SortedValues = Callable[[int, Callable[[slice], NDArray[np.float64]]], NDArray[np.float64]]
-# How far the distribution of an attribute moved, and which of its common values did most.
-Moved = tuple[WorstAttribute | None, MovedValue | None]
+# Text of more different values is left out of relations: hardly any are categories.
+MOST_CATEGORIES = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Moved:
+    """What became of an attribute.
+
+    Attributes
+    ----------
+    worst : WorstAttribute or None
+        How far its distribution moved; None where one side has no value.
+    value : MovedValue or None
+        Which of its common values moved most, if one did.
+    column : ColumnMove or None
+    samples : (array, array) or None
+        Numbers of the records in which relations are looked for; None of text.
+    """
+
+    worst: WorstAttribute | None = None
+    value: MovedValue | None = None
+    column: ColumnMove | None = None
+    samples: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+
+
 NONE_MOVED: Mapping[str, Moved] = MappingProxyType({})
 # The name of an attribute, and its values before and after.
 _Sides = tuple[str, Column, Column]
@@ -150,14 +181,15 @@ def release_findings(
         return name, before, after
 
     def found_now(name: str) -> Moved:
-        return how_moved(name, *tables, sorted_values)
+        return how_moved(name, *tables, sorted_values, is_sampled=name in first)
 
-    n_records = tables[0].n_records
+    n_records, first = tables[0].n_records, set(names[:MOST_COLUMNS])
     others = [name for name in names if name not in moved]
     compared_now = side_by_side(found_now, others, n_records * len(others))
     compared = {**moved, **dict(zip(others, compared_now, strict=True))}
     compared = {name: compared[name] for name in names}
-    distances = [worst for worst, _ in compared.values() if worst is not None]
+    distances = [one.worst for one in compared.values() if one.worst is not None]
+    codes_of = [name for name, words in categories.items() if words is None]
     still = [name for name in names if in_place is None or name in in_place]
     not_linked, found = _refusal(still, linkage=linkage), None
     if not_linked is None:
@@ -165,16 +197,30 @@ def release_findings(
         found = _strongest(side_by_side(sides, still, n_records * len(names)), categories, seed)
         if len(still) < len(names):
             found = replace(found, known=", ".join(map(one_line, still)))
+    progress("comparing relations")
     return ReleaseFindings(
         linkage=found,
         not_linked=not_linked,
         worst=max(distances, key=lambda worst: worst.distance, default=None),
-        moved=tuple(value for _, value in compared.values() if value is not None),
+        moved=tuple(one.value for one in compared.values() if one.value is not None),
+        columns={
+            name: replace(one.column, mean=None, spread=None) if name in codes_of else one.column
+            for name, one in compared.items()
+            if one.column is not None
+        },
+        relations=_relations(compared, tables, categories),
     )
 
 
-def how_moved(name: str, before: Table, after: Table, sorted_values: SortedValues) -> Moved:
-    """Say how far the distribution of an attribute moved, and which common value moved most.
+def how_moved(
+    name: str,
+    before: Table,
+    after: Table,
+    sorted_values: SortedValues,
+    *,
+    is_sampled: bool = True,
+) -> Moved:
+    """Say what became of an attribute, whichever records its values belong to.
 
     Parameters
     ----------
@@ -183,14 +229,14 @@ def how_moved(name: str, before: Table, after: Table, sorted_values: SortedValue
         The attribute's column is in both.
     sorted_values : callable
         See `release_findings`.
-
-    Returns
-    -------
-    (WorstAttribute or None, MovedValue or None)
-        None where there are no values, and where no common value moved.
+    is_sampled : bool
+        Whether numbers are kept of the records in which relations are looked for.
     """
     if before.kind(name).is_numeric and after.kind(name).is_numeric:
-        return _moved_numbers(name, before, after, sorted_values)
+        found = _moved_numbers(name, before, after, sorted_values)
+        if is_sampled:
+            return replace(found, samples=(_drawn(before, name), _drawn(after, name)))
+        return found
     return _moved_words(name, before.counted_words(name), after.counted_words(name))
 
 
@@ -204,30 +250,35 @@ def _usable(column: Column) -> Column:
 def _moved_numbers(name: str, before: Table, after: Table, sorted_values: SortedValues) -> Moved:
     """Say how far a distribution moved, and which of its common values moved most."""
     sides = (Values(table.n_records, partial(_present, table, name)) for table in (before, after))
-    shift = distribution_shift(*sides, common=COMMON, sorted_values=sorted_values)
-    if shift is None:
-        return None, None
+    found = move_of_numbers(*sides, has_mean=True, sorted_values=sorted_values)
+    if found is None:
+        return Moved()
+    column, shift = found
     worst = WorstAttribute(attribute=name, distance=shift.distance, measure=KOLMOGOROV_SMIRNOV)
-    return worst, _moved_most(name, shift.shares, shift.shares_after)
+    value = _moved_most(name, shift.values, shift.shares, shift.shares_after)
+    return Moved(worst=worst, value=value, column=column)
 
 
 def _moved_words(name: str, before: "Counter[str]", after: "Counter[str]") -> Moved:
     """Say the same of text."""
     if not before or not after:
-        return None, None
+        return Moved()
     words = sorted(before)
     shares, shares_after = (
         np.array([side[word] for word in words]) / side.total() for side in (before, after)
     )
-    # Half the sum of all changes: words that only the release has take what others lose.
-    distance = float(np.maximum(shares - shares_after, 0).sum())
-    worst = WorstAttribute(attribute=name, distance=distance, measure=TOTAL_VARIATION)
+    column = move_of_shares(shares, shares_after)
+    worst = WorstAttribute(attribute=name, distance=column.distance, measure=TOTAL_VARIATION)
     is_common = shares > COMMON
-    return worst, _moved_most(name, shares[is_common], shares_after[is_common])
+    value = _moved_most(name, None, shares[is_common], shares_after[is_common])
+    return Moved(worst=worst, value=value, column=column)
 
 
 def _moved_most(
-    name: str, shares: NDArray[np.float64], shares_after: NDArray[np.float64]
+    name: str,
+    values: NDArray[np.float64] | None,
+    shares: NDArray[np.float64],
+    shares_after: NDArray[np.float64],
 ) -> MovedValue | None:
     """Return the common value whose share changed most, where one did; the first of several."""
     changes = np.abs(shares_after - shares)
@@ -238,7 +289,68 @@ def _moved_most(
         attribute=name,
         share=float(shares[most]),
         share_in_release=float(shares_after[most]),
+        is_zero=values is not None and bool(values[most] == 0),
     )
+
+
+def _drawn(table: Table, name: str) -> NDArray[np.float64]:
+    """Return the numbers of the records in which relations are looked for, NaN where missing."""
+    rows = sampled_records(table.n_records)
+    if rows is None:
+        return _usable(numbers_of(table, name))
+    found = np.empty(len(rows))
+    for piece in pieces(table.n_records):
+        own = slice(*np.searchsorted(rows, [piece.start, piece.stop]))
+        numbers = table.part(piece).numbers(name, shared=True)
+        chosen = rows[own] - piece.start
+        found[own] = numbers.values[chosen]
+        if numbers.missing is not None:
+            found[own][numbers.missing[chosen]] = np.nan
+    return _usable(found)
+
+
+def _relations(
+    compared: Mapping[str, Moved], tables: tuple[Table, Table], categories: Categories
+) -> Relations:
+    """Compare the relations of the attributes that are numbers or text of few values."""
+    both: dict[str, tuple[Column, Column]] = {}
+    nominal = {name for name, words in categories.items() if words is None}
+    fewer: list[Table] = []
+    first = set(list(compared)[:MOST_COLUMNS])
+    for name, moved in compared.items():
+        if moved.samples is not None:
+            both[name] = moved.samples
+        elif name in first and moved.worst is not None and moved.worst.measure == TOTAL_VARIATION:
+            if not fewer:
+                rows = [sampled_records(table.n_records) for table in tables]
+                fewer = [
+                    table if own is None else table.taken(own)
+                    for table, own in zip(tables, rows, strict=True)
+                ]
+            words = categories.get(name)
+            codes = _codes(name, fewer, words)
+            if codes is not None:
+                both[name] = codes
+                nominal |= {name} if words is None else set()
+    original, protected = ({name: both[name][side] for name in both} for side in (0, 1))
+    found = compare_relations(original, protected, nominal, tables[0].n_records)
+    return replace(found, n_all=found.n_all + len(compared) - len(first))
+
+
+def _codes(
+    name: str, tables: Sequence[Table], words: Sequence[str] | None
+) -> tuple[Column, Column] | None:
+    """Return text as ranks or codes, NaN where missing; None where it has too many values."""
+    coded = [table.coded_words(name, MOST_CATEGORIES) for table in tables]
+    sides = [one for one in coded if one is not None]
+    if len(sides) < len(coded):
+        return None
+    known = words or sorted({word for _, own in sides for word in own if word})
+    places = {word: float(place) for place, word in enumerate(known)}
+    before, after = (
+        np.array([places.get(word, np.nan) for word in own])[codes] for codes, own in sides
+    )
+    return before, after
 
 
 def _present(table: Table, name: str, records: slice) -> NDArray[np.float64]:

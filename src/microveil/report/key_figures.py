@@ -9,7 +9,9 @@ from microveil.evaluation.measures.information_loss import LOSS
 from microveil.privacy import Guarantee, Model, Scope, Scopes
 from microveil.release import Release
 from microveil.report.wording import named, number, rounded_up
+from microveil.risk.closest_records import ClosestRecords
 from microveil.text import one_line
+from microveil.utility.column_moves import moved_most
 
 __all__ = ["KeyFigure", "key_figures", "unpaired_figures"]
 
@@ -53,12 +55,16 @@ def key_figures(
     >>> import microveil as mv
     >>> people = {"AGE": np.array([23, 35, 31, 62, 58, 47])}
     >>> release = mv.protect(people, method="mdav", k=3, attributes="AGE")
-    >>> for figure in key_figures(release, mv.assess(people, release.data)):
+    >>> figures = key_figures(release, mv.assess(people, release.data))
+    >>> for figure in figures[:2]:
     ...     print(figure.name, figure.value)
     promised k = 3, no epsilon
     information loss 16.2 %
-    worst attribute AGE, moved by 0.333
-    records found again 33.3 %
+    >>> print(*figures[2].value.split(", "), sep="\n")
+    'AGE': mean 42.67 to 43 (+0.78 %)
+    spread 15.55 to 14.24 (-8.4 %)
+    commonest value 16.7 % to 0 %; AGE
+    moved by 0.333
     """
     if assessment is None or assessment.paired:
         lost, found = _lost(assessment), _found(assessment)
@@ -150,18 +156,16 @@ def _sorted(assessment: Assessment | None) -> KeyFigure:
 
 def _closest(assessment: Assessment) -> KeyFigure:
     """Say how near rows come to records, beside how near people who were left out come."""
-    near = assessment.measured.get(CLOSEST.id)
-    figure = None if near is None else near.figure
-    if figure is None:
-        return KeyFigure(
-            name=CLOSEST.head, value="not measured", meaning="no record or no row is complete"
-        )
+    found: ClosestRecords | None = assessment.result(CLOSEST.id)
+    if found is None or not found.is_enough:
+        why = "no row, or not even two records, are without a gap" if found is None else found.basis
+        return KeyFigure(name=CLOSEST.head, value="not measured", meaning=why)
     return KeyFigure(
         name=CLOSEST.head,
-        value=f"{number(figure.value, 3)} standard deviations away",
+        value=f"{number(found.released.value, 3)} standard deviations away",
         meaning=(
-            f"the median of released rows; of a person left out {number(figure.beside, 3)}; "
-            f"{CLOSEST.explanation}"
+            f"the median of {found.basis} released rows without gaps; of a person left out "
+            f"{number(found.left_out.value, 3)}; {CLOSEST.explanation}"
         ),
     )
 
@@ -180,11 +184,12 @@ def _moved(assessment: Assessment | None) -> KeyFigure:
     """Take the attribute that fares worst: a mean over all of them would hide it."""
     name = "worst attribute"
     worst = None if assessment is None else assessment.worst_attribute
-    if worst is None:
+    if assessment is None or worst is None:
         return KeyFigure(name=name, value="not measured", meaning="needs numbers")
+    distance = f"{named(one_line(worst.attribute))}, moved by {number(worst.distance, 3)}"
     return KeyFigure(
         name=name,
-        value=f"{named(one_line(worst.attribute))}, moved by {number(worst.distance, 3)}",
+        value="; ".join(filter(None, (moved_most(assessment.column_moves), distance))),
         meaning=f"{worst.measure.label}; {worst.measure.explanation}",
     )
 

@@ -10,12 +10,14 @@ from microveil.evaluation import Assessment
 from microveil.evaluation.measures import FURTHER, By, Figure
 from microveil.evaluation.measures.categories import CATEGORIES
 from microveil.evaluation.measures.closest_records import CLOSEST_RECORDS
+from microveil.evaluation.measures.column_moves import COLUMN_MOVES
 from microveil.evaluation.measures.goodness_of_fit import DISTANCE, FIT
 from microveil.evaluation.measures.information_loss import INFORMATION_LOSS
 from microveil.evaluation.measures.linkage import RECORD_LINKAGE
 from microveil.evaluation.measures.mean_errors import ERRORS
 from microveil.evaluation.measures.moments import CORRELATIONS, MOMENTS
 from microveil.evaluation.measures.neighbourhoods import NEIGHBOURHOODS
+from microveil.evaluation.measures.relations import RELATIONS
 from microveil.evaluation.measures.weighted import WEIGHTED
 from microveil.evaluation.measuring import Measured
 from microveil.report.columns import NumberColumn
@@ -24,11 +26,13 @@ from microveil.report.sections import Section, Subject
 from microveil.report.tables import table
 from microveil.report.wording import NOTHING, named, number, shown
 from microveil.schema import Kind
+from microveil.utility.column_moves import HEADS, worst_rows
 
 __all__ = [
     "correlations_section",
     "figures_section",
     "further_section",
+    "kept_section",
     "loss_section",
     "moments_table",
 ]
@@ -44,6 +48,8 @@ SHOWN = (
     CATEGORIES,
     NEIGHBOURHOODS,
     CLOSEST_RECORDS,
+    COLUMN_MOVES,
+    RELATIONS,
     FIT,
     MOMENTS,
     WEIGHTED,
@@ -139,6 +145,29 @@ def _correlation(value: float) -> str:
     if math.isnan(value):
         return NOTHING
     return f"{value:.2f}".replace("-0.00", "0.00").replace("-", "\u2212")
+
+
+def kept_section(subject: Subject) -> Section | None:
+    """Tabulate the five worst columns, and say how many relations are kept."""
+    assessment = subject.assessment
+    rows = [] if assessment is None else worst_rows(assessment.column_moves)
+    if assessment is None or not rows:
+        return None
+    relations = assessment.relations
+    return Section(
+        identifier=subject.identify("kept"),
+        title="What was kept: the worst columns, and relations",
+        body=fragment(
+            table(
+                "The columns that fare worst, original and release: mean, standard deviation "
+                "(dates in days), share of the commonest value, distance of the distributions",
+                HEADS,
+                rows,
+                identifier=subject.identify("worst-table"),
+            ),
+            (element("p", line) for line in (() if relations is None else relations.lines)),
+        ),
+    )
 
 
 def loss_section(subject: Subject) -> Section:

@@ -24,6 +24,7 @@ from microveil.report.measures import (
     correlations_section,
     figures_section,
     further_section,
+    kept_section,
     loss_section,
     moments_table,
 )
@@ -323,6 +324,7 @@ def _sections(subject: Subject) -> tuple[Section, ...]:
     paired = subject.assessment is not None and subject.assessment.paired
     sections = (
         released_section(subject),
+        kept_section(subject),
         guarantee_section(subject.release.guarantee, level=subject.level, prefix=subject.prefix),
         repeats_section(subject),
         attributes_section(

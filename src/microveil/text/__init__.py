@@ -5,7 +5,7 @@ document    headings, paragraphs, lists and tables as a value, and that as Markd
     aligned     rows under each other, for a terminal
 """
 
-from microveil.text.aligned import aligned
-from microveil.text.readable import one_line, readable
+from microveil.text.aligned import aligned, wrapped
+from microveil.text.readable import one_line, readable, shortened
 
-__all__ = ["aligned", "one_line", "readable"]
+__all__ = ["aligned", "one_line", "readable", "shortened", "wrapped"]

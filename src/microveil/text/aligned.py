@@ -5,7 +5,7 @@ import sys
 import textwrap
 from collections.abc import Collection, Iterable, Sequence
 
-__all__ = ["aligned"]
+__all__ = ["aligned", "wrapped"]
 
 BETWEEN = "  "
 # Columns of words are not made narrower than this: a table is set row by row instead.
@@ -64,6 +64,25 @@ def aligned(
             return [_stacked(row, needed, left, room, indent) for row in cells]
         needed[flexible] = narrower
     return [_in_lines(row, needed, left, indent) for row in cells]
+
+
+def wrapped(text: str, indent: str = "") -> str:
+    """Break a sentence into lines as wide as the terminal; one line where there is none.
+
+    >>> wrapped("Nothing moved.", "  ")
+    '  Nothing moved.'
+    """
+    room = _room("")
+    if room is None:
+        return indent + text
+    return textwrap.fill(
+        text,
+        room,
+        initial_indent=indent,
+        subsequent_indent=2 * indent,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
 
 
 def _room(indent: str) -> int | None:

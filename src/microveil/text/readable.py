@@ -1,6 +1,6 @@
 """Names and other text of a table, as they can be shown."""
 
-__all__ = ["one_line", "readable"]
+__all__ = ["one_line", "readable", "shortened"]
 
 
 def readable(text: str) -> str:
@@ -23,3 +23,13 @@ def one_line(text: str) -> str:
     'AGE # of people'
     """
     return " ".join(readable(text).split())
+
+
+def shortened(name: str, width: int = 40) -> str:
+    """Write a name so that it takes one line of a sentence or a cell of a table.
+
+    >>> shortened("AGE OF THE PERSON", 8)
+    'AGE OF …'
+    """
+    words = one_line(name)
+    return words if len(words) <= width else words[: width - 1] + "…"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from microveil._kernels import counted_values as kernel
 from microveil.table.keeping import pieces
 
-__all__ = ["DistributionShift", "Values", "distribution_shift"]
+__all__ = ["DistributionShift", "Values", "distribution_shift", "held"]
 
 Made = Callable[[slice], NDArray[np.float64]]
 SortedValues = Callable[[int, Made], NDArray[np.float64]]
@@ -60,11 +60,12 @@ class DistributionShift:
     distance : float
         Kolmogorov and Smirnov's statistic: the largest distance between the two empirical
         distribution functions.
-    shares, shares_after : float64 array (n_common,)
-        Of each common value, ascending: its share before, and after.
+    values, shares, shares_after : float64 array (n_common,)
+        The common values, ascending; of each its share before, and after.
     """
 
     distance: float
+    values: NDArray[np.float64]
     shares: NDArray[np.float64]
     shares_after: NDArray[np.float64]
 
@@ -108,7 +109,7 @@ def distribution_shift(
     >>> shift.distance, shift.shares, shift.shares_after
     (0.416..., array([0.75]), array([0.33333333]))
     """
-    sides = _held(before), _held(after)
+    sides = held(before), held(after)
     counts = _counts_of_whole(sides)
     if counts is not None:
         return _shift_of_counts(counts, common)
@@ -133,6 +134,7 @@ def distribution_shift(
     is_common = is_common[shares[is_common] > common]
     return DistributionShift(
         distance=max(buckets.largest, int(inside)) / (n * m),
+        values=values[is_common],
         shares=shares[is_common],
         shares_after=shares_after[is_common],
     )
@@ -161,6 +163,7 @@ def _shift_of_counts(counts: Whole, common: float) -> DistributionShift | None:
     is_common = counts[0] > common * n
     return DistributionShift(
         distance=int(np.abs(lower[0] * m - lower[1] * n).max()) / (n * m),
+        values=np.flatnonzero(is_common).astype(np.float64) - SMALL,
         shares=counts[0, is_common] / n,
         shares_after=counts[1, is_common] / m,
     )
@@ -183,7 +186,8 @@ class _Buckets:
     totals: tuple[int, int] | None
 
 
-def _held(side: Values) -> Values:
+def held(side: Values) -> Values:
+    """Make the values once, where they are few enough to be held."""
     if side.n_records > HELD:
         return side
     values = side.of(slice(0, side.n_records))

@@ -27,6 +27,8 @@ class Takes(StrEnum):
     COLUMNS = "numbers and text"  # two dicts of columns by name: those compared
     PREDICTORS = "numbers and text but for the classes"
     VARIABLES = "columns of the formula"
+    EACH = "each attribute"  # two arrays, of text codes; and whether it is text, or codes
+    SAMPLE = "some records of all attributes"  # two dicts of arrays; who are codes; n_records
     SUBGROUPS = "all numbers, and columns of the subgroups"  # two matrices, also without attributes
     RULES = "columns of the rules"
     RELEASE = "numbers and text of the release"  # one dict: nothing of the original
