@@ -16,7 +16,7 @@ KERNEL_TESTS := $(addprefix tests/unit/test_,files.py noise.py record_linkage.py
   neighbourhoods.py attacks_against_oracle.py goodness_of_fit.py distributions.py columns.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-papers coverage test-slow test-spark test-browser pictures test-record record record-papers \
+.PHONY: help demo reproduce test mutants test-papers coverage test-slow test-spark test-browser pictures test-record record record-papers \
 	check docs site dist test-dist wheelhouse bench format clean named-data
 
 help: ## List the targets
@@ -56,6 +56,9 @@ reproduce: named-data $(VENV)/.installed-papers ## Reproduce the papers with the
 
 test: $(VENV)/.installed-test ## Run the tests, but for the long statistical ones
 	$(PYTEST) -m "not slow and not record and not spark and not dist and not browser"
+
+mutants: $(VENV)/.installed-test ## Break the core in 60 places, and see that the tests notice each
+	$(BIN)/python tests/mutants.py $(NAMES)
 
 test-papers: $(VENV)/.installed-papers ## Run the tests of the papers, but for the long ones
 	$(PYTEST) -m "not slow" papers

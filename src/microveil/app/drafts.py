@@ -259,7 +259,6 @@ class Drafts:
                     self._drafts[other.id] = replace(other, seen=other.seen | frozenset(kinds))
             return self._drafts[name]
 
-
     def draw(self, name: str, work: str, recipe: Mapping[str, Any]) -> None:
         """Put down that a release of a draft's table is being drawn, by which work and recipe."""
         with self._lock:
@@ -268,7 +267,9 @@ class Drafts:
     def drawn(self, name: str) -> list[tuple[str, Mapping[str, Any]]]:
         """Return the work and the recipe of each draw of a draft's table, in any draft."""
         path = self._drafts[name].path
-        return [(work, recipe) for other, work, recipe in self._drawn if _is_same_table(path, other)]
+        return [
+            (work, recipe) for other, work, recipe in self._drawn if _is_same_table(path, other)
+        ]
 
 
 def _refuse_stale(draft: Draft, version: int) -> None:

@@ -1,9 +1,8 @@
 """The steps with work in the background: trade-off, release and result."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from starlette.routing import Route
 from microveil.app.columns_step import undeclared
 from microveil.app.command_line import command_of
 from microveil.app.drafts import Draft, Proposal, StaleDraftError
+from microveil.app.draws import drawn_recipes, epsilon_of
 from microveil.app.forms import Errors, Form
 from microveil.app.recipes import recipe_text
 from microveil.app.site import Site, free_folder, free_recipe, recipe_file, site_of
@@ -203,13 +203,13 @@ def _release(
     errors: Errors | None = None,
     form: Form | None = None,
 ) -> Response:
-    spent = _spent(site, draft)
+    spent = drawn_recipes(site, draft)
     return site.page(
         "release.html",
         status=422 if errors else 200,
         n_drawn=len(spent),
-        again=_epsilon_of(draft.recipe),
-        total=_total([*spent, draft.recipe]),
+        again=epsilon_of([draft.recipe]),
+        total=epsilon_of([*spent, draft.recipe]),
         draft=draft,
         step="release",
         errors=errors or Errors(),
@@ -218,30 +218,6 @@ def _release(
         folder=free_folder(site.folder) if form is None else form["folder"],
         place=site.place,
     )
-
-
-def _spent(site: Site, draft: Draft) -> list[Mapping[str, Any]]:
-    """Return the recipes that releases of a draft's table were drawn by, or are being drawn."""
-
-    def is_spent(name: str) -> bool:
-        try:
-            work = site.works[name]
-        except KeyError:  # forgotten since: taken to have been written
-            return True
-        return work.released or not work.state.is_end or work.state is State.DONE
-
-    return [recipe for work, recipe in site.drafts.drawn(draft.id) if is_spent(work)]
-
-
-def _epsilon_of(recipe: Mapping[str, Any]) -> Fraction | None:
-    """Return what a release by a recipe spends, in all its parts; None where no epsilon bounds it."""
-    said = [part.get("epsilon") for part in recipe.get("parts", [recipe])]
-    return None if None in said else sum((Fraction(str(one)) for one in said), Fraction(0))
-
-
-def _total(recipes: Sequence[Mapping[str, Any]]) -> Fraction | None:
-    spent = [epsilon for epsilon in map(_epsilon_of, recipes) if epsilon is not None]
-    return sum(spent, Fraction(0)) if len(spent) == len(recipes) else None
 
 
 async def _show_trade_off(request: Request) -> Response:
@@ -357,7 +333,7 @@ async def _draw(request: Request) -> Response:
     if under_way is not None and not under_way.state.is_end:  # the form was sent twice
         return site.to(draft, "result")
     errors = Errors()
-    n_drawn = len(_spent(site, draft))
+    n_drawn = len(drawn_recipes(site, draft))
     if n_drawn and form["again"] != f"{n_drawn}":
         errors.add("again", texts()("release.ask"))
     with errors.beside("folder"):

@@ -121,9 +121,7 @@ def refusal(asked: Mapping[str, Any], n_records: int) -> str | None:
     if asked.get("delta") and not method.takes_delta:
         return f"{method.id} keeps its epsilon without a delta"
     given = {name: said for name, said in asked.items() if name not in OF_METHOD}
-    return _refused(
-        method.id, _promised(method, given, asked, n_records), Scope(asked["scope"])
-    )
+    return _refused(method.id, _promised(method, given, asked, n_records), Scope(asked["scope"]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
