@@ -9,7 +9,6 @@ from fixtures import (
     reference_data,
     reported,
     unreported,
-    unweighed,
 )
 
 __all__ = [
@@ -21,5 +20,4 @@ __all__ = [
     "reference_data",
     "reported",
     "unreported",
-    "unweighed",
 ]

@@ -73,22 +73,6 @@ def _missing():
 
 
 @pytest.fixture(scope="module", autouse=True)
-def unweighed(request):
-    """Weigh no other methods where a request is hopeless, but in a module that says IS_WEIGHED.
-
-    Weighing all methods takes forty times as long as the release that is tested.
-    """
-    if getattr(request.module, "IS_WEIGHED", False):
-        yield
-        return
-    # By its path: the package's name for it is the function.
-    plan_findings = importlib.import_module("microveil.protect.plan_findings")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan_findings, "WEIGHED_CELLS", 0)
-        yield
-
-
-@pytest.fixture(scope="module", autouse=True)
 def unreported(request):
     """Draw no custodian's page of a file's release, but where `reported` or IS_REPORTED asks.
 

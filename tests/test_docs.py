@@ -14,7 +14,7 @@ import microveil as mv
 from command import run
 from microveil.commands import demo
 
-IS_WEIGHED = IS_REPORTED = True  # commands run as they are documented
+IS_REPORTED = True  # commands run as they are documented
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "papers" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

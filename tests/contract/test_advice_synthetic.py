@@ -8,8 +8,6 @@ import pytest
 import microveil as mv
 from command import run
 
-IS_WEIGHED = True  # what would be better is tested here
-
 N = 200
 LEVELS = ["north", "south", "east"]
 REQUEST = {

@@ -39,7 +39,6 @@ from microveil.files.text import TextFormat
 from microveil.files.writing import write_data
 from microveil.mechanism import exponential
 from microveil.partition import distribution_sort
-from microveil.protect.protecting import examined_plan
 from microveil.release import selection
 from microveil.release.settling import plan_settled, settle_asked
 from microveil.schema import Kind
@@ -341,7 +340,7 @@ def test_advice_is_that_of_the_engine_in_memory(choice, holds, monkeypatch):
 
 @pytest.mark.parametrize("holds", [True, False])
 def test_plans_are_weighed_by_an_engine_that_remembers_where_they_fit(holds, monkeypatch):
-    """A hopeless request on the disk: what is shared is found once if memory holds the plans."""
+    """Advice on the disk: what is shared is found once if memory holds the plans."""
     weighers, weigh = [], selection.weigh
 
     def weighed(candidates, count=None):
@@ -349,17 +348,16 @@ def test_plans_are_weighed_by_an_engine_that_remembers_where_they_fit(holds, mon
         return weigh(candidates, count)
 
     monkeypatch.setattr(selection, "weigh", weighed)
-    monkeypatch.setattr(sys.modules["microveil.protect.plan_findings"], "WEIGHED_CELLS", 1000)
     if not holds:
         monkeypatch.setattr(disk, "A_WEIGHED_VALUE", 1 << 40)
     request = {"method": "dp-um", "k": 3, "epsilon": 1, "attributes": ["AGE"]}
     request["bounds"] = {"AGE": (0, 1200)}
-    planned = [
-        examined_plan(people(300), request, engine)[1].options
-        for engine in (LocalEngine(), DiskEngine(memory=10**9))
+    found = [
+        mv.advise(people(300), **request, **engine).options
+        for engine in ({}, {"engine": "disk", "memory": 10**9})
     ]
-    assert planned[0] == planned[1]
-    assert planned[0]
+    assert found[0] == found[1]
+    assert found[0]
     expected = RememberingEngine if holds else DiskEngine
     assert set(weighers) == {RememberingEngine, expected}
 
@@ -1160,16 +1158,13 @@ def test_cells_take_the_place_of_columns_that_were_drawn(of_plain_numbers, tmp_p
         {"unit": "h", "max_rows": 300, "outside": "clamp", "method": "laplace", "k": None,
          "linkage": False, "attributes": list("abcd"), "bounds": dict.fromkeys("abcd", (0, 90))},
         {"missing_codes": {"a": [-9]}, "linkage": False},
-        {"WEIGHED_CELLS": 40_000, "linkage": False},
         {"REPORTED_RECORDS": 40_000, "linkage": False},
     ],
 )  # fmt: skip
 def test_the_original_stays_where_it_is_looked_at_again(
     more, of_plain_numbers, tmp_path, monkeypatch
 ):
-    """By who links records, arranges or numbers them, reads codes, advises or draws a page."""
-    weighed = more.pop("WEIGHED_CELLS", 0)
-    monkeypatch.setattr(sys.modules["microveil.protect.plan_findings"], "WEIGHED_CELLS", weighed)
+    """By who links records, arranges or numbers them, reads codes or draws a page."""
     reported = more.pop("REPORTED_RECORDS", 1_000)
     monkeypatch.setattr("microveil.commands.original.REPORTED_RECORDS", reported)
     monkeypatch.setattr(FrameTable, "let_go", lambda *_: pytest.fail("let go"))

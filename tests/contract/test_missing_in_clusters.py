@@ -8,8 +8,6 @@ import microveil as mv
 from microveil.plans import CategoryPlan, CentroidPlan, ClusterValuePlan
 from reference import mixed_mdav
 
-pytestmark = pytest.mark.usefixtures("unweighed")
-
 LEVELS, REGIONS = ("none", "school", "degree"), ("north", "south", "east", "west")
 N, K = 160, 5
 NAMES = ["AGE", "TAX", "EDUCATION", "REGION"]

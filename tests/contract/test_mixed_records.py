@@ -20,8 +20,6 @@ from reference import mdav as plain
 from reference import mixed_linkage, mixed_mdav, redraw
 from reference.record_linkage import linked_percent
 
-pytestmark = pytest.mark.usefixtures("unweighed")
-
 LEVELS = ("none", "school", "degree", "doctorate")
 REGIONS = ("north", "south", "east", "west", "abroad")
 N = 150

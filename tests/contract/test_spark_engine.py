@@ -53,7 +53,7 @@ def both(spark, table, **request):
 def said(release):
     """A manifest without the moment, the engine, and what is weighed of small tables in memory."""
     contents = {**release.manifest.to_dict()}
-    for name in ("created", "advice", "custodian_notes"):
+    for name in ("created", "custodian_notes"):
         contents.pop(name, None)
     parameters = {**contents["parameters"]}
     for name in ("engine", "scratch", "record_id"):

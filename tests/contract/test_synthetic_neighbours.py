@@ -21,8 +21,6 @@ from microveil.errors import DataError
 from microveil.mechanism.noise import RandomSource
 from microveil.protect import Findings, draw, examined_plan, released
 
-IS_WEIGHED = True  # what is said of neighbours is the same whatever is looked at
-
 N = 120
 BOUNDS = {"AGE": (0, 100), "PAY": (-1000, 50_000), "BORN": ("1900-01-01", "2020-12-31"),
           "ROOMS": (1, 9)}  # fmt: skip

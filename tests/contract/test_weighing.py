@@ -16,8 +16,6 @@ from microveil.release.planning import plan_prepared
 from microveil.release.request import Request
 from microveil.release.selection import options, settle
 
-IS_WEIGHED = True
-
 N = 60
 RANDOM = np.random.Generator(np.random.PCG64(5))
 TAX = np.minimum(RANDOM.lognormal(7, 1, N), 40_000).round(2)

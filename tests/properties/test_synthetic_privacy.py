@@ -31,8 +31,6 @@ from microveil.synthesis.synthesis import axes_of
 from microveil.table import GridColumn
 from reference import exponential as plain
 
-IS_WEIGHED = True  # as everybody's releases are
-
 MISSING = None
 ENGINE = LocalEngine()
 shares = st.fractions(Fraction(1, 10**9), 50, max_denominator=10**9).filter(bool)

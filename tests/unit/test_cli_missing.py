@@ -14,8 +14,6 @@ from microveil.files.reading import read_file
 from microveil.release.proposal import propose_recipe
 from microveil.release.recipe import merged, read_recipe
 
-pytestmark = pytest.mark.usefixtures("unweighed")
-
 N = 60
 HEADER = "AGE,HOURS,SEX,NOTE"
 

@@ -13,8 +13,6 @@ from command import run
 from microveil.errors import DataError
 from microveil.table import open_table
 
-pytestmark = pytest.mark.usefixtures("unweighed")
-
 CENTS = [*range(24), 99_999_999, -7]
 VALUES = [Decimal(units) / 100 for units in CENTS]
 VALUES[3] = None

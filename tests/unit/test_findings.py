@@ -31,7 +31,7 @@ from microveil.table import MissingCodes
 from reference import mixed_linkage
 from reference.record_linkage import linked_percent
 
-IS_WEIGHED = IS_REPORTED = True  # what would be better is tested here, and pages
+IS_REPORTED = True  # pages are tested here
 
 HEAD = "For the custodian, not for logs:"
 

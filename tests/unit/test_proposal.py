@@ -14,8 +14,6 @@ from microveil.files.text import TextFormat
 from microveil.release.proposal import propose_recipe
 from microveil.release.recipe import read_recipe
 
-IS_WEIGHED = True  # what would be better is tested here
-
 PEOPLE = mv.invented_people(1500, seed=3)
 SCOPES = ("cluster", "vector", "row")
 BOUNDS = {

@@ -37,7 +37,7 @@ from microveil.release.selection import STEPS_CHOSEN, options
 from microveil.release.settling import Settled, SettledParts, plan_settled, settle_asked
 from microveil.text import aligned, one_line
 
-__all__ = ["Advice", "advice_and_plan", "advise", "better_options", "kept_scope"]
+__all__ = ["Advice", "advice_and_plan", "advise", "kept_scope"]
 
 # How many options a person is shown.
 SHOWN = 5
@@ -241,7 +241,7 @@ def _advice(settled: Settled, planned: Plan, engine: Engine) -> Advice:
         ),
         scope=kept_scope(planned),
         expected=expected,
-        options=tuple(better_options(planned, settled.asked, prepared, engine)),
+        options=tuple(_better_options(planned, settled.asked, prepared, engine)),
         linkage=invited_linkage(planned, engine) if planned.isotonic else None,
         refused=_refusal(planned, request),
         attributes=_names(planned),
@@ -284,7 +284,7 @@ def _of_parts(settled: SettledParts, planned: Plan, engine: Engine) -> Advice:
     )
 
 
-def better_options(
+def _better_options(
     planned: Plan, asked: Mapping[str, Any], prepared: Prepared, engine: Engine
 ) -> list[Option]:
     """Weigh what keeps the same epsilon at the scope that a plan keeps it at."""

@@ -3,6 +3,7 @@
 import itertools
 import os
 import sys
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
@@ -159,7 +160,6 @@ def inspect(
     request: dict[str, Any],
 ) -> None:
     """Write a recipe to fill in, or say what to expect of a request."""
-    from microveil.commands.auditing import advise_file
     from microveil.commands.files import inspect_file
     from microveil.files.address import shown
 
@@ -170,9 +170,7 @@ def inspect(
                 "a look at what to expect of a request writes no recipe",
                 "leave it out, or leave out --recipe, --method and --epsilon",
             )
-        with step_progress() as progress:
-            advice = advise_file(data, **request, progress=progress)
-        print_text(advice.to_text())
+        _print_advice(data, request)
         return
     scope = request["scope"]
     source, recipe = inspect_file(
@@ -197,6 +195,21 @@ def inspect(
     folder = _free(f"{stem or 'table'}-release")
     command = command_line("protect", shown(data), "--recipe", output, "-o", folder)
     print_text(f"Recipe written to {output}. {left}\n\n  {command}")
+
+
+@app.command()
+@takes_request
+def advise(data: Data, *, request: dict[str, Any]) -> None:
+    """Say what error to expect of a request, and what would be better."""
+    _print_advice(data, request)
+
+
+def _print_advice(data: str, request: Mapping[str, Any]) -> None:
+    from microveil.commands.auditing import advise_file
+
+    with step_progress() as progress:
+        advice = advise_file(data, **request, progress=progress)
+    print_text(advice.to_text())
 
 
 def _free(stem: str, suffix: str = "") -> str:

@@ -17,7 +17,6 @@ from microveil.plans import DrawnPlan
 from microveil.protect import (
     ComparedAtHand,
     ReleaseFindings,
-    may_be_weighed,
     release_findings,
 )
 from microveil.protect.release_findings import NONE_MOVED
@@ -88,11 +87,7 @@ class Original:
             )
         is_reported |= is_small
         stays = (
-            is_reported
-            or may_be_weighed(n_records)
-            or linked is True
-            or asked.get("unit") is not None
-            or bool(codes_of(asked))
+            is_reported or linked is True or asked.get("unit") is not None or bool(codes_of(asked))
         )
         opened = None if stays or not isinstance(engine, DiskEngine) else open_table(table)
         if not isinstance(opened, FrameTable) or not isinstance(engine, DiskEngine):

@@ -25,7 +25,6 @@ from microveil.protect.findings import (
     WorstAttribute,
 )
 from microveil.protect.notes import custodian_lines, custodian_notes, custodian_text
-from microveil.protect.plan_findings import may_be_weighed
 from microveil.protect.protecting import draw, examined_plan, plan, protect, released
 from microveil.protect.release_findings import release_findings
 
@@ -42,7 +41,6 @@ __all__ = [
     "custodian_text",
     "draw",
     "examined_plan",
-    "may_be_weighed",
     "plan",
     "protect",
     "release_findings",

@@ -7,7 +7,6 @@ from typing import Any
 from microveil.audit import Audit
 from microveil.audit.invited_linkage import InvitedLinkage
 from microveil.release.expectation import Expectation
-from microveil.release.option import Option
 from microveil.text import aligned, shortened
 from microveil.utility.column_moves import COMMON, HEADS, ColumnMove, moved_most, worst_rows
 from microveil.utility.relations import Relations
@@ -246,8 +245,6 @@ class PlanFindings:
         Whether advice chose what the request left to it.
     linkage : InvitedLinkage or None
         Where isotonic regression was asked for.
-    options : tuple of Option or None
-        What would be better, where the request is hopeless; None where none were looked for.
     numeric_looks : dict of str
         Of columns left out as text though nobody named the attributes: what keeps them from being
         numbers.
@@ -257,7 +254,6 @@ class PlanFindings:
     expected: Mapping[str, Expectation]
     is_advised: bool
     linkage: InvitedLinkage | None
-    options: tuple[Option, ...] | None
     numeric_looks: Mapping[str, str]
 
     def __repr__(self) -> str:
@@ -272,8 +268,6 @@ class PlanFindings:
         }
         if self.linkage is not None:
             found["isotonic_linkage"] = self.linkage.to_dict()
-        if self.options is not None:
-            found["advice"] = [option.to_dict() for option in self.options]
         if self.numeric_looks:
             found["numeric_looks"] = dict(self.numeric_looks)
         return found

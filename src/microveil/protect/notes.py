@@ -130,28 +130,15 @@ def _cost_of_widening(part: CentroidPlan | DrawnPlan) -> str:
 
 
 def _hopeless(planned: Plan, found: PlanFindings) -> str:
-    """Say which attributes are hopeless, and of options that were looked for the best."""
-    expected, options = found.expected, found.options
+    """Say which attributes are hopeless, and where something better may be found."""
     worst = ", ".join(
         f"'{name}' ({entry.over_variance:.3g} times the variance)"
         if entry.variance > 0
         else f"'{name}' (all its values are equal)"
-        for name, entry in expected.items()
+        for name, entry in found.expected.items()
         if entry.hopeless
     )
     note = f"To be expected: an error worse than publishing the mean in {worst}."
-    if options is None:
-        return f"{note} microveil inspect (microveil.advise) finds what would be better."
-    if not options:
+    if kept_scope(planned) is None:
         return note
-    best = options[0]
-    if best.over_variance >= 0.999 * average(expected):
-        return f"{note} Nothing at hand does better for the same epsilon and scope."
-    figures = (
-        f"the least expected error for the same epsilon at {kept_scope(planned)} scope is that of "
-        f"{best}: {best.over_variance:.3g} of the variance on average, against "
-        f"{average(expected):.3g}"
-    )
-    if best.over_variance > 1:
-        return f"{note} No method at hand does better than the mean: {figures}."
-    return f"{note} Instead, {figures}."
+    return f"{note} microveil advise (in Python mv.advise) looks for what would be better."

@@ -309,8 +309,7 @@ def examined_plan(
         Whether the release is linked with the original before it is written; by default it is
         not written.
     done : callable
-        Gets each column that an engine on the disk drew as it was planned. Of a table that is not
-        weighed, see `may_be_weighed`, nobody looks at its original again.
+        Gets each column that an engine on the disk drew as it was planned.
 
     Raises
     ------
