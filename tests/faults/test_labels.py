@@ -10,6 +10,7 @@ import pytest
 
 import microveil as mv
 from command import run
+from microveil.report import custodian_report, publishable_report
 
 WRITTEN = ["csv", "tsv.gz", "parquet", "arrow", "xlsx", "sqlite", "sav", "zsav", "dta"]
 SCOPES = ["cluster", "vector", "row"]
@@ -86,6 +87,21 @@ def test_whoever_publishes_labels_of_a_file_says_so(tmp_path, write, asked, scop
     assert "any other, nothing seen" not in statement
     folder, _ = release.write(tmp_path / "out")
     assert mv.Guarantee.read(folder / "guarantee.json") == release.guarantee
+
+
+def test_the_condition_is_shown_wherever_an_epsilon_is(tmp_path):
+    """A comparison, advice, an audit and both reports name it as the guarantee does."""
+    table = mv.read(stata(tmp_path / "t.dta", column_labels=["Age", "", ""]))
+    asked = {"epsilon": 1, "attributes": ["AGE"], **MANNER}
+    found = mv.compare(table, methods=["dp-um"], k=[5], runs=1, seed=1,
+                       **{**asked, "epsilon": [1]})  # fmt: skip
+    (row,) = found.summary.to_dicts()
+    assert [one["id"] for one in row["conditions"]] == ["labels"]
+    advice = mv.advise(table, method="dp-um", k=5, **asked)
+    assert "with the labels of this table held" in advice.to_text()
+    release = mv.protect(table, method="dp-um", k=5, **asked)
+    for page in (publishable_report(release), custodian_report(release, table)):
+        assert "the labels" in page
 
 
 def test_labels_of_columns_that_are_kept_are_a_condition(tmp_path):
@@ -343,9 +359,6 @@ def test_labels_of_a_column_that_is_kept_as_text_are_read_again(tmp_path, name):
 
 # Labels that a format would cut -------------------------------------------------------
 
-QUESTION = "How satisfied were you, taking everything into account, with the services of "
-LONG = {1: QUESTION * 2 + "the town", 2: QUESTION * 2 + "the state", 3: "no answer"}
-
 
 def described(data):
     """Return value labels and column labels as another library finds them in a file."""
@@ -369,9 +382,10 @@ PROTECT = ["--method", "mdav", "--k", 5, "--attributes", "AGE", "--keep", "V", "
 @pytest.mark.parametrize(
     ("name", "column", "codes"),
     [
-        ("sav", "A" * 257, LONG),
+        ("sav", "A" * 257, {1: "x" * 121, 2: "x" * 120 + "y", 3: "no answer"}),
         ("zsav", "ä" * 129, {1: "ä" * 61, 2: "ä" * 60 + "ö", 3: "no answer"}),
         ("dta", "A" * 81, {1: "x" * 32_001, 2: "x" * 32_000 + "y", 3: "no answer"}),
+        ("dta", "A" * 81, {2**31 - 1: "z", -(2**31): "y", 3: "no answer"}),
         ("sav", "a\0b", {1: "a\0b", 2: "a\0c", 3: "no answer"}),
         ("dta", "a\0b", {1: "a\0b", 2: "a\0c", 3: "no answer"}),
     ],

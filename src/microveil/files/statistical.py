@@ -361,7 +361,7 @@ def _text(column: pl.Series, longest: int) -> pl.Series:
     is_longer = column.str.len_bytes() > longest
     if is_longer.any() or column.str.contains("\0", literal=True).any():
         rule = f"text must have at most {longest:,} bytes and no zero character, where it would end"
-        raise UnwritableError(column.name, rule, "shorten it, or write Parquet or CSV")
+        raise UnwritableError(column.name, rule, "shorten it, or write Parquet")
     return column
 
 
