@@ -20,6 +20,7 @@ from microveil.files.typed import UnwritableError, to_publish
 
 __all__ = ["check_new_table", "new_table"]
 
+_LONGEST_NAME = 63
 _MARK = "A release of microveil"
 # What columns are made of: whole numbers as what they are sent as.
 _TYPES: dict[Any, tuple[Any, str]] = {
@@ -167,6 +168,9 @@ def _columns(frame: pl.DataFrame, table: str) -> list[tuple[pl.Series, str]]:
 def _column(column: pl.Series) -> tuple[pl.Series, str]:
     """Return a column as it is sent, and as it is declared."""
     dtype = column.dtype
+    if len(column.name.encode()) > _LONGEST_NAME:
+        rule = f"a column's name in PostgreSQL has at most {_LONGEST_NAME} bytes, and would be cut"
+        raise UnwritableError(column.name, rule, "rename it")
     if isinstance(dtype, pl.Decimal):
         return column, f"numeric({dtype.precision or 38}, {dtype.scale})"
     if isinstance(dtype, pl.Datetime):
