@@ -547,8 +547,8 @@ def _closest_to_cluster(space, points, members, near, seen, labels, weights, wor
 def form_variable_clusters(space, points, k, gamma, labels, outermost, middle, units, formed):
     """Form clusters by V-MDAV until fewer than k or at most half of the records remain.
 
-    Each record must be a unit for itself. ``outermost`` lists the records by distance from the centroid of all, farthest first;
-    ``formed`` is as for MDAV.
+    Each record must be a unit for itself. ``outermost`` lists the records by distance from the
+    centroid of all, farthest first; ``formed`` is as for MDAV.
     """
     n_clusters, remaining = formed
     weights = middle[5]
