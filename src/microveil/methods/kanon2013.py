@@ -293,7 +293,8 @@ _REDRAWN = (
 
 def _promise(setting: Setting) -> Promise:
     """Promise by composition, and say what became of categories."""
-    refuse_no_order(setting.kinds)
+    if setting.kinds:
+        refuse_no_order(setting.kinds)
     promise = _promise_numbers(setting)
     redrawn = setting.has_categories and len(setting.shares) > 1
     if not redrawn or setting.choices[SENSITIVITY] == "vector":
