@@ -55,7 +55,10 @@ def asked_of(
     of_recipe = {} if recipe is None else read_recipe(recipe)
     progress("reading the table")
     file = open_file(path, text=text_of_recipe(recipe, text), progress=progress, scratch=scratch)
-    asked = merged(of_recipe, with_named_values(arguments, file.names))
+    given = with_named_values(arguments, file.names)
+    if isinstance(given.get("never_missing"), list | tuple):
+        given["never_missing"] = resolve_names(given["never_missing"], file.names)
+    asked = merged(of_recipe, given)
     codes = codes_of(asked)
     source = file.read(
         decimals=read_as_decimals(asked),

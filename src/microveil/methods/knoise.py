@@ -107,16 +107,16 @@ def pram(column: Column, choices: Choices, engine: Engine) -> TransitionPlan:
     else:
         weights = _checked_matrix(given, n_categories, name)
         share = spent(weights)
-    law = TransitionLaw(
-        attribute=column.attribute, weights=weights, draws_missing=choices.hides_missing(column.attribute)
-    )
+    attribute = column.attribute
+    hides_missing = choices.hides_missing(attribute)
+    law = TransitionLaw(attribute=attribute, weights=weights, draws_missing=hides_missing)
     return TransitionPlan(
         column=engine.held(column),
         share=share,
         law=law,
         category_counts=observed,
         matrix_is_public=kind != "invariant",
-        follows_from_share=given is None and not choices.hides_missing(column.attribute),
+        follows_from_share=given is None and not hides_missing,
     )
 
 

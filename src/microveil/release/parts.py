@@ -136,8 +136,8 @@ def with_never_apart(asked: Mapping[str, Any]) -> dict[str, Any]:
     """
     given = {name: value for name, value in asked.items() if value is not None}
     if isinstance(given.get("missing"), Mapping):
-        by_column = NEVER_MISSING.checked(given.pop("missing"))
-        given["never_missing"] = {**NEVER_MISSING.checked(given.get("never_missing", {})), **by_column}
+        listed = NEVER_MISSING.checked(given.get("never_missing", {}))
+        given["never_missing"] = {**listed, **NEVER_MISSING.checked(given.pop("missing"))}
     return given
 
 

@@ -306,14 +306,10 @@ def _restore_pandas(pandas: Any, native: Any, numbers: Numbers) -> Any:
         plain = getattr(dtype, "numpy_dtype", dtype)
         numbers = numbers.with_codes_written(plain if isinstance(plain, np.dtype) else None)
     values, missing = numbers.values, numbers.missing
-    if numbers.categories is not None:
-        words = pandas.Series(_words(numbers), dtype=object)
-        if isinstance(dtype, pandas.CategoricalDtype):
-            dtype = pandas.CategoricalDtype(numbers.categories, ordered=dtype.ordered)
-        return words.astype(dtype)
     if isinstance(dtype, pandas.CategoricalDtype):
-        plain = pandas.Series([], dtype=dtype.categories.dtype)
-        return as_category(pandas, _restore_pandas(pandas, plain, numbers), dtype)
+        return _restore_category(pandas, dtype, numbers)
+    if numbers.categories is not None:
+        return pandas.Series(_words(numbers), dtype=object).astype(dtype)
     if hasattr(dtype, "pyarrow_dtype"):
         import pyarrow
 
@@ -337,6 +333,15 @@ def _restore_pandas(pandas: Any, native: Any, numbers: Numbers) -> Any:
     if missing is not None:
         array[missing] = pandas.NA
     return pandas.Series(array)
+
+
+def _restore_category(pandas: Any, dtype: Any, numbers: Numbers) -> Any:
+    """Make a category of words, or of the numbers that there are."""
+    if numbers.categories is None:
+        plain = pandas.Series([], dtype=dtype.categories.dtype)
+        return as_category(pandas, _restore_pandas(pandas, plain, numbers), dtype)
+    listed = pandas.CategoricalDtype(numbers.categories, ordered=dtype.ordered)
+    return pandas.Series(_words(numbers), dtype=object).astype(listed)
 
 
 def _python_decimals(numbers: Numbers) -> list[Decimal | None]:
