@@ -241,9 +241,9 @@ def test_what_was_chosen_is_told_and_a_model_is_always_named():
     assert release.guarantee.method in chosen
     assert chosen.endswith(f"k {release.guarantee.k}.")
     assert any("expected error is" in note for note in release.manifest.custodian_notes)
-    told = warning(mv.protect(PEOPLE, method="dp-um", k=3, **ASKED))
-    assert "iDP of the centroids" in told
-    options = mv.advise(PEOPLE, method="dp-um", k=3, **ASKED).options
+    advice = mv.advise(PEOPLE, method="dp-um", k=3, **ASKED)
+    assert "iDP of the centroids" in advice.to_text()
+    options = advice.options
     assert all(option.model for option in options)
     chosen = [option for option in options if option.choices.get("partition") == "noise-aware"]
     assert chosen

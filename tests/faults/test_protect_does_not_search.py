@@ -1,4 +1,4 @@
-"""`protect` says that an error is large and where to look for better, and looks for nothing itself."""
+"""`protect` says that an error is large and where to look for better, and does not look itself."""
 
 import json
 import re

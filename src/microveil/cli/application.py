@@ -200,7 +200,7 @@ def inspect(
 @app.command()
 @takes_request
 def advise(data: Data, *, request: dict[str, Any]) -> None:
-    """Say what error to expect of a request, and what would be better."""
+    """Say what to expect of a request, and what would be better."""
     _print_advice(data, request)
 
 
