@@ -247,7 +247,9 @@ def test_a_release_is_assessed_with_what_it_promises():
     seeded = mv.assess(people, mv.protect(people, seed=1, **asked), ["AGE"]).to_dict()
     assert seeded["promised"].startswith("nothing")
     clusters = mv.protect(people, method="mdav", k=5, attributes=["AGE", "VISITS"])
-    assert mv.assess(people, clusters).to_dict()["promised"] == "k-anonymity with k = 5; no epsilon"
+    assert mv.assess(people, clusters).to_dict()["promised"] == (
+        "k-anonymity with k = 5; no epsilon; a person with several rows is counted several times"
+    )
 
 
 @pytest.mark.parametrize(
