@@ -180,7 +180,7 @@ def _refuse_numeric_look(table: Table, name: str, request: Request) -> None:
     given = request.bounds.get(name)
     if name in request.categories or table.listed(name) or isinstance(given, Ordered):
         return
-    if table.kind(name) is Kind.OTHER and interval_kind(given) is not None:
+    if table.kind(name) is Kind.OTHER and given is not None and interval_kind(given) is not None:
         # Two numbers or dates are an interval, but for text that holds just these.
         with suppress(DataError):
             if {*map(str, given)} <= set(table.words(name, first=N_LOOKED_AT).tolist()):

@@ -25,7 +25,7 @@ def empty_column(column: "nw.Series[Any]", kind: Kind) -> "nw.Series[Any]":
     if implementation.is_pandas():
         import pandas
 
-        moments = pandas.to_datetime(["2000-01-01"]).unit  # type: ignore[attr-defined]
+        moments = pandas.to_datetime(["2000-01-01"]).unit
         # Beside a cell without a value pandas has whole numbers as floats, and dates as moments.
         of_pandas = {Kind.WHOLE: nw.Float64, Kind.DATE: nw.Datetime(moments)}
         dtype = of_pandas.get(kind, dtype)
@@ -65,8 +65,10 @@ def numbers_of_category(column: "nw.Series[Any]") -> "nw.Series[Any]":
     >>> numbers_of_category(sizes).dtype
     Int64
     """
-    native = column.to_native() if column.implementation.is_pandas() else None
-    categories = getattr(getattr(native, "dtype", None), "categories", None)
+    native: Any = column.to_native()
+    categories = None
+    if column.implementation.is_pandas():
+        categories = getattr(native.dtype, "categories", None)
     if categories is None or categories.dtype.kind not in "iufbM":
         return column
     dtype = categories.dtype
