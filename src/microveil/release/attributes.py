@@ -82,7 +82,9 @@ def _declared(table: Table, name: str, request: Request) -> Attribute:
         )
     bounds = YES_NO if kind is Kind.BOOLEAN else None
     if name in request.bounds:
-        bounds = read_bounds(name, kind, request.bounds[name])
+        bounds = read_bounds(
+            name, kind, request.bounds[name], may_be_one=request.method.is_synthetic
+        )
     elif bounds is None and request.method.needs_bounds:
         raise RequestError(
             f"attribute '{name}'",
@@ -207,14 +209,14 @@ def is_ordered(name: str, request: Request) -> bool:
 
 def declared_categories(table: Table, name: str, request: Request) -> Categories | None:
     """Return the list of its values that an attribute has been declared, if one was."""
-    kind = table.kind(name)
+    kind, may_be_one = table.kind(name), request.method.is_synthetic
     if name in request.categories:
-        return read_categories(name, kind, request.categories[name])
+        return read_categories(name, kind, request.categories[name], may_be_one=may_be_one)
     given = request.bounds.get(name)
     if given is not None and (kind is Kind.OTHER or isinstance(given, Ordered)):
-        return read_categories(name, kind, given, "bounds")
+        return read_categories(name, kind, given, "bounds", may_be_one=may_be_one)
     listed = table.listed(name) or ()
-    if len(listed) < 2:
+    if len(listed) < (1 if may_be_one else 2):
         return None
     return Categories(values=listed, ordered=False, source=Source.TYPE)
 

@@ -18,7 +18,7 @@ from microveil.table import BoundsFromData, CategoriesFromData, ResolutionFromDa
 __all__ = ["interval_kind", "read_bounds", "read_categories", "read_resolution", "stated_kinds"]
 
 
-def read_bounds(name: str, kind: Kind, given: Any) -> Bounds:
+def read_bounds(name: str, kind: Kind, given: Any, *, may_be_one: bool = False) -> Bounds:
     """Make bounds of what a user gave: numbers, or dates (or ISO text) for a date.
 
     Raises
@@ -38,13 +38,15 @@ def read_bounds(name: str, kind: Kind, given: Any) -> Bounds:
     except (TypeError, ValueError):
         wanted = "dates" if kind is Kind.DATE else "finite numbers"
         raise RequestError(place, f"bounds are two {wanted}", f"pass {remedy}") from None
-    if lower >= upper:
+    if lower > upper or (lower == upper and not may_be_one):
         raise RequestError(place, "the lower bound must be below the upper", f"pass {remedy}")
     source = Source.DATA if isinstance(given, BoundsFromData) else Source.DECLARED
     return Bounds(lower=lower, upper=upper, source=source)
 
 
-def read_categories(name: str, kind: Kind, given: Any, argument: str = "categories") -> Categories:
+def read_categories(
+    name: str, kind: Kind, given: Any, argument: str = "categories", *, may_be_one: bool = False
+) -> Categories:
     """Make a declared list of categories of what a user gave.
 
     Parameters
@@ -82,7 +84,7 @@ def read_categories(name: str, kind: Kind, given: Any, argument: str = "categori
     values = tuple(value for value in found if value is not None)
     if len(values) < len(found):
         raise RequestError(place, rule, remedy)
-    if len(values) < 2 or len(set(values)) < len(values):
+    if len(values) < (1 if may_be_one else 2) or len(set(values)) < len(values):
         raise RequestError(place, "there must be two categories or more, all different", remedy)
     source = Source.DATA if isinstance(given, CategoriesFromData) else Source.DECLARED
     return Categories(values=values, ordered=isinstance(given, Ordered), source=source)
