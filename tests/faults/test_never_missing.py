@@ -1,6 +1,7 @@
 """Columns that are declared never to lack a value have none missing in a release."""
 
 import json
+import sqlite3
 
 import numpy as np
 import polars as pl
@@ -153,3 +154,19 @@ def test_the_manifest_says_it():
     manifest = mv.protect(PEOPLE, **asked).manifest.to_dict()
     said = json.loads(json.dumps(manifest["parameters"]))
     assert (said["missing"], said["never_missing"]) == ("protect", {"WAGE": "never"})
+
+
+def test_sqlite_says_it_by_not_null(tmp_path):
+    """What a table declares NOT NULL never lacks a value: its release lacks none either."""
+    with sqlite3.connect(tmp_path / "people.db") as database:
+        database.execute("CREATE TABLE people (WAGE INTEGER NOT NULL, AGE INTEGER)")
+        rows = PEOPLE.select("WAGE", "AGE").rows()
+        database.executemany("INSERT INTO people VALUES (?, ?)", rows)
+    database.close()
+    flags = ("--bounds", "WAGE=0:9", "--bounds", "AGE=0:90", "--attributes", "WAGE,AGE")
+    flags += ("--missing", "protect", "--epsilon", "1", "--method", "pram")
+    done = run("protect", "people.db", *flags, "-o", "out", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert lacking(mv.read(tmp_path / "out/data.db").frame) == {"AGE"}
+    assert "No cell of WAGE may be missing" in (tmp_path / "out/guarantee.md").read_text()
+    assert run("audit", "out", folder=tmp_path).returncode == 0

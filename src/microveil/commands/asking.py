@@ -14,6 +14,7 @@ from microveil.commands.column_types import (
 from microveil.commands.named_values import with_named_values
 from microveil.files.reading import OpenedFile, SourceFile, open_file
 from microveil.files.text import TextFormat
+from microveil.release.parts import named_attributes
 from microveil.release.recipe import file_of_recipe, merged, read_recipe
 from microveil.table import MissingCodes, bounds_from_data
 from microveil.table.scratch import Scratch
@@ -67,6 +68,10 @@ def asked_of(
         missing=codes.words_of,
     )
     with_names_resolved(asked, source.frame.columns)
+    declared = {*source.never_missing} & {*(named_attributes(asked) or ())}
+    if declared and asked.get("missing") == "protect":
+        never = {name: "never" for name in source.frame.columns if name in declared}
+        asked["never_missing"] = {**never, **asked.get("never_missing", {})}
     if "blocks" in asked:
         asked["blocks"] = [
             resolve_names([block], source.frame.columns) if isinstance(block, str) else block

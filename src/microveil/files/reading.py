@@ -67,6 +67,8 @@ class SourceFile:
         Of PostgreSQL, its name.
     table, query : str or None
         Which table of a database, or what was asked of it.
+    never_missing : tuple of str
+        Columns that never lack a value, as the file declares.
     """
 
     path: Path
@@ -78,6 +80,7 @@ class SourceFile:
     database: str | None = None
     table: str | None = None
     query: str | None = None
+    never_missing: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -202,6 +205,7 @@ class OpenedFile:
             database=self._database,
             table=self._address.table,
             query=self._address.query,
+            never_missing=getattr(self._table, "never_missing", ()),
         )
 
 

@@ -84,7 +84,9 @@ def opened(
                 closing(library.connect(f"file:{copy}?mode=ro", autocommit=True)) as connection,
                 closing(connection.cursor()) as cursor,
             ):
-                return TypedTable(_Reading(path, cursor).frame(table, query))
+                reading = _Reading(path, cursor)
+                frame = reading.frame(table, query)
+                return TypedTable(frame, never_missing=reading.never_missing)
         except Refused:
             raise _broken(path) from None
         except FileError:
@@ -130,6 +132,7 @@ class _Reading:
     def __init__(self, path: Path, cursor: Any) -> None:
         self.path = path
         self.cursor = cursor
+        self.never_missing: tuple[str, ...] = ()
 
     def frame(self, table: str | None, query: str | None) -> pl.DataFrame:
         """Read a table, or what a query gives."""
@@ -157,8 +160,10 @@ class _Reading:
 
     def _columns(self, name: str) -> dict[str, str]:
         """Return the declarations of a table or a view by column."""
-        listed = self._rows(f"SELECT name, type, hidden FROM pragma_table_xinfo({literal(name)})")
-        return {column: kind for column, kind, hidden in listed.iter_rows() if hidden != 1}
+        columns = f'name, type, hidden, "notnull" FROM pragma_table_xinfo({literal(name)})'
+        listed = self._rows(f"SELECT {columns}")
+        self.never_missing = tuple(row[0] for row in listed.iter_rows() if row[3])
+        return {column: kind for column, kind, hidden, _ in listed.iter_rows() if hidden != 1}
 
     def _read(self, name: str) -> pl.DataFrame:
         """Read a table or a view."""

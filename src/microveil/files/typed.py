@@ -46,6 +46,7 @@ class TypedTable:
     frame: pl.DataFrame
     text: None = None
     labels: Mapping[str, Labels] = field(default_factory=dict)
+    never_missing: tuple[str, ...] = ()  # as the file declares it
 
     @property
     def names(self) -> list[str]:
