@@ -111,6 +111,7 @@ def test_labels_of_columns_that_are_kept_are_a_condition(tmp_path):
     release = mv.protect(mv.read(path), keep=["REGION"], **asked)
     assert list(conditions(release.guarantee)) == ["labels", "kept-columns"]
     assert release.schema["REGION"].labels.codes == REGIONS
+    assert "replaced by any other and the labels stayed the same" in release.guarantee.statement()
     assert conditions(mv.protect(mv.read(path), **asked).guarantee) == {}
 
 

@@ -21,6 +21,6 @@ def test_a_name_that_postgresql_would_cut_is_refused(tmp_path):
                 release.write(tmp_path / "out", into=into)
                 assert mv.read(into).frame.columns == ["AGE", name]
                 continue
-            with pytest.raises(mv.FileError, match=rf"column '{name}': .* at most 63 bytes"):
+            with pytest.raises(mv.FileError, match=rf"column '{name[:30]}.* at most 63 bytes"):
                 release.write(tmp_path / "out", into=into)
             assert list(tmp_path.iterdir()) == []
