@@ -300,6 +300,17 @@ def test_a_code_between_whole_numbers_takes_no_other_ones_label(tmp_path, name, 
     assert (labels.codes, labels.missing_codes) == ({1: "one"}, ())
 
 
+def test_a_fraction_in_a_schema_takes_no_whole_numbers_label(tmp_path):
+    """Its code is none of the column's: 1 keeps its own label, and is no missing code."""
+    pl.DataFrame({"AGE": range(N), "V": [1, 2] * (N // 2)}).write_parquet(tmp_path / "t.parquet")
+    listed = [{"value": 1, "label": "one"}, {"value": 1.5, "label": "half"}]
+    of_v = {"name": "V", "type": "integer", "categories": listed, "missingValues": ["2.5"]}
+    fields = [{"name": "AGE", "type": "integer"}, of_v]
+    (tmp_path / "schema.json").write_text(json.dumps({"fields": fields}), encoding="utf-8")
+    labels = mv.read(tmp_path / "t.parquet").schema["V"].labels
+    assert (labels.codes, labels.missing_codes) == ({1: "one"}, ())
+
+
 @pytest.mark.parametrize("name", WRITTEN)
 def test_fractions_that_are_codes_of_decimals_are_kept_in_every_format(tmp_path, name):
     """In the file, or in schema.json where it takes whole numbers alone."""
@@ -445,6 +456,7 @@ def refused(folder, frame, name):
     [
         *(("dta", word, "no word of its language") for word in WORDS),
         ("sav", "ä" * 40, "64 bytes"),
+        ("sav", "ä" * 32 + "x", "64 bytes"),
         ("zsav", "名" * 22, "64 bytes"),
         ("dta", "x" * 33, "32 letters"),
     ],
