@@ -133,7 +133,7 @@ def carry_out(request, monkeypatch):
 
 
 def figures(release):
-    """A manifest without the moment, the engine, and what is weighed of tables in memory alone."""
+    """A manifest without the moment, the engine, and what the custodian is told."""
     contents = release.manifest.to_dict()
     for name in ("created", "custodian_notes"):
         contents.pop(name, None)

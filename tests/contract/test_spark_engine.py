@@ -51,7 +51,7 @@ def both(spark, table, **request):
 
 
 def said(release):
-    """A manifest without the moment, the engine, and what is weighed of small tables in memory."""
+    """A manifest without the moment, the engine, and what the custodian is told."""
     contents = {**release.manifest.to_dict()}
     for name in ("created", "custodian_notes"):
         contents.pop(name, None)

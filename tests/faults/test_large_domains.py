@@ -126,6 +126,18 @@ def test_whole_numbers_of_a_coarse_grid_are_rounded_exactly():
     assert set(found) <= set(own)
 
 
+def test_halves_of_a_coarse_grid_go_to_the_even_point():
+    """Small or far beyond 2**53, as halves of decimals do."""
+    far = 20 * (2**57 // 20)
+    halves = [-25, -15, -5, 5, 15, 25, far + 5, far + 15]
+    found = released(
+        {"X": np.array([value for value in halves for _ in range(2)])}, method="mdav", k=2,
+        resolution={"X": 10},
+    )  # fmt: skip
+    even = [-20, -20, 0, 0, 20, 20, far, far + 20]
+    assert found == [value for value in even for _ in range(2)]
+
+
 @pytest.mark.parametrize("width", [10**17, 10**18])
 def test_noise_at_the_limits_of_64_bits_does_not_come_out_at_the_other_end(width):
     """A sum beyond the greatest whole number is that number."""
