@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Callable, Iterable
 
 from benchmarks import (
     assess,
@@ -14,9 +15,9 @@ from benchmarks import (
     synthetic,
     vector_aware,
 )
-from benchmarks.measure import HEAD, line
+from benchmarks.measure import HEAD, Row, line
 
-CASES = {
+CASES: dict[str, Callable[[], Iterable[Row]]] = {
     "arrays": protect.arrays,
     "sampler": sampler.draws,
     "files": protect.files,

@@ -12,7 +12,7 @@ import polars
 
 from benchmarks.measure import Row, in_turns, once, python
 
-RECORDS, MEMORY = 2_000_000, "1GB"
+RECORDS, MEMORY = 1_000_000, "1GB"
 # In a process each: memory is that of the whole process, libraries too. Linux counts it since the
 # process began, in kilobytes.
 OURS = """
@@ -37,7 +37,7 @@ AMOUNTS, MOST = 20 - len(PEOPLE), 4_000_000
 
 
 def files() -> Iterator[Row]:
-    """Two million records of twenty attributes: at cents, nearly all different; and of a census."""
+    """One million records of twenty attributes: at cents, nearly all different; and of a census."""
     random = np.random.Generator(np.random.PCG64(5))
     with tempfile.TemporaryDirectory() as folder:
         cents = {f"c{a}": _amounts(random, 2) for a in range(20)}
