@@ -70,6 +70,8 @@ def test_kept_columns_leave_rows_of_clusters_uncovered():
     beside = mv.plan(table(), **asked("dp-um", ["A"], shuffle=True, keep=["K"])).guarantee
     assert alone.scopes["row"].covered
     assert not beside.scopes["row"].covered
+    assert [one.id for one in beside.conditions] == ["kept-columns"]
+    assert beside.conditions[0].text.startswith("Released unprotected: K.")
 
 
 def test_what_was_read_from_the_data_leaves_rows_uncovered():
@@ -153,14 +155,3 @@ def test_no_released_value_lies_outside_the_bounds(method):
     request = {**asked(method, ["A"], epsilon=0.05), "bounds": {"A": (0, 10)}}
     data = mv.protect(given, **request, seed=1).data
     assert (data["A"].min(), data["A"].max()) == (0, 10)
-
-
-def test_rows_of_a_new_table_pair_values_as_the_model_does():
-    """Columns measured each by itself come out independent, in an order that says nothing."""
-    random = np.random.Generator(np.random.PCG64(1))
-    given = {name: random.integers(0, 10 * N, 4000) for name in ("A", "B")}
-    request = asked("dp-synthetic", epsilon=50, structure="independent")
-    data = mv.protect(given, **request, seed=2).data
-    places = np.arange(len(data["A"]))
-    pairs = ((data["A"], data["B"]), (data["A"], places), (data["B"], places))
-    assert all(abs(np.corrcoef(*pair)[0, 1]) < 0.1 for pair in pairs)

@@ -90,7 +90,7 @@ def test_what_a_recipe_says_else_counts(asked):
 
 
 def test_categories_in_no_order_leave_the_methods_that_take_them():
-    """A method that ranks would protect none of them, nor would one that orders records by ranks."""
+    """A method that ranks would protect none of them, nor would one that orders records."""
     found = coverage(read_recipe({"attributes": {"SEX": LISTED}}), N_RECORDS)["vector"]
     assert {way.method for way in found.ways} == {"pram", "dp-synthetic"}
     assert "ordered by numbers" in found.reasons["kanon-dp"]
