@@ -74,6 +74,16 @@ def test_kept_columns_leave_rows_of_clusters_uncovered():
     assert beside.conditions[0].text.startswith("Released unprotected: K.")
 
 
+def test_missing_cells_that_stay_are_a_condition():
+    """Everybody sees whose they are, and the guarantee says so."""
+    said = {
+        missing: [one.id for one in mv.plan(table(), **request).guarantee.conditions]
+        for missing in ("keep", "error")
+        for request in [asked("dp-um", ["A"], missing=missing)]
+    }
+    assert said == {"keep": ["missing-cells"], "error": []}
+
+
 def test_what_was_read_from_the_data_leaves_rows_uncovered():
     """Bounds that the table gave show its extremes."""
     request = asked("dp-synthetic", ["A"], epsilon=100)
