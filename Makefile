@@ -17,7 +17,7 @@ KERNEL_TESTS := $(addprefix tests/unit/test_,files.py noise.py record_linkage.py
 
 .DEFAULT_GOAL := help
 .PHONY: help demo reproduce test mutants test-papers coverage test-slow test-spark test-browser pictures test-record record record-papers \
-	check docs site dist test-dist wheelhouse bench format clean named-data
+	check docs site dist test-dist test-extras wheelhouse bench format clean named-data
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -129,6 +129,9 @@ wheelhouse: dist ## Gather all wheels that an installation without a network nee
 
 test-dist: $(VENV)/.installed-dist-test ## Build wheel, wheelhouse and site, and try them: needs an index
 	$(BIN)/python -m pytest -q -m dist tests/distribution
+
+test-extras: $(VENV)/.installed-dist-test ## Try each extra alone, in a fresh environment: needs an index
+	$(BIN)/python -m pytest -q -m dist tests/distribution -k extra
 
 $(VENV)/.installed-dist-test: pyproject.toml | $(BIN)/python
 	$(PIP) install -e '.[test,dist,site]'
