@@ -4,10 +4,12 @@ Numbers are stored as 64 bit floats and written to 16 digits, dates begin in 190
 the value is read that was saved with it; what is written holds none.
 """
 
+import copy
 import datetime
 import io
 import logging
 import re
+import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -33,6 +35,9 @@ _LARGEST = 9.9e307
 _MOST_ROWS, _MOST_COLUMNS, _LONGEST = 1_048_576, 16_384, 32_767
 _MIDNIGHT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2} 00:00:00$"
 _FIRST = datetime.date(1900, 1, 1)
+_DAY = 86_400_000  # milliseconds
+_STEP = 1 << 20  # bytes unpacked at a time
+_AS_NUMBER = "write times as numbers (hours, minutes) or as text, or leave the column out"
 # A cell that shows an error, and a formula that no value was saved with: both would be missing.
 _UNSOUND = re.compile(rb'<c [^>]*\bt="e"|</f>\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>|<f[^>]*/>\s*</c>')
 _ZIP_ERRORS = (
@@ -50,8 +55,8 @@ def opened(path: Path, raw: bytes, text: TextFormat | None) -> Opened:  # noqa: 
     _check_cells(path, raw)
     try:
         book = library.read_excel(raw)
-        sheets = [_cells(book, number) for number in range(len(book.sheet_names))]
-    except (KeyboardInterrupt, SystemExit, MemoryError):
+        sheets = [_cells(path, book, number) for number in range(len(book.sheet_names))]
+    except (KeyboardInterrupt, SystemExit, MemoryError, FileError):
         raise
     except BaseException:  # noqa: BLE001 -- a panic of its library is no Exception
         raise _broken(path) from None
@@ -113,10 +118,13 @@ def _within_exact(column: pl.Series) -> bool:
 def _check_cells(path: Path, raw: bytes) -> None:
     """Refuse a workbook that is too large unpacked, or shows errors or formulas without a value."""
     try:
-        with zipfile.ZipFile(io.BytesIO(raw)) as parts:
-            check_fits(path, sum(part.file_size for part in parts.infolist()))
-            sheets = [name for name in parts.namelist() if name.startswith("xl/worksheets/")]
-            unsound = any(_UNSOUND.search(parts.read(name)) for name in sheets)
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            parts = archive.infolist()
+            check_fits(path, sum(part.file_size for part in parts))
+            sheets = [name for name in archive.namelist() if name.startswith("xl/worksheets/")]
+            for part in parts:
+                _check_size(archive, part)
+            unsound = any(_UNSOUND.search(archive.read(name)) for name in sheets)
     except FileError:
         raise
     except _ZIP_ERRORS:
@@ -127,38 +135,88 @@ def _check_cells(path: Path, raw: bytes) -> None:
         raise FileError(str(path), rule, remedy)
 
 
+def _check_size(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> None:
+    """Unpack a part piece by piece, and give up where it is larger than its header says."""
+    if part.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise zipfile.BadZipFile  # Excel uses no other, and Python unpacks others at once
+    left = part.file_size
+    whole = copy.copy(part)
+    whole.file_size = sys.maxsize  # else it would be unpacked as far as the header says
+    with archive.open(whole) as file:
+        while piece := file.read(_STEP):
+            left -= len(piece)
+            if left < 0:
+                raise zipfile.BadZipFile
+
+
 def _broken(path: Path) -> FileError:
     rule = "the file must be a whole Excel workbook, and it is broken or something else"
     return FileError(str(path), rule, "export the table again; name it .csv if it is text")
 
 
-def _cells(book: Any, number: int) -> pl.DataFrame:
-    """Return a sheet's cells as text, the header among them.
+def _cells(path: Path, book: Any, number: int) -> pl.DataFrame:
+    """Return a sheet's cells as text, the header among them."""
 
-    The library shortens numbers that it makes text, so columns of numbers are read as numbers.
-    """
-    cells: pl.DataFrame = book.load_sheet(number, header_row=None, dtypes="string").to_polars()
+    def cells_as(kind: str) -> pl.DataFrame:
+        cells: pl.DataFrame = book.load_sheet(number, header_row=None, dtypes=kind).to_polars()
+        return cells
+
+    cells = cells_as("string")
     if cells.height < 2:
         return cells
-    typed = book.load_sheet(number, header_row=0, schema_sample_rows=None).to_polars()
-    columns = [
-        pl.concat([as_words.head(1), _as_written(column).rename(as_words.name)])
-        if column.dtype.is_numeric() and len(column) == cells.height - 1
-        else as_words
-        for as_words, column in zip(cells, typed, strict=True)
-    ]
-    return pl.DataFrame(columns)
+    _refuse_unheld(path, book, number, cells, cells_as("duration"))
+    return pl.DataFrame(list(map(_as_written, cells, cells_as("float"))))
 
 
-def _as_written(column: pl.Series) -> pl.Series:
-    """Write numbers as a file of text has them: whole ones without a point."""
-    numbers = column.cast(pl.Float64)
+def _as_written(words: pl.Series, numbers: pl.Series) -> pl.Series:
+    """Write the numbers that the library has shortened as a file of text has them."""
+    shortened = words.cast(pl.Float64, strict=False) != numbers
     whole = (numbers == numbers.floor()) & (numbers.abs() < _MOST_WHOLE)
     return pl.select(
-        pl.when(whole)
+        pl.when(~shortened.fill_null(value=False) | (pl.int_range(len(words)) == 0))
+        .then(words)
+        .when(whole)
         .then(numbers.cast(pl.Int64, strict=False).cast(pl.String))
         .otherwise(numbers.cast(pl.String))
+        .alias(words.name)
     ).to_series()
+
+
+def _refuse_unheld(
+    path: Path, book: Any, number: int, cells: pl.DataFrame, spans: pl.DataFrame
+) -> None:
+    """Refuse times of day, durations and dates that do not exist; ``spans`` count from day 0."""
+    for place, span in enumerate(spans):
+        days = span.slice(1).cast(pl.Int64) / _DAY
+        if not days.count():
+            continue
+        if _has_durations(book, number, place):
+            rule = "a column of dates must hold nothing else, and this one holds durations"
+            raise FileError(f"{path}, column {place + 1}", rule, _AS_NUMBER)
+        words = cells.to_series(place).slice(1)
+        times = (days < 0) | days.is_between(0, 1, closed="none") | (words < "1900-01-01")
+        absent = days.is_between(60, 61, closed="left") & words.str.starts_with("1900-")
+        beyond = words.is_null() | words.str.starts_with("+")
+        for odd, rule, remedy in (
+            (beyond, "a date must lie in the years 1900 to 9999", "correct it"),
+            (absent, "a date must exist, and 1900-02-29 exists in Excel alone", "correct it"),
+            (times, "a date of Excel begins in 1900: this is a time of day or before", _AS_NUMBER),
+        ):
+            found = (odd & days.is_not_null()).arg_true()
+            if len(found):
+                where = f"{path}, line {found[0] + 2}, column {place + 1}"
+                raise FileError(where, rule, remedy)
+
+
+def _has_durations(book: Any, number: int, place: int) -> bool:
+    """Whether a column of dates and times holds a duration: the library puts it with no other."""
+    try:
+        sheet = book.load_sheet(number, use_columns=[place], schema_sample_rows=None)
+        return bool(sheet.to_polars().dtypes == [pl.Duration])
+    except Exception as error:
+        if type(error).__name__ == "UnsupportedColumnTypeCombinationError":
+            return True
+        raise
 
 
 def _dates(cells: pl.DataFrame) -> list[pl.Series]:
