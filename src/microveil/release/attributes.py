@@ -18,7 +18,7 @@ from microveil.release.domains import (
 from microveil.release.request import Request
 from microveil.schema import Attribute, Bounds, Categories, Kind, Ordered, Source
 from microveil.table import Table, code_for, numeric_look_of
-from microveil.table.numeric_text import N_LOOKED_AT
+from microveil.table.numeric_text import N_LOOKED_AT, are_dates, numeric_look
 
 __all__ = [
     "able_to_take_categories",
@@ -191,7 +191,11 @@ def _refuse_numeric_look(table: Table, name: str, request: Request) -> None:
     if numeric_look_of(table, name) is None:
         return
     if isinstance(given, list | tuple) and all(isinstance(word, str) for word in given):
-        return
+        # Two numbers or dates given as text are an interval, but for text that holds just these.
+        if len(given) != 2 or (numeric_look(given) is None and not are_dates(given)):
+            return
+        if set(given) <= set(table.words(name, first=N_LOOKED_AT).tolist()):
+            return
     table.numbers(name)  # says what it looks like
 
 

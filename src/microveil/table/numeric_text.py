@@ -1,4 +1,4 @@
-"""Text that looks like numbers: what keeps it from being read as such, and what would do."""
+"""Text that looks like numbers or dates: what keeps it from being read so, and what would do."""
 
 import re
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from microveil.errors import DataError
 from microveil.schema import Kind
 from microveil.table.decimals import MOST_DIGITS
 
-__all__ = ["N_LOOKED_AT", "numeric_look", "numeric_look_of"]
+__all__ = ["N_LOOKED_AT", "are_dates", "numeric_look", "numeric_look_of"]
 
 N_LOOKED_AT = 10_000  # records that a column's look is read off
 _LONGEST = 60  # letters of a number, its currency among them
@@ -33,6 +33,14 @@ _LOOKS = (
     (_PLAIN, re.compile(rf"{_SIGN}(?:[0-9]+\.?[0-9]*|\.[0-9]+){_EXPONENT}")),
     (_COMMAS, re.compile(rf"{_SIGN}[0-9]*,[0-9]+{_EXPONENT}")),
 )
+# Day and month in either order before the year, or the year first but not as ISO 8601 has it.
+_DAY_OR_MONTH = "(?:0?[1-9]|[12][0-9]|3[01])"
+_DATE = re.compile(
+    rf"{_DAY_OR_MONTH}(?P<mark>[./-]){_DAY_OR_MONTH}(?P=mark)[12][0-9]{{3}}"
+    rf"|{_DAY_OR_MONTH}(?P<sign>[./]){_DAY_OR_MONTH}(?P=sign)[0-9]{{2}}"
+    rf"|[12][0-9]{{3}}(?P<slash>[./]){_DAY_OR_MONTH}(?P=slash){_DAY_OR_MONTH}"
+)
+_ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MONEY = "[$%\N{POUND SIGN}\N{YEN SIGN}\N{EURO SIGN}]|[A-Z]{3}"
 _MARKED = re.compile(rf"(?P<sign>[+-]?)(?:{_MONEY})\s*(?P<after>.*)|(?P<before>.*?)\s*(?:{_MONEY})")
 
@@ -56,7 +64,7 @@ def numeric_look_of(table: _Worded, name: str) -> str | None:
 
 
 def numeric_look(cells: Iterable[str]) -> str | None:
-    """Say why text, half of which or more looks like numbers, is none, and what would do.
+    """Say why text, half of which or more looks like numbers or dates, is none, and what would do.
 
     Parameters
     ----------
@@ -66,16 +74,24 @@ def numeric_look(cells: Iterable[str]) -> str | None:
     Returns
     -------
     str or None
-        A clause without a cell's content; None where the column does not look like numbers.
+        A clause without a cell's content; None where the column looks like neither.
 
     Examples
     --------
     >>> numeric_look(["007", "042"])
     'its text looks like numbers with leading zeros, and stays text: codes keep their zeros; ...'
+    >>> numeric_look(["01.02.1980", "28.11.1975"])
+    'its text looks like dates that are not written YYYY-MM-DD: ...'
     >>> numeric_look(["north", "south"]) is None
     True
     """
     cells = [cell for cell in map(str.strip, cells) if cell]
+    dates = sum(map(bool, map(_DATE.fullmatch, cells)))
+    if dates > 1 and 2 * dates >= len(cells):
+        return (
+            "its text looks like dates that are not written YYYY-MM-DD: write each so, as "
+            "1980-02-01, or leave the cell empty"
+        )
     kinds = [_kind(cell) for cell in cells]
     numbers = [kind for kind in kinds if kind != _WORDS]
     if len(numbers) < 2 or 2 * len(numbers) < len(kinds):
@@ -94,6 +110,11 @@ def numeric_look(cells: Iterable[str]) -> str | None:
         return f"{looks}, and stays text: codes keep their zeros; write quantities without"
     of_mark = "; --decimal , reads a CSV file with decimal commas" if _COMMAS in reasons else ""
     return f"{looks}: write each cell as a plain number, or leave it empty{of_mark}"
+
+
+def are_dates(words: Iterable[str]) -> bool:
+    """Whether text is dates as they are to be written."""
+    return all(map(_ISO_DATE.fullmatch, words))
 
 
 def _digits_in_use(cells: Iterable[str]) -> int:
