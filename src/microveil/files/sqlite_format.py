@@ -10,9 +10,9 @@ as text.
 
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.parse import quote
 
 import polars as pl
@@ -29,6 +29,7 @@ from microveil.table.memory import check_reading
 __all__ = ["batches", "opened", "outlined"]
 
 _BEGINS = b"SQLite format 3\0"
+_LOGGED = slice(18, 20)  # two bytes of 2 where changes go into a log first (WAL)
 _DRIVER, _TITLE, _TABLE = "adbc_driver_sqlite", "SQLite", "data"
 _VIEW = "microveil_query"  # in the schema of temporary things: the file keeps what it has
 _EXACT = 2**53
@@ -78,12 +79,17 @@ def opened(
         raise _broken(path)
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, "table.db")
-        copy.write_bytes(raw)
         try:
             with (
+                copy.open("xb") as file,
                 closing(library.connect(f"file:{copy}?mode=ro", autocommit=True)) as connection,
                 closing(connection.cursor()) as cursor,
             ):
+                rows(cursor, "PRAGMA schema_version")  # it opens the file no earlier
+                # It is filled without a name: whatever ends the process leaves nothing of it.
+                with suppress(OSError):  # Windows keeps it until it is closed
+                    copy.unlink()
+                _fill(file, raw)
                 reading = _Reading(path, cursor)
                 frame = reading.frame(table, query)
                 return TypedTable(frame, never_missing=reading.never_missing)
@@ -93,6 +99,15 @@ def opened(
             raise
         except Exception:  # noqa: BLE001 -- whatever it is, its words may hold a value
             raise _broken(path) from None
+
+
+def _fill(file: IO[bytes], raw: bytes) -> None:
+    """Write a database, whose log is empty, as one without a log: it would lie beside."""
+    file.write(raw)
+    if raw[_LOGGED] == b"\2\2":
+        file.seek(_LOGGED.start)
+        file.write(b"\1\1")
+    file.flush()
 
 
 def outlined(
