@@ -51,12 +51,13 @@ def test_a_format_from_outside_reaches_every_command(folder):
 
 
 def test_a_release_comes_in_the_format_asked_for(folder):
-    """Whatever the input was; escaping is said to be idle where nothing runs as a formula."""
+    """Whatever the input was; escaping is refused where nothing runs as a formula."""
     people = folder / "people.jsonl"
     assert protect_file(people, folder / "a", **ASKED, format="csv").data["AGE"].dtype == pl.Int64
     assert (folder / "a" / "data.csv").exists()
-    release = protect_file(people, folder / "b", **ASKED, format="lines", escape_formulas=True)
-    assert "A JSON lines file holds no formulas" in release.notes[-1]
+    with pytest.raises(mv.RequestError, match="a JSON lines file holds no formulas"):
+        protect_file(people, folder / "b", **ASKED, format="lines", escape_formulas=True)
+    assert not (folder / "b").exists()
     with pytest.raises(mv.RequestError, match="no such format"):
         protect_file(people, folder / "c", **ASKED, format="xls")
     assert not (folder / "c").exists()

@@ -7,6 +7,7 @@ A recipe is a mapping in the form of a recipe file, paths are absolute. What is 
 import tempfile
 import tomllib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -102,12 +103,9 @@ def text_of(written: Mapping[str, str] | None) -> "TextFormat":
     RequestError
         If it says what no file is written like.
     """
-    from microveil.files.text import text_format
+    from microveil.files.text import UNSAID
 
-    said = written or {}
-    return text_format(
-        said.get("separator"), said.get("decimal", "."), said.get("encoding", "utf-8")
-    )
+    return replace(UNSAID, **(written or {}))  # type: ignore[arg-type]
 
 
 def listed(task: Task, say: Say) -> dict[str, Any]:

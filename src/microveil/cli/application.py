@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import signal
 import sys
 from collections.abc import Mapping
 from importlib.metadata import version
@@ -62,6 +63,7 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line: 0 done, 2 the request or the data is wrong, 1 our bug, 130 Ctrl-C."""
+    _end_in_order()
     try:
         stands_alone(app)()
     except SystemExit as ended:
@@ -80,6 +82,14 @@ def main() -> None:
             "anything, is whole. MICROVEIL_DEBUG=1 shows where, and may show values of the table."
         )
         sys.exit(1)
+
+
+def _end_in_order() -> None:
+    """Let SIGTERM and the terminal's end leave no temporary file, as Ctrl-C leaves none."""
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # Windows has no SIGHUP
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, lambda number, _frame: sys.exit(128 + number))
 
 
 def _show_version(*, asked: bool) -> None:
@@ -117,8 +127,8 @@ def demo(
         Path, typer.Option("-o", "--output", help="Folder for the four releases.")
     ] = Path("microveil-demo"),
     separator: Separator = None,
-    decimal: Decimal = ".",
-    encoding: Encoding = "utf-8",
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     *,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an earlier demo.")
@@ -133,8 +143,8 @@ def demo(
         page = run_demo(output, data=data, text=text, overwrite=overwrite, progress=progress)
     print_text(page)
     of_file = [] if separator is None else ["--separator", separator]
-    of_file += [] if decimal == "." else ["--decimal", decimal]
-    of_file += [] if encoding == "utf-8" else ["--encoding", encoding]
+    of_file += [] if decimal is None else ["--decimal", decimal]
+    of_file += [] if encoding is None else ["--encoding", encoding]
     recipe = _free("recipe", ".toml")
     table = output / "original.csv" if data is None else shown(data)
     command = command_line("inspect", table, *of_file, "--scope", "row", "-o", recipe)
@@ -381,8 +391,8 @@ def assess(
     protected: Protected,
     attributes: Names = None,
     separator: Separator = None,
-    decimal: Decimal = ".",
-    encoding: Encoding = "utf-8",
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     *,
     k: Annotated[
         int | None, typer.Option("--k", help="Count neighbours within intervals of k records.")
@@ -571,8 +581,8 @@ def attack(
     sample: LinkedSample = None,
     seed: Annotated[int, typer.Option(help="Decides who is attacked.")] = 0,
     separator: Separator = None,
-    decimal: Decimal = ".",
-    encoding: Encoding = "utf-8",
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     *,
     missing_codes: MissingCodesFlag = None,
     missing_values: MissingValuesFlag = None,

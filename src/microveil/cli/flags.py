@@ -99,8 +99,17 @@ Separator = Annotated[
         "semicolon where commas are decimal marks."
     ),
 ]
-Decimal = Annotated[str, typer.Option(help="The decimal mark of a file of text: . or ,")]
-Encoding = Annotated[str, typer.Option(help="The encoding of a file of text.")]
+Decimal = Annotated[
+    str | None,
+    typer.Option(help="The decimal mark of a file of text: . or , and by default a point."),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        help="The encoding of a file of text, by default UTF-8, or of an SPSS, Stata or SAS file "
+        "that does not say its own."
+    ),
+]
 
 
 def _of_file(
@@ -113,8 +122,8 @@ def _of_file(
         bool, typer.Option("--resolution-from-data", help="Take the decimals seen in the data.")
     ] = False,
     separator: Separator = None,
-    decimal: Decimal = ".",
-    encoding: Encoding = "utf-8",
+    decimal: Decimal = None,
+    encoding: Encoding = None,
 ) -> dict[str, Any]:
     """Read the flags that say how a file is read, and what is read off it."""
     return {

@@ -1,6 +1,7 @@
 """A file, and what is asked of it: recipe and flags in one, read once its columns are known."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -13,7 +14,7 @@ from microveil.commands.column_types import (
 )
 from microveil.commands.named_values import with_named_values
 from microveil.files.reading import OpenedFile, SourceFile, open_file
-from microveil.files.text import TextFormat
+from microveil.files.text import UNSAID, TextFormat
 from microveil.release.parts import named_attributes
 from microveil.release.recipe import file_of_recipe, merged, read_recipe
 from microveil.table import MissingCodes, bounds_from_data
@@ -104,9 +105,9 @@ def text_of_recipe(
 
     What neither says of the separator is the format's own.
     """
-    if recipe is None or given not in (None, TextFormat(separator="")):
+    if recipe is None or not (given is None or given.is_unsaid):
         return given
-    return TextFormat(**{"separator": "", **file_of_recipe(recipe)})
+    return replace(UNSAID, **file_of_recipe(recipe))  # type: ignore[arg-type]
 
 
 def declared_missing(asked: Mapping[str, Any]) -> dict[str, Any]:

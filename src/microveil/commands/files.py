@@ -17,7 +17,7 @@ from microveil.commands.original import Original
 from microveil.commands.spark import protect_in_spark
 from microveil.engines.base import Engine
 from microveil.engines.disk import DiskEngine
-from microveil.errors import EngineError, FileError, stands_alone
+from microveil.errors import EngineError, FileError, RequestError, stands_alone
 from microveil.files import Format, named_format
 from microveil.files.folders import check_absent
 from microveil.files.labelled import labelled
@@ -123,7 +123,7 @@ def protect_file(
     engine = engine_for(path, folder, recipe, arguments)
     if not engine.in_process:
         _refuse_in_spark(
-            text not in (None, TextFormat(separator="")), format not in (None, "parquet"),
+            text is not None and not text.is_unsaid, format not in (None, "parquet"),
             bounds_alpha, decimals_from_data, public_report, custodian_report, escape_formulas,
             into,
         )  # fmt: skip
@@ -233,6 +233,9 @@ def _release_of(
     )
     asked = as_carried_out(asked, engine)
     form = named_format(source.format.name if format is None else format)
+    if escape_formulas and not form.is_text:
+        rule = f"a {form.title} file holds no formulas, so that there is nothing to do"
+        raise RequestError("escape_formulas", rule, "leave it out (--escape-formulas)")
     ledger_place(folder, asked.get("population"), ledger)  # what is wrong with it, before any work
     if with_measurements:
         _refuse_measurements_of(asked)
@@ -258,10 +261,7 @@ def _release_of(
         planned,
         drawn,
         Findings(plan=foreseen, release=compared),
-        notes=file_notes(
-            is_reported=original.is_reported,
-            escaped_in_vain=form.title if escape_formulas and not form.is_text else None,
-        ),
+        notes=file_notes(is_reported=original.is_reported),
         input=source.origin,
         **kept_of_recipe(recipe, source.text),
     )
@@ -324,6 +324,8 @@ def counted_releases(
 def _text_of(source: SourceFile, form: Format) -> TextFormat | None:
     """Write text as it came, with the separator of the format asked for where that is another."""
     text, separator = source.text, form.separator
+    if not source.format.is_text:
+        return None
     if text is None or separator is None or separator == source.format.separator:
         return text
     return text.separated_by(separator)

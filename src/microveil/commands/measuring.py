@@ -22,7 +22,7 @@ from microveil.files.address import address_of
 from microveil.files.declared import Outline
 from microveil.files.folders import table_of_release
 from microveil.files.outline import outline_of
-from microveil.files.reading import open_file, read_file
+from microveil.files.reading import of_each, open_file, read_file
 from microveil.files.text import TextFormat
 from microveil.privacy import Guarantee
 from microveil.risk.attacks import AttackReport
@@ -60,12 +60,14 @@ def attack_files(
     protected = table_of_release(protected)
     recipe = _recipe_beside(protected) if recipe is None else recipe
     text = text_of_recipe(recipe, text)
+    texts = of_each(text, original, protected, *(() if control is None else (control,)))
     source, declared = read_with_codes(
-        original, text, missing_codes, missing_values, declared_before=_missing_beside(protected)
-    )
+        original, texts[0], missing_codes, missing_values,
+        declared_before=_missing_beside(protected),
+    )  # fmt: skip
     before, words_of = source.frame, codes_of(declared).words_of
-    after = read_file(protected, text=text, missing=words_of).frame
-    others = None if control is None else read_file(control, text=text, missing=words_of).frame
+    after = read_file(protected, text=texts[1], missing=words_of).frame
+    others = None if control is None else read_file(control, text=texts[2], missing=words_of).frame
     listed: dict[str, Any] = {
         argument: resolve_names(given, before.columns)
         for argument, given in names.items()
@@ -130,7 +132,7 @@ def assess_files(
     """
     protected = table_of_release(protected)
     recipe = _recipe_beside(protected) if recipe is None else recipe
-    text = text_of_recipe(recipe, text)
+    of_original, text = of_each(text_of_recipe(recipe, text), original, protected)
     # Where its columns are known without it the release is read after the original: the bytes of
     # one file at a time are then held beside the tables.
     file, outline = None, _outline_of(protected, text)
@@ -142,7 +144,7 @@ def assess_files(
     guarantee = _guarantee_of(protected, columns)
     apart = _with_words(guarantee)
     source, declared = read_with_codes(
-        original, text, missing_codes, missing_values, apart, _missing_beside(protected)
+        original, of_original, missing_codes, missing_values, apart, _missing_beside(protected)
     )
     read = source.frame
     del source

@@ -19,7 +19,7 @@ from microveil.files.formulas import escaped
 from microveil.files.plain_numbers import plain_numbers
 from microveil.files.plain_records import plain_records
 from microveil.files.structure import Structure, check_structure, names_in
-from microveil.files.text import TextFormat, as_utf8, check_readable, check_utf8, place
+from microveil.files.text import TextFormat, as_utf8, by_mark, check_readable, check_utf8, place
 from microveil.files.text_sizes import longest_word, text_of_a_record
 from microveil.table import Labels
 from microveil.table.keeping import BYTES
@@ -41,7 +41,7 @@ _POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, Value
 
 def opened(path: Path, raw: bytes, text: TextFormat | None) -> "_Opened":
     """Check a file's structure."""
-    text = text or TextFormat()
+    text = by_mark(raw, text or TextFormat())
     return _Opened(path, as_utf8(path, raw, text), text)
 
 
@@ -53,14 +53,14 @@ def opened_on_disk(path: Path, text: TextFormat | None, scratch: Scratch) -> "_O
     FileError
         If its encoding is not UTF-8, or it breaks a rule.
     """
-    text = text or TextFormat()
+    data = FileBytes(path)
+    text = by_mark(data, text or TextFormat())
     if text.codec not in ("utf-8", "utf-8-sig"):
         raise FileError(
             str(path),
             f"only UTF-8 can be read piece by piece, and the file is {text.codec}",
             "write it in UTF-8, or read it whole (--engine memory)",
         )
-    data = FileBytes(path)
     check_readable(path, data, text)
     if text.codec == "utf-8-sig" and data.startswith(codecs.BOM_UTF8):
         data = FileBytes(path, skipped=len(codecs.BOM_UTF8))
@@ -69,7 +69,6 @@ def opened_on_disk(path: Path, text: TextFormat | None, scratch: Scratch) -> "_O
 
 def outlined(path: Path, text: TextFormat | None) -> Outline | None:
     """Read the names of the columns; what these hold only all of their values show."""
-    text = text or TextFormat()
     with path.open("rb") as file:
         raw = file.read(_HEAD + 1)
     compression = format_of(path).compression
@@ -77,6 +76,7 @@ def outlined(path: Path, text: TextFormat | None) -> Outline | None:
     head = raw if compression is None else beginning(path, raw, compression)
     if compression is not None and not head:
         return None
+    text = by_mark(head, text or TextFormat())
     names = names_in(path, _head_as_utf8(path, head[:_HEAD], text), text, is_whole=is_whole)
     return None if names is None else Outline(kinds=dict.fromkeys(names))
 

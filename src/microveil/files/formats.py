@@ -166,6 +166,8 @@ class Format:
     is_outlined : bool
         Whether a file says the names of its columns without being read whole; its module then
         offers `outlined`.
+    is_encoded : bool
+        Whether its files hold text in an encoding that they may not say themselves.
     unfinished : tuple of str
         What the names of files beside one end with, behind its own, while it is not whole.
     """
@@ -182,6 +184,7 @@ class Format:
     has_tables: bool = False
     in_pieces: bool = False
     is_outlined: bool = False
+    is_encoded: bool = False
     unfinished: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -207,10 +210,16 @@ class Format:
         kept = getattr(self.load(), "kept", None)
         return kept is not None and kept(labels) != labels
 
+    @property
+    def takes(self) -> frozenset[str]:
+        """What can be said of how its files are written."""
+        of_text = {"separator", "decimal", "encoding"} if self.is_text else set()
+        return frozenset(of_text | ({"encoding"} if self.is_encoded else set()))
+
     def text(self, said: "TextFormat | None") -> "TextFormat | None":
-        """Return how its files are written, by what was said of it; None where they are no text."""
+        """Return how its files are written, by what was said of it; None where nothing can be."""
         if self.separator is None:
-            return None
+            return said if self.is_encoded else None
         from microveil.files.text import TextFormat
 
         return (said or TextFormat(separator="")).in_format(self.separator)
@@ -276,6 +285,7 @@ _ALL = (
         suffixes=(".sav",),
         module="microveil.files.spss_format",
         is_outlined=True,
+        is_encoded=True,
         keeps=_PARTS,
     ),
     Format(
@@ -284,6 +294,7 @@ _ALL = (
         suffixes=(".zsav",),
         module="microveil.files.zsav_format",
         is_outlined=True,
+        is_encoded=True,
         keeps=_PARTS,
     ),
     Format(
@@ -292,6 +303,7 @@ _ALL = (
         suffixes=(".dta",),
         module="microveil.files.stata_format",
         is_outlined=True,
+        is_encoded=True,
         keeps=frozenset({"column", "codes"}),
     ),
     Format(
@@ -300,6 +312,7 @@ _ALL = (
         suffixes=(".sas7bdat", ".xpt"),
         module="microveil.files.sas_format",
         is_outlined=True,
+        is_encoded=True,
         keeps=frozenset({"column"}),
         is_written=False,
     ),

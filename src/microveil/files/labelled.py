@@ -28,8 +28,8 @@ def read(
     place: str | PathLike[str],
     *,
     separator: str | None = None,
-    decimal: str = ".",
-    encoding: str = "utf-8",
+    decimal: str | None = None,
+    encoding: str | None = None,
     missing_values: Iterable[str] | None = None,
     scratch: str | PathLike[str] | None = None,
     memory: int | str | None = None,
@@ -42,9 +42,10 @@ def read(
         A file, the end of whose name says its format, one of docs/files.md; its URL, of https, http
         or file; a table or a query of a database: "people.db?table=people",
         "postgresql://HOST/DATABASE?table=people", or with "?query=SELECT ..." behind it.
-    separator, decimal, encoding : str
-        How a file of text is written. Without a separator it is that of the format: tabs in a
-        TSV file, commas in a CSV file, or semicolons where commas are decimal marks.
+    separator, decimal, encoding : str, optional
+        How a file of text is written, by default with points and in UTF-8. Without a separator it
+        is that of the format: tabs in a TSV file, commas in a CSV file, or semicolons where commas
+        are decimal marks. An encoding is also of SPSS, Stata and SAS files that do not say theirs.
     missing_values : sequence of str, optional
         What stands for a missing value in a file of text: ["NA", "."]. Such cells are empty.
     scratch : str or Path, optional
@@ -65,7 +66,7 @@ def read(
         The file cannot be read, is no table, or a value does not fit its column. The
         message holds the line, never the value.
     RequestError
-        Separator, decimal mark or encoding cannot be.
+        Separator, decimal mark or encoding cannot be, or the file's format has none.
     DataError
         The table has fewer than two records.
 
@@ -97,6 +98,12 @@ def read(
             "leave it out, or name a folder for it to stay on the disk: scratch='/data/scratch'",
         )
     file = open_file(place, text=text, scratch=on_disk)
+    if missing.of_text and file.has_types:
+        raise RequestError(
+            "missing_values",
+            "they are words of a file of text or Excel, and in this format cells are empty",
+            "leave them out here, and pass them to protect",
+        )
     return labelled(file.read(missing=missing.words_of))
 
 

@@ -1,14 +1,14 @@
 """Reading files of any format."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TypeVar, cast
 
 import polars as pl
 
-from microveil.errors import FileError, stands_alone
+from microveil.errors import FileError, RequestError, stands_alone
 from microveil.files import arrow_format, parquet_folder
 from microveil.files.address import Address, address_of
 from microveil.files.compression import unpacked
@@ -37,6 +37,7 @@ __all__ = [
     "SourceFile",
     "check_whole",
     "files_in",
+    "of_each",
     "open_file",
     "read_by",
     "read_file",
@@ -56,7 +57,7 @@ class SourceFile:
     frame : polars.DataFrame
         The table, shape (n_records, n_columns).
     text : TextFormat or None
-        How it is written; None where it is no text.
+        How it is written; None where nothing can be said of that.
     digest : str
         SHA-256 of the file's bytes, in hexadecimal digits; of a table that is in no file of those
         that it would have as an Arrow file.
@@ -111,6 +112,8 @@ class OpenedFile:
     ) -> None:
         self._address = address
         self._database: str | None = None
+        if text is not None and text.said:
+            of_each(text, address.location)
         if files := files_in(address):
             self._format = FORMATS["parquet"]
             self._digest = parquet_folder.digest_beside(files)
@@ -131,13 +134,7 @@ class OpenedFile:
             )
             self._beside = Beside(labels=table.labels)
             return
-        if address.scheme == "file" and not address.path.suffix and not address.path.exists():
-            raise FileError(
-                address.location,
-                "there is no such file, nor a folder of a release",
-                "check its name, and the folder that it is in",
-            )
-        self._format = format_of(address.path)
+        self._format = _form_at(address)
         if scratch is not None:
             self._table = self._opened_on_disk(text, scratch)
         else:
@@ -178,6 +175,11 @@ class OpenedFile:
     def names(self) -> list[str]:
         """The columns."""
         return self._table.names
+
+    @property
+    def has_types(self) -> bool:
+        """Whether the file says what its columns are; words for missing values are no text then."""
+        return self._format.has_types
 
     def read(
         self,
@@ -236,6 +238,38 @@ def open_file(
         The file cannot be read or is no table.
     """
     return OpenedFile(address_of(place), text, progress, scratch)
+
+
+def of_each(text: TextFormat | None, *places: str | PathLike[str]) -> list[TextFormat | None]:
+    """Return what is said of each file, of which some are no text.
+
+    Raises
+    ------
+    RequestError
+        If something is said that none of them can be written with.
+    """
+    if text is None or not text.said:
+        return [text] * len(places)
+    forms = [_form_at(address_of(place)) for place in places]
+    for name in sorted(text.said):
+        if not any(name in form.takes for form in forms):
+            more = ", SPSS, Stata and SAS" if name == "encoding" else ""
+            rule = f"only files of text{more} have one, and this one is {forms[0].title}"
+            raise RequestError(name, rule, f"leave it out (--{name})")
+    return [replace(text, said=text.said & form.takes) for form in forms]
+
+
+def _form_at(address: Address) -> Format:
+    """Return the format that a table is read as: of a database and a folder that of its release."""
+    if address.scheme == "postgresql" or files_in(address):
+        return FORMATS["parquet"]
+    if address.scheme == "file" and not address.path.suffix and not address.path.exists():
+        raise FileError(
+            address.location,
+            "there is no such file, nor a folder of a release",
+            "check its name, and the folder that it is in",
+        )
+    return format_of(address.path)
 
 
 @stands_alone

@@ -19,30 +19,42 @@ _DATE = Column(kind="date", origin=3_653.0)
 _MOMENT = Column(kind="moment", origin=3_653.0 * 86_400)
 _DATES = re.compile(
     r"(?:DATE|DAY|DDMMYY|E8601DA|IS8601DA|JULDAY|JULIAN|MMDDYY|MMYY|MONYY|WEEKDATE|WEEKDATX|"
-    r"WORDDATE|WORDDATX|YYMM|YYMMDD|YYMON|YYQ|B8601DA)[BCDNPS]?[0-9]*"
+    r"WORDDATE|WORDDATX|YYMM|YYMMDD|YYMON|YYQ|B8601DA|YEAR|QTR|MONNAME|DOWNAME|NLDATE)"
+    r"[BCDNPS]?[0-9]*"
 )
-_MOMENTS = re.compile(r"(?:DATETIME|E8601DT|B8601DT|IS8601DT|DATEAMPM|MDYAMPM)[0-9.]*")
+_TIME = Column(kind="time")
+_TIMES = re.compile(r"(?:TIME|HHMM|HOUR|MMSS|TIMEAMPM|E8601TM|IS8601TM|B8601TM)[0-9.]*")
+_MOMENTS = re.compile(
+    r"(?:DATETIME|DTDATE|DTMONYY|DTWKDATX|DTYEAR|DTYYQC|TOD|E8601DT|B8601DT|IS8601DT|DATEAMPM|MDYAMPM)[0-9.]*"
+)
 _WHOLE = re.compile(r"(?:F|Z|COMMA)[0-9]+(?:[.]0)?")
 _TRANSPORT = b"HEADER RECORD*******"
+# What a data set begins with, in files of versions 5 and 8; all begins at a multiple of 80 bytes.
+_MEMBER = re.compile(rb"HEADER RECORD[*]{7}MEM(?:BER  |BV8  )HEADER RECORD!{7}")
+_BLOCK = 80
 
 
-def opened(path: Path, raw: bytes, text: TextFormat | None) -> LabelledFile:  # noqa: ARG001
+def opened(path: Path, raw: bytes, text: TextFormat | None) -> LabelledFile:
     """Read a file of either form: its first bytes say which."""
     if raw.startswith(_TRANSPORT):
-        return opened_by("read_xport", path, raw, "SAS transport", _stored)
+        n_tables = sum(found.start() % _BLOCK == 0 for found in _MEMBER.finditer(raw))
+        if n_tables > 1:
+            rule = f"a file must hold one data set, and this one has {n_tables}"
+            raise FileError(str(path), rule, "export the one that is meant into a file of its own")
+        return opened_by("read_xport", path, raw, "SAS transport", _stored, text, is_encoded=False)
     if path.name.lower().endswith(".xpt") and raw:
         rule = "the file must be whole SAS transport, and it is broken or something else"
         raise FileError(str(path), rule, "export the table again")
-    return opened_by("read_sas7bdat", path, raw, "SAS", _stored)
+    return opened_by("read_sas7bdat", path, raw, "SAS", _stored, text)
 
 
-def outlined(path: Path, text: TextFormat | None) -> Outline:  # noqa: ARG001
+def outlined(path: Path, text: TextFormat | None) -> Outline:
     """Read what a file of either form says of its columns."""
     with path.open("rb") as file:
         is_transport = file.read(len(_TRANSPORT)) == _TRANSPORT
     if is_transport:
-        return outlined_by("read_xport", path, "SAS transport", _stored)
-    return outlined_by("read_sas7bdat", path, "SAS", _stored)
+        return outlined_by("read_xport", path, "SAS transport", _stored, text, is_encoded=False)
+    return outlined_by("read_sas7bdat", path, "SAS", _stored, text)
 
 
 def _stored(storage: str, form: str | None) -> Column:
@@ -53,4 +65,6 @@ def _stored(storage: str, form: str | None) -> Column:
         return _MOMENT
     if _DATES.fullmatch(shown):
         return _DATE
+    if _TIMES.fullmatch(shown):
+        return _TIME
     return Column(kind="whole" if _WHOLE.fullmatch(shown) else "decimal")

@@ -34,6 +34,8 @@ _DATE = Column(kind="date", origin=_ORIGIN, unit=86_400)
 _MOMENT = Column(kind="moment", origin=_ORIGIN)
 _DATES = ("DATE", "ADATE", "EDATE", "SDATE", "JDATE", "QYR", "MOYR", "WKYR")
 _MOMENTS = ("DATETIME", "YMDHMS")
+_TIME = Column(kind="time")
+_TIMES = ("TIME", "DTIME", "MTIME")
 _WHOLE = ("F", "N", "COMMA", "DOT", "DOLLAR")
 _NARROW = -9_999_999, 99_999_999  # what eight characters show
 _FORMAT = re.compile(r"([A-Z]+)[0-9]*(?:[.]([0-9]+))?")
@@ -50,14 +52,14 @@ _LONGEST_NAME, _LONGEST_TEXT, _LONGEST_LABEL, _LONGEST_TITLE = 64, 32_767, 120, 
 _LONGEST_MISSING = 8
 
 
-def opened(path: Path, raw: bytes, text: TextFormat | None) -> LabelledFile:  # noqa: ARG001
+def opened(path: Path, raw: bytes, text: TextFormat | None) -> LabelledFile:
     """Read a file; codes of missing answers stay values, and the labels say which they are."""
-    return opened_by("read_sav", path, raw, "SPSS", _stored, user_missing=True)
+    return opened_by("read_sav", path, raw, "SPSS", _stored, text, user_missing=True)
 
 
-def outlined(path: Path, text: TextFormat | None) -> Outline:  # noqa: ARG001
+def outlined(path: Path, text: TextFormat | None) -> Outline:
     """Read what a file says of its columns."""
-    return outlined_by("read_sav", path, "SPSS", _stored)
+    return outlined_by("read_sav", path, "SPSS", _stored, text)
 
 
 def _stored(storage: str, form: str | None) -> Column:
@@ -69,6 +71,8 @@ def _stored(storage: str, form: str | None) -> Column:
         return _DATE
     if name in _MOMENTS:
         return _MOMENT
+    if name in _TIMES:
+        return _TIME
     return Column(kind="whole" if name in _WHOLE and decimals == 0 else "decimal")
 
 

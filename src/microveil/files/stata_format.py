@@ -31,6 +31,7 @@ __all__ = ["batches", "kept", "opened", "outlined"]
 _DATE = Column(kind="date", origin=3_653.0)
 _MOMENT = Column(kind="moment", origin=3_653.0 * 86_400_000, unit=1_000)
 _LONG = -2_147_483_647, 2_147_483_620  # what lies beyond stands for missing values
+_BEGINS = 64  # bytes in which it is said which format the file is of
 _LARGEST = 2.0**1023  # from here on too
 _NAMES = re.compile(
     r"(?!(?:_all|_b|byte|_coef|_cons|double|float|if|in|int|long|_n|_N|_pi|_pred|_rc|_skip|"
@@ -46,14 +47,21 @@ _LONGEST_LABEL = 32_000  # in bytes
 _LONGEST_TITLE = 80  # in letters
 
 
-def opened(path: Path, raw: bytes, text: TextFormat | None) -> LabelledFile:  # noqa: ARG001
+def opened(path: Path, raw: bytes, text: TextFormat | None) -> LabelledFile:
     """Read a file."""
-    return opened_by("read_dta", path, raw, "Stata", _stored)
+    return opened_by("read_dta", path, raw, "Stata", _stored, text, is_encoded=_is_utf8(raw))
 
 
-def outlined(path: Path, text: TextFormat | None) -> Outline:  # noqa: ARG001
+def outlined(path: Path, text: TextFormat | None) -> Outline:
     """Read what a file says of its columns."""
-    return outlined_by("read_dta", path, "Stata", _stored)
+    with path.open("rb") as file:
+        is_encoded = _is_utf8(file.read(_BEGINS))
+    return outlined_by("read_dta", path, "Stata", _stored, text, is_encoded=is_encoded)
+
+
+def _is_utf8(raw: bytes) -> bool:
+    """Whether text is UTF-8 by its format: from 118 on; before it is whatever the system had."""
+    return raw.startswith(b"<stata_dta>") and b"<release>117" not in raw[:_BEGINS]
 
 
 def _stored(storage: str, form: str | None) -> Column:
@@ -64,6 +72,11 @@ def _stored(storage: str, form: str | None) -> Column:
         return _DATE
     if shown.startswith(("%tc", "%-tc")):
         return _MOMENT
+    if shown.startswith(("%tC", "%-tC", "%tb", "%-tb")):
+        return Column(kind="unheld")
+    period = re.match("%-?t([wmqh])", shown)
+    if period is not None:
+        return Column(kind=period[1])
     whole = storage.startswith("int") or re.fullmatch(r"%-?0?[0-9]+[.]0fc?", shown)
     return Column(kind="whole" if whole else "decimal")
 

@@ -12,9 +12,10 @@ from typing import Any
 
 import polars as pl
 
-from microveil.errors import FileError
+from microveil.errors import FileError, RequestError
 from microveil.files.declared import Outline
 from microveil.files.extras import of_extra
+from microveil.files.text import TextFormat
 from microveil.files.typed import UnwritableError, check_filled, to_publish
 from microveil.schema import EPOCH, Code, GivenCode, Kind
 from microveil.table import Labels
@@ -22,6 +23,7 @@ from microveil.table.memory import STATISTICAL, check_reading
 
 __all__ = [
     "EXACT",
+    "PERIODS",
     "Column",
     "LabelledFile",
     "as_code",
@@ -39,6 +41,9 @@ _SECOND = 1000
 _DAYS = -719_162, 2_932_897  # of the years 1 to 9999, since 1970-01-01
 # Of moments the values say whether they are dates.
 _KINDS = {"text": Kind.OTHER, "whole": Kind.WHOLE, "decimal": Kind.DECIMAL, "date": Kind.DATE}
+PERIODS = {"w": 52, "m": 12, "q": 4, "h": 2}  # how many make a year, whose text says 1980m1
+_UNSAID = "utf-8"  # what is tried where neither the file nor anybody says the encoding
+_EACH_BYTE = "ISO-8859-1"  # a letter for each byte, so that the bytes can be had of the letters
 _MOST_CODES = 1000  # of a range of missing codes: more are no list
 
 
@@ -48,8 +53,9 @@ class Column:
 
     Attributes
     ----------
-    kind : {"text", "whole", "decimal", "date", "moment"}
-        What the file says that it holds, whatever its values are.
+    kind : {"text", "whole", "decimal", "date", "moment", "time", "unheld"} or one of `PERIODS`
+        What the file says that it holds, whatever its values are; "unheld" is what no table of
+        ours can hold.
     origin : float
         What stands for 1970-01-01, in its own unit.
     unit : float
@@ -69,8 +75,8 @@ class LabelledFile:
     frame: pl.DataFrame
     columns: Mapping[str, Column]
     labels: Mapping[str, Labels]
-    unlisted: Mapping[str, list[tuple[float, float]]] = field(default_factory=dict)
-    text: None = None
+    ranges: Mapping[str, list[tuple[float, float]]] = field(default_factory=dict)
+    text: TextFormat | None = None
 
     @property
     def names(self) -> list[str]:
@@ -103,10 +109,17 @@ class LabelledFile:
         stored = self.columns[column.name]
         if stored.kind == "text":
             return column.cast(pl.String).set(column == "", None)
+        if stored.kind == "unheld":
+            rule = "clocks with leap seconds and business calendars of Stata have no table here"
+            remedy = "make them dates or moments in Stata, for example by cofC() or dofb()"
+            raise FileError(f"{self.path}, column {number}", rule, remedy)
         values = column.cast(pl.Float64).fill_nan(None)
-        for lower, upper in self.unlisted.get(column.name, ()):
-            values = values.set(values.is_between(lower, upper).fill_null(value=False), None)
-        if stored.kind in ("date", "moment"):
+        listed = self.labels[column.name].missing_codes
+        for lower, upper in self.ranges.get(column.name, ()):
+            codes = [_counted(code, stored) for code in listed]
+            missing = values.is_between(lower, upper) & ~values.is_in(codes)
+            values = values.set(missing.fill_null(value=False), None)
+        if stored.kind in ("date", "moment", "time", *PERIODS):
             return self._in_time(values, stored, number)
         if stored.kind == "decimal" or is_decimal:
             return values
@@ -125,16 +138,30 @@ class LabelledFile:
         return values
 
     def _in_time(self, values: pl.Series, stored: Column, number: int) -> pl.Series:
+        if stored.kind in PERIODS:
+            return _in_words(values, stored.kind)
+        if stored.kind == "time":
+            return (values * 1_000_000).round().cast(pl.Int64).cast(pl.Duration("us"))
         since = (values - stored.origin) / stored.unit
         is_date = stored.kind == "date"
         whole = since.floor() if is_date else (since * _SECOND).round()
         days = whole if is_date else whole / (86_400 * _SECOND)
-        if not days.drop_nulls().is_between(*_DAYS, closed="left").all():
+        beyond = ~days.is_between(*_DAYS, closed="left")
+        if beyond.any():
             rule = "dates must lie in the years 1 to 9999, and one does not"
-            raise FileError(f"{self.path}, column {number}", rule, "correct it")
+            place = f"{self.path}, column {number}, record {(beyond.arg_max() or 0) + 1}"
+            raise FileError(place, rule, "correct it")
         if is_date:
             return whole.cast(pl.Int32).cast(pl.Date)
         return (whole.cast(pl.Int64) * 1000).cast(pl.Datetime("us"))
+
+
+def _in_words(values: pl.Series, letter: str) -> pl.Series:
+    """Write periods counted from 1960 as Stata shows them, 1980m1."""
+    of_a_year = PERIODS[letter]
+    whole = values.floor().cast(pl.Int64)
+    year, period = whole // of_a_year + 1960, whole % of_a_year + 1
+    return (year.cast(pl.String) + letter + period.cast(pl.String)).alias(values.name)
 
 
 def as_code(value: Any) -> Code:
@@ -154,6 +181,9 @@ def opened_by(
     raw: bytes,
     title: str,
     stored: Callable[[str, str | None], Column],
+    text: TextFormat | None = None,
+    *,
+    is_encoded: bool = True,
     **options: Any,
 ) -> LabelledFile:
     """Read a file by a function of pyreadstat.
@@ -166,6 +196,10 @@ def opened_by(
         The file, and what it is to be.
     stored : callable
         What a column is, by its storage and its format as the file has them.
+    text : TextFormat, optional
+        Says the encoding, where that is said.
+    is_encoded : bool
+        Whether the file itself says the encoding.
     **options
         For the function.
 
@@ -176,39 +210,122 @@ def opened_by(
     """
     library = _library(path, title)
     check_filled(path, raw)
+    codec = _codec(text, is_encoded=is_encoded)
+    encoding = {} if codec is None else {"encoding": _EACH_BYTE}
     try:
         outline = getattr(library, reader)(
-            io.BytesIO(raw), metadataonly=True, output_format="polars"
+            io.BytesIO(raw), metadataonly=True, output_format="polars", **encoding
         )[1]
         cells = (outline.number_rows or 0) * outline.number_columns  # some files do not say it
         check_reading(path, 0, cells, STATISTICAL)
         frame, meta = getattr(library, reader)(
             # pandas output would make user-missing values 0.
-            io.BytesIO(raw), output_format="polars", disable_datetime_conversion=True, **options
+            io.BytesIO(raw), output_format="polars", disable_datetime_conversion=True, **encoding,
+            **options,
         )  # fmt: skip
+        if codec is not None:
+            frame = _decoded(path, frame, meta, codec, text)
         storage, formats = meta.readstat_variable_types, meta.original_variable_types
         columns = {name: stored(storage[name], formats[name]) for name in frame.columns}
     except (MemoryError, FileError):
         raise
-    except Exception:  # noqa: BLE001 -- whatever it is, its words may hold a value
-        raise _broken(path, title) from None
+    except Exception as error:  # noqa: BLE001 -- whatever it is, its words may hold a value
+        raise _unreadable(path, title, error) from None
     if frame.height == 0 or frame.width == 0:
         rule = "the file must hold records, and there are none"
         raise FileError(str(path), rule, "check that the table was exported")
-    labels, unlisted = _labels(frame.columns, meta)
+    labels, ranges = _labels(frame.columns, meta)
     labels = {name: _in_days(said, columns[name]) for name, said in labels.items()}
-    return LabelledFile(path=path, frame=frame, columns=columns, labels=labels, unlisted=unlisted)
+    said = text if text is not None and text.encoding else None
+    return LabelledFile(
+        path=path, frame=frame, columns=columns, labels=labels, ranges=ranges, text=said
+    )
+
+
+def _codec(text: TextFormat | None, *, is_encoded: bool) -> str | None:
+    """Return the encoding to decode a file's text by; None where the file says it."""
+    if text is None or not text.encoding:
+        return None if is_encoded else _UNSAID
+    ascii_letters = bytes(range(128))
+    if ascii_letters.decode(text.codec, "replace") != ascii_letters.decode("ascii"):
+        rule = "text of SPSS, Stata and SAS is in an encoding that has ASCII in it"
+        raise RequestError("encoding", rule, "pass for example --encoding cp1252")
+    return text.codec
+
+
+def _decoded(
+    path: Path, frame: pl.DataFrame, meta: Any, codec: str, text: TextFormat | None
+) -> pl.DataFrame:
+    """Decode all text of a file of which each byte was read as a letter."""
+
+    def decoded(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {decoded(key): decoded(one) for key, one in value.items()}
+        if isinstance(value, list):
+            return [decoded(one) for one in value]
+        return value.encode(_EACH_BYTE).decode(codec) if isinstance(value, str) else value
+
+    place = f"{path}"
+    try:
+        for name in _SAID:
+            setattr(meta, name, decoded(getattr(meta, name)))
+        columns = []
+        for number, column in enumerate(frame, start=1):
+            place = f"{path}, column {number}"
+            if column.dtype == pl.String:
+                words = [word for word in column.unique() if word and not word.isascii()]
+                column = column.replace({word: decoded(word) for word in words})  # noqa: PLW2901
+            columns.append(column.alias(decoded(column.name)))
+        return pl.DataFrame(columns)
+    except UnicodeDecodeError as error:
+        rule = f"text must be {codec}, and some is not"
+        if text is None or not text.encoding:
+            rule = "the file does not say the encoding of its text, which is not UTF-8"
+        other = "utf-8" if _is_utf8(error.object) else "cp1252" if codec == "utf-8" else "latin-1"
+        raise FileError(place, rule, f"pass the encoding, often --encoding {other}") from None
+
+
+_SAID = (
+    *("column_names", "column_names_to_labels", "variable_value_labels", "missing_ranges"),
+    *("variable_measure", "readstat_variable_types", "original_variable_types"),
+)
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        return bool(text.decode())
+    except UnicodeDecodeError:
+        return False
+
+
+def _unreadable(path: Path, title: str, error: Exception) -> FileError:
+    """Return the error about a file that the library does not read, by what that says."""
+    if isinstance(error, UnicodeDecodeError) or "invalid byte sequence" in str(error):
+        rule = "text must be in the encoding that the file says, and some is not"
+        return FileError(str(path), rule, "pass another encoding, often --encoding cp1252")
+    return _broken(path, title)
+
+
+def _day(stored: Column) -> float:
+    """Return how much a file adds to a date or a moment for one day."""
+    return stored.unit if stored.kind == "date" else stored.unit * 86_400
+
+
+def _counted(code: GivenCode, stored: Column) -> float:
+    """Return a code as the numbers of the file are, see `_in_days`."""
+    if isinstance(code, datetime.date):
+        return (code - EPOCH).days * _day(stored) + stored.origin
+    return float(code)
 
 
 def _in_days(labels: Labels, stored: Column) -> Labels:
     """Take the codes of dates and moments for dates, where they are whole days."""
-    day = {"date": stored.unit, "moment": stored.unit * 86_400}.get(stored.kind)
-    if day is None:
+    if stored.kind not in ("date", "moment"):
         return labels
 
     def dated(code: GivenCode) -> GivenCode:
         if isinstance(code, int | float):
-            days = (code - stored.origin) / day
+            days = (code - stored.origin) / _day(stored)
             if days.is_integer() and _DAYS[0] <= days < _DAYS[1]:
                 return EPOCH + datetime.timedelta(days=days)
         return code
@@ -221,7 +338,13 @@ def _in_days(labels: Labels, stored: Column) -> Labels:
 
 
 def outlined_by(
-    reader: str, path: Path, title: str, stored: Callable[[str, str | None], Column]
+    reader: str,
+    path: Path,
+    title: str,
+    stored: Callable[[str, str | None], Column],
+    text: TextFormat | None = None,
+    *,
+    is_encoded: bool = True,
 ) -> Outline:
     """Read what a file says of its columns by a function of pyreadstat, see `opened_by`.
 
@@ -231,15 +354,23 @@ def outlined_by(
         If the file is broken or something else, or pyreadstat is not installed.
     """
     library = _library(path, title)
+    codec = _codec(text, is_encoded=is_encoded)
+    options = {} if codec is None else {"encoding": _EACH_BYTE}
     try:
-        meta = getattr(library, reader)(f"{path}", metadataonly=True, output_format="polars")[1]
+        meta = getattr(library, reader)(
+            f"{path}", metadataonly=True, output_format="polars", **options
+        )[1]
+        if codec is not None:
+            _decoded(path, pl.DataFrame(), meta, codec, text)
         storage, formats = meta.readstat_variable_types, meta.original_variable_types
         kinds = {
             name: _KINDS.get(stored(storage[name], formats[name]).kind)
             for name in meta.column_names
         }
-    except Exception:  # noqa: BLE001 -- whatever it is, its words may hold a value
-        raise _broken(path, title) from None
+    except FileError:
+        raise
+    except Exception as error:  # noqa: BLE001 -- whatever it is, its words may hold a value
+        raise _unreadable(path, title, error) from None
     n_records = meta.number_rows  # some files do not say it
     return Outline(kinds=kinds, n_records=n_records if n_records and n_records > 0 else None)
 
@@ -256,9 +387,12 @@ def _broken(path: Path, title: str) -> FileError:
 def _labels(
     names: list[str], meta: Any
 ) -> tuple[dict[str, Labels], dict[str, list[tuple[float, float]]]]:
-    """Return the labels of columns, and ranges of missing codes that are too long to list."""
+    """Return the labels of columns, and ranges of missing codes: some are too long to list.
+
+    Whole numbers in a range are listed; whatever else lies in it is missing without a code.
+    """
     labels: dict[str, Labels] = {}
-    unlisted: dict[str, list[tuple[float, float]]] = {}
+    ranges: dict[str, list[tuple[float, float]]] = {}
     for name in names:
         codes: dict[GivenCode, str] = {
             as_code(code): str(text)
@@ -272,17 +406,17 @@ def _labels(
             lower, upper = part["lo"], part["hi"]
             if isinstance(lower, str) or lower == upper:
                 missing.append(as_code(lower))
-            elif math.isfinite(upper - lower) and 0 <= upper - lower < _MOST_CODES:
+                continue
+            ranges.setdefault(name, []).append((lower, upper))
+            if math.isfinite(upper - lower) and 0 <= upper - lower < _MOST_CODES:
                 missing += range(math.ceil(lower), math.floor(upper) + 1)
-            else:
-                unlisted.setdefault(name, []).append((lower, upper))
         labels[name] = Labels(
             column=meta.column_names_to_labels.get(name) or None,
             codes=codes,
             missing_codes=tuple(dict.fromkeys(missing)),
             is_ordinal=is_ordinal,
         )
-    return labels, unlisted
+    return labels, ranges
 
 
 def fits(text: str, longest: int) -> bool:

@@ -30,6 +30,8 @@ _NO_NAMES = frozenset(
 # carriage return, of which the byte behind it says what it is.
 _NO_END = b" \t0+\r"
 _PLACES = [kernel.PLACE, kernel.LINE_START, kernel.OPENED, kernel.END]
+_NOTE = re.compile(rb"\"?sep=(.)\"?\r?\n", re.IGNORECASE)
+_END_OF_FILE = b"\x1a"
 _LOOK = 1 << 16  # bytes, for seeing whether another separator was meant
 _RULES = {
     kernel.UNCLOSED: (
@@ -110,6 +112,11 @@ class Structure:
 
 def check_structure(path: Path, data: bytes | FileBytes, text: TextFormat) -> Structure:
     """Refuse text that is no table, with the line; else say what it holds."""
+    _refuse_note(path, data)
+    if data[len(data) - 1 :] == _END_OF_FILE:
+        line = data.count(b"\n", 0, len(data)) + 1
+        rule = "the file must end with its records, and a Ctrl-Z follows, which ended files once"
+        raise FileError(place(path, line), rule, "remove that byte, the last of the file")
     _refuse_other_separator(path, data, text)
     memory, _ = _walk(data, text, 0, n_fields=0, limit=1)
     _refuse_broken(path, data, memory, 0, 0)
@@ -155,6 +162,7 @@ def names_in(path: Path, head: bytes, text: TextFormat, *, is_whole: bool) -> li
     FileError
         If the header is none, as for `check_structure`.
     """
+    _refuse_note(path, head)
     _refuse_other_separator(path, head, text)
     lines = head if is_whole else head[: head.rfind(b"\n") + 1]
     if not is_whole and lines.count(b"\n") <= _header_lines(lines, text):
@@ -282,6 +290,16 @@ def _refuse_same(path: Path, names: list[str]) -> None:
             remedy = "rename one of them, or add a line of names if the file has none"
             raise FileError(place(path, 1), rule, remedy)
         first[name] = number
+
+
+def _refuse_note(path: Path, data: bytes | FileBytes) -> None:
+    """Refuse a first line that Excel takes for its own: it names the separator."""
+    found = _NOTE.match(data[:_LOOK])
+    if found is not None:
+        separator = found[1].decode("utf-8", "replace")
+        shown = CANDIDATES.get(separator, "and the separator that it names")
+        rule = "the header must stand first, and before it is a line that names the separator"
+        raise FileError(place(path, 1), rule, f"remove that line, and pass --separator {shown}")
 
 
 def _refuse_other_separator(path: Path, data: bytes | FileBytes, text: TextFormat) -> None:

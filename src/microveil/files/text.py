@@ -2,7 +2,7 @@
 
 import codecs
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from microveil.errors import FileError, RequestError
@@ -10,8 +10,10 @@ from microveil.files.file_bytes import FileBytes
 
 __all__ = [
     "CANDIDATES",
+    "UNSAID",
     "TextFormat",
     "as_utf8",
+    "by_mark",
     "check_readable",
     "check_utf8",
     "place",
@@ -56,7 +58,9 @@ class TextFormat:
         The decimal mark: ``"."`` or ``","``.
     encoding : str
         The name of a character encoding that Python knows; idna, punycode, utf-7 and
-        escapes are none.
+        escapes are none. "" for that of the file's format.
+    said : frozenset of str
+        Which of these a flag or an argument says.
 
     Raises
     ------
@@ -72,6 +76,7 @@ class TextFormat:
     separator: str = ","
     decimal: str = "."
     encoding: str = "utf-8"
+    said: frozenset[str] = field(default=frozenset(), compare=False)
 
     def __post_init__(self) -> None:
         separator = self.separator
@@ -87,7 +92,7 @@ class TextFormat:
             rule = "the separator and the decimal mark must differ"
             raise RequestError("separator", rule, "pass for example --separator ';' --decimal ,")
         try:
-            codec = codecs.lookup(self.encoding)
+            codec = codecs.lookup(self.encoding or "utf-8")
             is_text = codec._is_text_encoding  # noqa: SLF001 - no public name
             is_text = is_text and codec.name.replace("-", "_") not in _NO_ENCODINGS
         except (LookupError, ValueError):
@@ -110,23 +115,36 @@ class TextFormat:
         return replace(self, separator=";" if separator == self.decimal else separator)
 
     def in_format(self, separator: str) -> "TextFormat":
-        r"""Return it with the separator of a file's format where it says none itself.
+        r"""Return it with the separator and encoding of a text format where it says none itself.
 
         >>> TextFormat(separator="", decimal=",").in_format("\t").separator
         '\t'
         """
-        return self if self.separator else self.separated_by(separator)
+        encoded = self if self.encoding else replace(self, encoding="utf-8")
+        return encoded if self.separator else encoded.separated_by(separator)
+
+    @property
+    def is_unsaid(self) -> bool:
+        """Whether it leaves all to the file's format."""
+        return not self.said and self in (UNSAID, TextFormat(separator=""))
 
 
-def text_format(separator: str | None, decimal: str, encoding: str) -> TextFormat:
-    """Return how a file of text is written; a separator of None is that of the file's format.
+# What leaves all to the file's format.
+UNSAID = TextFormat(separator="", encoding="")
+
+
+def text_format(
+    separator: str | None = None, decimal: str | None = None, encoding: str | None = None
+) -> TextFormat:
+    """Return how a file of text is written; what is None is as the file's format has it.
 
     A separator of a backslash and a t is a tab, as a command line passes it.
     """
-    if separator is None:
-        return TextFormat(separator="", decimal=decimal, encoding=encoding)
-    separator = "\t" if separator == "\\t" else separator or "none"
-    return TextFormat(separator=separator, decimal=decimal, encoding=encoding)
+    given = {"separator": separator, "decimal": decimal, "encoding": encoding}
+    said = {name: value or "none" for name, value in given.items() if value is not None}
+    if separator == "\\t":
+        said["separator"] = "\t"
+    return replace(UNSAID, **said, said=frozenset(said))
 
 
 def place(path: Path, line: int) -> str:
@@ -137,6 +155,18 @@ def place(path: Path, line: int) -> str:
 def quoted(name: str) -> str:
     """Show a column's name, shortened, on one line."""
     return repr(name if len(name) <= 60 else f"{name[:57]}...")
+
+
+def by_mark(raw: bytes | FileBytes, text: TextFormat) -> TextFormat:
+    """Return it with the encoding whose mark a file begins with, where another is not asked for."""
+    if text.codec != "utf-8":
+        return text
+    if raw.startswith(_UTF8_MARK):
+        return replace(text, encoding="utf-8-sig")
+    if "encoding" in text.said or not raw.startswith(_UTF16_MARKS):
+        return text
+    is_longer = raw.startswith(codecs.BOM_UTF32_LE)  # it begins as that of UTF-16 does
+    return replace(text, encoding="utf-32" if is_longer else "utf-16")
 
 
 def as_utf8(path: Path, raw: bytes, text: TextFormat) -> bytes:

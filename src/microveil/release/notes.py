@@ -149,27 +149,21 @@ def _of_rows(claim: Guarantee) -> list[str]:
     return [note]
 
 
-def file_notes(*, is_reported: bool, escaped_in_vain: str | None) -> tuple[str, ...]:
+def file_notes(*, is_reported: bool) -> tuple[str, ...]:
     """Return what a person should know of the files of a release.
 
     Parameters
     ----------
     is_reported : bool
         Whether the custodian gets a report.
-    escaped_in_vain : str or None
-        The format without formulas in which they were to be escaped.
     """
-    notes = []
-    if not is_reported:
-        notes.append(
-            f"No custodian's report was written: the table has more than {REPORTED_RECORDS:,} "
-            "records. --custodian-report (microveil.report.custodian_report) makes it."
-        )
-    if escaped_in_vain is not None:
-        notes.append(
-            f"A {escaped_in_vain} file holds no formulas: --escape-formulas had nothing to do."
-        )
-    return tuple(notes)
+    if is_reported:
+        return ()
+    note = (
+        f"No custodian's report was written: the table has more than {REPORTED_RECORDS:,} "
+        "records. --custodian-report (microveil.report.custodian_report) makes it."
+    )
+    return (note,)
 
 
 def labels_beside(title: str, names: Sequence[str]) -> str:

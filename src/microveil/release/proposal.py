@@ -66,12 +66,10 @@ KEPT = """\
 #             non-confidential  released exactly as it is; weights too, if they are declared public:
 #                               they can show a person's stratum, and so help to find the person
 """
-# How a file of text is written, so that the recipe alone says how to read the next one.
+# How a file is written, so that the recipe alone says how to read the next one.
 FILE = """
 [file]                   # how the file is written; --separator, --decimal, --encoding go before it
-separator = {separator}
-decimal = {decimal}
-encoding = {encoding}
+{entries}
 """
 FOLLOWS = """\
 # Each row of the release follows a person, and row scope is not covered: protect prints how many
@@ -221,7 +219,7 @@ def proposed_recipe(
         Whether the categories seen stand in comments, for a person to confirm, and values that
         look like codes for missing ones.
     text : TextFormat, optional
-        How the file is written that the table came from, where it is one of text.
+        How the file is written that the table came from, where something can be said of it.
     missing_codes, missing_values : optional
         What stands for a missing value, as for `protect`: it goes into the recipe.
 
@@ -256,11 +254,10 @@ def proposed_recipe(
     if numbers is not None:
         parts[0] += UNIT.format(name=_string(numbers))
     if text is not None:
-        parts[0] += FILE.format(
-            separator=_string(text.separator),
-            decimal=_string(text.decimal),
-            encoding=_string(text.encoding),
-        )
+        # A file that is no text has an encoding alone.
+        of_text = ("separator", "decimal") if text.separator else ()
+        entries = (f"{name} = {_string(getattr(text, name))}" for name in (*of_text, "encoding"))
+        parts[0] += FILE.format(entries="\n".join(entries))
     if asked is not Scope.ROW:
         parts[0] += PARTS
     proposed = {

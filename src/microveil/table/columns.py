@@ -240,7 +240,8 @@ def decimals_seen(numbers: Numbers) -> int:
     if not len(values):
         return 0
     # Values of a float32 column are the nearest float32 of their decimals, not float64.
-    single = values.astype(np.float32)
+    with np.errstate(over="ignore"):  # what float32 cannot hold is no float32
+        single = values.astype(np.float32)
     exact = single if np.array_equal(single.astype(np.float64), values) else values
     largest = float(np.abs(values).max())
     decimals = 0
