@@ -70,12 +70,12 @@ def python(code: str) -> Callable[[], object]:
     return lambda: subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 
-HEAD = f"{'work':70}{'against':46}{'ratio':>8}{'least':>8}{'most':>8}{'runs':>6}  wanted"
+HEAD = f"{'work':76}{'against':46}{'ratio':>8}{'least':>8}{'most':>8}{'runs':>6}  wanted"
 
 
 def line(row: Row) -> str:
     """Lay a row out under the head of the table."""
     return (
-        f"{row.work:70}{row.peer:46}{row.ratio:8.3g}{row.least:8.3g}{row.most:8.3g}{row.runs:6}"
+        f"{row.work:76}{row.peer:46}{row.ratio:8.3g}{row.least:8.3g}{row.most:8.3g}{row.runs:6}"
         f"  {row.wanted}"
     )

@@ -3,6 +3,7 @@
 Run by the Python of an environment: `python one_extra.py EXTRA`; it needs nothing of the tests'.
 """
 
+import os
 import sys
 import tempfile
 from importlib.util import find_spec
@@ -96,7 +97,9 @@ def stat(folder):
 
 
 def spark(folder):
-    """Check a Parquet file by Spark."""
+    """Check a Parquet file by Spark, whose workers are of this environment."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    (folder / "scratch").mkdir()
     PEOPLE.with_columns(ID=pl.int_range(pl.len())).write_parquet(folder / "people.parquet")
     called(folder, "protect", "people.parquet", *FLAGS, "--engine=spark", "--record-id=ID",
         "--scratch", folder / "scratch", "-o", "by-spark")  # fmt: skip

@@ -153,8 +153,8 @@ seed = 1
 {TOWN_AND_LEVEL}
 """,
     """
---method=pram --epsilon=4 --attributes=LEVEL --categories=LEVEL=low,mid --missing=protect
---missing-codes=LEVEL=high --missing-values=NA --missing-reasons --seed=1
+--method=pram --epsilon=4 --attributes=KIND,LEVEL --bounds=KIND=0:2 --categories=LEVEL=low,mid
+--missing=protect --missing-codes=LEVEL=high --missing-values=NA --missing-reasons --seed=1
 """: f"""
 method = "pram"
 epsilon = 4
@@ -162,6 +162,9 @@ missing = "protect"
 missing_values = ["NA"]
 missing_reasons = true
 seed = 1
+{KIND}
+role = "confidential"
+bounds = [0, 2]
 {REASONED}
 """,
     EXACT: f"""
