@@ -57,7 +57,6 @@ def refused(folder, **changed):
     [
         ("lower-0", {"lower_0": "9", "upper_0": "1"}, {"--bounds AGE": "9:1"}),
         ("categories-3", {"categories_3": "f\nf"}, {"--categories SEX": "f,f"}),
-        ("categories-3", {"categories_3": "f"}, {"--categories SEX": "f"}),
         ("resolution-1", {"resolution_1": "0"}, {"--resolution INCOME": "0"}),
         ("resolution-1", {"resolution_1": "-1"}, {"--resolution INCOME": "-1"}),
         ("resolution-1", {"resolution_1": "x"}, {"--resolution INCOME": "x"}),

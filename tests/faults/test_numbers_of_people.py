@@ -7,8 +7,6 @@ import pytest
 import microveil as mv
 from command import run
 
-pytestmark = pytest.mark.usefixtures("unweighed")
-
 N = 60
 AGES = np.arange(N) * 7 % 50 + 20
 # Of two rows each, which do not stand together.

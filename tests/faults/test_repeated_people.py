@@ -12,8 +12,6 @@ import microveil as mv
 from command import run
 from microveil.methods import METHODS
 
-pytestmark = pytest.mark.usefixtures("unweighed")
-
 K = 5
 TOGETHER = ("mdav", "v-mdav", "mdav-insensitive")
 REGIONS = ["north", "south", "east"]

@@ -6,8 +6,6 @@ import pytest
 
 import microveil as mv
 
-pytestmark = pytest.mark.usefixtures("unweighed")
-
 REGIONS = ["north", "south", "east", "west"]
 LEVELS = ["none", "school", "degree"]
 TOGETHER = ("mdav", "v-mdav", "mdav-insensitive")

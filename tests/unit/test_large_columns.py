@@ -250,11 +250,10 @@ def test_words_are_counted_as_they_are_written(words, dtype):
             assert table.counted_words("WORD") == counted_plainly(table)
 
 
-@pytest.mark.parametrize("cells", [[1, "a", True, None], [True, False], [2.5, 7]])
-def test_categories_that_are_no_text_are_counted_as_their_library_writes_them(cells):
-    """A category of pandas may be anything."""
+def test_categories_that_are_no_text_are_counted_as_their_library_writes_them():
+    """A category of pandas may be anything; numbers alone are numbers."""
     pandas = pytest.importorskip("pandas")
-    table = open_table(pandas.DataFrame({"WORD": pandas.Categorical(cells * 3)}))
+    table = open_table(pandas.DataFrame({"WORD": pandas.Categorical([1, "a", True, None] * 3)}))
     assert table.counted_words("WORD") == counted_plainly(table)
 
 

@@ -305,7 +305,7 @@ def _domain(column: ColumnFields, kind: Kind, errors: Errors) -> dict[str, Any]:
         with errors.beside(column.field("lower")):
             if kind is Kind.OTHER:
                 read_categories(column.name, kind, ends[0], "bounds")
-            read_bounds(column.name, kind, ends)
+            read_bounds(column.name, kind, ends, may_be_one=True)
             as_held = datetime.date.fromisoformat if kind is Kind.DATE else _number
             return {"bounds": [as_held(end) for end in ends]}
     elif column.wants_domain and kind is not Kind.BOOLEAN:
@@ -346,7 +346,7 @@ def _declared_list(
         return {}
     with errors.beside(column.field("categories")):
         given = Ordered(tuple(listed)) if is_ordered else listed
-        found = read_categories(column.name, kind, given)
+        found = read_categories(column.name, kind, given, may_be_one=True)
         return {
             "categories": list(found.values),
             **({"ordered": True} if is_ordered else {}),

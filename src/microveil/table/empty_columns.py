@@ -17,6 +17,11 @@ _TYPES: dict[Kind, Any] = {
     Kind.OTHER: nw.String,
 }
 _TEXT = (nw.String, nw.Categorical, nw.Enum)
+# The types that libraries give a column by its values, where nobody asks for one.
+_MADE_OF_VALUES = (
+    *(nw.Int64, nw.Float64, nw.Boolean, nw.String, nw.Object, nw.Unknown, nw.Decimal),
+    *(nw.Date, nw.Datetime, nw.Time, nw.Duration),
+)
 
 
 def empty_column(column: "nw.Series[Any]", kind: Kind) -> "nw.Series[Any]":
@@ -49,6 +54,8 @@ def is_of_few(column: "nw.Series[Any]", kind: Kind) -> bool:
         return False
     if column.dtype == nw.Categorical:
         return kind is not Kind.OTHER
+    if column.dtype not in _MADE_OF_VALUES:
+        return False  # somebody asked for such a type, as a fact about the column
     return bool(_type(column) != _type(empty))
 
 
