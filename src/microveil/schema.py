@@ -13,7 +13,7 @@
 
 import datetime
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
@@ -248,7 +248,8 @@ class Attribute:
     domain: Domain | None = None
     reasons: tuple[Code, ...] = ()
     of_unit: bool = False
-    never_missing: bool = False
+    # Saved comparisons know their table by what is shown here.
+    never_missing: bool = field(default=False, repr=False)
 
     @property
     def place(self) -> str:
