@@ -113,7 +113,8 @@ def test_a_table_that_lacks_such_a_value_is_refused(method, outside):
         "declared never to lack one; complete it, or take the column out of never_missing "
         '(--never-missing; in a recipe the entry missing = "never").'
     )
-    codes = {"missing_codes": {"WAGE": 3}, "never_missing": ["WAGE"]}
+    asked["bounds"] = {**DECLARED["bounds"], "WAGE": (1, 9)}
+    codes = {"missing_codes": {"WAGE": 0}, "never_missing": ["WAGE"]}
     with pytest.raises(mv.DataError, match=r"attribute 'WAGE', .* declared never to lack one"):
         mv.protect(PEOPLE, **asked, **codes)
 
@@ -170,3 +171,15 @@ def test_sqlite_says_it_by_not_null(tmp_path):
     assert lacking(mv.read(tmp_path / "out/data.db").frame) == {"AGE"}
     assert "No cell of WAGE may be missing" in (tmp_path / "out/guarantee.md").read_text()
     assert run("audit", "out", folder=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize("method", ["pram", "laplace", "mdav"])
+def test_no_code_of_a_missing_answer_lies_in_a_domain_that_is_never_missing(method):
+    """A mean or a draw that equals the code would be read as missing."""
+    asked = {"method": method, "attributes": ["WAGE"], "bounds": {"WAGE": (0, 12)}}
+    asked |= {"k": 3} if method == "mdav" else {"epsilon": 1}
+    for code in (11, 12):
+        with pytest.raises(mv.RequestError, match="would be read as missing"):
+            mv.protect(PEOPLE, **asked, missing_codes={"WAGE": [code]}, never_missing=["WAGE"])
+    release = mv.protect(PEOPLE, **asked, missing_codes={"WAGE": [-9]}, never_missing=["WAGE"])
+    assert lacking(release.data) == set()

@@ -24,6 +24,7 @@ from microveil.release.recipe import merged, read_recipe
 from microveil.release.request import Arguments
 from microveil.release.selection import AUTO
 from microveil.release.settling import plan_settled, refuse_exact_cells, settle_asked
+from microveil.schema import Kind
 from microveil.synthesis.measurements import Measurements
 from microveil.table import ColumnSchema, LabelledTable, Labels, MissingCodes, Numbers
 from microveil.text import one_line
@@ -375,8 +376,11 @@ def _schema(planned: Plan) -> dict[str, ColumnSchema]:
     labels = released_labels(
         table, [*attributes.values()], planned.guarantee.kept, _declared_codes(planned)
     )
+    guarantee = planned.guarantee
     for name in table.names:
-        if name not in attributes and name not in planned.guarantee.kept:
+        if name == guarantee.unit.column and guarantee.has_new_numbers:
+            schema[name] = ColumnSchema(kind=Kind.WHOLE, categories=None)
+        if name not in attributes and name not in guarantee.kept:
             continue
         attribute = attributes.get(name)
         schema[name] = ColumnSchema(

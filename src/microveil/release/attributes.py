@@ -16,7 +16,7 @@ from microveil.release.domains import (
     read_resolution,
 )
 from microveil.release.request import Request
-from microveil.schema import Attribute, Bounds, Categories, Kind, Ordered, Source
+from microveil.schema import Attribute, Bounds, Categories, Code, Kind, Ordered, Source
 from microveil.table import Table, code_for, numeric_look_of
 from microveil.table.numeric_text import N_LOOKED_AT, are_dates, numeric_look
 
@@ -97,13 +97,29 @@ def _declared(table: Table, name: str, request: Request) -> Attribute:
     attribute = Attribute(
         name=name, kind=kind, resolution=resolution, resolution_source=source, domain=bounds
     )
-    if any(abs(bound) > WIDEST for bound in attribute.grid_bounds or ()):
+    _refuse_wide_grid(attribute)
+    return attribute
+
+
+def _refuse_wide_grid(attribute: Attribute) -> None:
+    """Refuse a domain whose ends on the grid are no 64-bit numbers, or no days of the calendar."""
+    place, ends = f"bounds of '{attribute.name}'", attribute.grid_bounds or ()
+    if any(abs(end) > WIDEST for end in ends):
         raise RequestError(
-            f"bounds of '{name}'",
+            place,
             "they would not fit 64 bits at this resolution",
             "declare tighter bounds or a coarser resolution",
         )
-    return attribute
+    if attribute.kind is not Kind.DATE or attribute.domain_source is not Source.DECLARED:
+        return
+    days = [end * attribute.resolution for end in ends]
+    if not all(CALENDAR.lower <= day <= CALENDAR.upper for day in days):
+        raise RequestError(
+            place,
+            "they are widened to whole steps of the resolution, here to before the year 1 or "
+            "after 9999, where no dates are",
+            "declare tighter bounds or a finer resolution",
+        )
 
 
 def _refuse_beyond_floats(table: Table, attribute: Attribute, request: Request) -> None:
@@ -154,6 +170,13 @@ def _with_reasons(attribute: Attribute, kind: Kind, request: Request) -> Attribu
             "a code is among its categories too, and would be both missing and a value",
             "take it out of one of the two",
         )
+    if attribute.never_missing and any(_is_inside(code, attribute) for code in codes):
+        raise RequestError(
+            place,
+            "a code lies inside the bounds, and the column is declared never to lack a value: a "
+            "value of the release would be read as missing",
+            f"declare bounds without it (--bounds {name}=...), or leave out the code",
+        )
     if not codes or not request.missing_reasons or attribute.never_missing:
         return attribute
     whole = attribute.kind is Kind.DECIMAL and attribute.resolution.denominator == 1
@@ -162,9 +185,7 @@ def _with_reasons(attribute: Attribute, kind: Kind, request: Request) -> Attribu
             place, "at a whole resolution codes must be whole numbers", "leave out missing_reasons"
         )
     if attribute.bounds is not None and attribute.domain_source is not Source.DATA:
-        lower, upper = attribute.grid_bounds or (0, 0)
-        ends = lower * attribute.resolution, upper * attribute.resolution
-        apart = all(not ends[0] <= code <= ends[1] for code in codes if not isinstance(code, str))
+        apart = not any(_is_inside(code, attribute) for code in codes)
     else:
         apart = attribute.categories is not None
     if not apart:
@@ -175,6 +196,14 @@ def _with_reasons(attribute: Attribute, kind: Kind, request: Request) -> Attribu
             f"declare bounds without them (--bounds {name}=...), or leave out missing_reasons",
         )
     return replace(attribute, reasons=codes)
+
+
+def _is_inside(code: Code, attribute: Attribute) -> bool:
+    """Whether a code lies between the bounds of an attribute, widened to its grid."""
+    if isinstance(code, str) or attribute.bounds is None:
+        return False
+    lower, upper = attribute.grid_bounds or (0, 0)
+    return lower <= code / attribute.resolution <= upper
 
 
 def _refuse_numeric_look(table: Table, name: str, request: Request) -> None:

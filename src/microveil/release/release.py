@@ -443,11 +443,18 @@ def _escaped(schema: Mapping[str, ColumnSchema]) -> dict[str, ColumnSchema]:
     }
 
 
+def _words(cells: Any) -> Any:
+    """Return an array of text with empty cells, which numpy holds as objects, as text."""
+    listed = cells.tolist() if cells.dtype == object else [...]
+    is_text = all(cell is None or isinstance(cell, str) for cell in listed)
+    return polars.Series(listed, dtype=polars.String) if is_text else cells
+
+
 def _as_polars(data: Any) -> polars.DataFrame:
     if isinstance(data, polars.DataFrame):
         return data
     if isinstance(data, Mapping):
-        return polars.DataFrame(dict(data))
+        return polars.DataFrame({name: _words(cells) for name, cells in data.items()})
     import narwhals
 
     try:
