@@ -220,3 +220,16 @@ def test_flag_and_recipe_count_people_and_assess_does(tmp_path):
     before = table.group_by("AGE", "PAY").agg(pl.col("HHID").n_unique(), pl.len())
     alone = before.filter(pl.col("HHID") < 2)["len"].sum()
     assert found["original"]["records_in_classes_under"]["2"] == alone > 0
+
+
+@pytest.mark.parametrize("model", ["k-anonymity", "none"])
+def test_so_is_a_file_of_the_first_version(model):
+    """It is read with the condition where it states k-anonymity, and there alone."""
+    earlier = {
+        "schema": 1, "model": model, "epsilon": None, "k": 3, "randomness": "os", "kept": [],
+        "scopes": {name: {"covered": False} for name in ("cluster", "vector", "row")},
+        "attributes": {}, "notes": ["Method: mdav, microaggregation."],
+    }  # fmt: skip
+    read = mv.Guarantee.from_dict(earlier)
+    said = [condition.id for condition in read.conditions]
+    assert said == (["repeated-people"] if model == "k-anonymity" else [])
