@@ -39,7 +39,12 @@ _DAY = 86_400_000  # milliseconds
 _STEP = 1 << 20  # bytes unpacked at a time
 _AS_NUMBER = "write times as numbers (hours, minutes) or as text, or leave the column out"
 # A cell that shows an error, and a formula that no value was saved with: both would be missing.
-_UNSOUND = re.compile(rb'<c [^>]*\bt="e"|</f>\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>|<f[^>]*/>\s*</c>')
+# Programs may put a prefix before each element (x:c), and either quotes around values.
+_UNSOUND = re.compile(
+    rb"<(?:\w+:)?c\s[^>]*\bt\s*=\s*[\"']e[\"']"
+    rb"|</(?:\w+:)?f\s*>\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v\s*>\s*</(?:\w+:)?v\s*>)?\s*</(?:\w+:)?c\s*>"
+    rb"|<(?:\w+:)?f(?:\s[^>]*)?/>\s*</(?:\w+:)?c\s*>"
+)
 _ZIP_ERRORS = (
     *(zipfile.BadZipFile, zlib.error, OSError, ValueError, LookupError, EOFError),
     RuntimeError,  # a password; what is not implemented is one too
@@ -121,10 +126,11 @@ def _check_cells(path: Path, raw: bytes) -> None:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             parts = archive.infolist()
             check_fits(path, sum(part.file_size for part in parts))
-            sheets = [name for name in archive.namelist() if name.startswith("xl/worksheets/")]
             for part in parts:
                 _check_size(archive, part)
-            unsound = any(_UNSOUND.search(archive.read(name)) for name in sheets)
+            # A sheet may be in any folder: the library finds it by the workbook's list.
+            texts = (archive.read(part) for part in parts if part.filename.endswith(".xml"))
+            unsound = any(b"sheetData" in text and _UNSOUND.search(text) for text in texts)
     except FileError:
         raise
     except _ZIP_ERRORS:

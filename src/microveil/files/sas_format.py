@@ -37,6 +37,12 @@ _BLOCK = 80
 def opened(path: Path, raw: bytes, text: TextFormat | None) -> LabelledFile:
     """Read a file of either form: its first bytes say which."""
     if raw.startswith(_TRANSPORT):
+        if len(raw) % _BLOCK:
+            # What follows a gap would be read as records, and a record that is cut off is lost.
+            rule = (
+                f"a SAS transport file consists of blocks of {_BLOCK} bytes, and this one does not"
+            )
+            raise FileError(str(path), rule, "copy or export it again, and not as text")
         n_tables = sum(found.start() % _BLOCK == 0 for found in _MEMBER.finditer(raw))
         if n_tables > 1:
             rule = f"a file must hold one data set, and this one has {n_tables}"

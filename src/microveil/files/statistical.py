@@ -41,6 +41,8 @@ _SECOND = 1000
 _DAYS = -719_162, 2_932_897  # of the years 1 to 9999, since 1970-01-01
 # Of moments the values say whether they are dates.
 _KINDS = {"text": Kind.OTHER, "whole": Kind.WHOLE, "decimal": Kind.DECIMAL, "date": Kind.DATE}
+_YEARS = "dates must lie in the years 1 to 9999"
+_LONGEST_TIME = 10_000 * 366 * 86_400  # in seconds
 PERIODS = {"w": 52, "m": 12, "q": 4, "h": 2}  # how many make a year, whose text says 1980m1
 _UNSAID = "utf-8"  # what is tried where neither the file nor anybody says the encoding
 _EACH_BYTE = "ISO-8859-1"  # a letter for each byte, so that the bytes can be had of the letters
@@ -138,22 +140,27 @@ class LabelledFile:
         return values
 
     def _in_time(self, values: pl.Series, stored: Column, number: int) -> pl.Series:
-        if stored.kind in PERIODS:
-            return _in_words(values, stored.kind)
         if stored.kind == "time":
+            beyond = values.abs() > _LONGEST_TIME
+            self._refuse_beyond(beyond, number, "times must lie within 10,000 years")
             return (values * 1_000_000).round().cast(pl.Int64).cast(pl.Duration("us"))
+        if stored.kind in PERIODS:
+            years = values / PERIODS[stored.kind] + 1960
+            self._refuse_beyond(~years.is_between(1, 10_000, closed="left"), number, _YEARS)
+            return _in_words(values, stored.kind)
         since = (values - stored.origin) / stored.unit
         is_date = stored.kind == "date"
         whole = since.floor() if is_date else (since * _SECOND).round()
         days = whole if is_date else whole / (86_400 * _SECOND)
-        beyond = ~days.is_between(*_DAYS, closed="left")
-        if beyond.any():
-            rule = "dates must lie in the years 1 to 9999, and one does not"
-            place = f"{self.path}, column {number}, record {(beyond.arg_max() or 0) + 1}"
-            raise FileError(place, rule, "correct it")
+        self._refuse_beyond(~days.is_between(*_DAYS, closed="left"), number, _YEARS)
         if is_date:
             return whole.cast(pl.Int32).cast(pl.Date)
         return (whole.cast(pl.Int64) * 1000).cast(pl.Datetime("us"))
+
+    def _refuse_beyond(self, beyond: pl.Series, number: int, rule: str) -> None:
+        if beyond.any():
+            place = f"{self.path}, column {number}, record {(beyond.arg_max() or 0) + 1}"
+            raise FileError(place, f"{rule}, and one does not", "correct it")
 
 
 def _in_words(values: pl.Series, letter: str) -> pl.Series:
@@ -408,7 +415,7 @@ def _labels(
                 missing.append(as_code(lower))
                 continue
             ranges.setdefault(name, []).append((lower, upper))
-            if math.isfinite(upper - lower) and 0 <= upper - lower < _MOST_CODES:
+            if 0 <= upper - lower < _MOST_CODES and max(-lower, upper) <= EXACT:
                 missing += range(math.ceil(lower), math.floor(upper) + 1)
         labels[name] = Labels(
             column=meta.column_names_to_labels.get(name) or None,
