@@ -52,6 +52,25 @@ def test_a_time_beyond_all_calendars_is_refused_without_it(tmp_path, writer, nam
     assert "7.25" not in str(refused.value)
 
 
+FIRST_DAY = 12_219_379_200.0  # 1970-01-01 as SPSS counts seconds
+
+
+@pytest.mark.parametrize(
+    ("shown", "code"),
+    [("DATETIME20", FIRST_DAY), ("DATETIME20", FIRST_DAY + 60), ("TIME8", -5.0)],
+)
+def test_moments_and_times_declared_missing_are_missing(tmp_path, shown, code):
+    """A moment or a time that the file declares missing is never a value."""
+    table = pl.DataFrame({"N": [1.0, 2.0], "A": [FIRST_DAY + 3_601, code]})
+    pyreadstat.write_sav(
+        table,
+        f"{tmp_path}/t.sav",
+        variable_format={"A": shown},
+        missing_ranges={"A": [code]},
+    )
+    assert mv.read(tmp_path / "t.sav").frame["A"].is_null().to_list() == [False, True]
+
+
 def _quoted(sheet):
     return sheet.replace(b'<c r="B2">', b"<c r='B2' t = 'e'>")
 

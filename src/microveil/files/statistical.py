@@ -121,6 +121,9 @@ class LabelledFile:
             codes = [_counted(code, stored) for code in listed]
             missing = values.is_between(lower, upper) & ~values.is_in(codes)
             values = values.set(missing.fill_null(value=False), None)
+        if stored.kind == "time" or (stored.kind == "moment" and not _are_days(values, stored)):
+            # No code of these is held, so that the cells are missing by themselves.
+            values = values.set(values.is_in([_counted(code, stored) for code in listed]), None)
         if stored.kind in ("date", "moment", "time", *PERIODS):
             return self._in_time(values, stored, number)
         if stored.kind == "decimal" or is_decimal:
@@ -316,6 +319,10 @@ def _unreadable(path: Path, title: str, error: Exception) -> FileError:
 def _day(stored: Column) -> float:
     """Return how much a file adds to a date or a moment for one day."""
     return stored.unit if stored.kind == "date" else stored.unit * 86_400
+
+
+def _are_days(values: pl.Series, stored: Column) -> bool:
+    return bool(((values - stored.origin) % _day(stored) == 0).all())
 
 
 def _counted(code: GivenCode, stored: Column) -> float:

@@ -36,9 +36,10 @@ _LOOKS = (
 # Day and month in either order before the year, or the year first but not as ISO 8601 has it.
 _DAY_OR_MONTH = "(?:0?[1-9]|[12][0-9]|3[01])"
 _DATE = re.compile(
-    rf"{_DAY_OR_MONTH}(?P<mark>[./-]){_DAY_OR_MONTH}(?P=mark)[12][0-9]{{3}}"
+    rf"(?:{_DAY_OR_MONTH}(?P<mark>[./-]){_DAY_OR_MONTH}(?P=mark)[12][0-9]{{3}}"
     rf"|{_DAY_OR_MONTH}(?P<sign>[./]){_DAY_OR_MONTH}(?P=sign)[0-9]{{2}}"
-    rf"|[12][0-9]{{3}}(?P<slash>[./]){_DAY_OR_MONTH}(?P=slash){_DAY_OR_MONTH}"
+    rf"|[12][0-9]{{3}}(?P<slash>[./]){_DAY_OR_MONTH}(?P=slash){_DAY_OR_MONTH})"
+    r"(?:,? +[0-2]?[0-9]:[0-5][0-9](?::[0-5][0-9])?)?"
 )
 _ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MONEY = "[$%\N{POUND SIGN}\N{YEN SIGN}\N{EURO SIGN}]|[A-Z]{3}"
@@ -86,8 +87,9 @@ def numeric_look(cells: Iterable[str]) -> str | None:
     True
     """
     cells = [cell for cell in map(str.strip, cells) if cell]
-    dates = sum(map(bool, map(_DATE.fullmatch, cells)))
-    if dates > 1 and 2 * dates >= len(cells):
+    others = sum(map(bool, map(_DATE.fullmatch, cells)))
+    dates = others + sum(map(bool, map(_ISO_DATE.fullmatch, cells)))
+    if others and dates > 1 and 2 * dates >= len(cells):
         return (
             "its text looks like dates that are not written YYYY-MM-DD: write each so, as "
             "1980-02-01, or leave the cell empty"
