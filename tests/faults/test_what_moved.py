@@ -167,7 +167,10 @@ def test_protect_ends_with_what_was_lost(people, flags):
     before, after = (pl.read_csv(people / name) for name in ("people.csv", "out/data.csv"))
     lines = told.strip().splitlines()
     zeros = [f"{100 * (side['GAIN'] == 0).mean():.3g} %" for side in (before, after)]
-    assert f"GAIN: {zeros[0]} of the original are 0, {zeros[1]} of the release" in lines[0]
+    assert (
+        f"GAIN: {zeros[0]} of the values are 0 in the original, {zeros[1]} in the release"
+        in lines[0]
+    )
     assert lines[1].strip().startswith("Worst attribute: '")
     rows = {line.split()[0]: line.split()[1:] for line in lines if "  " in line.strip()}
     assert rows["column"][-1] == "distance"

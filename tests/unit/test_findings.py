@@ -119,8 +119,8 @@ def test_a_common_value_that_moved_is_warned_of(common, left, moved):
     if moved:
         expected = MovedValue(attribute="x", share=common / 100, share_in_release=left / 100)
         assert found.moved == (expected,)
-        shares = f"x: {common} % of the original share one value, {left} % of the release"
-        assert shares in found.warnings[0]
+        shares = f"{common} % of the values are one and the same in the original, {left} % in"
+        assert f"x: {shares} the release" in found.warnings[0]
     assert "8888" not in json.dumps(found.to_dict())
 
 
@@ -185,11 +185,11 @@ def test_protect_warns_of_the_zeros_that_moved(gains):
     assert (released["GAIN"] == 0).sum() == 0
     loss = mv.assess(pl.read_csv(gains / "people.csv"), released).to_dict()["information_loss"]
     assert loss < 10
-    assert "has moved: GAIN: 95 % of the original are 0, 0 % of the release" in told
+    assert "has moved: GAIN: 95 % of the values are 0 in the original, 0 % in the release" in told
     assert "Worst attribute: 'GAIN'" in told
     assert "of all 400 records" in told
     page = (gains / "out-custodian" / "report.html").read_text()
-    assert "95 % of the original are 0, 0 % of the release" in page
+    assert "95 % of the values are 0 in the original, 0 % in the release" in page
 
 
 def test_linkage_is_skipped_on_request_and_for_shuffled_rows(gains):

@@ -113,10 +113,10 @@ class MovedValue:
     def __str__(self) -> str:
         """Say both shares."""
         before, after = 100 * self.share, 100 * self.share_in_release
-        what = "are 0" if self.is_zero else "share one value"
+        what = "are 0" if self.is_zero else "are one and the same"
         return (
-            f"{shortened(self.attribute)}: {before:.3g} % of the original {what}, "
-            f"{after:.3g} % of the release"
+            f"{shortened(self.attribute)}: {before:.3g} % of the values {what} in the original, "
+            f"{after:.3g} % in the release"
         )
 
 
@@ -172,7 +172,7 @@ class ReleaseFindings:
         more = f"; and in {len(most) - NAMED} more attributes" if len(most) > NAMED else ""
         return (
             (
-                f"A value that more than {100 * COMMON:g} % of the records share has moved: "
+                f"A value that makes up more than {100 * COMMON:g} % of a column has moved: "
                 f"{where}{more}. Whoever counts it is misled."
             ),
         )

@@ -120,7 +120,7 @@ class Relations:
             return (f"Pairs kept: no two {self.scope} are related in the original.",)
         kept = (
             f"Pairs kept: {self.n_kept} of {self.n_pairs} pairs of {self.scope} that are related "
-            "in the original."
+            "in the original (above 0.1; kept: within 0.1 or 30 % of that)."
         )
         return kept, f"Strongest relations: {'; '.join(map(str, self.strongest))}."
 
