@@ -21,6 +21,16 @@ def test_the_house_does_what_it_did(section):
         pytest.fail(found, pytrace=False)
 
 
+def test_releases_hold_the_data_that_they_held_before_the_rebuilding():
+    """A rebuilt house draws the same cells from the same randomness, whatever it says of them."""
+    frozen, now = (
+        {case: parts["data"] for case, parts in own.sections["releases"].items() if "data" in parts}
+        for own in (Record.read(RECORD.with_name("record-11.json")), Record.read(RECORD))
+    )
+    assert len(frozen) > 350
+    assert {case: now.get(case) for case in frozen} == frozen
+
+
 @pytest.fixture
 def kept(tmp_path):
     """A record of two cases, written and read again."""
