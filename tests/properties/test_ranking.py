@@ -105,6 +105,15 @@ def test_floats_are_ranked_like_whole_numbers(values, data):
     assert as_floats.tolist() == plain.ranking(values, k)
 
 
+def test_the_middle_cluster_takes_the_remainder():
+    """For every number of records up to 40 and every k, by the plain algorithm."""
+    for n_records in range(1, 41):
+        values = np.arange(n_records)
+        for k in range(1, n_records + 1):
+            labels = partition.ranking(values, k).labels.tolist()
+            assert labels == plain.ranking(values.tolist(), k)
+
+
 @given(st.integers(1, 500), st.data())
 def test_sizes_are_k_but_for_one_cluster(n_records, data):
     """Sizes lie in k to 2k - 1, only one is above k, and they sum to n."""
