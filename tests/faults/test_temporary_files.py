@@ -29,6 +29,8 @@ def started(folder, *arguments):
         env=os.environ | {"TMPDIR": str(folder / "tmp")},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        # Under nohup a process ignores SIGHUP, and so would this one.
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # noqa: PLW1509
     )
 
 
