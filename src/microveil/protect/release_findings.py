@@ -315,20 +315,14 @@ def _relations(
     """Compare the relations of the attributes that are numbers or text of few values."""
     both: dict[str, tuple[Column, Column]] = {}
     nominal = {name for name, words in categories.items() if words is None}
-    fewer: list[Table] = []
     first = set(list(compared)[:MOST_COLUMNS])
     for name, moved in compared.items():
         if moved.samples is not None:
             both[name] = moved.samples
         elif name in first and moved.worst is not None and moved.worst.measure == TOTAL_VARIATION:
-            if not fewer:
-                rows = [sampled_records(table.n_records) for table in tables]
-                fewer = [
-                    table if own is None else table.taken(own)
-                    for table, own in zip(tables, rows, strict=True)
-                ]
             words = categories.get(name)
-            codes = _codes(name, fewer, words)
+            before, after = (_words_drawn(table, name) for table in tables)
+            codes = _codes(before, after, words)
             if codes is not None:
                 both[name] = codes
                 nominal |= {name} if words is None else set()
@@ -337,20 +331,31 @@ def _relations(
     return replace(found, n_all=found.n_all + len(compared) - len(first))
 
 
+def _words_drawn(table: Table, name: str) -> NDArray[np.str_]:
+    """Return the text of the records in which relations are looked for, empty where missing."""
+    rows = sampled_records(table.n_records)
+    if rows is None:
+        return table.words(name)
+    found = []
+    for piece in pieces(table.n_records):
+        own = rows[slice(*np.searchsorted(rows, [piece.start, piece.stop]))]
+        found.append(table.part(piece).taken(own - piece.start).words(name))
+    return np.concatenate(found)
+
+
 def _codes(
-    name: str, tables: Sequence[Table], words: Sequence[str] | None
+    before: NDArray[np.str_], after: NDArray[np.str_], words: Sequence[str] | None
 ) -> tuple[Column, Column] | None:
     """Return text as ranks or codes, NaN where missing; None where it has too many values."""
-    coded = [table.coded_words(name, MOST_CATEGORIES) for table in tables]
-    sides = [one for one in coded if one is not None]
-    if len(sides) < len(coded):
+    coded = [np.unique(side, return_inverse=True) for side in (before, after)]
+    if max(len(own) for own, _ in coded) > MOST_CATEGORIES:
         return None
-    known = words or sorted({word for _, own in sides for word in own if word})
+    known = words or sorted({str(word) for own, _ in coded for word in own if word})
     places = {word: float(place) for place, word in enumerate(known)}
-    before, after = (
-        np.array([places.get(word, np.nan) for word in own])[codes] for codes, own in sides
+    original, protected = (
+        np.array([places.get(str(word), np.nan) for word in own])[codes] for own, codes in coded
     )
-    return before, after
+    return original, protected
 
 
 def _present(table: Table, name: str, records: slice) -> NDArray[np.float64]:
