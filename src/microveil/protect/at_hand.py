@@ -51,5 +51,6 @@ class ComparedAtHand:
             released,
             self.engine.sorted_values,
             is_sampled=len(self.moved) < MOST_COLUMNS,
+            relieve=self.engine.scratch.relieve,
         )
         self.table.let_go(name)

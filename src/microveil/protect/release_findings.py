@@ -219,6 +219,7 @@ def how_moved(
     sorted_values: SortedValues,
     *,
     is_sampled: bool = True,
+    relieve: Callable[[], None] = lambda: None,
 ) -> Moved:
     """Say what became of an attribute, whichever records its values belong to.
 
@@ -231,11 +232,15 @@ def how_moved(
         See `release_findings`.
     is_sampled : bool
         Whether numbers are kept of the records in which relations are looked for.
+    relieve : callable
+        Called while these are looked up: they lie on all pages of a column.
     """
     if before.kind(name).is_numeric and after.kind(name).is_numeric:
         found = _moved_numbers(name, before, after, sorted_values)
         if is_sampled:
-            return replace(found, samples=(_drawn(before, name), _drawn(after, name)))
+            return replace(
+                found, samples=(_drawn(before, name, relieve), _drawn(after, name, relieve))
+            )
         return found
     return _moved_words(name, before.counted_words(name), after.counted_words(name))
 
@@ -293,7 +298,7 @@ def _moved_most(
     )
 
 
-def _drawn(table: Table, name: str) -> NDArray[np.float64]:
+def _drawn(table: Table, name: str, relieve: Callable[[], None]) -> NDArray[np.float64]:
     """Return the numbers of the records in which relations are looked for, NaN where missing."""
     rows = sampled_records(table.n_records)
     if rows is None:
@@ -306,6 +311,7 @@ def _drawn(table: Table, name: str) -> NDArray[np.float64]:
         found[own] = numbers.values[chosen]
         if numbers.missing is not None:
             found[own][numbers.missing[chosen]] = np.nan
+        relieve()
     return _usable(found)
 
 
