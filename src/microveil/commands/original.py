@@ -123,6 +123,7 @@ class Original:
             side_by_side=engine.side_by_side,
             sorted_values=engine.sorted_values,
             moved=NONE_MOVED if self.at_hand is None else self.at_hand.moved,
+            relieve=engine.scratch.relieve if isinstance(engine, DiskEngine) else lambda: None,
         )
 
     def frame(self, planned: Plan) -> polars.DataFrame:

@@ -114,6 +114,7 @@ def release_findings(
     side_by_side: SideBySide = in_threads,
     sorted_values: SortedValues = IN_MEMORY.sorted_values,
     moved: Mapping[str, Moved] = NONE_MOVED,
+    relieve: Callable[[], None] = lambda: None,
 ) -> ReleaseFindings:
     """Find out about a release what information loss does not show.
 
@@ -143,6 +144,8 @@ def release_findings(
         Makes the values of so many records, at once or of some after others; returns them in order.
     moved : dict of Moved
         By attribute what was found already: their cells are not looked at again.
+    relieve : callable
+        See `how_moved`.
 
     Returns
     -------
@@ -181,7 +184,7 @@ def release_findings(
         return name, before, after
 
     def found_now(name: str) -> Moved:
-        return how_moved(name, *tables, sorted_values, is_sampled=name in first)
+        return how_moved(name, *tables, sorted_values, is_sampled=name in first, relieve=relieve)
 
     n_records, first = tables[0].n_records, set(names[:MOST_COLUMNS])
     others = [name for name in names if name not in moved]
@@ -208,7 +211,7 @@ def release_findings(
             for name, one in compared.items()
             if one.column is not None
         },
-        relations=_relations(compared, tables, categories),
+        relations=_relations(compared, tables, categories, relieve),
     )
 
 
@@ -316,7 +319,10 @@ def _drawn(table: Table, name: str, relieve: Callable[[], None]) -> NDArray[np.f
 
 
 def _relations(
-    compared: Mapping[str, Moved], tables: tuple[Table, Table], categories: Categories
+    compared: Mapping[str, Moved],
+    tables: tuple[Table, Table],
+    categories: Categories,
+    relieve: Callable[[], None],
 ) -> Relations:
     """Compare the relations of the attributes that are numbers or text of few values."""
     both: dict[str, tuple[Column, Column]] = {}
@@ -327,7 +333,7 @@ def _relations(
             both[name] = moved.samples
         elif name in first and moved.worst is not None and moved.worst.measure == TOTAL_VARIATION:
             words = categories.get(name)
-            before, after = (_words_drawn(table, name) for table in tables)
+            before, after = (_words_drawn(table, name, relieve) for table in tables)
             codes = _codes(before, after, words)
             if codes is not None:
                 both[name] = codes
@@ -337,7 +343,7 @@ def _relations(
     return replace(found, n_all=found.n_all + len(compared) - len(first))
 
 
-def _words_drawn(table: Table, name: str) -> NDArray[np.str_]:
+def _words_drawn(table: Table, name: str, relieve: Callable[[], None]) -> NDArray[np.str_]:
     """Return the text of the records in which relations are looked for, empty where missing."""
     rows = sampled_records(table.n_records)
     if rows is None:
@@ -346,6 +352,7 @@ def _words_drawn(table: Table, name: str) -> NDArray[np.str_]:
     for piece in pieces(table.n_records):
         own = rows[slice(*np.searchsorted(rows, [piece.start, piece.stop]))]
         found.append(table.part(piece).taken(own - piece.start).words(name))
+        relieve()
     return np.concatenate(found)
 
 
