@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from benchmarks.measure import Row, in_turns
-from microveil.mechanism.noise import RandomSource, discrete_laplace
+from microveil.noise.noise import RandomSource, discrete_laplace
 
 DRAWS = 200_000
 

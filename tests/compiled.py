@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numba
 
-from microveil import _kernels
+from microveil import kernels
 
 __all__ = ["call_kernels", "compile_kernels"]
 
@@ -57,7 +57,7 @@ def call_kernels() -> None:
     import microveil as mv
     from microveil.engines.local import LocalEngine
     from microveil.files.reading import read_file
-    from microveil.mechanism.keyed import RecordStreams
+    from microveil.noise.keyed import RecordStreams
     from microveil.partition.optimal import optimal
     from microveil.risk.neighbourhoods import neighbourhoods
     from microveil.utility import distribution_shift
@@ -121,7 +121,7 @@ def _in_parts(values) -> None:
 
 def compile_kernels() -> None:
     """Fill the cache of kernels, unless that was done since any of them last changed."""
-    package = Path(_kernels.__file__).parent
+    package = Path(kernels.__file__).parent
     sources = [(path.name, path.stat().st_mtime_ns) for path in sorted(package.glob("*.py"))]
     state = json.dumps([str(package), sys.version, numba.__version__, sources])
     stamp = Path(os.environ.get("NUMBA_CACHE_DIR", package / "__pycache__"), "compiled.json")

@@ -63,7 +63,7 @@ class Copy:
         if whole.count(mutant["find"]) != 1:
             return f"text found {whole.count(mutant['find'])} times"
         # A compiled kernel holds those that it calls: of a broken one nothing is taken over.
-        is_kernel = "_kernels" in path.parts
+        is_kernel = "kernels" in path.parts
         try:
             path.write_text(whole.replace(mutant["find"], mutant["replace"]), "utf-8")
             self._seconds += 1  # a time that no cache has seen: bytecode goes by whole seconds

@@ -14,7 +14,7 @@ from numba.core.caching import FunctionCache
 from numba.core.dispatcher import Dispatcher
 
 import microveil as mv
-from microveil import _kernels
+from microveil import kernels
 
 NAMES = [
     "Advice", "Assessment", "AttackReport", "Audit", "Comparison", "DataError", "EmpiricalAudit",
@@ -39,7 +39,7 @@ LITTLE = (
     """
 import gc
 import numpy as np
-from microveil._kernels import ranking
+from microveil.kernels import ranking
 packed = np.empty(9, dtype=np.uint64)
 ranking.pack(np.arange(9), 0, 0, 4, packed)
 """
@@ -154,15 +154,15 @@ def test_a_process_without_a_cache_compiles(tmp_path):
 def test_every_kernel_is_cached():
     """Whoever calls one first compiles it for all who come later."""
     modules = [
-        importlib.import_module(f"microveil._kernels.{found.name}")
-        for found in pkgutil.iter_modules(_kernels.__path__)
+        importlib.import_module(f"microveil.kernels.{one.name}")
+        for one in pkgutil.iter_modules(kernels.__path__)
     ]
-    kernels = [
+    found = [
         value
         for module in modules
         for value in vars(module).values()
         if isinstance(value, Dispatcher)
     ]
-    assert len(kernels) > 80
-    for kernel in kernels:
+    assert len(found) > 80
+    for kernel in found:
         assert isinstance(kernel._cache, FunctionCache), kernel.__name__

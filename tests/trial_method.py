@@ -6,10 +6,10 @@ from dataclasses import replace
 from microveil.arguments import DECLARED, Argument, Entry, Flag
 from microveil.arguments.steps import PARTITION
 from microveil.errors import RequestError
+from microveil.guarantee import Condition, Model
 from microveil.methods import METHODS, Method, Promise, register
 from microveil.methods.base import each, epsilon_scopes
 from microveil.methods.idp2025 import dp_um
-from microveil.privacy import Condition, Model
 
 __all__ = ["CONDITION", "PACE", "STRENGTH", "TRIAL", "registered"]
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from microveil._kernels import csv, csv_numbers, csv_records, laplace
+from microveil.kernels import csv, csv_numbers, csv_records, laplace
 
 __all__ = ["IS_UNCOMPILED", "limited", "take_over"]
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 import microveil as mv
 from microveil.engines import engine_of
-from microveil.mechanism.noise import RandomSource
 from microveil.methods.synthetic import OWN
+from microveil.noise.noise import RandomSource
 from microveil.plans.base import released_numbers
 from microveil.release import Plan
 from microveil.synthesis.axes import Axis, bin_masses

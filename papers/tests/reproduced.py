@@ -5,7 +5,7 @@ import re
 from dataclasses import replace
 
 import microveil as mv
-from microveil.privacy import EVERY_SCOPE, Condition, condition
+from microveil.guarantee import EVERY_SCOPE, Condition, condition
 from microveil_papers.page import reproduction_page
 
 KNOWN = (

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from microveil.evaluation.assess import assess
     from microveil.evaluation.attack import attack
     from microveil.files.labelled import read
+    from microveil.guarantee import Guarantee
     from microveil.methods import methods
-    from microveil.privacy import Guarantee
     from microveil.protect import plan, protect
     from microveil.release import Plan, Release
     from microveil.release.parts import Part, part
@@ -56,7 +56,7 @@ _HOMES = {
     "EmpiricalAudit": "audit.empirical",
     "ExactCellsError": "errors",
     "FileError": "errors",
-    "Guarantee": "privacy",
+    "Guarantee": "guarantee",
     "LabelledTable": "table",
     "MicroveilError": "errors",
     "Part": "release.parts",

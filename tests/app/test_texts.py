@@ -10,7 +10,7 @@ from microveil.app.places import Folder
 from microveil.app.site import Site
 from microveil.app.texts import texts
 from microveil.app.work import State, Work, Works
-from microveil.privacy import Model, Scope
+from microveil.guarantee import Model, Scope
 from microveil.schema import COLUMN_KINDS, Role
 
 TEMPLATES = files("microveil.app") / "templates"

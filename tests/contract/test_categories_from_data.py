@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 import microveil as mv
+from microveil.guarantee import Model
 from microveil.methods import METHODS, Choices, Promise, Setting
 from microveil.methods.base import epsilon_scopes
-from microveil.privacy import Model
 from microveil.report import publishable_report
 
 WORDS = ["north", "south", "west"] * 20

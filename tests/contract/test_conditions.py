@@ -11,10 +11,8 @@ from microveil.compare.frontier import frontier_of
 from microveil.compare.measures import Measures
 from microveil.compare.rows import conditions_of
 from microveil.evaluation.measures.information_loss import LOSS
-from microveil.methods import METHODS
-from microveil.methods.idp2025 import METHODS as FIRST
-from microveil.privacy import Condition
-from microveil.privacy.condition import (
+from microveil.guarantee import Condition
+from microveil.guarantee.condition import (
     cluster_sizes,
     columns_chosen,
     exact_cells,
@@ -26,6 +24,8 @@ from microveil.privacy.condition import (
     rank_boundaries,
     repeated_people,
 )
+from microveil.methods import METHODS
+from microveil.methods.idp2025 import METHODS as FIRST
 from microveil.report import comparison_report, custodian_report, publishable_report
 
 N = 60

@@ -37,7 +37,7 @@ from microveil.files.digest import DigestBeside
 from microveil.files.reading import open_file
 from microveil.files.text import TextFormat
 from microveil.files.writing import write_data
-from microveil.mechanism import exponential
+from microveil.noise import exponential
 from microveil.partition import distribution_sort
 from microveil.release import selection
 from microveil.release.settling import plan_settled, settle_asked

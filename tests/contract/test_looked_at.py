@@ -9,7 +9,7 @@ import microveil as mv
 from command import run
 from microveil.commands.auditing import audit_release
 from microveil.errors import RequestError
-from microveil.privacy import Scope
+from microveil.guarantee import Scope
 
 AGE = {"attributes": ["AGE"], "bounds": {"AGE": (0, 120)}}
 # Each with what it covers by itself; every one spends a budget.

@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import microveil as mv
-from microveil.mechanism.transition import invariant, randomised_response, spent
+from microveil.noise.transition import invariant, randomised_response, spent
 
 N = 61
 BOUNDS = {"x": (0, 1000), "y": (0, 1000), "z": (0, 50)}

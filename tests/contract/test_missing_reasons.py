@@ -11,7 +11,7 @@ import pytest
 import microveil as mv
 from microveil.engines.local import LocalEngine
 from microveil.errors import RequestError
-from microveil.mechanism.noise import RandomSource
+from microveil.noise.noise import RandomSource
 
 CODES = {"INCOME": [-9, -8]}
 KEPT = {"missing": "keep", "missing_codes": CODES, "missing_reasons": True}

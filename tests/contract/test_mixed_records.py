@@ -13,7 +13,7 @@ import pytest
 import microveil as mv
 from microveil.commands.files import protect_file
 from microveil.engines.local import LocalEngine
-from microveil.mechanism.noise import RandomSource, discrete_laplace
+from microveil.noise.noise import RandomSource, discrete_laplace
 from microveil.plans import CategoryPlan, CentroidPlan, HistogramPlan
 from microveil.plans.categories import noisy_weights
 from reference import mdav as plain

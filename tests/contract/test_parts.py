@@ -10,7 +10,7 @@ import pytest
 
 import microveil as mv
 from command import run
-from microveil.privacy.reading import guarantee_of
+from microveil.guarantee.reading import guarantee_of
 from microveil.release.proposal import propose_recipe
 from trial_method import TRIAL, registered
 

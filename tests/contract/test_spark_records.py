@@ -10,7 +10,7 @@ import pytest
 
 import microveil as mv
 from command import run
-from microveil.mechanism.noise import RandomSource
+from microveil.noise.noise import RandomSource
 
 pytest.importorskip("pyspark", reason="make test-spark installs PySpark")
 

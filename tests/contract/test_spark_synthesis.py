@@ -11,7 +11,7 @@ from command import run
 from microveil.engines import ENGINES
 from microveil.engines.handles import LocalCodes
 from microveil.engines.local import LocalEngine
-from microveil.mechanism.keyed import RecordStreams
+from microveil.noise.keyed import RecordStreams
 
 pytest.importorskip("pyspark", reason="make test-spark installs PySpark")
 

@@ -18,7 +18,7 @@ import pytest
 from microveil.commands.files import protect_file
 from microveil.engines.local import LocalEngine
 from microveil.errors import DataError
-from microveil.mechanism.noise import RandomSource
+from microveil.noise.noise import RandomSource
 from microveil.protect import Findings, draw, examined_plan, released
 
 N = 120

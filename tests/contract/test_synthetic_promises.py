@@ -6,7 +6,7 @@ import pytest
 
 import microveil as mv
 from microveil.engines.local import LocalEngine
-from microveil.mechanism.noise import RandomSource
+from microveil.noise.noise import RandomSource
 from microveil.plans import SyntheticPlan
 from microveil.synthesis.measurements import CutsMeasured
 

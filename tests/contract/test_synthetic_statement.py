@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import microveil as mv
-from microveil.privacy import Guarantee, Scope
+from microveil.guarantee import Guarantee, Scope
 
 N = 400
 RANDOM = np.random.default_rng(2)

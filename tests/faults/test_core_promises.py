@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import microveil as mv
-from microveil.mechanism.noise import RandomSource, uniform
+from microveil.noise.noise import RandomSource, uniform
 
 N = 61
 VALUES = np.random.Generator(np.random.PCG64(5)).permutation(10 * np.arange(N))

@@ -5,7 +5,7 @@ import numpy as np
 import microveil as mv
 from microveil.engines import engine_of
 from microveil.files.text import TextFormat
-from microveil.mechanism.noise import RandomSource
+from microveil.noise.noise import RandomSource
 
 PEOPLE = {"AGE": np.arange(60) ** 2 % 61 + 20}
 BOUNDS = {"AGE": (0, 120)}

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microveil.engines.local import LocalEngine
-from microveil.mechanism.noise import RandomSource
+from microveil.noise.noise import RandomSource
 from microveil.partition.quantiles import Candidates
 from microveil.schema import Attribute, Bounds, Kind, Source
 from microveil.synthesis.axes import Axis

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from microveil._kernels import whole_weights
-from microveil.mechanism import exponential
-from microveil.mechanism.exponential import draw_run, draw_weighted, median_weights
-from microveil.mechanism.noise import RandomSource
+from microveil.kernels import whole_weights
+from microveil.noise import exponential
+from microveil.noise.exponential import draw_run, draw_weighted, median_weights
+from microveil.noise.noise import RandomSource
 from reference import exponential as plain
 
 rates = st.one_of(

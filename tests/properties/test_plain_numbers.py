@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from microveil._kernels import csv_numbers as kernel
 from microveil.files import csv_format, plain_numbers
 from microveil.files.plain_numbers import plain_numbers as numbers_of
 from microveil.files.reading import open_file
 from microveil.files.text import TextFormat
+from microveil.kernels import csv_numbers as kernel
 from microveil.table.scratch import Scratch
 
 KINDS = {pl.Float64: float, pl.Int64: int}

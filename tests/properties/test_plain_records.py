@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from microveil._kernels import csv_records as kernel
 from microveil.files import csv_format
 from microveil.files.plain_records import plain_records
+from microveil.kernels import csv_records as kernel
 
 N = 6
 LARGEST = 10**15 - 1

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microveil.engines.handles import LocalCodes
-from microveil.mechanism.exponential import median_weights
+from microveil.noise.exponential import median_weights
 from microveil.partition import quantiles
 from microveil.partition.quantiles import Candidates, recursive_medians
 from reference import medians as plain

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import microveil as mv
-from microveil.mechanism.noise import noise_grid
+from microveil.noise.noise import noise_grid
 
 shares = st.fractions(min_value=Fraction(1, 10**6), max_value=Fraction(10**3))
 METHODS = ("laplace", "dp-um", "idp-ls", "idp-cbls")

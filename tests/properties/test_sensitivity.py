@@ -4,13 +4,13 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microveil.mechanism.sensitivity import (
+from microveil.noise.sensitivity import (
     cluster_local_sensitivity,
     global_sensitivity,
     local_sensitivity,
     winsorised_sum,
 )
-from microveil.mechanism.shifts import winsorised_shifts
+from microveil.noise.shifts import winsorised_shifts
 from reference.ranking import winsorised
 
 LOWER, UPPER = -6, 6

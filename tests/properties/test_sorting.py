@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microveil._kernels import sorting as kernel
+from microveil.kernels import sorting as kernel
 from microveil.table import sorting
 from reference.sorting import by_bits
 

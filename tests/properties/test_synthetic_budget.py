@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 import microveil as mv
 from microveil.engines.local import LocalEngine
 from microveil.errors import RequestError
-from microveil.mechanism.counts import CountNoise
-from microveil.mechanism.exponential import median_weights
-from microveil.mechanism.noise import RandomSource
+from microveil.guarantee.concentrated import concentrated_budget
 from microveil.methods import METHODS, Choices
+from microveil.noise.counts import CountNoise
+from microveil.noise.exponential import median_weights
+from microveil.noise.noise import RandomSource
 from microveil.plans import choosing, synthetic
 from microveil.plans.synthetic import CutsPlan
-from microveil.privacy.concentrated import concentrated_budget
 from microveil.schema import Attribute, Bounds, Categories, Kind, Source
 
 # Rounding a Laplace scale up to whole steps loses less than a millionth; roots of rho are rounded

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from microveil.engines.handles import LocalCodes
 from microveil.engines.local import LocalEngine
 from microveil.errors import RequestError
-from microveil.mechanism import counts as counting
-from microveil.mechanism.counts import gaussian_noise, laplace_noise
-from microveil.mechanism.noise import RandomSource
+from microveil.noise import counts as counting
+from microveil.noise.counts import gaussian_noise, laplace_noise
+from microveil.noise.noise import RandomSource
 from microveil.partition.quantiles import Candidates, Cuts
 from microveil.plans import choosing
 from microveil.plans.choosing import TablesPlan

@@ -14,9 +14,9 @@ import pytest
 
 import microveil as mv
 from microveil.audit.accounted import accounted_of
-from microveil.mechanism.exponential import median_weights
-from microveil.mechanism.noise import RandomSource
-from microveil.privacy.concentrated import concentrated_budget
+from microveil.guarantee.concentrated import concentrated_budget
+from microveil.noise.exponential import median_weights
+from microveil.noise.noise import RandomSource
 from microveil.release import units
 from microveil.release.units import rows_within
 from reference import medians as plain

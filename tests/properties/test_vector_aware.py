@@ -10,8 +10,8 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from microveil._kernels import vector_aware as kernel
 from microveil.errors import DataError, RequestError
+from microveil.kernels import vector_aware as kernel
 from microveil.methods.base import CERTAIN, COARSELY
 from microveil.partition import ranking_sizes, vector_search
 from microveil.partition.vector_aware import vector_aware, vector_aware_sizes

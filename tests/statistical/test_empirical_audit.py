@@ -26,7 +26,7 @@ from microveil.audit.empirical.experiments import (
 from microveil.audit.empirical.neighbours import Clustered, far_neighbour, near_loss, near_neighbour
 from microveil.audit.empirical.tuning import tuned_to
 from microveil.engines.local import LocalEngine
-from microveil.mechanism.noise import RandomSource
+from microveil.noise.noise import RandomSource
 from microveil.release.columns import prepare
 from microveil.release.planning import plan_prepared
 from microveil.release.request import Request

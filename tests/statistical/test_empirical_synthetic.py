@@ -21,9 +21,9 @@ from microveil.audit.empirical.measurements import (
     measurement_experiment,
 )
 from microveil.engines.local import LocalEngine
-from microveil.mechanism.counts import gaussian_noise, laplace_noise
-from microveil.mechanism.exponential import draw_weighted, median_weights
-from microveil.mechanism.noise import RandomSource
+from microveil.noise.counts import gaussian_noise, laplace_noise
+from microveil.noise.exponential import draw_weighted, median_weights
+from microveil.noise.noise import RandomSource
 from microveil.partition.quantiles import Candidates, recursive_medians
 from microveil.release.columns import prepare
 from microveil.release.planning import plan_prepared

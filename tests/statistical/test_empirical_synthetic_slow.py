@@ -12,8 +12,8 @@ import microveil as mv
 from microveil.audit.empirical import empirical_audit
 from microveil.audit.empirical.bounds import lower_bound
 from microveil.engines.local import LocalEngine
-from microveil.mechanism.counts import laplace_noise
-from microveil.mechanism.noise import RandomSource
+from microveil.noise.counts import laplace_noise
+from microveil.noise.noise import RandomSource
 
 pytestmark = pytest.mark.slow
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy.special import ndtr
 from scipy.stats import chisquare
 
-from microveil.mechanism import gaussian
-from microveil.mechanism.gaussian import discrete_gaussian
-from microveil.mechanism.noise import RandomSource, discrete_laplace
+from microveil.noise import gaussian
+from microveil.noise.gaussian import discrete_gaussian
+from microveil.noise.noise import RandomSource, discrete_laplace
 from reference import gaussian as plain
 
 DRAWS = 100_000

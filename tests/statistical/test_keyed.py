@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest
 
-from microveil._kernels import keyed as kernel
-from microveil._kernels import laplace as kernel_laplace
-from microveil.mechanism.keyed import InOneStream, OfRecords, RecordStreams
-from microveil.mechanism.noise import RandomSource
-from microveil.mechanism.transition import drawn_by_rows
+from microveil.kernels import keyed as kernel
+from microveil.kernels import laplace as kernel_laplace
+from microveil.noise.keyed import InOneStream, OfRecords, RecordStreams
+from microveil.noise.noise import RandomSource
+from microveil.noise.transition import drawn_by_rows
 from reference import chacha20 as plain_cipher
 from reference import laplace as plain
 from statistical.test_sampler import fit
@@ -242,7 +242,7 @@ def test_keys_for_records_come_from_the_operating_system(monkeypatch):
         asked.append(count)
         return bytes([len(asked)]) * count
 
-    monkeypatch.setattr("microveil.mechanism.noise.os.urandom", urandom)
+    monkeypatch.setattr("microveil.noise.noise.os.urandom", urandom)
     source = RandomSource.system()
     (spawned,) = source.spawn(1)
     keys = [source.key(), source.key(), spawned.key()]

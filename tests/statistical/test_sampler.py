@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from microveil._kernels import laplace as kernel
-from microveil.mechanism.noise import RandomSource, discrete_laplace, permutation
+from microveil.kernels import laplace as kernel
+from microveil.noise.noise import RandomSource, discrete_laplace, permutation
 from reference import laplace as plain
 
 DRAWS = 400_000

@@ -608,7 +608,7 @@ def test_numbers_without_end_are_refused_at_once(flags, folder):
 def test_kernels_compile_where_nothing_can_be_written(folder):
     """A service account without a home in a read-only place still gets its release."""
     code = (
-        "import os, microveil._kernels as k\n"
+        "import os, microveil.kernels as k\n"
         "os.environ.pop('NUMBA_CACHE_DIR', None)\n"
         "k.os.access = lambda path, mode: False\n"
         "k._ensure_cache()\n"

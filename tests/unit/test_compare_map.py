@@ -17,7 +17,7 @@ from microveil.compare.measures import Measures
 from microveil.compare.rows import GROUPS, schema_of
 from microveil.errors import RequestError
 from microveil.evaluation.measures.linkage import CHANCE
-from microveil.privacy.condition import cluster_sizes, rank_boundaries
+from microveil.guarantee.condition import cluster_sizes, rank_boundaries
 from microveil.report import draw_map, drawable
 
 SVG = "{http://www.w3.org/2000/svg}"

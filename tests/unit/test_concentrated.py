@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import log_ndtr
 
-from microveil.privacy import concentrated
-from microveil.privacy.concentrated import concentrated_budget, epsilon_of, root
+from microveil.guarantee import concentrated
+from microveil.guarantee.concentrated import concentrated_budget, epsilon_of, root
 from reference.concentrated import least_log_delta, log
 
 BARELY = 1 + Fraction(1, 2**56)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import microveil as mv
+from microveil.guarantee import Scope
 from microveil.methods import METHODS
-from microveil.privacy import Scope
 from microveil.release.coverage import coverage
 from microveil.release.recipe import read_recipe
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from microveil._kernels import counted_values as kernel
 from microveil.engines.local import LocalEngine
+from microveil.kernels import counted_values as kernel
 from microveil.table import keeping
 from microveil.utility import distribution_shift as module
 from microveil.utility.distribution_shift import Values, distribution_shift

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from microveil._kernels import distributions as kernel
+from microveil.kernels import distributions as kernel
 from microveil.utility.quantile_distances import quantile_distances
 from microveil.utility.rank_correlations import compare_rank_correlations, rank_correlations
 from microveil.utility.total_variation import decile_levels, total_variation

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from microveil._kernels import error_floor as kernel
 from microveil.engines.local import summarised
-from microveil.mechanism.sensitivity import (
+from microveil.kernels import error_floor as kernel
+from microveil.noise.sensitivity import (
     cluster_local_sensitivity,
     local_sensitivity,
     winsorised_sum,
 )
-from microveil.mechanism.shifts import least_vector_scales, winsorised_shifts
+from microveil.noise.shifts import least_vector_scales, winsorised_shifts
 from microveil.partition.optimal import noise_aware_sizes
 from microveil.partition.ranking import ranking_sizes
 from microveil.utility.error_floor import (

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from microveil._kernels import expected_error as kernel
-from microveil.mechanism.isotonic import in_order
-from microveil.mechanism.noise import (
+from microveil.kernels import expected_error as kernel
+from microveil.noise.isotonic import in_order
+from microveil.noise.noise import (
     RandomSource,
     continuous_noise,
     noise_grid,
     perturbed_means,
     uniform,
 )
-from microveil.mechanism.sensitivity import cluster_local_sensitivity, winsorised_sum
+from microveil.noise.sensitivity import cluster_local_sensitivity, winsorised_sum
 from microveil.utility import expected_error, expected_randomisation
 from microveil.utility.expected_error import (
     expected_centroid_error,

@@ -21,13 +21,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import microveil as mv
-from microveil._kernels import csv as kernel
 from microveil.errors import DataError, FileError, RequestError
 from microveil.files import FORMATS, csv_format, file_bytes
 from microveil.files.reading import read_file
 from microveil.files.structure import _walk
 from microveil.files.text import TextFormat, text_format
 from microveil.files.writing import write_data
+from microveil.kernels import csv as kernel
 from reference.csv_structure import structure
 
 SECRET = "SECRET77"

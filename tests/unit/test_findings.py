@@ -11,9 +11,9 @@ from scipy import stats
 
 import microveil as mv
 from command import run
-from microveil._kernels import distributions
 from microveil.commands import original
 from microveil.commands.files import protect_file
+from microveil.kernels import distributions
 from microveil.protect import (
     MovedValue,
     ReleaseFindings,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import microveil as mv
 from microveil.engines.local import LocalEngine
-from microveil.mechanism.noise import RandomSource
+from microveil.noise.noise import RandomSource
 from microveil.partition.quantiles import Candidates, Cuts
 from microveil.protect import draw
 from microveil.schema import Attribute, Bounds, Categories, Kind, Source

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microveil._kernels import columns as kernel
-from microveil._kernels import distributions
 from microveil.evaluation.assess import assess
+from microveil.kernels import columns as kernel
+from microveil.kernels import distributions
 from microveil.table import MissingCodes, open_table, sorting
 from microveil.table.blocks import AttributeMatrix
 from microveil.table.in_order import InOrder, in_order

@@ -7,7 +7,7 @@ import pytest
 
 import microveil as mv
 from microveil.engines.local import LocalEngine
-from microveil.mechanism.noise import RandomSource
+from microveil.noise.noise import RandomSource
 from microveil.synthesis.cut_errors import cut_covariance, cut_errors
 from microveil.synthesis.margins import Interval, margins_of
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microveil._kernels import mixed_linkage as kernel
 from microveil.errors import DataError
+from microveil.kernels import mixed_linkage as kernel
 from microveil.risk import mixed_linkage as measured
 from microveil.risk import sampling
 from microveil.risk.record_linkage import record_linkage_standardised

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import microveil as mv
 from microveil.engines import local
 from microveil.engines.local import LocalEngine
-from microveil.mechanism.noise import RandomSource
+from microveil.noise.noise import RandomSource
 from microveil.partition.quantiles import Candidates, Cuts
 from microveil.schema import Attribute, Bounds, Kind, Source
 from microveil.synthesis.axes import axis_of

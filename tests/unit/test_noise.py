@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression
 
-from microveil._kernels import grid as kernel
-from microveil._kernels import laplace as kernel_laplace
-from microveil.mechanism import noise as of_noise
-from microveil.mechanism.isotonic import in_order
-from microveil.mechanism.noise import (
+from microveil.kernels import grid as kernel
+from microveil.kernels import laplace as kernel_laplace
+from microveil.noise import noise as of_noise
+from microveil.noise.isotonic import in_order
+from microveil.noise.noise import (
     NoiseGrid,
     RandomSource,
     discrete_laplace,
@@ -112,8 +112,8 @@ def test_batches_of_any_size_use_every_word_once_and_in_order(scales, batch):
     stream = iter(RandomSource.seeded(21).words(60_000).tolist())
     expected = [plain.discrete_laplace(scale, stream) if scale else 0 for scale in scales]
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("microveil.mechanism.noise.BATCH", batch)
-        patched.setattr("microveil.mechanism.noise.WORDS_PER_DRAW", 2)
+        patched.setattr("microveil.noise.noise.BATCH", batch)
+        patched.setattr("microveil.noise.noise.WORDS_PER_DRAW", 2)
         drawn = discrete_laplace(np.array(scales), RandomSource.seeded(21))
     assert drawn.tolist() == expected
 
@@ -142,7 +142,7 @@ def test_a_release_is_keyed_by_32_bytes_of_the_operating_system(monkeypatch):
         asked.append(count)
         return bytes(range(count))
 
-    monkeypatch.setattr("microveil.mechanism.noise.os.urandom", urandom)
+    monkeypatch.setattr("microveil.noise.noise.os.urandom", urandom)
     words = RandomSource.system().words(5)
     assert asked == [32]
     assert np.array_equal(words, RandomSource(bytes(range(32))).words(5))

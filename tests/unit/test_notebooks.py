@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import microveil as mv
-from microveil.privacy import Guarantee
+from microveil.guarantee import Guarantee
 
 NAME = '<script>alert("A&B")</script>'
 # Values found nowhere else: seven digits that no figure of a promise has.

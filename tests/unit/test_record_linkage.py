@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from microveil._kernels import linkage as kernel
 from microveil.errors import DataError, RequestError
+from microveil.kernels import linkage as kernel
 from microveil.risk import record_linkage as measured
 from microveil.risk import sampling
 from microveil.risk.distances import reciprocal_variances

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 import microveil as mv
 from microveil.engines.local import LocalEngine
-from microveil.mechanism.keyed import RecordStreams
-from microveil.mechanism.noise import RandomSource
+from microveil.noise.keyed import RecordStreams
+from microveil.noise.noise import RandomSource
 from microveil.plans import CentroidPlan, RecordNoisePlan
 from microveil.release.planning import plan_prepared
 from microveil.release.selection import settle

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from microveil.compare import Comparison, compare
 from microveil.compare.measures import Measures
 from microveil.evaluation.measures.linkage import CHANCE
-from microveil.privacy.condition import bounds, kept_columns, rank_boundaries
+from microveil.guarantee.condition import bounds, kept_columns, rank_boundaries
 from microveil.report import MapPoint, Spread, comparison_report, risk_utility_section
 from microveil.report.axes import log_axis
 from microveil.report.chart import LEFT, room_across

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microveil._kernels.keyed import words_of_record
 from microveil.engines.handles import LocalCodes
-from microveil.mechanism.keyed import RecordStreams
+from microveil.kernels.keyed import words_of_record
+from microveil.noise.keyed import RecordStreams
 from microveil.partition.quantiles import Candidates
 from microveil.synthesis.generation import block_source
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from microveil.mechanism.noise import RandomSource
-from microveil.mechanism.within_clusters import drawn_within, drawn_within_in_parts
+from microveil.noise.noise import RandomSource
+from microveil.noise.within_clusters import drawn_within, drawn_within_in_parts
 from microveil.partition import Partition, distribution_sort
 from microveil.partition.clusters import runs_of_clusters
 from microveil.table import keeping

@@ -8,7 +8,7 @@ import polars
 
 import microveil as mv
 from microveil.compare.rows import NO_SCOPE
-from microveil.privacy import EVERY_SCOPE, Condition, Model, Scope
+from microveil.guarantee import EVERY_SCOPE, Condition, Model, Scope
 
 __all__ = ["SEE", "TITLE", "Given", "clauses_of", "given_in", "joined"]
 
@@ -80,7 +80,7 @@ def joined(configurations: Iterable[Given]) -> tuple[Given, ...]:
 
     Examples
     --------
-    >>> from microveil.privacy.condition import bounds, noise_scales
+    >>> from microveil.guarantee.condition import bounds, noise_scales
     >>> configuration = {"name": "idp-ls", "model": Model.INDIVIDUAL, "scope": Scope.CLUSTER}
     >>> held = ((noise_scales(),), (noise_scales(), bounds(["AGE"])))
     >>> (found,) = joined(Given(**configuration, conditions=conditions) for conditions in held)
@@ -125,7 +125,7 @@ def clauses_of(conditions: Iterable[Condition]) -> str:
 
     Examples
     --------
-    >>> from microveil.privacy.condition import rank_boundaries
+    >>> from microveil.guarantee.condition import rank_boundaries
     >>> clauses_of([rank_boundaries()])
     'with the rank boundaries held (at vector and row scope)'
     >>> clauses_of([])

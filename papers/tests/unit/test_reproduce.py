@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from microveil.cli import app
 from microveil.compare.store import opened
 from microveil.errors import DataError, FileError, RequestError
-from microveil.privacy import Condition, Scope
-from microveil.privacy.condition import cluster_sizes, kept_columns, noise_scales
+from microveil.guarantee import Condition, Scope
+from microveil.guarantee.condition import cluster_sizes, kept_columns, noise_scales
 from microveil_papers import PAPERS, drawing, reproduce, reproducing
 from microveil_papers.command import named_files, summary
 from microveil_papers.data import digest_of_column

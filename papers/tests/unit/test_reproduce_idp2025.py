@@ -15,8 +15,8 @@ import polars as pl
 import pytest
 
 import microveil as mv
-from microveil.privacy import Condition, Scope
-from microveil.privacy.condition import bounds, cluster_sizes, exact_cells, noise_scales
+from microveil.guarantee import Condition, Scope
+from microveil.guarantee.condition import bounds, cluster_sizes, exact_cells, noise_scales
 from microveil.protect import plan
 from microveil_papers import PAPERS, idp2025
 from microveil_papers.given import given_in

@@ -28,8 +28,8 @@ from microveil.app.site import STEPS, Site, recipe_file, site_of
 from microveil.app.values_shown import listed, looked_at_values
 from microveil.app.work_pages import looked_at_table, work_of
 from microveil.errors import RequestError
+from microveil.guarantee import Scope
 from microveil.methods import METHODS
-from microveil.privacy import Scope
 from microveil.release.recipe import read_recipe
 from microveil.schema import COLUMN_KINDS, Role
 

@@ -15,7 +15,7 @@ from microveil.errors import RequestError
 
 if TYPE_CHECKING:
     from microveil.files.text import TextFormat
-    from microveil.privacy import Guarantee
+    from microveil.guarantee import Guarantee
 
 __all__ = [
     "OPTIONS",

@@ -58,7 +58,7 @@ def epsilon(given: Any) -> "Fraction":
     >>> epsilon(0.1)
     Fraction(1, 10)
     """
-    from microveil.privacy import as_fraction
+    from microveil.guarantee import as_fraction
 
     remedy = "pass for example epsilon=1"
     read = as_fraction(given, "epsilon", "epsilon must be a finite number above 0", remedy)
@@ -75,7 +75,7 @@ def above_0(place: str) -> "Callable[[Any], Fraction]":
     """
 
     def read(given: Any) -> "Fraction":
-        from microveil.privacy import as_fraction
+        from microveil.guarantee import as_fraction
 
         rule = f"{place} must be a finite number above 0"
         number = as_fraction(given, place, rule, f"pass {place}=5")
@@ -106,7 +106,7 @@ def delta(given: Any) -> "Fraction":
     """
     from fractions import Fraction
 
-    from microveil.privacy import as_fraction, exact_number
+    from microveil.guarantee import as_fraction, exact_number
 
     rule, remedy = "delta must be a number from 0 to below 1", "pass for example delta=1e-9"
     with contextlib.suppress(ValueError):

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from microveil.mechanism.counts import CountNoise
+from microveil.guarantee.concentrated import epsilon_of
+from microveil.noise.counts import CountNoise
 from microveil.plans.synthetic import CutsPlan, LevelsPlan, SyntheticPlan
-from microveil.privacy.concentrated import epsilon_of
 from microveil.release import Plan
 
 __all__ = ["Accounted", "accounted_of"]

@@ -19,10 +19,10 @@ from typing import Any, Unpack
 from microveil.audit.accounted import Accounted, accounted_of
 from microveil.engines import engine_of
 from microveil.errors import stands_alone
+from microveil.guarantee import Condition, Unit
+from microveil.guarantee.condition import in_short
+from microveil.guarantee.scope import rounded_up
 from microveil.plans import AttributePlan
-from microveil.privacy import Condition, Unit
-from microveil.privacy.condition import in_short
-from microveil.privacy.scope import rounded_up
 from microveil.release import Plan
 from microveil.release.recipe import merged, read_recipe
 from microveil.release.request import Arguments

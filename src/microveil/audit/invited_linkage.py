@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.engines.base import Engine
-from microveil.mechanism.noise import RandomSource
+from microveil.noise.noise import RandomSource
 from microveil.plans import SinglePlan
 from microveil.release import Plan
 from microveil.risk.record_linkage import record_linkage_by_rank, record_linkage_standardised

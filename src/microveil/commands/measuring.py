@@ -24,7 +24,7 @@ from microveil.files.folders import table_of_release
 from microveil.files.outline import outline_of
 from microveil.files.reading import of_each, open_file, read_file
 from microveil.files.text import TextFormat
-from microveil.privacy import Guarantee
+from microveil.guarantee import Guarantee
 from microveil.risk.attacks import AttackReport
 from microveil.schema import Kind
 

@@ -12,7 +12,7 @@ from microveil.compare.pareto import frontier_words, unlinked_words
 from microveil.compare.rows import GROUP_WORDS, GROUPS, conditions_in_common, own_conditions
 from microveil.evaluation.measures import Measure
 from microveil.evaluation.measures.information_loss import LOSS
-from microveil.privacy import Condition
+from microveil.guarantee import Condition
 from microveil.text.document import Block, Document, heading, items, paragraph
 
 __all__ = ["answer_of", "configuration_words", "refusals_of", "why_no_loss"]

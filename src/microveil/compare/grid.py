@@ -15,7 +15,7 @@ import numpy as np
 
 from microveil.compare.choices import Choice, PartsChoice, check_different, read_choice
 from microveil.errors import RequestError
-from microveil.privacy import as_fraction
+from microveil.guarantee import as_fraction
 
 __all__ = [
     "Configuration",

@@ -12,9 +12,9 @@ import polars
 from microveil.audit.exact import audit_of
 from microveil.compare.grid import Configuration
 from microveil.compare.measures import Measures
-from microveil.privacy import Condition, Scope
-from microveil.privacy.condition import OF_REQUESTS
-from microveil.privacy.scope import rounded_up
+from microveil.guarantee import Condition, Scope
+from microveil.guarantee.condition import OF_REQUESTS
+from microveil.guarantee.scope import rounded_up
 from microveil.release import Plan
 
 __all__ = [

@@ -21,7 +21,7 @@ from microveil.compare.tasks import Reading, Task, all_refused
 from microveil.engines.base import Engine
 from microveil.engines.remembering import remembering
 from microveil.errors import MicroveilError
-from microveil.mechanism.noise import RandomSource
+from microveil.noise.noise import RandomSource
 from microveil.release import Plan
 from microveil.release.settling import plan_settled, refuse_exact_cells
 from microveil.table import Numbers

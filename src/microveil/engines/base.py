@@ -14,9 +14,9 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.mechanism.joint_shifts import JointShifts
-from microveil.mechanism.keyed import CellDraws, StreamDraws
-from microveil.mechanism.noise import RandomSource
+from microveil.noise.joint_shifts import JointShifts
+from microveil.noise.keyed import CellDraws, StreamDraws
+from microveil.noise.noise import RandomSource
 from microveil.partition import Partition
 from microveil.partition.quantiles import Candidates, Codes
 from microveil.schema import Attribute, Cells

@@ -25,9 +25,9 @@ from microveil.engines.disk_order import OrderOnDisk
 from microveil.engines.handles import TableClusters, local_column
 from microveil.engines.local import LocalEngine, summarised, unsummarised
 from microveil.errors import EngineError
-from microveil.mechanism.keyed import InParts
-from microveil.mechanism.noise import RandomSource, permutation
-from microveil.mechanism.within_clusters import drawn_within_in_parts
+from microveil.noise.keyed import InParts
+from microveil.noise.noise import RandomSource, permutation
+from microveil.noise.within_clusters import drawn_within_in_parts
 from microveil.partition import Partition, ranking_sizes
 from microveil.partition.distribution_sort import rank_in_parts, sort_in_parts
 from microveil.partition.interval_parts import delta_in_parts, intervals_in_parts

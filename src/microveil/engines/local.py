@@ -10,8 +10,6 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil._kernels import counts as counting
-from microveil._kernels import ranking as kernel
 from microveil.engines.base import (
     Binned,
     Clusters,
@@ -35,10 +33,12 @@ from microveil.engines.handles import (
     local_bins,
     local_column,
 )
-from microveil.mechanism.joint_shifts import JointShifts, joint_shifts
-from microveil.mechanism.keyed import InOneStream
-from microveil.mechanism.noise import RandomSource, permutation
-from microveil.mechanism.within_clusters import drawn_within
+from microveil.kernels import counts as counting
+from microveil.kernels import ranking as kernel
+from microveil.noise.joint_shifts import JointShifts, joint_shifts
+from microveil.noise.keyed import InOneStream
+from microveil.noise.noise import RandomSource, permutation
+from microveil.noise.within_clusters import drawn_within
 from microveil.partition import (
     Intervals,
     Partition,

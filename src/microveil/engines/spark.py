@@ -34,7 +34,7 @@ from microveil.engines.spark_records import DrawnCells, counted, summed
 from microveil.engines.spark_scratch import SparkScratch, lost_records
 from microveil.engines.spark_table import SparkFiles, SparkTable, refused
 from microveil.errors import DataError, EngineError, RequestError
-from microveil.mechanism.noise import RandomSource
+from microveil.noise.noise import RandomSource
 from microveil.partition import Partition
 from microveil.partition.quantiles import Candidates, Codes
 from microveil.partition.ranking import RankingCuts

@@ -26,7 +26,7 @@ from microveil.engines.spark_chunks import (
 )
 from microveil.engines.spark_scratch import SparkScratch
 from microveil.engines.spark_tasks import Rounding, present
-from microveil.mechanism.keyed import RecordStreams
+from microveil.noise.keyed import RecordStreams
 from microveil.schema import Attribute
 from microveil.table import Numbers
 from microveil.table.restore import arrow_array

@@ -28,7 +28,7 @@ from microveil.engines.spark_chunks import (
 )
 from microveil.engines.spark_parts import write_part
 from microveil.engines.spark_tasks import Rounding, present
-from microveil.mechanism.keyed import RecordStreams
+from microveil.noise.keyed import RecordStreams
 from microveil.partition.quantiles import Candidates
 from microveil.synthesis.axes import Axis
 from microveil.table import GridColumn

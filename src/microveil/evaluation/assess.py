@@ -20,7 +20,7 @@ from microveil.evaluation.promised import codes_in_release, has_pairs
 from microveil.evaluation.subgroup_margins import subgroup_margins
 from microveil.evaluation.tables import Codes
 from microveil.evaluation.weighting import read_weights, weights_by_role
-from microveil.privacy import Guarantee
+from microveil.guarantee import Guarantee
 from microveil.release import Release
 from microveil.release.recipe import roles_of_recipe
 from microveil.risk.equivalence_classes import equivalence_classes

@@ -17,7 +17,7 @@ from microveil.evaluation.measures.relations import PAIRS_KEPT
 from microveil.evaluation.measuring import Measured
 from microveil.evaluation.promised import promised
 from microveil.evaluation.text import text_of
-from microveil.privacy import Guarantee
+from microveil.guarantee import Guarantee
 from microveil.risk.equivalence_classes import EquivalenceClasses
 from microveil.risk.record_linkage import RecordLinkage
 from microveil.utility.column_moves import ColumnMove

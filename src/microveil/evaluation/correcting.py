@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import RequestError
-from microveil.privacy import Guarantee
+from microveil.guarantee import Guarantee
 from microveil.release.corrected import category_counts, corrected_of, randomised_attributes
 from microveil.table import Table
 from microveil.utility.corrected_shares import CorrectedShares

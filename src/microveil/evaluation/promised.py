@@ -7,7 +7,7 @@ from pathlib import Path
 
 from microveil.errors import FileError
 from microveil.files import FORMATS
-from microveil.privacy import Guarantee
+from microveil.guarantee import Guarantee
 from microveil.synthesis.measurements import Measurements
 from microveil.table import MissingCodes
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.engines.base import Engine
-from microveil.mechanism.noise import RandomSource
+from microveil.guarantee import Guarantee
+from microveil.noise.noise import RandomSource
 from microveil.plans.remeasuring import remeasured
-from microveil.privacy import Guarantee
 from microveil.schema import Attribute, Kind, written
 from microveil.synthesis.measurements import CountsMeasured, Measurements
 from microveil.synthesis.synthesis import axis_at, fitted

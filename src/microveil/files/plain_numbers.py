@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from microveil._kernels import csv_numbers as kernel
+from microveil.kernels import csv_numbers as kernel
 from microveil.table.threads import in_threads
 
 __all__ = ["plain_numbers"]

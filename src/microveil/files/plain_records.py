@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from microveil._kernels import csv_records as kernel
+from microveil.kernels import csv_records as kernel
 
 __all__ = ["plain_records"]
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from microveil._kernels import csv as kernel
 from microveil.errors import FileError
 from microveil.files.file_bytes import FileBytes
 from microveil.files.text import CANDIDATES, TextFormat, place
+from microveil.kernels import csv as kernel
 from microveil.table.naming import PATTERN_RULE, pattern_among
 
 __all__ = ["Structure", "check_structure", "names_in"]

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from microveil.errors import FileError
+from microveil.guarantee import Guarantee
 from microveil.ledger.entries import Entry
 from microveil.ledger.totals import Totals
-from microveil.privacy import Guarantee
 
 __all__ = ["LONGEST_HEAD", "Ledger"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from microveil.privacy import Guarantee, Model, Scope, Unit
+from microveil.guarantee import Guarantee, Model, Scope, Unit
 from microveil.text import readable
 
 __all__ = ["SCOPES", "Entry", "Spent"]

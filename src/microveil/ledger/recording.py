@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from microveil.errors import FileError
+from microveil.guarantee import Guarantee
 from microveil.ledger.books import Ledger
 from microveil.ledger.entries import Entry
 from microveil.ledger.keeping import announce, read_ledger
 from microveil.ledger.totals import Totals
-from microveil.privacy import Guarantee
 
 __all__ = ["Recording", "recorded"]
 

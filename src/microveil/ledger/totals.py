@@ -6,8 +6,8 @@ from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
+from microveil.guarantee import Model
 from microveil.ledger.entries import SCOPES, Entry, Spent
-from microveil.privacy import Model
 from microveil.text import one_line
 
 __all__ = ["ScopeSum", "Totals"]

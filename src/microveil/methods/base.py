@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from microveil.arguments import DECLARED, Argument
 from microveil.arguments.steps import MATRIX
 from microveil.engines.base import Column, Engine, as_searched
+from microveil.guarantee import Condition, Cover, Model, Scopes, Unit
 from microveil.plans import CentroidPlan, SinglePlan, SyntheticPlan
-from microveil.privacy import Condition, Cover, Model, Scopes, Unit
 from microveil.schema import Attribute, Kind
 from microveil.table.memory import APART
 from microveil.utility.error_floor import SensitivityRule

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.engines.base import Clusters, Column, Engine
-from microveil.mechanism.noise import noise_grid
+from microveil.noise.noise import noise_grid
 from microveil.plans import CategoryPlan, HistogramPlan
 
 __all__ = ["noisy_histogram", "typical_categories", "typical_positions"]

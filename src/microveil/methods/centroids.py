@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 
 from microveil.engines.base import Clusters, Column, Engine, Ranked, Widening
 from microveil.errors import RequestError
-from microveil.mechanism.noise import (
+from microveil.noise.noise import (
     LARGEST_SCALE,
     NoiseGrid,
     RandomSource,
     noise_grid,
     perturbed_means,
 )
-from microveil.mechanism.sensitivity import winsorised_sum
+from microveil.noise.sensitivity import winsorised_sum
 from microveil.plans import CentroidPlan, Shifts
 
 __all__ = [

@@ -18,13 +18,8 @@ from fractions import Fraction
 import numpy as np
 
 from microveil.engines.base import Column, Engine, Ranked
-from microveil.mechanism.noise import noise_grid
-from microveil.mechanism.sensitivity import (
-    cluster_local_sensitivity,
-    global_sensitivity,
-    local_sensitivity,
-)
-from microveil.mechanism.shifts import LoneShift, RankedShifts, plain_shifts, winsorised_shifts
+from microveil.guarantee import Model
+from microveil.guarantee.condition import cluster_sizes, noise_scales
 from microveil.methods.base import (
     NO_GROUP_PRIVACY,
     Choices,
@@ -41,9 +36,14 @@ from microveil.methods.centroids import (
     plain_means,
     winsorised_means,
 )
+from microveil.noise.noise import noise_grid
+from microveil.noise.sensitivity import (
+    cluster_local_sensitivity,
+    global_sensitivity,
+    local_sensitivity,
+)
+from microveil.noise.shifts import LoneShift, RankedShifts, plain_shifts, winsorised_shifts
 from microveil.plans import CentroidPlan, RecordNoisePlan, record_noise
-from microveil.privacy import Model
-from microveil.privacy.condition import cluster_sizes, noise_scales
 from microveil.utility.error_floor import SensitivityRule
 
 __all__ = [

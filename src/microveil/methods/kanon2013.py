@@ -36,8 +36,8 @@ from numpy.typing import NDArray
 from microveil.arguments.steps import BLOCKS, COMPOSITION, SENSITIVITY
 from microveil.engines.base import Clusters, Column, Engine
 from microveil.errors import RequestError
-from microveil.mechanism.joint_shifts import JointShifts, least_scales, worst_loss
-from microveil.mechanism.sensitivity import global_sensitivity, local_sensitivity
+from microveil.guarantee import Model
+from microveil.guarantee.condition import noise_scales
 from microveil.methods.base import (
     Choices,
     Method,
@@ -56,9 +56,9 @@ from microveil.methods.centroids import (
     scaled_centroids,
 )
 from microveil.methods.idp2025 import SIZES_BY_RANK
+from microveil.noise.joint_shifts import JointShifts, least_scales, worst_loss
+from microveil.noise.sensitivity import global_sensitivity, local_sensitivity
 from microveil.plans import CentroidPlan, HistogramPlan, SinglePlan
-from microveil.privacy import Model
-from microveil.privacy.condition import noise_scales
 from microveil.table.memory import TOGETHER
 from microveil.utility.error_floor import SensitivityRule
 

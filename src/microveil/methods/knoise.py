@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 from microveil.arguments.steps import EVERY, MATRIX, NOISE, WIDTH
 from microveil.engines.base import Column, Engine
 from microveil.errors import RequestError
-from microveil.mechanism.ordinal_matrix import ordinal_matrix
-from microveil.mechanism.transition import as_weights, invariant, randomised_response, spent
+from microveil.guarantee import Model
 from microveil.methods.base import Choices, Method, Promise, Setting, each, epsilon_scopes
 from microveil.methods.centroids import domain
+from microveil.noise.ordinal_matrix import ordinal_matrix
+from microveil.noise.transition import as_weights, invariant, randomised_response, spent
 from microveil.plans import IntervalPlan, NoisePlan, TransitionLaw, TransitionPlan
-from microveil.privacy import Model
 from microveil.table.memory import TOGETHER
 
 __all__ = ["METHODS"]

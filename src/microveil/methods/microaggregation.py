@@ -12,13 +12,13 @@ from dataclasses import replace
 
 from microveil.arguments.steps import BLOCKS
 from microveil.engines.base import Clusters, Column, Engine
+from microveil.guarantee import Model
 from microveil.methods.base import Choices, Method, PlanStep, Promise, Setting, each, epsilon_scopes
 from microveil.methods.blocks import plan_blocks
 from microveil.methods.categories import typical_categories
 from microveil.methods.centroids import joint_means, plain_centroids, plain_means
 from microveil.methods.with_missing import typical_or_missing
 from microveil.plans import CentroidPlan, SinglePlan
-from microveil.privacy import Model
 from microveil.table.memory import TOGETHER
 
 __all__ = ["METHODS"]

@@ -14,7 +14,8 @@ import numpy as np
 
 from microveil.arguments.steps import BLOCKS, PARTITION
 from microveil.engines.base import Clusters, Column, Engine
-from microveil.mechanism.sensitivity import global_sensitivity
+from microveil.guarantee import Model
+from microveil.guarantee.condition import cluster_sizes, noise_scales, rank_boundaries
 from microveil.methods.base import (
     Choices,
     Method,
@@ -27,9 +28,8 @@ from microveil.methods.base import (
 from microveil.methods.blocks import plan_blocks
 from microveil.methods.centroids import domain, joint_means, noisy_centroids
 from microveil.methods.idp2025 import dp_um, globally_noisy, promise_dp_um
+from microveil.noise.sensitivity import global_sensitivity
 from microveil.plans import CentroidPlan, SinglePlan, SyntheticPlan
-from microveil.privacy import Model
-from microveil.privacy.condition import cluster_sizes, noise_scales, rank_boundaries
 from microveil.table.memory import TOGETHER
 
 __all__ = ["METHODS"]

@@ -22,13 +22,13 @@ from typing import Any
 from microveil.arguments.steps import N_RECORDS, STRUCTURE, TARGET
 from microveil.engines.base import Column, Engine
 from microveil.errors import RequestError
-from microveil.mechanism.counts import CountNoise, gaussian_noise, laplace_noise
+from microveil.guarantee import Cover, Model, Scopes, exact_number, split
+from microveil.guarantee.concentrated import concentrated_budget, epsilon_of, root
 from microveil.methods.base import Choices, Method, Promise, Setting
+from microveil.noise.counts import CountNoise, gaussian_noise, laplace_noise
 from microveil.partition.quantiles import Candidates
 from microveil.plans.choosing import TablesPlan
 from microveil.plans.synthetic import CutsPlan, LevelsPlan, SyntheticPlan
-from microveil.privacy import Cover, Model, Scopes, exact_number, split
-from microveil.privacy.concentrated import concentrated_budget, epsilon_of, root
 from microveil.schema import EPOCH, Kind
 
 __all__ = ["METHODS"]

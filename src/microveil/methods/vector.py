@@ -15,7 +15,8 @@ import numpy as np
 
 from microveil.arguments.steps import PARTITION
 from microveil.engines.base import Column, Engine
-from microveil.mechanism.shifts import least_vector_scales, winsorised_shifts
+from microveil.guarantee import Model
+from microveil.guarantee.condition import cluster_sizes, noise_scales
 from microveil.methods.base import (
     CERTAIN,
     NO_GROUP_PRIVACY,
@@ -30,9 +31,8 @@ from microveil.methods.base import (
 )
 from microveil.methods.centroids import scaled_centroids, winsorised_means
 from microveil.methods.idp2025 import SIZES_BY_RANK
+from microveil.noise.shifts import least_vector_scales, winsorised_shifts
 from microveil.plans import CentroidPlan
-from microveil.privacy import Model
-from microveil.privacy.condition import cluster_sizes, noise_scales
 from microveil.utility.error_floor import SensitivityRule
 
 __all__ = ["METHODS", "idp_vector"]

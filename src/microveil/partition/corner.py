@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil._kernels import corner as kernel
+from microveil.kernels import corner as kernel
 
 __all__ = ["corner_ends", "corner_order"]
 

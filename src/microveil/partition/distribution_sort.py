@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil._kernels import distribution as kernel
+from microveil.kernels import distribution as kernel
 from microveil.partition.moving import Chunk, Records, slices
 from microveil.partition.ranking import rank_order
 from microveil.table.keeping import Room, pieces

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil._kernels import intervals as kernel
+from microveil.kernels import intervals as kernel
 from microveil.partition.clusters import Partition
 from microveil.partition.distribution_sort import group_in_parts, sort_in_parts
 from microveil.partition.intervals import check_range, fitting_size, fitting_width

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microveil._kernels import intervals as kernel
 from microveil.errors import DataError, RequestError
+from microveil.kernels import intervals as kernel
 
 __all__ = ["Intervals", "check_range", "fitting_size", "fitting_width", "intervals"]
 

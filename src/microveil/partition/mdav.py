@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microveil._kernels import incomplete_mdav, linkage
-from microveil._kernels import mdav as kernel
 from microveil.errors import DataError, RequestError
+from microveil.kernels import incomplete_mdav, linkage
+from microveil.kernels import mdav as kernel
 from microveil.partition.clusters import Partition
 from microveil.partition.corner import corner_order
 from microveil.partition.ranking import rank_order, ranking_sizes

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil._kernels import distribution as kernel
+from microveil.kernels import distribution as kernel
 from microveil.partition.clusters import Partition
 from microveil.schema import Cells
 from microveil.table import keeping

@@ -7,8 +7,8 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microveil._kernels import optimal as kernel
 from microveil.errors import RequestError
+from microveil.kernels import optimal as kernel
 from microveil.partition.clusters import Partition
 from microveil.partition.ranking import ranking
 

@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil._kernels import whole_weights as kernel
+from microveil.kernels import whole_weights as kernel
 
 __all__ = ["Candidates", "Codes", "Cuts", "LevelWeights", "RunWeights", "recursive_medians"]
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microveil._kernels import ranking as kernel
 from microveil.errors import DataError, RequestError
+from microveil.kernels import ranking as kernel
 from microveil.partition.clusters import Partition
 from microveil.table.keeping import pieces
 from microveil.table.sorting import sort_words

@@ -25,7 +25,7 @@ def vector_aware(
 
     All means of an attribute together are covered by its share of epsilon: with S_j the
     cluster-based local sensitivity of the mean of cluster j, s_j its size, A_j and B_j as in
-    `microveil.mechanism.sensitivity` and L the sum of S_j^(2/3) s_j^(1/3), the noise on that mean
+    `microveil.noise.sensitivity` and L the sum of S_j^(2/3) s_j^(1/3), the noise on that mean
     has the scale
 
         b_j = L (S_j / s_j)^(1/3) / share * l / share

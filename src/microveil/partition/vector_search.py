@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil._kernels import vector_aware as kernel
+from microveil.kernels import vector_aware as kernel
 from microveil.partition.ranking import ranking_sizes
 
 __all__ = ["best_cuts", "coarse_cuts"]

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil._kernels import widening as kernel
+from microveil.kernels import widening as kernel
 
 __all__ = ["widened_sizes"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.engines.base import Engine
-from microveil.mechanism.noise import RandomSource
+from microveil.noise.noise import RandomSource
 from microveil.schema import Attribute, Cells
 from microveil.table import Numbers
 

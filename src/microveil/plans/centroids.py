@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.engines.base import Engine, Widening
-from microveil.mechanism.isotonic import in_order
-from microveil.mechanism.noise import NoiseGrid, RandomSource, perturbed_means
+from microveil.noise.isotonic import in_order
+from microveil.noise.noise import NoiseGrid, RandomSource, perturbed_means
 from microveil.partition import Partition
 from microveil.plans.base import Mask, common_figures, released_numbers, squares_about_rounded
 from microveil.schema import Attribute

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.engines.base import Binned, Engine
-from microveil.mechanism.counts import CountNoise
-from microveil.mechanism.exponential import draw_run
-from microveil.mechanism.noise import RandomSource
+from microveil.noise.counts import CountNoise
+from microveil.noise.exponential import draw_run
+from microveil.noise.noise import RandomSource
 from microveil.synthesis.axes import Axis
 from microveil.synthesis.fitting import FEW, Fitting
 from microveil.synthesis.junction_tree import junction_tree

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from microveil.engines.base import Engine, Widening
-from microveil.mechanism.noise import RandomSource
+from microveil.noise.noise import RandomSource
 from microveil.plans.base import Mask
 from microveil.plans.centroids import CentroidPlan
 from microveil.schema import Attribute

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.engines.base import Engine, Grouped
-from microveil.mechanism.keyed import CellDraws, StreamDraws
-from microveil.mechanism.noise import RandomSource
-from microveil.mechanism.transition import drawn_by_rows
+from microveil.noise.keyed import CellDraws, StreamDraws
+from microveil.noise.noise import RandomSource
+from microveil.noise.transition import drawn_by_rows
 from microveil.partition import Partition
 from microveil.partition.clusters import runs_of_clusters
 from microveil.plans.base import Mask, common_figures, released_numbers, squares_about_rounded

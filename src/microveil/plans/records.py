@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.engines.base import Column, Engine
-from microveil.mechanism.keyed import CellDraws
-from microveil.mechanism.noise import NoiseGrid, RandomSource, noisy_means
+from microveil.noise.keyed import CellDraws
+from microveil.noise.noise import NoiseGrid, RandomSource, noisy_means
 from microveil.plans.base import Mask, common_figures, released_numbers, squares_about_rounded
 from microveil.plans.centroids import Shifts
 from microveil.schema import Attribute

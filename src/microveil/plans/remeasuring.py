@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.engines.base import Binned, Engine
-from microveil.mechanism.counts import CountNoise
-from microveil.mechanism.noise import RandomSource
+from microveil.noise.counts import CountNoise
+from microveil.noise.noise import RandomSource
 from microveil.plans.choosing import noisy_counts
 from microveil.plans.synthetic import CutsPlan, LevelsPlan
 from microveil.synthesis.measurements import (

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.engines.base import Binned, Column, Engine
-from microveil.mechanism.counts import CountNoise
-from microveil.mechanism.exponential import draw_weighted, median_weights
-from microveil.mechanism.noise import RandomSource
+from microveil.noise.counts import CountNoise
+from microveil.noise.exponential import draw_weighted, median_weights
+from microveil.noise.noise import RandomSource
 from microveil.partition.quantiles import Candidates, Codes, recursive_medians
 from microveil.plans.base import Mask, common_figures, released_numbers
 from microveil.plans.choosing import Choosing, TablesPlan, noisy_counts

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.engines.base import Engine
-from microveil.mechanism.noise import RandomSource
+from microveil.noise.noise import RandomSource
 from microveil.partition import Partition
 from microveil.plans.base import Mask, common_figures, released_numbers, squares_about_rounded
 from microveil.schema import Attribute

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 from microveil.engines.base import Engine
 from microveil.engines.disk import DiskEngine
 from microveil.engines.local import LocalEngine
-from microveil.mechanism.noise import RandomSource
+from microveil.noise.noise import RandomSource
 from microveil.plans import CentroidPlan, DrawnPlan
 from microveil.release.settling import Settled, SettledParts
 from microveil.table.pages import give_back_freed

@@ -11,7 +11,7 @@ from microveil.engines import engine_of, with_engine
 from microveil.engines.base import Engine
 from microveil.engines.remembering import remembering
 from microveil.errors import stands_alone
-from microveil.mechanism.noise import RandomSource
+from microveil.noise.noise import RandomSource
 from microveil.plans import DrawnPlan, SinglePlan
 from microveil.protect.at_once import drawing_at_once
 from microveil.protect.findings import Findings, PlanFindings

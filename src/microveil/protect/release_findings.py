@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil._kernels import distributions
 from microveil.engines.local import LocalEngine
+from microveil.kernels import distributions
 from microveil.protect.findings import (
     MovedValue,
     ReleaseFindings,

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Protocol
 
+from microveil.guarantee import EVERY_SCOPE, AttributeTerms, Condition, Guarantee, Model, Scope
+from microveil.guarantee import condition as conditions
+from microveil.guarantee.notes import Circumstances, remarks
+from microveil.guarantee.terms import RESPONSE, Transition
 from microveil.methods import Promise
 from microveil.plans import AttributePlan, SyntheticPlan, TransitionPlan
-from microveil.privacy import EVERY_SCOPE, AttributeTerms, Condition, Guarantee, Model, Scope
-from microveil.privacy import condition as conditions
-from microveil.privacy.notes import Circumstances, remarks
-from microveil.privacy.terms import RESPONSE, Transition
 from microveil.release.columns import Prepared
 from microveil.release.labels import released_labels
 from microveil.release.request import Advised, Request

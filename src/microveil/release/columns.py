@@ -8,7 +8,7 @@ from microveil.arguments.steps import N_RECORDS, PARTITION
 from microveil.engines.base import Engine, GridRules, as_clusters, as_searched
 from microveil.errors import DataError, RequestError
 from microveil.files.formulas import FORMULA_SIGNS, begins_like_formula
-from microveil.privacy import Unit
+from microveil.guarantee import Unit
 from microveil.release.attributes import (
     attribute_of,
     check_types,

@@ -13,8 +13,8 @@ from typing import Any
 
 from microveil.arguments import arguments
 from microveil.errors import RequestError
-from microveil.privacy import Cover, Guarantee, Model, PartTerms, Scope, Scopes
-from microveil.privacy.notes import (
+from microveil.guarantee import Cover, Guarantee, Model, PartTerms, Scope, Scopes
+from microveil.guarantee.notes import (
     Circumstances,
     handling,
     remarks_of_method,

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import RequestError
-from microveil.mechanism.transition import randomised_response
-from microveil.privacy import Guarantee, Unit
-from microveil.privacy.terms import RESPONSE, AttributeTerms
+from microveil.guarantee import Guarantee, Unit
+from microveil.guarantee.terms import RESPONSE, AttributeTerms
+from microveil.noise.transition import randomised_response
 from microveil.schema import Attribute, Code
 from microveil.table import Reasons, Table, code_for, numbers_of_attribute, on_grid, spread
 from microveil.utility.corrected_shares import CorrectedShares, correct_shares

@@ -12,9 +12,9 @@ from typing import Any
 
 from microveil.arguments import steps
 from microveil.errors import RequestError
+from microveil.guarantee import Condition, Model, Scope
+from microveil.guarantee.scope import six_digits
 from microveil.methods import METHODS, Method, Promise
-from microveil.privacy import Condition, Model, Scope
-from microveil.privacy.scope import six_digits
 from microveil.release.claims import conditions_of
 from microveil.release.domains import read_categories
 from microveil.release.planning import NOT_KEPT, promise_of

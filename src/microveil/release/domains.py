@@ -11,7 +11,7 @@ import numpy as np
 
 from microveil.arguments.reading import LARGEST_STEP
 from microveil.errors import RequestError
-from microveil.privacy import as_fraction, exact_number
+from microveil.guarantee import as_fraction, exact_number
 from microveil.schema import EPOCH, Bounds, Categories, Kind, Ordered, Source
 from microveil.table import BoundsFromData, CategoriesFromData, ResolutionFromData
 

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from microveil.arguments.steps import MATRIX
+from microveil.guarantee import Guarantee
 from microveil.methods import METHODS
 from microveil.methods.synthetic import DEEP_ENOUGH
 from microveil.plans import AttributePlan
 from microveil.plans.synthetic import CutsPlan
-from microveil.privacy import Guarantee
 from microveil.release.columns import Prepared
 from microveil.release.request import Request
 from microveil.text import one_line

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from microveil.privacy import Condition
-from microveil.privacy.condition import in_short
+from microveil.guarantee import Condition
+from microveil.guarantee.condition import in_short
 
 __all__ = ["Option"]
 

@@ -29,8 +29,8 @@ from microveil.arguments.general import (
     UNIT_ATTRIBUTES,
 )
 from microveil.errors import MicroveilError, RequestError, stands_alone
+from microveil.guarantee import Scope, Unit
 from microveil.methods import METHODS
-from microveil.privacy import Scope, Unit
 from microveil.release.domains import stated_kinds
 from microveil.schema import Kind
 from microveil.table import MissingCodes

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from microveil.engines.base import Engine
-from microveil.mechanism.noise import RandomSource
+from microveil.guarantee import Guarantee, Scopes
+from microveil.noise.noise import RandomSource
 from microveil.plans import AttributePlan, SinglePlan, SyntheticPlan
-from microveil.privacy import Guarantee, Scopes
 from microveil.release.units import Units
 from microveil.table import Numbers, Reasons, Table
 

@@ -8,14 +8,14 @@ from typing import Any
 from microveil.arguments.steps import MATRIX
 from microveil.engines.base import Engine
 from microveil.errors import ExactCellsError, RequestError
-from microveil.methods import Choices, Promise, Setting
-from microveil.plans import OF_RECORDS, AttributePlan, SyntheticPlan
-from microveil.privacy import (
+from microveil.guarantee import (
     Cover,
     Model,
     Scope,
     split,
 )
+from microveil.methods import Choices, Promise, Setting
+from microveil.plans import OF_RECORDS, AttributePlan, SyntheticPlan
 from microveil.release.claims import Decided, guarantee_of, in_force, shuffled
 from microveil.release.columns import Prepared
 from microveil.release.notes import plan_notes

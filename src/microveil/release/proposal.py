@@ -10,7 +10,7 @@ import numpy as np
 from microveil.arguments.general import SCOPE
 from microveil.errors import DataError
 from microveil.files.text import TextFormat
-from microveil.privacy import Scope
+from microveil.guarantee import Scope
 from microveil.release import remarks
 from microveil.release.remarks import Remark
 from microveil.schema import GivenCode, Kind

@@ -24,8 +24,8 @@ from microveil.files.table_schema import SCHEMA_FILE, table_schema
 from microveil.files.table_writing import new_table
 from microveil.files.text import TextFormat
 from microveil.files.writing import write_data
+from microveil.guarantee import Guarantee
 from microveil.ledger import Recording, ledger_place, recorded
-from microveil.privacy import Guarantee
 from microveil.release.corrected import corrected_of
 from microveil.release.manifest import Manifest
 from microveil.synthesis.margins import Margins, margins_of

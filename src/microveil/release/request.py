@@ -12,8 +12,8 @@ import numpy as np
 from microveil.arguments import Argument, arguments, general, steps
 from microveil.arguments.general import K
 from microveil.errors import RequestError
+from microveil.guarantee import Unit
 from microveil.methods import METHODS, Method
-from microveil.privacy import Unit
 from microveil.release.domains import stated_kinds
 from microveil.release.parts import Part, PartArguments, refuse_looked_at, with_never_apart
 from microveil.schema import GivenCode, Kind, Ordered

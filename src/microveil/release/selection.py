@@ -15,8 +15,8 @@ from microveil.arguments.steps import N_RECORDS, STRUCTURE, TARGET
 from microveil.engines.base import Engine
 from microveil.engines.remembering import weighing
 from microveil.errors import MicroveilError, RequestError
+from microveil.guarantee import Model, Scope
 from microveil.methods import METHODS, Method
-from microveil.privacy import Model, Scope
 from microveil.release.attributes import able_to_take_categories
 from microveil.release.columns import (
     Prepared,

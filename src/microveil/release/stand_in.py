@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.engines.base import Engine
-from microveil.mechanism.noise import RandomSource
+from microveil.noise.noise import RandomSource
 from microveil.plans import (
     CategoryPlan,
     ClusterValuePlan,

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import DataError
-from microveil.mechanism.noise import RandomSource, permutation
-from microveil.privacy import Unit
+from microveil.guarantee import Unit
+from microveil.noise.noise import RandomSource, permutation
 from microveil.table import Numbers, Table, check_columns
 
 __all__ = ["Units", "limited", "rows_within"]

@@ -18,8 +18,8 @@ from typing import Any
 
 from microveil.engines.base import Column, Engine
 from microveil.errors import DataError, MicroveilError, RequestError
+from microveil.guarantee import Model, Scope
 from microveil.methods import Choices, Method
-from microveil.privacy import Model, Scope
 from microveil.release.columns import Prepared, check_enough
 from microveil.release.expectation import all_expected, average
 from microveil.release.made import Made

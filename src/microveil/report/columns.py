@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import DataError
-from microveil.privacy import AttributeTerms
+from microveil.guarantee import AttributeTerms
 from microveil.report.margins import MISSING, ColumnMargins
 from microveil.report.wording import named
 from microveil.schema import Kind

@@ -13,7 +13,7 @@ from microveil.errors import stands_alone
 from microveil.evaluation.measures import MEASURES, Measure
 from microveil.evaluation.measures.information_loss import LOSS
 from microveil.evaluation.measures.learning import F_MAJORITY, F_MEASURE, F_ORIGINAL
-from microveil.privacy import Condition
+from microveil.guarantee import Condition
 from microveil.report.axes import Axis, linear_axis
 from microveil.report.chart import Spread
 from microveil.report.comparison_map import NOBODYS, comparison_panels

@@ -13,7 +13,7 @@ from microveil.evaluation.assess import assess
 from microveil.evaluation.measures.distributions import TWO_WAY
 from microveil.evaluation.measuring import measured_publicly
 from microveil.evaluation.promised import codes_in_release
-from microveil.privacy import EVERY_SCOPE, Guarantee
+from microveil.guarantee import EVERY_SCOPE, Guarantee
 from microveil.release import Release
 from microveil.report.attributes import attributes_section, means_table
 from microveil.report.columns import Column, NumberColumn, columns_of

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil._kernels import mixed_linkage as kernel
 from microveil.errors import DataError
+from microveil.kernels import mixed_linkage as kernel
 from microveil.risk.distances import (
     LEAF_SIZE,
     category_weight,

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microveil._kernels import neighbourhoods as kernel
 from microveil.errors import DataError, RequestError
+from microveil.kernels import neighbourhoods as kernel
 
 __all__ = [
     "NOISE_LAWS",

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil._kernels import linkage
 from microveil.errors import DataError
+from microveil.kernels import linkage
 from microveil.risk.distances import (
     LEAF_SIZE,
     distinct_records,

@@ -9,7 +9,7 @@ import numpy as np
 import scipy  # which loads its parts when they are used
 from numpy.typing import NDArray
 
-from microveil._kernels import systematic as kernel
+from microveil.kernels import systematic as kernel
 from microveil.synthesis.axes import Axis
 from microveil.synthesis.counts import falling_counts, nearest_counts
 from microveil.synthesis.fitting import Fit

@@ -10,7 +10,7 @@ from typing import Any, TypeGuard, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil._kernels import columns as kernel
+from microveil.kernels import columns as kernel
 from microveil.table.ranks import ranks_of
 from microveil.table.restore import Numbers
 from microveil.table.sorting import Counted, counted

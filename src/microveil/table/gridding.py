@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil._kernels import grid as kernel
 from microveil.errors import DataError
+from microveil.kernels import grid as kernel
 from microveil.schema import Attribute
 from microveil.table.keeping import IN_MEMORY, Room
 from microveil.table.protocol import Table

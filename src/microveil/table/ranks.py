@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil._kernels import ranking
+from microveil.kernels import ranking
 from microveil.table.sorting import Counted, counted, sort_words
 
 __all__ = ["numbers_in_order", "ranks_of"]

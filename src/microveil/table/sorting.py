@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil._kernels import counting_sort
-from microveil._kernels import sorting as kernel
+from microveil.kernels import counting_sort
+from microveil.kernels import sorting as kernel
 
 __all__ = ["Counted", "counted", "sort", "sort_words", "sorted_values"]
 

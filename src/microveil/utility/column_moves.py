@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil._kernels import columns as kernel
+from microveil.kernels import columns as kernel
 from microveil.text import one_line, shortened
 from microveil.utility.distribution_shift import (
     DistributionShift,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil._kernels import counted_values as kernel
+from microveil.kernels import counted_values as kernel
 from microveil.table.keeping import pieces
 
 __all__ = ["DistributionShift", "Values", "distribution_shift", "held"]

@@ -11,7 +11,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil._kernels import error_floor as kernel
+from microveil.kernels import error_floor as kernel
 
 __all__ = [
     "SensitivityRule",

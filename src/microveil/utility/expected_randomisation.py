@@ -38,7 +38,7 @@ def expected_noise_error(
     Parameters
     ----------
     law : {"uniform", "laplace", "gaussian", "triangular"}
-        The laws of `microveil.mechanism.noise.continuous_noise`, of mean 0 and variance delta^2/3.
+        The laws of `microveil.noise.noise.continuous_noise`, of mean 0 and variance delta^2/3.
     delta : float
         0 or more.
     values : int64 array (n_records,)

@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 import scipy  # which loads its parts when they are used: stats takes the better part of a second
 
-from microveil._kernels import distributions
+from microveil.kernels import distributions
 from microveil.table.in_order import InOrder
 
 __all__ = ["LargeSampleTests", "large_sample_tests"]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microveil._kernels import columns as kernel
+from microveil.kernels import columns as kernel
 from microveil.table.blocks import (
     AttributeMatrix,
     blocks_of,

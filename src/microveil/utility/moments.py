@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microveil._kernels import pairs_of_attributes as kernel
 from microveil.errors import DataError
+from microveil.kernels import pairs_of_attributes as kernel
 from microveil.table.blocks import (
     AttributeMatrix,
     Matrix,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microveil._kernels import distributions as kernel
+from microveil.kernels import distributions as kernel
 from microveil.table.blocks import Matrix
 from microveil.table.in_order import InOrder
 from microveil.table.sorting import sort

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil._kernels import pairs_of_attributes as kernel
+from microveil.kernels import pairs_of_attributes as kernel
 from microveil.table.blocks import Matrix, average_ranks, lacks_some
 from microveil.table.ranks import numbers_in_order
 from microveil.table.threads import in_threads

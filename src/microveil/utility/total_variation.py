@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil._kernels import distributions
+from microveil.kernels import distributions
 from microveil.table.blocks import blocks_of, summed
 from microveil.table.in_order import in_order
 from microveil.table.threads import in_threads

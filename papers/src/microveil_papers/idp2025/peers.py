@@ -6,8 +6,8 @@ from typing import Any
 import polars
 
 from microveil.compare.rows import conditions_of
-from microveil.privacy import Scope
-from microveil.privacy.condition import in_short
+from microveil.guarantee import Scope
+from microveil.guarantee.condition import in_short
 from microveil_papers.given import SEE
 from microveil_papers.idp2025.experiments import DATA, Measured
 from microveil_papers.paper import Listing

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import microveil as mv
 from microveil.engines.local import LocalEngine
-from microveil.privacy import Condition
+from microveil.guarantee import Condition
 from microveil.protect import draw
 
 __all__ = [

@@ -31,7 +31,8 @@ from microveil.audit.empirical.tuning import tuned_to
 from microveil.engines import engine_of
 from microveil.engines.base import Engine
 from microveil.errors import EngineError, RequestError, stands_alone
-from microveil.mechanism.noise import RandomSource
+from microveil.guarantee import Cover
+from microveil.noise.noise import RandomSource
 from microveil.plans import (
     AttributePlan,
     CentroidPlan,
@@ -40,7 +41,6 @@ from microveil.plans import (
     TransitionPlan,
 )
 from microveil.plans.synthetic import CutsPlan, LevelsPlan
-from microveil.privacy import Cover
 from microveil.release import Plan
 from microveil.release.columns import Prepared
 from microveil.release.recipe import merged, read_recipe

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from microveil.audit.empirical.experiments import CERTAIN, DECIMALS, Experiment
 from microveil.engines.base import Engine
-from microveil.mechanism.counts import CountNoise
-from microveil.mechanism.exponential import median_weights
-from microveil.mechanism.noise import RandomSource
+from microveil.noise.counts import CountNoise
+from microveil.noise.exponential import median_weights
+from microveil.noise.noise import RandomSource
 from microveil.partition.quantiles import Candidates, Cuts
 from microveil.plans.synthetic import CutsPlan, LevelsPlan
 from microveil.synthesis.measurements import (

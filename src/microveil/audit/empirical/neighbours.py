@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.mechanism.shifts import RankedShifts
+from microveil.noise.shifts import RankedShifts
 from microveil.partition import Partition
 from microveil.plans import CentroidPlan
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from microveil.audit.empirical.bounds import most_shown
-from microveil.privacy import Condition
-from microveil.privacy.condition import in_short
+from microveil.guarantee import Condition
+from microveil.guarantee.condition import in_short
 from microveil.text import aligned
 
 __all__ = ["EmpiricalAudit", "ScopeFinding"]

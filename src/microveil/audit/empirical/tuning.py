@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from microveil.arguments.steps import BLOCKS, PARTITION
 from microveil.audit.empirical.neighbours import Tuned
-from microveil.mechanism.shifts import LoneShift, RankedShifts
+from microveil.noise.shifts import LoneShift, RankedShifts
 from microveil.partition import Partition, rank_order
 from microveil.partition.mdav import joint_partition
 from microveil.plans import CentroidPlan

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil._kernels import attacks as kernel
+from microveil.kernels import attacks as kernel
 from microveil.risk.attacks.combinatorics import chance_of_sharing
 from microveil.risk.attacks.nearest import Rows, in_threads, standard_weights
 from microveil.risk.attacks.outcome import AttackOutcome, Estimate, success_rate

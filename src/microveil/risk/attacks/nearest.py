@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil._kernels import attacks as kernel
-from microveil._kernels import linkage
+from microveil.kernels import attacks as kernel
+from microveil.kernels import linkage
 from microveil.risk.distances import (
     LEAF_SIZE,
     category_weight,

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil._kernels import attacks as kernel
+from microveil.kernels import attacks as kernel
 from microveil.risk.attacks.combinatorics import chance_of_one
 from microveil.risk.attacks.nearest import in_threads
 from microveil.risk.attacks.outcome import AttackOutcome, Estimate, success_rate

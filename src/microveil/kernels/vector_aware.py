@@ -5,7 +5,7 @@ A run of s >= 3 ascending values x1 <= ... <= xs costs
     within      its squared distances to its winsorised mean
     upwards     A / (M s)^(1/3)     downwards   B / (M s)^(1/3)     M = max(A, B)
 
-(A and B as in `microveil.mechanism.sensitivity`; where M is 0 both are 0). The totals of a
+(A and B as in `microveil.noise.sensitivity`; where M is 0 both are 0). The totals of a
 partition are those sums over its runs, and of the larger of upwards and downwards: the sum L.
 
 Squared distances are summed from the run's own first or last value, to which they add what

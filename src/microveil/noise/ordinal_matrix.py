@@ -14,7 +14,7 @@ import scipy  # which loads its parts when they are used
 from numpy.typing import NDArray
 
 from microveil.errors import RequestError
-from microveil.mechanism.transition import as_weights, randomised_response, spent
+from microveil.noise.transition import as_weights, randomised_response, spent
 
 __all__ = ["ordinal_matrix"]
 

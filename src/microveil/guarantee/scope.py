@@ -8,7 +8,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
-from microveil.privacy.budget import exact_number
+from microveil.guarantee.budget import exact_number
 
 __all__ = ["EVERY_SCOPE", "Cover", "Scope", "Scopes"]
 

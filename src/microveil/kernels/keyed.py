@@ -9,7 +9,7 @@ those of `laplace`, from a record's words in the place of the next ones of one s
 import numba
 import numpy as np
 
-from microveil._kernels.laplace import _discrete_laplace, _uniform_below
+from microveil.kernels.laplace import _discrete_laplace, _uniform_below
 
 _WORDS = 8  # of 64 bits, in a block
 _FIRST = 2  # blocks that a record's draw nearly always does with

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from microveil.privacy.scope import EVERY_SCOPE, Scope
-from microveil.privacy.terms import Unit
+from microveil.guarantee.scope import EVERY_SCOPE, Scope
+from microveil.guarantee.terms import Unit
 from microveil.text import one_line
 
 __all__ = [

@@ -10,8 +10,8 @@ import math
 import numba
 import numpy as np
 
-from microveil._kernels.expected_error import added_by_noise, without_noise
-from microveil._kernels.ranking import squared_distances
+from microveil.kernels.expected_error import added_by_noise, without_noise
+from microveil.kernels.ranking import squared_distances
 
 # Sensitivity rules, as `utility.error_floor` numbers them.
 NONE, GLOBAL, LOCAL, CLUSTER_LOCAL, VECTOR = range(5)

@@ -32,7 +32,7 @@ only add.
 import numba
 import numpy as np
 
-from microveil._kernels.linkage import _MODULUS, _MULTIPLIER, _split
+from microveil.kernels.linkage import _MODULUS, _MULTIPLIER, _split
 
 CHECK_EVERY = 2
 # Pairs of records by which a node's spread is judged.

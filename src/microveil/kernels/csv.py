@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from microveil._kernels.bits import above_highest, count, lowest
+from microveil.kernels.bits import above_highest, count, lowest
 
 # What the walk can find. Positions are bytes from the start of the data.
 SOUND = 0

@@ -9,7 +9,7 @@ once, these in fours and so on. Places are addresses, which spares looks at the 
 import numba
 import numpy as np
 
-from microveil._kernels.bits import load, load_byte, lowest, store
+from microveil.kernels.bits import load, load_byte, lowest, store
 
 # What a column holds.
 DECIMALS, WHOLE, OTHER = 0, 1, 2

@@ -18,9 +18,9 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
-from microveil._kernels import grid as grid_kernel
-from microveil._kernels import laplace as kernel
 from microveil.errors import RequestError
+from microveil.kernels import grid as grid_kernel
+from microveil.kernels import laplace as kernel
 from microveil.schema import Cells
 
 __all__ = [

@@ -32,7 +32,7 @@ import numpy as np
 import scipy  # which loads its parts when they are used: linalg takes a third of a second
 from numpy.typing import NDArray
 
-from microveil._kernels import joint_shifts as kernel
+from microveil.kernels import joint_shifts as kernel
 
 __all__ = ["JointShifts", "joint_shifts", "least_scales", "worst_loss"]
 

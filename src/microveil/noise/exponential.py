@@ -16,8 +16,8 @@ from typing import Protocol, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil._kernels import whole_weights as kernel
-from microveil.mechanism.noise import RandomSource
+from microveil.kernels import whole_weights as kernel
+from microveil.noise.noise import RandomSource
 
 __all__ = ["MedianWeights", "Weights", "draw_run", "draw_weighted", "median_weights"]
 

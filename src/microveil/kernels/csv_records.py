@@ -8,7 +8,7 @@ follows is written over.
 import numba
 import numpy as np
 
-from microveil._kernels.bits import above_highest, lowest, store
+from microveil.kernels.bits import above_highest, lowest, store
 
 # Of numbers without decimals, and of text: no number of decimals.
 WHOLE, TEXT = -1, -2

@@ -7,13 +7,13 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from microveil.privacy.condition import Condition, in_short, seeded
-from microveil.privacy.model import Model
-from microveil.privacy.notes import IN_ONE_STREAM, KEYED, KEYED_JITTER
-from microveil.privacy.reading import guarantee_of, read_guarantee
-from microveil.privacy.scope import Scopes, rounded_up, six_digits
-from microveil.privacy.statement import COMPUTATIONAL, statement_of
-from microveil.privacy.terms import AttributeTerms, PartTerms, Unit
+from microveil.guarantee.condition import Condition, in_short, seeded
+from microveil.guarantee.model import Model
+from microveil.guarantee.notes import IN_ONE_STREAM, KEYED, KEYED_JITTER
+from microveil.guarantee.reading import guarantee_of, read_guarantee
+from microveil.guarantee.scope import Scopes, rounded_up, six_digits
+from microveil.guarantee.statement import COMPUTATIONAL, statement_of
+from microveil.guarantee.terms import AttributeTerms, PartTerms, Unit
 from microveil.text import one_line
 
 __all__ = ["Guarantee"]

@@ -4,9 +4,9 @@ import math
 from decimal import ROUND_CEILING, Decimal, localcontext
 from typing import TYPE_CHECKING, NamedTuple
 
-from microveil.privacy.condition import Condition
-from microveil.privacy.model import Model
-from microveil.privacy.scope import EVERY_SCOPE, Cover, Scope, rounded_up, six_digits
+from microveil.guarantee.condition import Condition
+from microveil.guarantee.model import Model
+from microveil.guarantee.scope import EVERY_SCOPE, Cover, Scope, rounded_up, six_digits
 from microveil.text import one_line
 from microveil.text.document import (
     Block,
@@ -24,8 +24,8 @@ from microveil.text.document import (
 )
 
 if TYPE_CHECKING:
-    from microveil.privacy.guarantee import Guarantee
-    from microveil.privacy.terms import AttributeTerms
+    from microveil.guarantee.guarantee import Guarantee
+    from microveil.guarantee.terms import AttributeTerms
 
 __all__ = ["COMPUTATIONAL", "statement_of"]
 

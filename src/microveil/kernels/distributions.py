@@ -2,7 +2,7 @@
 
 import numba
 
-from microveil._kernels.columns import RUN
+from microveil.kernels.columns import RUN
 
 
 @numba.njit(cache=True, nogil=True)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from microveil.privacy.model import Model
-from microveil.privacy.scope import Scopes, rounded_up
+from microveil.guarantee.model import Model
+from microveil.guarantee.scope import Scopes, rounded_up
 from microveil.schema import (
     EPOCH,
     Attribute,

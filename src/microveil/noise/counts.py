@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.errors import RequestError
-from microveil.mechanism.gaussian import LARGEST_VARIANCE, discrete_gaussian
-from microveil.mechanism.noise import LARGEST_SCALE, RandomSource, discrete_laplace
+from microveil.noise.gaussian import LARGEST_VARIANCE, discrete_gaussian
+from microveil.noise.noise import LARGEST_SCALE, RandomSource, discrete_laplace
 
 __all__ = ["CountNoise", "gaussian_noise", "laplace_noise"]
 

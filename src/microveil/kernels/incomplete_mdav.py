@@ -34,7 +34,7 @@ Clusters count units, see `mdav`.
 import numba
 import numpy as np
 
-from microveil._kernels.mdav import assign, set_costs
+from microveil.kernels.mdav import assign, set_costs
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")

@@ -15,8 +15,8 @@ from typing import NoReturn, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil._kernels import keyed as kernel
-from microveil.mechanism.noise import (
+from microveil.kernels import keyed as kernel
+from microveil.noise.noise import (
     BATCH,
     KEY_BYTES,
     REALS,

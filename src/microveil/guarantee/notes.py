@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from microveil.privacy.model import Model
-from microveil.privacy.terms import Unit
+from microveil.guarantee.model import Model
+from microveil.guarantee.terms import Unit
 from microveil.text import one_line
 
 __all__ = [

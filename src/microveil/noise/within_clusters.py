@@ -11,8 +11,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.mechanism.keyed import InParts
-from microveil.mechanism.noise import RandomSource, uniform
+from microveil.noise.keyed import InParts
+from microveil.noise.noise import RandomSource, uniform
 from microveil.partition import Partition
 from microveil.partition.clusters import runs_of_clusters
 from microveil.partition.distribution_sort import rank_in_parts

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.mechanism.noise import RandomSource, discrete_laplace
+from microveil.noise.noise import RandomSource, discrete_laplace
 
 __all__ = ["LARGEST_VARIANCE", "discrete_gaussian"]
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from microveil.errors import FileError
-from microveil.privacy.budget import exact_number
-from microveil.privacy.condition import (
+from microveil.guarantee.budget import exact_number
+from microveil.guarantee.condition import (
     SEEDED,
     Condition,
     bounds,
@@ -32,14 +32,14 @@ from microveil.privacy.condition import (
     resolution,
     seeded,
 )
-from microveil.privacy.model import Model
-from microveil.privacy.notes import FURTHER
-from microveil.privacy.scope import EVERY_SCOPE, Cover, Scope, Scopes
-from microveil.privacy.terms import RESPONSE, AttributeTerms, PartTerms, Transition, Unit
+from microveil.guarantee.model import Model
+from microveil.guarantee.notes import FURTHER
+from microveil.guarantee.scope import EVERY_SCOPE, Cover, Scope, Scopes
+from microveil.guarantee.terms import RESPONSE, AttributeTerms, PartTerms, Transition, Unit
 from microveil.schema import Kind, Source
 
 if TYPE_CHECKING:  # the guarantee reads itself by this module
-    from microveil.privacy.guarantee import Guarantee
+    from microveil.guarantee.guarantee import Guarantee
 
 __all__ = ["guarantee_of", "read_guarantee"]
 

@@ -1,0 +1,24 @@
+"""What is promised: budget, scopes, conditions, guarantee and its statement."""
+
+from microveil.guarantee.budget import as_fraction, exact_number, split
+from microveil.guarantee.condition import Condition
+from microveil.guarantee.guarantee import Guarantee
+from microveil.guarantee.model import Model
+from microveil.guarantee.scope import EVERY_SCOPE, Cover, Scope, Scopes
+from microveil.guarantee.terms import AttributeTerms, PartTerms, Unit
+
+__all__ = [
+    "EVERY_SCOPE",
+    "AttributeTerms",
+    "Condition",
+    "Cover",
+    "Guarantee",
+    "Model",
+    "PartTerms",
+    "Scope",
+    "Scopes",
+    "Unit",
+    "as_fraction",
+    "exact_number",
+    "split",
+]
