@@ -1,35 +1,27 @@
-"""What a method is to the rest of the product."""
+"""What a method is to the rest of the product: what it needs, what it can, plans and promises."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microveil.arguments import DECLARED, Argument
 from microveil.arguments.steps import MATRIX
-from microveil.engines.base import Column, Engine, as_searched
 from microveil.guarantee import Condition, Cover, Model, Scopes, Unit
-from microveil.plans import CentroidPlan, SinglePlan, SyntheticPlan
 from microveil.schema import Attribute, Kind
-from microveil.table.memory import APART
-from microveil.utility.error_floor import SensitivityRule
+from microveil.table import GridColumn
 
 __all__ = [
     "NOTHING_FORMAL",
     "NO_GROUP_PRIVACY",
     "Choices",
-    "ErrorFloor",
     "Method",
-    "PlanStep",
     "Promise",
     "Setting",
-    "each",
     "epsilon_scopes",
-    "floor_by_rank",
-    "summed_floor",
 ]
 
 # Why a method cannot protect all records of a unit together.
@@ -39,14 +31,20 @@ NO_GROUP_PRIVACY = (
 )
 NOTHING_FORMAL = "it bounds nothing for one record, and so nothing for all records of a unit"
 
+Need = Literal["k", "epsilon", "bounds"]
+Ability = Literal[
+    "categories",  # takes text with a declared list of categories
+    "delta",  # can leave a chance to what epsilon does not bound
+    "missing",  # being without a value can be a value like another
+    "reasons",  # and so can the reasons for it
+    "units",  # clusters can hold records of k units, in place of k records
+    "isotonic",  # noisy means are in an order that isotonic regression can restore
+    "exact cells",  # its rule can call for no noise at all
+    "new table",  # rows follow nobody
+    "one by one",  # takes each attribute by itself, unless MDAV partitions
+]
 Share = tuple[Fraction, int]
 Value = TypeVar("Value")
-# Below this, starting threads costs more than they save.
-FEW_RECORDS = 10_000
-# The part of the error of a coarsely searched plan that the error of none was below, and twice what
-# of the variance is taken off that: where clusters lie far apart a close search loses next to
-# nothing, and a coarse one so much. And how far sums of the same may differ.
-CERTAIN, COARSELY, ROUNDING = 0.5, 1e-3, 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,83 +197,29 @@ class Promise:
     rho: Fraction | None = None
 
 
-class PlanStep(Protocol):
-    """Partition, represent and measure the attributes; draw nothing."""
-
-    def __call__(
-        self, columns: Sequence[Column], choices: Choices, engine: Engine
-    ) -> Sequence[SinglePlan] | SyntheticPlan:
-        """Return a plan for each column, or one of a new table."""
-        ...
-
-
-class ErrorFloor(Protocol):
-    """Bound the error to expect from below, where no isotonic regression follows."""
-
-    def __call__(
-        self,
-        columns: Sequence[Column],
-        choices: Choices,
-        engine: Engine,
-        limit: float,
-        *,
-        ends: bool = False,
-    ) -> float:
-        """Return a bound of the error over variance, mean over the columns.
-
-        Beyond the limit it need not be any closer; by the ends of columns alone, if so asked, it
-        need not be close at all, but soon found.
-        """
-        ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """A published method: its choices, its needs and what it promises.
+    """A published method: what it needs, what it can, how it plans and what it promises.
 
     Attributes
     ----------
     id, title, source : str
-    plan : PlanStep
-    promise : callable
-        From a `Setting` to its `Promise`.
     deed : str
         What it does to the values, a sentence in the past; {k} stands for k.
+    plan : callable
+        From columns and choices to a plan of each column, or to one of a new table; it partitions,
+        represents and measures, and draws nothing.
+    promise : callable
+        From a `Setting` to its `Promise`.
+    needs : frozenset of {"k", "epsilon", "bounds"}
+    can : frozenset of str
+        Its abilities, see `Ability`.
     randomness : str or None
-        "laplace" for exact noise on sums, "other", or None where nothing is drawn.
-    needs_k, needs_epsilon, needs_bounds : bool
+        "laplace" for exact noise on sums, "counts", "other", or None where nothing is drawn.
     smallest_k : int
-    orders_clusters : bool
-        Whether isotonic regression applies.
-    ranks_each : bool
-        Whether clusters are runs of ranks of one attribute, unless another partition is chosen.
-    goes_in_parts : bool
-        Whether a column is planned and drawn some records after others, and what is planned of it
-        takes no memory for each cluster.
-    may_be_exact : bool
-        Whether its rule can call for no noise at all.
-    takes_categories : bool
-        Whether text with a declared list of categories can be protected.
-    takes_delta : bool
-        Whether it can leave a chance to what epsilon does not bound.
-    hides_missing : bool
-        Whether being without a value can be a value like another.
-    hides_reasons : bool
-        Whether the reasons for it can be, too.
-    is_synthetic : bool
-        Whether it draws a new table, whose rows follow nobody.
-    counts_units : bool
-        Whether its clusters can hold records of k units, in place of k records.
     without_units : str or None
         Why it cannot protect all records of a unit together, where it spends an epsilon; None
         where it can.
-    memory : int
-        Bytes that planning and drawing take for a value, see `memory`.
-    error_floor : callable or None
-        A lower bound of the error to expect, or what was never above it, by which a request is
-        passed over unplanned.
-    defaults : dict
-        General arguments that have another default here.
     arguments : tuple of Argument
         Its own: those it has a step for and others need not, with the choices that it offers.
     """
@@ -283,28 +227,14 @@ class Method:
     id: str
     title: str
     source: str
-    plan: PlanStep
-    promise: Callable[[Setting], Promise]
     deed: str
+    plan: Callable[[Sequence[GridColumn], Choices], Any]
+    promise: Callable[[Setting], Promise]
+    needs: frozenset[Need] = frozenset(("k", "epsilon", "bounds"))
+    can: frozenset[Ability] = frozenset()
     randomness: str | None = "laplace"
-    needs_k: bool = True
-    needs_epsilon: bool = True
-    needs_bounds: bool = True
     smallest_k: int = 1
-    orders_clusters: bool = False
-    ranks_each: bool = False
-    goes_in_parts: bool = False
-    may_be_exact: bool = False
-    takes_categories: bool = False
-    takes_delta: bool = False
-    hides_missing: bool = False
-    hides_reasons: bool = False
-    is_synthetic: bool = False
-    counts_units: bool = False
     without_units: str | None = "what is proved of it is proved of single records"
-    memory: int = APART
-    error_floor: ErrorFloor | None = None
-    defaults: Mapping[str, Any] = field(default_factory=dict)
     arguments: tuple[Argument[Any], ...] = ()
 
     @property
@@ -313,16 +243,11 @@ class Method:
         return {argument.name: argument.choices for argument in self.arguments}
 
     @property
-    def takes_unit(self) -> bool:
-        """Whether all records of a unit can be protected together."""
-        return self.refuses_unit is None
-
-    @property
     def refuses_unit(self) -> str | None:
-        """Why they cannot be; None where they can."""
-        if self.counts_units:
+        """Why all records of a unit cannot be protected together; None where they can be."""
+        if "units" in self.can:
             return None
-        return self.without_units if self.needs_epsilon else NOTHING_FORMAL
+        return self.without_units if "epsilon" in self.needs else NOTHING_FORMAL
 
     @property
     def may_lack_epsilon(self) -> bool:
@@ -331,16 +256,17 @@ class Method:
 
     def uses(self, name: str) -> bool:
         """Say whether it has a step for an argument."""
+        takes_unit = self.refuses_unit is None
         by_need = {
-            "k": self.needs_k,
-            "epsilon": self.needs_epsilon,
-            "budget": self.needs_epsilon,
+            "k": "k" in self.needs,
+            "epsilon": "epsilon" in self.needs,
+            "budget": "epsilon" in self.needs,
             "seed": self.randomness is not None,
-            "exact_cells": self.may_be_exact,
-            "isotonic": self.orders_clusters,
-            "shuffle": not self.is_synthetic,
-            "unit": self.takes_unit,
-            "max_rows": self.takes_unit and not self.counts_units,
+            "exact_cells": "exact cells" in self.can,
+            "isotonic": "isotonic" in self.can,
+            "shuffle": "new table" not in self.can,
+            "unit": takes_unit,
+            "max_rows": takes_unit and "units" not in self.can,
         }
         return by_need.get(name, name in self.offers or name not in DECLARED)
 
@@ -354,124 +280,14 @@ class Method:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the registry's entry as plain values."""
-        needs = (
-            ("k", self.needs_k),
-            ("epsilon", self.needs_epsilon),
-            ("bounds", self.needs_bounds),
-        )
         return {
             "id": self.id,
             "title": self.title,
             "source": self.source,
-            "needs": [name for name, needed in needs if needed],
-            "smallest_k": self.smallest_k if self.needs_k else None,
+            "needs": [name for name in ("k", "epsilon", "bounds") if name in self.needs],
+            "smallest_k": self.smallest_k if "k" in self.needs else None,
             "offers": {name: list(values) for name, values in self.offers.items()},
         }
-
-
-def each(
-    plan_one: Callable[[Column, Choices, Engine], SinglePlan],
-    *,
-    searches: Callable[[Choices], bool] = lambda _choices: False,
-) -> PlanStep:
-    """Make a step for a table of a step for one attribute: attributes side by side.
-
-    Few records one after another, but where it searches for clusters: these take long, and more
-    memory than clusters of k ranks.
-    """
-
-    def plan(columns: Sequence[Column], choices: Choices, engine: Engine) -> Sequence[SinglePlan]:
-        if columns[0].n_present < FEW_RECORDS and not searches(choices):
-            return [plan_one(column, choices, engine) for column in columns]
-        n_values = len(columns) * choices.n_records
-        searched = as_searched(n_values) if searches(choices) else 0
-        return engine.side_by_side(
-            lambda column: engine.kept(plan_one(column, choices, engine)),
-            columns,
-            n_values,
-            max(searched, n_values // max(1, choices.k)),
-        )
-
-    return plan
-
-
-def floor_by_rank(rule: SensitivityRule) -> ErrorFloor:
-    """Make a floor of the error for a method that ranks each attribute by itself."""
-
-    def floor(
-        columns: Sequence[Column],
-        choices: Choices,
-        engine: Engine,
-        limit: float,
-        *,
-        ends: bool = False,
-    ) -> float:
-        # Merged clusters lose more, and take less noise.
-        widened = choices.exact_cells == "widen"
-        own = SensitivityRule.NONE if widened else rule
-
-        def bounded(column: Column, most: float) -> float:
-            share = float(choices.shares[column.attribute.name])
-            return engine.error_floor(column, choices.k, own, share, most, ends=ends)
-
-        return summed_floor(columns, limit, bounded)
-
-    return floor
-
-
-def summed_floor(
-    columns: Sequence[Column], limit: float, bounded: Callable[[Column, float], float]
-) -> float:
-    """Bound the mean error of some columns, one after another until they are beyond the limit.
-
-    Parameters
-    ----------
-    columns : sequence of Column
-    limit : float
-        Of the mean.
-    bounded : callable
-        Bounds the error of one column, up to a limit of its own.
-    """
-    total, most = 0.0, limit * len(columns)
-    for column in columns:
-        total += bounded(column, most - total)
-        if total > most:
-            break
-    return total / len(columns)
-
-
-def floor_by_plans(
-    plan_one: Callable[[Column, Choices, Engine], CentroidPlan], certain: float
-) -> ErrorFloor:
-    """Make a floor of plans of one attribute after another, until they are beyond the limit.
-
-    It is for partitions that take a search, of which no bound that is proved comes near: of what
-    is found coarsely a part is ``certain``: the error of none that a close search found was below.
-    """
-
-    def floor(
-        columns: Sequence[Column],
-        choices: Choices,
-        engine: Engine,
-        limit: float,
-        *,
-        ends: bool = False,
-    ) -> float:
-        if ends or not engine.remembers:
-            return 0.0
-
-        def bounded(column: Column, most: float) -> float:
-            del most
-            part = plan_one(column, choices, engine)
-            squares = part.total_squares * part.n_cells / max(part.n_cells - 1, 1)
-            if squares <= 0:
-                return 0.0
-            error = part.expected_error(isotonic=False) / squares
-            return max(0.0, certain * error * (1 - ROUNDING) - COARSELY * (1 - certain))
-
-        return summed_floor(columns, limit, bounded)
-
-    return floor
 
 
 def epsilon_scopes(

@@ -1,44 +1,46 @@
 """Attributes that are microaggregated together, and records that are complete in them."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microveil.arguments.steps import BLOCKS
-from microveil.engines.base import Clusters, Column, Engine
 from microveil.errors import DataError, RequestError
 from microveil.methods.base import Choices
-from microveil.plans import SinglePlan
+from microveil.methods.planned import SinglePlan
+from microveil.partition import Partition
+from microveil.partition.mdav import joint_partition
 from microveil.schema import Kind
+from microveil.table import GridColumn, spread
 
 __all__ = ["plan_blocks", "refuse_no_order"]
 
-Represent = Callable[[Sequence[Column], Clusters, Choices, Engine], Sequence[SinglePlan]]
+Planned = TypeVar("Planned", bound=SinglePlan)
 
 
 def plan_blocks(
-    columns: Sequence[Column],
+    columns: Sequence[GridColumn],
     choices: Choices,
-    engine: Engine,
     name: str,
-    represent: Represent,
-) -> list[SinglePlan]:
+    represent: Callable[[Sequence[GridColumn], Partition, Choices], Sequence[Planned]],
+) -> list[Planned]:
     """Partition each block of attributes jointly and represent its clusters.
 
     Parameters
     ----------
-    columns : sequence of Column
+    columns : sequence of GridColumn
     choices : Choices
-    engine : Engine
     name : str
-        The partition, as the engine knows it.
+        The partition: "mdav", "v-mdav" or "mdav-insensitive".
     represent : callable
-        From the columns of a block and its clusters to their plans.
+        From the columns of a block, their clusters and choices to their plans.
 
     Returns
     -------
-    list of SinglePlan
+    list of plans
         In the order of the columns.
 
     Raises
@@ -49,26 +51,43 @@ def plan_blocks(
         If a block has fewer complete records than k, or records of fewer units.
     """
     by_name = {column.attribute.name: column for column in columns}
-    plans: dict[str, SinglePlan] = {}
+    plans: dict[str, Planned] = {}
     for block in choices[BLOCKS]:
         if name == "mdav-insensitive":
             _refuse_unordered([by_name[member] for member in block])
         together, units = [by_name[member] for member in block], choices.units
         if not choices.protects_missing:
-            together = _complete(together, choices.k, engine)
-            missing = engine.missing(together[0])
+            together = _complete(together, choices.k)
+            missing = together[0].missing
             if units is not None and missing is not None:
                 units = units[~missing]
         _check_units(block, units, choices.k)
-        clusters = engine.cluster_jointly(
-            name, together, choices.k, with_missing=choices.protects_missing, units=units
-        )
-        for part in represent(together, clusters, choices, engine):
+        partition = _joint(name, together, choices, units)
+        for part in represent(together, partition, choices):
             plans[part.attribute.name] = part
     return [plans[column.attribute.name] for column in columns]
 
 
-def _refuse_unordered(columns: Sequence[Column]) -> None:
+def _joint(
+    name: str,
+    columns: Sequence[GridColumn],
+    choices: Choices,
+    units: NDArray[np.int64] | None,
+) -> Partition:
+    """Partition the matrix of some columns; being without a value may be a value of them."""
+    values, masks = [column.values for column in columns], None
+    if choices.protects_missing:
+        masks = [column.missing for column in columns]
+        values = [
+            np.asarray(spread(own, missing)) for own, missing in zip(values, masks, strict=True)
+        ]
+    attributes = [column.attribute for column in columns]
+    domains = [attribute.grid_bounds or (0, 0) for attribute in attributes]
+    are_ranked = [attribute.kind.is_ranked for attribute in attributes]
+    return joint_partition(name, values, choices.k, domains, are_ranked, masks, units)
+
+
+def _refuse_unordered(columns: Sequence[GridColumn]) -> None:
     """Refuse a block of categories in no order, by which no record comes before another."""
     names = ", ".join(f"'{column.attribute.name}'" for column in columns)
     refuse_no_order([column.attribute.kind for column in columns], f"attributes {names}")
@@ -96,9 +115,20 @@ def _check_units(names: Sequence[str], units: NDArray[np.int64] | None, k: int) 
         )
 
 
-def _complete(columns: Sequence[Column], k: int, engine: Engine) -> list[Column]:
+def _complete(columns: Sequence[GridColumn], k: int) -> list[GridColumn]:
     """Leave out the records that lack a value in any of the columns."""
-    complete = [*engine.complete(columns)]
+    masks = [column.missing for column in columns if column.missing is not None]
+    complete = [*columns]
+    if masks:
+        missing = np.logical_or.reduce(masks)
+        complete = [
+            replace(
+                column,
+                values=np.asarray(spread(column.values, column.missing)[~missing], dtype=np.int64),
+                missing=missing,
+            )
+            for column in columns
+        ]
     if complete[0].n_present < k:
         names = ", ".join(f"'{column.attribute.name}'" for column in columns)
         raise DataError(

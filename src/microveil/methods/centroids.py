@@ -1,13 +1,29 @@
-"""Plans of centroids, shared by the methods that publish them: represent, then scale noise."""
+"""Noise on the centroids of clusters: what stands for a cluster, how its noise is scaled, the plan.
 
-from dataclasses import dataclass
+A method of ranked clusters is its partition, representative and noise (`RankedSteps`); the last
+two see the summary of the clusters alone, wherever their records are.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.engines.base import Clusters, Column, Engine, Ranked, Widening
 from microveil.errors import RequestError
+from microveil.kernels import ranking as kernel
+from microveil.methods.base import Choices
+from microveil.methods.planned import (
+    Mask,
+    common_figures,
+    in_table,
+    released_numbers,
+    squares_about_rounded,
+)
+from microveil.noise.isotonic import in_order
 from microveil.noise.noise import (
     LARGEST_SCALE,
     NoiseGrid,
@@ -16,17 +32,24 @@ from microveil.noise.noise import (
     perturbed_means,
 )
 from microveil.noise.sensitivity import winsorised_sum
-from microveil.plans import CentroidPlan, Shifts
+from microveil.partition import Partition
+from microveil.partition.runs import Clusters, Runs, Widening
+from microveil.schema import Attribute, Cells
+from microveil.table import GridColumn, Numbers
+from microveil.utility.expected_error import expected_centroid_error, expected_isotonic_error
 
 __all__ = [
+    "CentroidPlan",
+    "Noise",
+    "RankedSteps",
     "Represented",
+    "Shifts",
     "domain",
     "joint_means",
+    "means",
     "noisy_centroids",
     "plain_centroids",
-    "plain_means",
     "rounded_means",
-    "scaled_centroids",
     "winsorised_means",
 ]
 
@@ -34,168 +57,363 @@ LARGEST_SUM = 1 << 62
 # Scales are worked out in floating point, whose errors this covers many times over.
 MARGIN = 1 + 2.0**-40
 
+Float = NDArray[np.float64]
 Whole = NDArray[np.int64]
+
+
+class Shifts(Protocol):
+    """How far the sums move when one record is replaced and the clusters are formed anew."""
+
+    def loss(self, scales: Float) -> float:
+        """Return the loss at vector scope, for scales of the sums in grid units."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Represented:
-    """Clusters of one attribute and what stands for each.
+    """What stands for each cluster.
 
     Attributes
     ----------
-    partition : Clusters
-        Of the records that have a value.
     sums : int64 array (n_clusters,)
         Size times centroid, in grid units.
-    winsorised_remainder : int64 array (n_clusters,)
-        Sum of the values less that.
+    remainder : int64 array (n_clusters,)
+        Sum of the values less that: 0 but for winsorised means.
     within : float64 array (n_clusters,)
         Squared distances of the values to their centroid.
-    widening : Widening or None
     """
 
-    partition: Clusters
     sums: Whole
-    winsorised_remainder: Whole
-    within: NDArray[np.float64]
-    widening: Widening | None = None
+    remainder: Whole
+    within: Float
 
 
-def domain(column: Column) -> tuple[int, int]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noise:
+    """How the noise on the sums of clusters is scaled.
+
+    Attributes
+    ----------
+    sensitivities : int64 array (n_clusters,) or one for all
+        Of the sums, in grid units.
+    shifts : Shifts or None
+        None where nothing bounds how far the sums move.
+    scales : float64 array (n_clusters,) or None
+        In grid units; what is drawn with is larger by a little, never smaller. None where each is
+        its sensitivity over the share.
+    grid_share : Fraction or None
+        What sensitivities are divided by where that is not the share itself.
+    largest_cluster : int or None
+        A public bound for the noise grid; None where sizes are public.
+    room : int
+        A public bound of a scale in sensitivities over the share, see `noise_grid`.
+    """
+
+    sensitivities: Whole | np.int64
+    shifts: Shifts | None
+    scales: Float | None = None
+    grid_share: Fraction | None = None
+    largest_cluster: int | None = None
+    room: int = 1
+
+
+def means(clusters: Clusters) -> Represented:
+    """Represent clusters by their means."""
+    sums = clusters.sums
+    return Represented(
+        sums=sums, remainder=np.broadcast_to(np.int64(0), sums.shape), within=clusters.squares
+    )
+
+
+def winsorised_means(clusters: Clusters) -> Represented:
+    """Represent clusters by their winsorised means (IDP-2025 section 3.2.2)."""
+    sums = winsorised_sum(clusters.sums, clusters.smallest, clusters.largest)
+    remainder = clusters.sums - sums
+    # About another point than the mean, squares grow by size times squared distance.
+    within = clusters.squares + remainder.astype(np.float64) ** 2 / clusters.sizes
+    return Represented(sums=sums, remainder=remainder, within=within)
+
+
+def joint_means(values: Whole, partition: Partition) -> Represented:
+    """Represent clusters formed by several attributes by the means of one of these."""
+    sums, squares = np.empty_like(partition.sizes), np.empty(partition.n_clusters)
+    kernel.moments(values[partition.order], partition.sizes, sums, squares)
+    return Represented(
+        sums=sums, remainder=np.broadcast_to(np.int64(0), sums.shape), within=squares
+    )
+
+
+def domain(attribute: Attribute) -> tuple[int, int]:
     """Return the declared domain in grid units."""
-    bounds = column.attribute.grid_bounds
+    bounds = attribute.grid_bounds
     assert bounds is not None  # noqa: S101 -- the request was refused without them
     return bounds
 
 
-def plain_means(ranked: Ranked) -> Represented:
-    """Represent clusters by rank by their means."""
-    sums = ranked.clusters.sums
-    return Represented(
-        partition=ranked.partition,
-        sums=sums,
-        winsorised_remainder=np.broadcast_to(np.int64(0), sums.shape),
-        within=ranked.clusters.squares,
-        widening=ranked.widening,
-    )
+@dataclass(frozen=True, kw_only=True)
+class CentroidPlan:
+    """Clusters, their sums and the noise on these.
+
+    Attributes
+    ----------
+    attribute : Attribute
+    share : Fraction or None
+        None where no noise is drawn.
+    sizes, sums : int64 arrays (n_clusters,)
+        Sums of the values, or of the winsorised values, in grid units.
+    remainder : int64 array (n_clusters,)
+        Sum of the values less the sum above.
+    within : float64 array (n_clusters,)
+        Squared distances of the cluster's values to its centroid, in squared grid units.
+    sensitivities : int64 array (n_clusters,)
+        Of these sums, by the method's rule; 0 where a cluster comes out exactly.
+    scales : int64 array (n_clusters,)
+        Of the noise on the sums, in steps of the noise grid; 0 for none.
+    grid : NoiseGrid
+    shifts : Shifts or None
+        None where nothing bounds how far the sums move.
+    widening : Widening or None
+        None where no cluster was merged to hide equal values.
+    partition : Partition or None
+        The records of the table in each cluster; None where they are in no process at hand.
+    missing : bool array (n_records,) or None
+    """
+
+    attribute: Attribute
+    share: Fraction | None
+    sizes: Whole
+    sums: Whole
+    remainder: Whole
+    within: Float
+    sensitivities: Whole
+    scales: Whole
+    grid: NoiseGrid
+    shifts: Shifts | None
+    widening: Widening | None = None
+    partition: Partition | None = None
+    missing: Mask | None = None
+
+    @property
+    def n_clusters(self) -> int:
+        """The number of clusters."""
+        return len(self.sizes)
+
+    @property
+    def n_cells(self) -> int:
+        """Cells with a value."""
+        return int(self.sizes.sum())
+
+    @property
+    def centroid_scales(self) -> Float:
+        """Scales of the noise on the centroids, in the attribute's units."""
+        steps = self.scales / self.sizes
+        return np.ldexp(steps, -self.grid.bits) * float(self.attribute.resolution)
+
+    @property
+    def exact_clusters(self) -> int:
+        """Clusters that noise was due for and that would come out as they are."""
+        return 0 if self.share is None else int(np.count_nonzero(self.scales == 0))
+
+    @property
+    def exact_cells(self) -> int:
+        """Cells of those clusters."""
+        return int(self.sizes[self.scales == 0].sum()) if self.exact_clusters else 0
+
+    @property
+    def vector_loss(self) -> float | None:
+        """The true loss at vector scope, from the scales really drawn with."""
+        if self.share is None or self.shifts is None:
+            return None
+        return self.shifts.loss(np.ldexp(self.scales.astype(np.float64), -self.grid.bits))
+
+    @property
+    def squares_within(self) -> float:
+        """Squared distances of the values to the centroids of their clusters."""
+        return float(self.within.sum())
+
+    @cached_property
+    def total_squares(self) -> float:
+        """Squared distances of the values to their mean, in squared grid units."""
+        plain = self.sums + self.remainder
+        first = int(plain[0]) / int(self.sizes[0])
+        about_first = plain / self.sizes - first
+        middle = float(np.average(about_first, weights=self.sizes))
+        about_means = self.within - self.remainder.astype(np.float64) ** 2 / self.sizes
+        between = (self.sizes * (about_first - middle) ** 2).sum()
+        return float(np.maximum(about_means, 0).sum() + between)
+
+    @property
+    def squares_about_published_mean(self) -> float:
+        """Squared distances of the values to their mean rounded to the grid, as a cell holds it."""
+        plain = (self.sums + self.remainder) / self.sizes
+        mean = float(np.average(plain, weights=self.sizes))
+        return squares_about_rounded(self.total_squares, mean, self.n_cells)
+
+    def expected_error(self, *, isotonic: bool) -> float:
+        """Squared distance of released to original values that is to be expected, in all."""
+        figures = (
+            self.within,
+            self.remainder.astype(np.float64),
+            self.sizes,
+            self.sums / self.sizes,
+            np.ldexp(self.scales / self.sizes, -self.grid.bits),
+            self.grid.lower,
+            self.grid.upper,
+        )
+        if isotonic:
+            return expected_isotonic_error(*figures, in_order=in_order)
+        return float(expected_centroid_error(*figures).sum())
+
+    def drawn_means(self, source: RandomSource, *, isotonic: bool) -> Cells:
+        """Perturb the centroids, clamp, then (if asked) put in order, and round: (n_clusters,)."""
+        drawn = perturbed_means(
+            self.sums, self.sizes, self.scales, self.grid, source, rounded=not isotonic
+        )
+        if isotonic:
+            drawn = np.rint(in_order(drawn.astype(np.float64), self.centroid_scales))
+        return self.attribute.from_grid(drawn.astype(np.int64, copy=False))
+
+    def draw(self, source: RandomSource, *, isotonic: bool) -> Numbers:
+        """Perturb the centroids and give each record that of its cluster."""
+        assert self.partition is not None  # noqa: S101 -- else they are drawn where records are
+        cells = self.partition.broadcast(self.drawn_means(source, isotonic=isotonic))
+        return released_numbers(self.attribute, cells, self.missing)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the custodian's figures: they depend on the data."""
+        figures = {
+            **common_figures(self.attribute, self.share, self.missing),
+            "n_clusters": self.n_clusters,
+            "smallest_cluster": int(self.sizes.min()),
+            "largest_cluster": int(self.sizes.max()),
+        }
+        if self.share is None:
+            return figures
+        scales = self.centroid_scales
+        return {
+            **figures,
+            "exact_clusters": self.exact_clusters,
+            "exact_cells": self.exact_cells,
+            "noise_grid_bits": self.grid.bits,
+            "noise_grid_unit": self.grid.unit,
+            "centroid_noise_scale": {
+                "smallest": float(scales.min()),
+                "median": _median(scales),
+                "largest": float(scales.max()),
+            },
+        }
 
 
-def winsorised_means(ranked: Ranked) -> Represented:
-    """Represent clusters by rank by their winsorised means (IDP-2025 section 3.2.2)."""
-    clusters = ranked.clusters
-    sums = winsorised_sum(clusters.sums, clusters.smallest, clusters.largest)
-    winsorised_remainder = clusters.sums - sums
-    return Represented(
-        partition=ranked.partition,
-        sums=sums,
-        winsorised_remainder=winsorised_remainder,
-        # About another point than the mean, squares grow by size times squared distance.
-        within=clusters.squares + winsorised_remainder.astype(np.float64) ** 2 / clusters.sizes,
-        widening=ranked.widening,
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedSteps:
+    """A method of clusters of ranks, one attribute at a time, as its paper has it.
 
+    Attributes
+    ----------
+    partition : callable
+        From the values of an attribute, the attribute and choices to the runs of ranks.
+    representative : callable
+        From clusters to what stands for each.
+    noise : callable or None
+        From clusters, attribute and choices to the scale of the noise; None draws none.
+    """
 
-def joint_means(column: Column, clusters: Clusters, engine: Engine) -> Represented:
-    """Represent clusters formed by several attributes by the means of one of these."""
-    sums, squares = engine.moments(column, clusters)
-    winsorised_remainder = np.broadcast_to(np.int64(0), sums.shape)
-    return Represented(
-        partition=clusters, sums=sums, winsorised_remainder=winsorised_remainder, within=squares
-    )
+    partition: Callable[[Whole, Attribute, Choices], Runs]
+    representative: Callable[[Clusters], Represented]
+    noise: Callable[[Clusters, Attribute, Choices], Noise] | None
+
+    def __call__(self, columns: Sequence[GridColumn], choices: Choices) -> list[CentroidPlan]:
+        """Partition, represent and scale each attribute by itself."""
+        return [self._planned(column, choices) for column in columns]
+
+    def _planned(self, column: GridColumn, choices: Choices) -> CentroidPlan:
+        partition, clusters = self.partition(column.values, column.attribute, choices)
+        plan = self.of_clusters(clusters, column.attribute, choices)
+        return replace(plan, partition=in_table(column, partition), missing=column.missing)
+
+    def of_clusters(
+        self, clusters: Clusters, attribute: Attribute, choices: Choices
+    ) -> CentroidPlan:
+        """Plan the noise on clusters whose records are anywhere."""
+        represented = self.representative(clusters)
+        extremes = int(clusters.smallest[0].min()), int(clusters.largest[0].max())
+        if self.noise is None:
+            plan = plain_centroids(attribute, clusters.sizes, represented, extremes)
+        else:
+            noise, share = self.noise(clusters, attribute, choices), choices.shares[attribute.name]
+            plan = noisy_centroids(attribute, clusters.sizes, represented, share, noise, extremes)
+        return replace(plan, widening=clusters.widening)
 
 
 def noisy_centroids(
-    column: Column,
+    attribute: Attribute,
+    sizes: Whole,
     represented: Represented,
-    sensitivities: Whole | np.int64,
     share: Fraction,
-    shifts: Shifts | None,
-    engine: Engine,
-    *,
-    grid_share: Fraction | None = None,
+    noise: Noise,
+    extremes: tuple[int, int],
 ) -> CentroidPlan:
-    """Plan noise of scale sensitivity / share on the sums of clusters.
+    """Plan noise on the sums of clusters.
 
     Parameters
     ----------
-    column : Column
+    attribute : Attribute
+    sizes : int64 array (n_clusters,)
     represented : Represented
-    sensitivities : int64 array (n_clusters,) or one for all
     share : Fraction
-    shifts : Shifts or None
-    engine : Engine
-    grid_share : Fraction, optional
-        What the noise is scaled by where that is not the share itself.
-    """
-    largest = int(represented.partition.sizes.max())
-    grid = _grid(column, grid_share or share, engine, largest)
-    shape = represented.sums.shape
-    return _plan(
-        column,
-        represented,
-        engine,
-        share=share,
-        sensitivities=np.broadcast_to(sensitivities, shape),
-        scales=np.broadcast_to(grid.scales(np.asarray(sensitivities)), shape),
-        grid=grid,
-        shifts=shifts,
-    )
-
-
-def scaled_centroids(
-    column: Column,
-    represented: Represented,
-    sensitivities: Whole,
-    scales: NDArray[np.float64],
-    share: Fraction,
-    shifts: Shifts,
-    engine: Engine,
-    *,
-    largest_cluster: int,
-    room: int,
-) -> CentroidPlan:
-    """Plan noise of scales of its own on the sums of clusters, rounded up to the noise grid.
-
-    Parameters
-    ----------
-    column : Column
-    represented : Represented
-    sensitivities : int64 array (n_clusters,)
-    scales : float64 array (n_clusters,)
-        In grid units; what is drawn with is larger by a little, never smaller.
-    share : Fraction
-    shifts : Shifts
-    engine : Engine
-    largest_cluster, room : int
-        Public bounds for the noise grid, see `noise_grid`.
+        What of epsilon may be spent on a record.
+    noise : Noise
+    extremes : (int, int)
+        The smallest and largest value, in grid units: held against what fits, no more.
 
     Raises
     ------
     RequestError
         If sums or scales would not fit 64 bits.
     """
-    grid = _grid(column, share, engine, largest_cluster, room)
-    steps = np.ceil(np.ldexp(scales * MARGIN, grid.bits))
-    if float(steps.max()) > LARGEST_SCALE:
-        raise RequestError(
-            column.attribute.place,
-            "the noise on its sums would not fit 64 bits at this resolution",
-            f"declare a coarser resolution (--resolution {column.attribute.name}=...) or a "
-            "larger epsilon",
-        )
-    return _plan(
-        column,
-        represented,
-        engine,
+    largest = noise.largest_cluster or int(sizes.max())
+    grid = noise_grid(
+        attribute.name,
+        noise.grid_share or share,
+        largest,
+        attribute.grid_bounds,
+        extremes,
+        room=noise.room,
+    )
+    if noise.scales is None:
+        scales = grid.scales(np.asarray(noise.sensitivities))
+    else:
+        scales = _rounded_up(attribute, noise.scales, grid)
+    return CentroidPlan(
+        attribute=attribute,
         share=share,
-        sensitivities=sensitivities,
-        scales=steps.astype(np.int64),
+        sizes=sizes,
+        sums=represented.sums,
+        remainder=represented.remainder,
+        within=represented.within,
+        sensitivities=np.broadcast_to(noise.sensitivities, sizes.shape),
+        scales=np.broadcast_to(scales, sizes.shape),
         grid=grid,
-        shifts=shifts,
+        shifts=noise.shifts,
     )
 
 
-def plain_centroids(column: Column, represented: Represented, engine: Engine) -> CentroidPlan:
+def _rounded_up(attribute: Attribute, scales: Float, grid: NoiseGrid) -> Whole:
+    """Return scales in steps of the noise grid, never below what is due."""
+    steps = np.ceil(np.ldexp(scales * MARGIN, grid.bits))
+    if float(steps.max()) > LARGEST_SCALE:
+        raise RequestError(
+            attribute.place,
+            "the noise on its sums would not fit 64 bits at this resolution",
+            f"declare a coarser resolution (--resolution {attribute.name}=...) or a "
+            "larger epsilon",
+        )
+    return steps.astype(np.int64)
+
+
+def plain_centroids(
+    attribute: Attribute, sizes: Whole, represented: Represented, extremes: tuple[int, int]
+) -> CentroidPlan:
     """Plan centroids without noise: plain microaggregation.
 
     Raises
@@ -203,21 +421,24 @@ def plain_centroids(column: Column, represented: Represented, engine: Engine) ->
     RequestError
         If sums would not fit 64 bits.
     """
-    grid = _plain_grid(column, represented.partition.sizes, engine)
-    nothing = np.broadcast_to(np.int64(0), represented.sums.shape)
-    return _plan(
-        column,
-        represented,
-        engine,
+    nothing = np.broadcast_to(np.int64(0), sizes.shape)
+    return CentroidPlan(
+        attribute=attribute,
         share=None,
+        sizes=sizes,
+        sums=represented.sums,
+        remainder=represented.remainder,
+        within=represented.within,
         sensitivities=nothing,
         scales=nothing,
-        grid=grid,
+        grid=_plain_grid(attribute, sizes, extremes),
         shifts=None,
     )
 
 
-def rounded_means(column: Column, sums: Whole, sizes: Whole, engine: Engine) -> Whole:
+def rounded_means(
+    attribute: Attribute, sums: Whole, sizes: Whole, extremes: tuple[int, int]
+) -> Whole:
     """Return means of clusters of so many values, rounded as they are released without noise.
 
     Raises
@@ -225,59 +446,26 @@ def rounded_means(column: Column, sums: Whole, sizes: Whole, engine: Engine) -> 
     RequestError
         If sums would not fit 64 bits.
     """
-    grid, no_noise = _plain_grid(column, sizes, engine), RandomSource.seeded(0)
-    means = perturbed_means(sums, sizes, np.zeros_like(sums), grid, no_noise)
-    return np.asarray(means, dtype=np.int64)
+    grid, no_noise = _plain_grid(attribute, sizes, extremes), RandomSource.seeded(0)
+    rounded = perturbed_means(sums, sizes, np.zeros_like(sums), grid, no_noise)
+    return np.asarray(rounded, dtype=np.int64)
 
 
-def _plain_grid(column: Column, sizes: Whole, engine: Engine) -> NoiseGrid:
+def _plain_grid(attribute: Attribute, sizes: Whole, extremes: tuple[int, int]) -> NoiseGrid:
     """Return the grid of means without noise."""
     # They lie between the values they are means of, so no bound is needed.
-    lower, upper = engine.extremes(column)
+    lower, upper = extremes
     if int(sizes.max()) * max(abs(lower), abs(upper)) > LARGEST_SUM:
         raise RequestError(
-            column.attribute.place,
+            attribute.place,
             "its sums would not fit 64 bits at this resolution",
-            f"declare a coarser resolution (--resolution {column.attribute.name}=...)",
+            f"declare a coarser resolution (--resolution {attribute.name}=...)",
         )
     return NoiseGrid(bits=0, unit=1, lower=lower, upper=upper)
 
 
-def _grid(
-    column: Column, share: Fraction, engine: Engine, largest_cluster: int, room: int = 1
-) -> NoiseGrid:
-    return noise_grid(
-        column.attribute.name,
-        share,
-        largest_cluster,
-        column.attribute.grid_bounds,
-        engine.extremes(column),
-        room=room,
-    )
-
-
-def _plan(
-    column: Column,
-    represented: Represented,
-    engine: Engine,
-    *,
-    share: Fraction | None,
-    sensitivities: Whole,
-    scales: Whole,
-    grid: NoiseGrid,
-    shifts: Shifts | None,
-) -> CentroidPlan:
-    return CentroidPlan(
-        attribute=column.attribute,
-        share=share,
-        partition=engine.in_table(column, represented.partition),
-        missing=engine.missing(column),
-        sums=represented.sums,
-        winsorised_remainder=represented.winsorised_remainder,
-        within=represented.within,
-        sensitivities=sensitivities,
-        scales=scales,
-        grid=grid,
-        shifts=shifts,
-        widening=represented.widening,
-    )
+def _median(scales: Float) -> float:
+    """Return the median: without a look for it where more than half are the first one."""
+    if 2 * np.count_nonzero(scales == scales[0]) > len(scales) + 1:
+        return float(scales[0])
+    return float(np.median(scales))

@@ -13,11 +13,10 @@ its size, which is the same law.
 """
 
 import math
-from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
-from microveil.engines.base import Column, Engine, Ranked
 from microveil.guarantee import Model
 from microveil.guarantee.condition import cluster_sizes, noise_scales
 from microveil.methods.base import (
@@ -26,88 +25,78 @@ from microveil.methods.base import (
     Method,
     Promise,
     Setting,
-    each,
     epsilon_scopes,
-    floor_by_rank,
 )
-from microveil.methods.centroids import (
-    domain,
-    noisy_centroids,
-    plain_means,
-    winsorised_means,
-)
-from microveil.noise.noise import noise_grid
+from microveil.methods.centroids import Noise, RankedSteps, domain, means, winsorised_means
 from microveil.noise.sensitivity import (
     cluster_local_sensitivity,
     global_sensitivity,
     local_sensitivity,
 )
-from microveil.noise.shifts import LoneShift, RankedShifts, plain_shifts, winsorised_shifts
-from microveil.plans import CentroidPlan, RecordNoisePlan, record_noise
-from microveil.utility.error_floor import SensitivityRule
+from microveil.noise.shifts import LoneShift, plain_shifts, winsorised_shifts
+from microveil.partition.runs import Clusters, Runs, by_rank, lone_records
+from microveil.schema import Attribute
 
 __all__ = [
     "METHODS",
     "SIZES_BY_RANK",
-    "dp_um",
-    "globally_noisy",
+    "global_noise",
     "promise_dp_um",
     "promise_laplace",
+    "widened_by_rank",
 ]
 
-
-def laplace(column: Column, choices: Choices, engine: Engine) -> CentroidPlan | RecordNoisePlan:
-    """Plan Laplace noise on every value: "DP" in the paper, Algorithm 1 with singletons."""
-    lower, upper = domain(column)
-    sensitivity = global_sensitivity(lower, upper)
-    share = choices.shares[column.attribute.name]
-    least, greatest = engine.extremes(column)
-    shift = LoneShift(largest=max(upper - least, greatest - lower))
-    if not engine.holds_records(column):  # the sums of such clusters are the values themselves
-        grid = noise_grid(column.attribute.name, share, 1, (lower, upper), (least, greatest))
-        scale = int(grid.scales(np.array([sensitivity]))[0])
-        return record_noise(column, share, scale, grid, shift, engine)
-    alone = plain_means(engine.singletons(column))
-    return noisy_centroids(column, alone, np.int64(sensitivity), share, shift, engine)
+Whole = NDArray[np.int64]
 
 
-def dp_um(column: Column, choices: Choices, engine: Engine) -> CentroidPlan:
-    """Plan Algorithm 1: individual ranking, then noise by the global sensitivity."""
-    ranked = engine.cluster_by_rank(column, choices.k)
-    return globally_noisy(column, ranked, choices.shares[column.attribute.name], engine)
+def _lone_records(values: Whole, _attribute: Attribute, _choices: Choices) -> Runs:
+    """Partition into singletons: "DP" in the paper is Algorithm 1 with these."""
+    return lone_records(values)
 
 
-def globally_noisy(column: Column, ranked: Ranked, share: Fraction, engine: Engine) -> CentroidPlan:
-    """Plan noise by the global sensitivity on the means of clusters by rank."""
-    sensitivity = np.int64(global_sensitivity(*domain(column)))
-    shifts = _plain_shifts(column, ranked)
-    return noisy_centroids(column, plain_means(ranked), sensitivity, share, shifts, engine)
+def _by_rank(values: Whole, _attribute: Attribute, choices: Choices) -> Runs:
+    """Partition by individual ranking (section 3.1)."""
+    return by_rank(values, choices.k)
 
 
-def idp_ls(column: Column, choices: Choices, engine: Engine) -> CentroidPlan:
-    """Plan section 3.2.1: individual ranking, then noise by the local sensitivity."""
-    ranked = engine.cluster_by_rank(column, choices.k)
-    smallest, largest = ranked.clusters.smallest[0], ranked.clusters.largest[0]
-    sensitivity = local_sensitivity(smallest, largest, *domain(column))
-    shifts = _plain_shifts(column, ranked)
-    share = choices.shares[column.attribute.name]
-    return noisy_centroids(column, plain_means(ranked), sensitivity, share, shifts, engine)
+def widened_by_rank(values: Whole, _attribute: Attribute, choices: Choices) -> Runs:
+    """Partition likewise, clusters of equal values merged with their neighbours if so asked."""
+    return by_rank(values, choices.k, widen=choices.exact_cells == "widen")
 
 
-def idp_cbls(column: Column, choices: Choices, engine: Engine) -> CentroidPlan:
-    """Plan section 3.2.2: winsorised means, noise by the cluster-based local sensitivity."""
-    widen = choices.exact_cells == "widen"
-    ranked = engine.cluster_by_rank(column, choices.k, widen=widen)
-    smallest, largest = ranked.clusters.smallest, ranked.clusters.largest
-    sensitivity = cluster_local_sensitivity(smallest, largest)
-    shifts = winsorised_shifts(smallest, largest)
-    share = choices.shares[column.attribute.name]
-    return noisy_centroids(column, winsorised_means(ranked), sensitivity, share, shifts, engine)
+def _lone_noise(clusters: Clusters, attribute: Attribute, _choices: Choices) -> Noise:
+    """Scale noise by the global sensitivity; a value moves no further than across its domain."""
+    lower, upper = domain(attribute)
+    farthest = max(upper - int(clusters.sums.min()), int(clusters.sums.max()) - lower)
+    return Noise(
+        sensitivities=np.int64(global_sensitivity(lower, upper)), shifts=LoneShift(largest=farthest)
+    )
 
 
-def _plain_shifts(column: Column, ranked: Ranked) -> RankedShifts:
-    clusters = ranked.clusters
-    return plain_shifts(clusters.smallest[0], clusters.largest[0], *domain(column))
+def global_noise(clusters: Clusters, attribute: Attribute, _choices: Choices) -> Noise:
+    """Scale noise by the global sensitivity (Algorithm 1)."""
+    bounds = domain(attribute)
+    return Noise(
+        sensitivities=np.int64(global_sensitivity(*bounds)),
+        shifts=plain_shifts(clusters.smallest[0], clusters.largest[0], *bounds),
+    )
+
+
+def _local_noise(clusters: Clusters, attribute: Attribute, _choices: Choices) -> Noise:
+    """Scale noise by the local sensitivity of each mean (Proposition 8)."""
+    smallest, largest, bounds = clusters.smallest[0], clusters.largest[0], domain(attribute)
+    return Noise(
+        sensitivities=local_sensitivity(smallest, largest, *bounds),
+        shifts=plain_shifts(smallest, largest, *bounds),
+    )
+
+
+def _cluster_local_noise(clusters: Clusters, _attribute: Attribute, _choices: Choices) -> Noise:
+    """Scale noise by the cluster-based local sensitivity of winsorised means (Proposition 9)."""
+    return Noise(
+        sensitivities=cluster_local_sensitivity(clusters.smallest, clusters.largest),
+        shifts=winsorised_shifts(clusters.smallest, clusters.largest),
+    )
 
 
 SIZES_BY_RANK = (
@@ -184,42 +173,40 @@ def _differential(setting: Setting) -> Model:
     return Model.INDIVIDUAL if setting.read_from_data else Model.DIFFERENTIAL_PRIVACY
 
 
+_GROUPED = (
+    "Records were grouped by rank, each attribute by itself, into clusters of at "
+    "least {k}, and each value was replaced by its cluster's mean plus noise"
+)
+
 METHODS = (
     Method(
         id="laplace",
         title="Laplace noise on every value",
         source='IDP-2025 section 2, "DP"',
         deed="Each value was replaced by itself plus noise of its own.",
-        plan=each(laplace),
-        error_floor=floor_by_rank(SensitivityRule.GLOBAL),
-        goes_in_parts=True,
+        plan=RankedSteps(partition=_lone_records, representative=means, noise=_lone_noise),
         promise=promise_laplace,
-        needs_k=False,
+        needs=frozenset({"epsilon", "bounds"}),
+        can=frozenset({"one by one"}),
         without_units=None,
     ),
     Method(
         id="dp-um",
         title="univariate microaggregation, noise by the global sensitivity",
         source="IDP-2025 Algorithm 1",
-        deed="Records were grouped by rank, each attribute by itself, into clusters of at "
-        "least {k}, and each value was replaced by its cluster's mean plus noise.",
-        plan=each(dp_um),
-        error_floor=floor_by_rank(SensitivityRule.GLOBAL),
-        ranks_each=True,
+        deed=f"{_GROUPED}.",
+        plan=RankedSteps(partition=_by_rank, representative=means, noise=global_noise),
         promise=promise_dp_um,
-        orders_clusters=True,
+        can=frozenset({"one by one", "isotonic"}),
     ),
     Method(
         id="idp-ls",
         title="univariate microaggregation, noise by the local sensitivity",
         source="IDP-2025 Proposition 8",
-        deed="Records were grouped by rank, each attribute by itself, into clusters of at "
-        "least {k}, and each value was replaced by its cluster's mean plus noise.",
-        plan=each(idp_ls),
-        error_floor=floor_by_rank(SensitivityRule.LOCAL),
-        ranks_each=True,
+        deed=f"{_GROUPED}.",
+        plan=RankedSteps(partition=_by_rank, representative=means, noise=_local_noise),
         promise=_promise_idp_ls,
-        orders_clusters=True,
+        can=frozenset({"one by one", "isotonic"}),
         without_units=NO_GROUP_PRIVACY,
     ),
     Method(
@@ -227,17 +214,17 @@ METHODS = (
         title="univariate microaggregation of winsorised means, noise by the cluster-based "
         "local sensitivity",
         source="IDP-2025 Proposition 9",
-        deed="Records were grouped by rank, each attribute by itself, into clusters of at "
-        "least {k}, and each value was replaced by its cluster's mean plus noise, the "
+        deed=f"{_GROUPED}, the "
         "smallest and the largest value of a cluster set to their neighbours before.",
-        plan=each(idp_cbls),
-        error_floor=floor_by_rank(SensitivityRule.CLUSTER_LOCAL),
-        ranks_each=True,
+        plan=RankedSteps(
+            partition=widened_by_rank,
+            representative=winsorised_means,
+            noise=_cluster_local_noise,
+        ),
         promise=_promise_idp_cbls,
+        needs=frozenset({"k", "epsilon"}),
+        can=frozenset({"one by one", "isotonic", "exact cells"}),
         smallest_k=3,
-        needs_bounds=False,
-        orders_clusters=True,
-        may_be_exact=True,
         without_units=NO_GROUP_PRIVACY,
     ),
 )

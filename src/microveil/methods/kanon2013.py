@@ -25,7 +25,7 @@ almost everywhere; and a mode or median as an individual method would publish it
 sensitivity of 0 as soon as it leads by three, so that it would come out exactly.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -34,33 +34,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.arguments.steps import BLOCKS, COMPOSITION, SENSITIVITY
-from microveil.engines.base import Clusters, Column, Engine
 from microveil.errors import RequestError
 from microveil.guarantee import Model
 from microveil.guarantee.condition import noise_scales
-from microveil.methods.base import (
-    Choices,
-    Method,
-    Promise,
-    Setting,
-    epsilon_scopes,
-    summed_floor,
-)
+from microveil.methods.base import Choices, Method, Promise, Setting, epsilon_scopes
 from microveil.methods.blocks import plan_blocks, refuse_no_order
-from microveil.methods.categories import noisy_histogram
+from microveil.methods.category_plans import HistogramPlan, noisy_histogram
 from microveil.methods.centroids import (
-    Represented,
+    CentroidPlan,
+    Noise,
     domain,
     joint_means,
     noisy_centroids,
-    scaled_centroids,
 )
 from microveil.methods.idp2025 import SIZES_BY_RANK
-from microveil.noise.joint_shifts import JointShifts, least_scales, worst_loss
+from microveil.methods.planned import in_table
+from microveil.noise.joint_shifts import JointShifts, joint_shifts, least_scales, worst_loss
 from microveil.noise.sensitivity import global_sensitivity, local_sensitivity
-from microveil.plans import CentroidPlan, HistogramPlan, SinglePlan
-from microveil.table.memory import TOGETHER
-from microveil.utility.error_floor import SensitivityRule
+from microveil.partition import Partition
+from microveil.table import GridColumn
 
 __all__ = ["METHODS"]
 
@@ -68,37 +60,48 @@ __all__ = ["METHODS"]
 ROOM = 4
 
 
-def kanon_dp(columns: Sequence[Column], choices: Choices, engine: Engine) -> Sequence[SinglePlan]:
+def kanon_dp(
+    columns: Sequence[GridColumn], choices: Choices
+) -> list[CentroidPlan | HistogramPlan]:
     """Plan Algorithm 1: insensitive microaggregation, then noise on every cluster's mean."""
-    return plan_blocks(columns, choices, engine, "mdav-insensitive", _noisy)
+    return plan_blocks(columns, choices, "mdav-insensitive", _noisy)
 
 
 def _noisy(
-    columns: Sequence[Column], clusters: Clusters, choices: Choices, engine: Engine
-) -> list[SinglePlan]:
+    columns: Sequence[GridColumn], partition: Partition, choices: Choices
+) -> list[CentroidPlan | HistogramPlan]:
     by_vector = choices[SENSITIVITY] == "vector"
     if by_vector:
         _refuse_categories(columns)
     ranked = [column for column in columns if column.attribute.kind.is_ranked]
     places = {column.attribute.name: index for index, column in enumerate(ranked)}
-    block = _Block(find=engine.joint_shifts(ranked, clusters))
-    held = _in_any_cluster(ranked, clusters, block.shifts, engine) if by_vector else None
-    plans: list[SinglePlan] = []
+    block = _Block(columns=ranked, partition=partition)
+    held = _in_any_cluster(ranked, partition, block.shifts) if by_vector else None
+    plans: list[CentroidPlan | HistogramPlan] = []
     for column in columns:
+        name = column.attribute.name
         if _is_redrawn(column, choices):
-            plans.append(_redrawn(column, clusters, choices, engine))
+            plans.append(_redrawn(column, partition, choices))
             continue
-        index = places[column.attribute.name]
-        means = joint_means(column, clusters, engine)
-        shifts = _AttributeShifts(block=block, index=index)
+        shifts = _AttributeShifts(block=block, index=places[name])
         if held is None:
-            plans.append(_by_composition(column, means, choices, shifts, engine))
+            noise = _by_composition(column, partition, choices, shifts)
         else:
-            plans.append(_by_vector(column, means, choices, shifts, held, engine))
+            noise = _by_vector(partition, choices.shares[name], shifts, held)
+        plan = noisy_centroids(
+            column.attribute,
+            partition.sizes,
+            joint_means(column.values, partition),
+            choices.shares[name],
+            noise,
+            column.extremes,
+        )
+        found = replace(plan, partition=in_table(column, partition), missing=column.missing)
+        plans.append(found)
     return plans
 
 
-def _is_redrawn(column: Column, choices: Choices) -> bool:
+def _is_redrawn(column: GridColumn, choices: Choices) -> bool:
     """Whether a category is drawn from noisy counts; else ranks are taken as numbers.
 
     Where scales are fitted to how far sums move, and where an ordered attribute is alone, so
@@ -109,7 +112,7 @@ def _is_redrawn(column: Column, choices: Choices) -> bool:
     return column.attribute.categories is not None and not is_number
 
 
-def _refuse_categories(columns: Sequence[Column]) -> None:
+def _refuse_categories(columns: Sequence[GridColumn]) -> None:
     """Refuse categories in no order where the noise is individual."""
     for column in columns:
         if not column.attribute.kind.is_ranked:
@@ -122,89 +125,45 @@ def _refuse_categories(columns: Sequence[Column]) -> None:
             )
 
 
-def _redrawn(column: Column, clusters: Clusters, choices: Choices, engine: Engine) -> HistogramPlan:
+def _composed(share: Fraction, n_clusters: int, choices: Choices) -> Fraction:
+    """Return what may be spent on one cluster, with the noise of each composed as chosen."""
+    return share / n_clusters if choices[COMPOSITION] == "sequential" else share
+
+
+def _redrawn(column: GridColumn, partition: Partition, choices: Choices) -> HistogramPlan:
     share = choices.shares[column.attribute.name]
-    by_number = choices[COMPOSITION] == "sequential"
-    grid_share = share / clusters.n_clusters if by_number else share
-    return noisy_histogram(column, clusters, share, engine, grid_share=grid_share)
-
-
-def _error_floor(
-    columns: Sequence[Column],
-    choices: Choices,
-    engine: Engine,
-    limit: float,
-    *,
-    ends: bool = False,
-) -> float:
-    """Bound the error of numbers in one block; categories drawn anew may come out as they were.
-
-    By vector sensitivity a cluster's scale covers at least the record that stays in it, which
-    is its local sensitivity.
-    """
-    if len(choices[BLOCKS]) != 1 or choices.protects_missing:
-        return 0.0
-    together = engine.complete(columns)
-    n_records = together[0].n_present
-    if n_records < choices.k:
-        return 0.0
-    by_vector = choices[SENSITIVITY] == "vector"
-    rule = SensitivityRule.LOCAL if by_vector else SensitivityRule.GLOBAL
-
-    def bounded(column: Column, most: float) -> float:
-        if not column.attribute.kind.is_ranked or _is_redrawn(column, choices):
-            return 0.0
-        share = float(choices.shares[column.attribute.name])
-        by_number = choices[COMPOSITION] == "sequential" and len(columns) > 1
-        if by_number and not by_vector:
-            share /= n_records // choices.k
-        return engine.error_floor(
-            column, choices.k, rule, share, most, together=together, ends=ends
-        )
-
-    return summed_floor(together, limit, bounded)
+    grid_share = _composed(share, partition.n_clusters, choices)
+    return noisy_histogram(column, partition, share, grid_share=grid_share)
 
 
 def _by_composition(
-    column: Column,
-    means: Represented,
-    choices: Choices,
-    shifts: "_AttributeShifts",
-    engine: Engine,
-) -> CentroidPlan:
-    sensitivity = np.int64(global_sensitivity(*domain(column)))
+    column: GridColumn, partition: Partition, choices: Choices, shifts: "_AttributeShifts"
+) -> Noise:
+    """Scale noise by the global sensitivity; of one attribute alone shifts telescope."""
     share = choices.shares[column.attribute.name]
     alone = len(choices.shares) == 1
-    by_number = choices[COMPOSITION] == "sequential" and not alone
-    grid_share = share / means.partition.n_clusters if by_number else share
-    return noisy_centroids(column, means, sensitivity, share, shifts, engine, grid_share=grid_share)
+    return Noise(
+        sensitivities=np.int64(global_sensitivity(*domain(column.attribute))),
+        shifts=shifts,
+        grid_share=share if alone else _composed(share, partition.n_clusters, choices),
+    )
 
 
 def _by_vector(
-    column: Column,
-    means: Represented,
-    choices: Choices,
-    shifts: "_AttributeShifts",
-    held: JointShifts,
-    engine: Engine,
-) -> CentroidPlan:
-    share = choices.shares[column.attribute.name]
-    sizes = means.partition.sizes
-    return scaled_centroids(
-        column,
-        means,
-        held.staying[shifts.index],
-        least_scales(held, shifts.index, sizes, float(share)),
-        share,
-        shifts,
-        engine,
-        largest_cluster=int(sizes.max()),
+    partition: Partition, share: Fraction, shifts: "_AttributeShifts", held: JointShifts
+) -> Noise:
+    """Scale noise to how far the sums of this table's clusters really move."""
+    sizes = partition.sizes
+    return Noise(
+        sensitivities=held.staying[shifts.index],
+        shifts=shifts,
+        scales=least_scales(held, shifts.index, sizes, float(share)),
         room=ROOM * len(sizes),
     )
 
 
 def _in_any_cluster(
-    columns: Sequence[Column], clusters: Clusters, shifts: JointShifts, engine: Engine
+    columns: Sequence[GridColumn], partition: Partition, shifts: JointShifts
 ) -> JointShifts:
     """Return the shifts with a record of any cluster replaced by any record of the domain.
 
@@ -212,9 +171,12 @@ def _in_any_cluster(
     also such that the order would carry it elsewhere.
     """
     staying = np.empty_like(shifts.staying)
+    starts = np.cumsum(partition.sizes) - partition.sizes
     for index, column in enumerate(columns):
-        smallest, largest = engine.cluster_extremes(column, clusters)
-        staying[index] = local_sensitivity(smallest, largest, *domain(column))
+        in_clusters = column.values[partition.order]
+        smallest = np.minimum.reduceat(in_clusters, starts)
+        largest = np.maximum.reduceat(in_clusters, starts)
+        staying[index] = local_sensitivity(smallest, largest, *domain(column.attribute))
     return replace(shifts, staying=staying)
 
 
@@ -222,12 +184,15 @@ def _in_any_cluster(
 class _Block:
     """How far one record moves attributes whose clusters are formed together."""
 
-    find: Callable[[], JointShifts]
+    columns: Sequence[GridColumn]
+    partition: Partition
 
     @cached_property
     def shifts(self) -> JointShifts:
         # Found when first asked for: a plan by composition needs it for its audit alone.
-        return self.find()
+        values = [column.values for column in self.columns]
+        domains = [column.attribute.grid_bounds or (0, 0) for column in self.columns]
+        return joint_shifts(values, self.partition.order, self.partition.sizes, domains)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -366,9 +331,7 @@ METHODS = (
         " least {k}, and each value was replaced by its cluster's mean plus noise.",
         plan=kanon_dp,
         promise=_promise,
-        takes_categories=True,
-        memory=TOGETHER,
-        error_floor=_error_floor,
+        can=frozenset({"categories"}),
         arguments=(
             COMPOSITION.of("sequential", "parallel"),
             SENSITIVITY.of("global", "vector", sets_aside={"vector": ("composition",)}),

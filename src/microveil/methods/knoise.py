@@ -11,22 +11,23 @@ numbers in proportion, rounded so that the epsilon is never exceeded. Ordered ca
 matrix by which they move to near ones more readily.
 """
 
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microveil.arguments.steps import EVERY, MATRIX, NOISE, WIDTH
-from microveil.engines.base import Column, Engine
 from microveil.errors import RequestError
 from microveil.guarantee import Model
-from microveil.methods.base import Choices, Method, Promise, Setting, each, epsilon_scopes
+from microveil.methods.base import Choices, Method, Promise, Setting, epsilon_scopes
 from microveil.methods.centroids import domain
+from microveil.methods.randomised import IntervalPlan, NoisePlan, TransitionPlan
 from microveil.noise.ordinal_matrix import ordinal_matrix
 from microveil.noise.transition import as_weights, invariant, randomised_response, spent
-from microveil.plans import IntervalPlan, NoisePlan, TransitionLaw, TransitionPlan
-from microveil.table.memory import TOGETHER
+from microveil.partition import Intervals, Partition, intervals
+from microveil.table import GridColumn
 
 __all__ = ["METHODS"]
 
@@ -37,66 +38,61 @@ MOST_RANKS = 60
 MADE = ("invariant", "ordinal")
 
 
-def k_noise(column: Column, choices: Choices, engine: Engine) -> NoisePlan:
+def k_noise(columns: Sequence[GridColumn], choices: Choices) -> list[NoisePlan]:
     """Plan section 2.4: intervals give delta, half their width; each value gets its own noise."""
-    return NoisePlan(
-        column=engine.held(column),
-        share=None,
-        law=choices[NOISE],
-        delta=engine.interval_delta(column, **_rule(column, choices)),
-    )
+    return [
+        NoisePlan(
+            column=column,
+            share=None,
+            law=choices[NOISE],
+            delta=_intervals(column, choices).delta,
+        )
+        for column in columns
+    ]
 
 
-def k_pram(column: Column, choices: Choices, engine: Engine) -> IntervalPlan:
+def k_pram(columns: Sequence[GridColumn], choices: Choices) -> list[IntervalPlan]:
     """Plan section 2.3: within each interval, values are drawn among those it holds."""
+    return [_within_intervals(column, choices) for column in columns]
+
+
+def _within_intervals(column: GridColumn, choices: Choices) -> IntervalPlan:
+    found = _intervals(column, choices)
+    order = np.argsort(found.labels, kind="stable")
     return IntervalPlan(
-        column=engine.held(column),
+        column=column,
         share=None,
-        grouped=engine.cluster_by_interval(column, **_rule(column, choices)),
+        partition=Partition(
+            order=order, sizes=found.sizes[found.sizes > 0], n_records=len(order)
+        ),
+        in_order=column.values[order],
         permute=choices[NOISE] == "permutation",
     )
 
 
-class _Rule(TypedDict):
-    """How intervals are cut."""
-
-    k: int | None
-    width: float | None
-    every: str
-
-
-def _rule(column: Column, choices: Choices) -> _Rule:
+def _intervals(column: GridColumn, choices: Choices) -> Intervals:
+    """Cut the values into intervals of k records, or of a width."""
     width = choices[WIDTH]
-    return _Rule(
+    return intervals(
+        column.values.astype(np.float64),
         k=choices.k if width is None else None,
         width=None if width is None else float(width / column.attribute.resolution),
         every=choices[EVERY],
     )
 
 
-def pram(column: Column, choices: Choices, engine: Engine) -> TransitionPlan:
-    """Plan section 2.1: each value is drawn by its row of a transition matrix."""
-    name = column.attribute.name
-    lower, upper = domain(column)
-    n_categories = upper - lower + 1
-    if choices.hides_missing(column.attribute):
-        # Being missing is one more category, and each reason of its own another.
-        n_categories += 1 + len(column.attribute.reasons)
-    if n_categories > MOST_CATEGORIES:
-        raise RequestError(
-            f"attribute '{name}'",
-            f"a transition matrix takes {MOST_CATEGORIES} categories at most, and its bounds and "
-            "resolution make more",
-            "declare tighter bounds or a coarser resolution",
-        )
+def _by_matrix(column: GridColumn, choices: Choices) -> TransitionPlan:
+    attribute = column.attribute
+    name, hides_missing = attribute.name, choices.hides_missing(attribute)
+    n_categories = _n_categories(column, hides_missing=hides_missing)
     given = choices[MATRIX].get(name)
     kind = given if isinstance(given, str) else None
     share: Fraction | None = choices.shares.get(name)
-    observed = _observed(column, choices, engine)
+    observed = _observed(column, choices)
     if given is None or kind in MADE:
         if share is None:
             raise RequestError(
-                f"attribute '{name}'", "without a matrix pram needs epsilon", "pass epsilon=1"
+                attribute.place, "without a matrix pram needs epsilon", "pass epsilon=1"
             )
         if kind == "ordinal":
             weights = _of_ranks(column, choices, share, n_categories)
@@ -107,34 +103,49 @@ def pram(column: Column, choices: Choices, engine: Engine) -> TransitionPlan:
     else:
         weights = _checked_matrix(given, n_categories, name)
         share = spent(weights)
-    attribute = column.attribute
-    hides_missing = choices.hides_missing(attribute)
-    law = TransitionLaw(attribute=attribute, weights=weights, draws_missing=hides_missing)
     return TransitionPlan(
-        column=engine.held(column),
+        column=column,
         share=share,
-        law=law,
+        weights=weights,
+        draws_missing=hides_missing,
         category_counts=observed,
         matrix_is_public=kind != "invariant",
         follows_from_share=given is None and not hides_missing,
     )
 
 
-def _observed(column: Column, choices: Choices, engine: Engine) -> NDArray[np.int64]:
+def _n_categories(column: GridColumn, *, hides_missing: bool) -> int:
+    """Count the categories; being missing may be one more, and each reason of its own another."""
+    lower, upper = domain(column.attribute)
+    n_categories = upper - lower + 1
+    if hides_missing:
+        n_categories += 1 + len(column.attribute.reasons)
+    if n_categories > MOST_CATEGORIES:
+        raise RequestError(
+            column.attribute.place,
+            f"a transition matrix takes {MOST_CATEGORIES} categories at most, and its bounds and "
+            "resolution make more",
+            "declare tighter bounds or a coarser resolution",
+        )
+    return n_categories
+
+
+def _observed(column: GridColumn, choices: Choices) -> NDArray[np.int64]:
     """Count the records of each category, of missing ones too where these are categories."""
-    counts = engine.counts(column)
+    lower, upper = domain(column.attribute)
+    units = np.subtract(column.values, lower, dtype=np.int64)
+    counts = np.bincount(units, minlength=upper - lower + 1)
     if not choices.hides_missing(column.attribute):
         return counts
-    reasons = engine.held(column).reasons
     of_reasons = np.zeros(len(column.attribute.reasons), dtype=np.int64)
-    if reasons is not None:
-        of_reasons += reasons.counts
+    if column.reasons is not None:
+        of_reasons += column.reasons.counts
     unsaid = choices.n_records - column.n_present - int(of_reasons.sum())
     return np.concatenate([counts, [unsaid], of_reasons])
 
 
 def _of_ranks(
-    column: Column, choices: Choices, share: Fraction, n_categories: int
+    column: GridColumn, choices: Choices, share: Fraction, n_categories: int
 ) -> NDArray[np.int64]:
     """Return the matrix by which a value moves to near ones more readily than to far ones."""
     place = column.attribute.place
@@ -262,16 +273,12 @@ METHODS = (
         title="post randomisation by a transition matrix",
         source="KNOISE section 2.1",
         deed="Each value was kept or replaced by another category, by chance.",
-        randomness="other",
-        plan=each(pram),
-        goes_in_parts=True,
+        plan=pram,
         promise=_promise_pram,
-        needs_k=False,
-        takes_categories=True,
-        hides_missing=True,
-        hides_reasons=True,
+        needs=frozenset({"epsilon", "bounds"}),
+        can=frozenset({"one by one", "categories", "missing", "reasons"}),
+        randomness="other",
         without_units=None,
-        memory=TOGETHER,
         arguments=(MATRIX,),
     ),
     Method(
@@ -280,13 +287,11 @@ METHODS = (
         source="KNOISE section 2.3",
         deed="Values were cut into intervals of equal width, and each was replaced by a "
         "value drawn among those of its interval.",
-        randomness="other",
-        plan=each(k_pram),
+        plan=k_pram,
         promise=_promise_nothing,
-        needs_epsilon=False,
-        needs_bounds=False,
-        goes_in_parts=True,
-        memory=TOGETHER,
+        needs=frozenset({"k"}),
+        can=frozenset({"one by one"}),
+        randomness="other",
         arguments=(EVERY.of("group", "average"), WIDTH, NOISE.of("draw", "permutation")),
     ),
     Method(
@@ -294,12 +299,11 @@ METHODS = (
         title="noise as wide as an interval of k records",
         source="KNOISE sections 2.4 and 2.5",
         deed="Noise of the spread of an interval was added to each value.",
-        randomness="other",
-        plan=each(k_noise),
-        goes_in_parts=True,
+        plan=k_noise,
         promise=_promise_nothing,
-        needs_epsilon=False,
-        needs_bounds=False,
+        needs=frozenset({"k"}),
+        can=frozenset({"one by one"}),
+        randomness="other",
         arguments=(
             EVERY.of("group", "average"),
             WIDTH,

@@ -7,57 +7,66 @@ Domingo-Ferrer, Sánchez and Martínez, "Improving the Utility of Differentially
 Releases via k-Anonymity"), Definitions 4 and 5.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from microveil.arguments.steps import BLOCKS
-from microveil.engines.base import Clusters, Column, Engine
 from microveil.guarantee import Model
-from microveil.methods.base import Choices, Method, PlanStep, Promise, Setting, each, epsilon_scopes
+from microveil.methods.base import Choices, Method, Promise, Setting, epsilon_scopes
 from microveil.methods.blocks import plan_blocks
-from microveil.methods.categories import typical_categories
-from microveil.methods.centroids import joint_means, plain_centroids, plain_means
-from microveil.methods.with_missing import typical_or_missing
-from microveil.plans import CentroidPlan, SinglePlan
-from microveil.table.memory import TOGETHER
+from microveil.methods.category_plans import typical_categories
+from microveil.methods.centroids import RankedSteps, joint_means, means, plain_centroids
+from microveil.methods.cluster_values import typical_or_missing
+from microveil.methods.planned import SinglePlan, in_table
+from microveil.partition import Partition
+from microveil.partition.runs import Runs, by_rank, optimal_runs
+from microveil.schema import Attribute
+from microveil.table import GridColumn
 
 __all__ = ["METHODS"]
 
 
-def ranking(column: Column, choices: Choices, engine: Engine) -> CentroidPlan:
-    """Plan individual ranking: means of k records with consecutive values."""
-    ranked = engine.cluster_by_rank(column, choices.k)
-    return plain_centroids(column, plain_means(ranked), engine)
+def _by_rank(values: NDArray[np.int64], _attribute: Attribute, choices: Choices) -> Runs:
+    """Partition by individual ranking: runs of k records with consecutive values."""
+    return by_rank(values, choices.k)
 
 
-def optimal(column: Column, choices: Choices, engine: Engine) -> CentroidPlan:
-    """Plan optimal univariate microaggregation: the least sum of squares of any clusters."""
-    ranked = engine.cluster_optimally(column, choices.k)
-    return plain_centroids(column, plain_means(ranked), engine)
+def _optimal(values: NDArray[np.int64], _attribute: Attribute, choices: Choices) -> Runs:
+    """Partition with the least sum of squares of any clusters of k or more."""
+    return optimal_runs(values, choices.k)
 
 
-def jointly(name: str) -> PlanStep:
+def jointly(name: str) -> Callable[[Sequence[GridColumn], Choices], list[SinglePlan]]:
     """Make the step that microaggregates blocks of attributes by a partition."""
 
-    def plan(columns: Sequence[Column], choices: Choices, engine: Engine) -> Sequence[SinglePlan]:
-        return plan_blocks(columns, choices, engine, name, _representatives)
+    def plan(columns: Sequence[GridColumn], choices: Choices) -> list[SinglePlan]:
+        return plan_blocks(columns, choices, name, _representatives)
 
     return plan
 
 
 def _representatives(
-    columns: Sequence[Column], clusters: Clusters, choices: Choices, engine: Engine
+    columns: Sequence[GridColumn], partition: Partition, choices: Choices
 ) -> list[SinglePlan]:
     """Represent numbers by their means, ranks by medians, categories by the commonest."""
+    return [_represented(column, partition, choices) for column in columns]
 
-    def represented(column: Column) -> SinglePlan:
-        if choices.protects_missing and engine.missing(column) is not None:
-            return typical_or_missing(column, clusters, engine)
-        if column.attribute.categories is not None:
-            return typical_categories(column, clusters, engine)
-        return plain_centroids(column, joint_means(column, clusters, engine), engine)
 
-    return [represented(column) for column in columns]
+def _represented(column: GridColumn, partition: Partition, choices: Choices) -> SinglePlan:
+    if choices.protects_missing and column.missing is not None:
+        return typical_or_missing(column, partition)
+    if column.attribute.categories is not None:
+        return typical_categories(column, partition)
+    plan = plain_centroids(
+        column.attribute,
+        partition.sizes,
+        joint_means(column.values, partition),
+        column.extremes,
+    )
+    return replace(plan, partition=in_table(column, partition), missing=column.missing)
 
 
 _NOTHING = epsilon_scopes(None, None, None)
@@ -175,15 +184,11 @@ METHODS = (
         title="microaggregation by maximum distance to average vector (MDAV)",
         source="Domingo-Ferrer and Torra 2005",
         deed=_DONE_JOINTLY,
-        randomness=None,
         plan=jointly("mdav"),
         promise=_promise_joint,
-        counts_units=True,
-        needs_epsilon=False,
-        needs_bounds=False,
-        takes_categories=True,
-        hides_missing=True,
-        memory=TOGETHER,
+        needs=frozenset({"k"}),
+        can=frozenset({"categories", "missing", "units"}),
+        randomness=None,
         arguments=(BLOCKS,),
     ),
     Method(
@@ -191,13 +196,11 @@ METHODS = (
         title="microaggregation by insensitive MDAV",
         source="KANON-2013 Definitions 4 and 5",
         deed=_DONE_JOINTLY,
-        randomness=None,
         plan=jointly("mdav-insensitive"),
         promise=_promise_joint,
-        counts_units=True,
-        needs_epsilon=False,
-        takes_categories=True,
-        memory=TOGETHER,
+        needs=frozenset({"k", "bounds"}),
+        can=frozenset({"categories", "units"}),
+        randomness=None,
         arguments=(BLOCKS,),
     ),
     Method(
@@ -205,15 +208,11 @@ METHODS = (
         title="microaggregation in clusters of variable size (V-MDAV)",
         source="Solanas and Martinez-Balleste 2006",
         deed=_DONE_JOINTLY,
-        randomness=None,
         plan=jointly("v-mdav"),
         promise=_promise_joint,
-        counts_units=True,
-        needs_epsilon=False,
-        needs_bounds=False,
-        takes_categories=True,
-        hides_missing=True,
-        memory=TOGETHER,
+        needs=frozenset({"k"}),
+        can=frozenset({"categories", "missing", "units"}),
+        randomness=None,
         arguments=(BLOCKS,),
     ),
     Method(
@@ -222,12 +221,11 @@ METHODS = (
         source="IDP-2025 section 3.1, without noise",
         deed="Records were grouped by rank, each attribute by itself, into clusters of at "
         "least {k}, and each value was replaced by its cluster's mean.",
-        randomness=None,
-        plan=each(ranking),
-        ranks_each=True,
+        plan=RankedSteps(partition=_by_rank, representative=means, noise=None),
         promise=_promise_univariate,
-        needs_epsilon=False,
-        needs_bounds=False,
+        needs=frozenset({"k"}),
+        can=frozenset({"one by one"}),
+        randomness=None,
     ),
     Method(
         id="optimal",
@@ -235,10 +233,10 @@ METHODS = (
         source="Hansen and Mukherjee 2003",
         deed="Records with neighbouring values were grouped, each attribute by itself, into "
         "clusters of {k} or more, and each value was replaced by its cluster's mean.",
-        randomness=None,
-        plan=each(optimal, searches=lambda _choices: True),
+        plan=RankedSteps(partition=_optimal, representative=means, noise=None),
         promise=_promise_univariate,
-        needs_epsilon=False,
-        needs_bounds=False,
+        needs=frozenset({"k"}),
+        can=frozenset({"one by one"}),
+        randomness=None,
     ),
 )

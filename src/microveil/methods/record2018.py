@@ -11,88 +11,72 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from microveil.arguments.steps import BLOCKS, PARTITION
-from microveil.engines.base import Clusters, Column, Engine
 from microveil.guarantee import Model
 from microveil.guarantee.condition import cluster_sizes, noise_scales, rank_boundaries
-from microveil.methods.base import (
-    Choices,
-    Method,
-    Promise,
-    Setting,
-    each,
-    epsilon_scopes,
-    summed_floor,
-)
+from microveil.methods.base import Choices, Method, Promise, Setting, epsilon_scopes
 from microveil.methods.blocks import plan_blocks
-from microveil.methods.centroids import domain, joint_means, noisy_centroids
-from microveil.methods.idp2025 import dp_um, globally_noisy, promise_dp_um
+from microveil.methods.centroids import (
+    CentroidPlan,
+    Noise,
+    RankedSteps,
+    domain,
+    joint_means,
+    means,
+    noisy_centroids,
+)
+from microveil.methods.idp2025 import global_noise, promise_dp_um
+from microveil.methods.planned import in_table
 from microveil.noise.sensitivity import global_sensitivity
-from microveil.plans import CentroidPlan, SinglePlan, SyntheticPlan
-from microveil.table.memory import TOGETHER
+from microveil.partition import Partition
+from microveil.partition.runs import Runs, by_rank, noise_aware_runs, optimal_runs
+from microveil.schema import Attribute
+from microveil.table import GridColumn
 
 __all__ = ["METHODS"]
 
 
-def record_dp(
-    columns: Sequence[Column], choices: Choices, engine: Engine
-) -> Sequence[SinglePlan] | SyntheticPlan:
+def record_dp(columns: Sequence[GridColumn], choices: Choices) -> list[CentroidPlan]:
     """Plan a partition of the user's choice, then noise by the global sensitivity."""
     if choices[PARTITION] == "mdav":
-        return plan_blocks(columns, choices, engine, "mdav", _noisy)
-    step = each(dp_um)
-    if choices[PARTITION] != "ranking":
-        step = each(_optimal, searches=lambda _choices: True)
-    return step(columns, choices, engine)
+        return plan_blocks(columns, choices, "mdav", _noisy)
+    return _OF_RANKS(columns, choices)
 
 
-def _optimal(column: Column, choices: Choices, engine: Engine) -> CentroidPlan:
-    share = choices.shares[column.attribute.name]
+def _partition(values: NDArray[np.int64], attribute: Attribute, choices: Choices) -> Runs:
+    if choices[PARTITION] == "ranking":
+        return by_rank(values, choices.k)
     if choices[PARTITION] == "optimal":
-        ranked = engine.cluster_optimally(column, choices.k)
-    else:
-        # Noise of scale width/(s share) on the mean of s records: 2 (width/share)**2 / s in all.
-        lower, upper = domain(column)
-        scale = float(global_sensitivity(lower, upper) / share)
-        ranked = engine.cluster_noise_aware(column, choices.k, 2 * scale**2)
-    return globally_noisy(column, ranked, share, engine)
+        return optimal_runs(values, choices.k)
+    # Noise of scale width/(s share) on the mean of s records: 2 (width/share)**2 / s in all.
+    scale = float(global_sensitivity(*domain(attribute)) / choices.shares[attribute.name])
+    return noise_aware_runs(values, choices.k, 2 * scale**2)
 
 
-def _error_floor(
-    columns: Sequence[Column],
-    choices: Choices,
-    engine: Engine,
-    limit: float,
-    *,
-    ends: bool = False,
-) -> float:
-    """Bound the errors of clusters that are runs, however they are searched for."""
-    if ends or choices[PARTITION] == "mdav":
-        return 0.0
-
-    def bounded(column: Column, most: float) -> float:
-        del most
-        share = float(choices.shares[column.attribute.name])
-        return engine.error_floor_of_any_runs(column, choices.k, share)
-
-    return summed_floor(columns, limit, bounded)
+_OF_RANKS = RankedSteps(partition=_partition, representative=means, noise=global_noise)
 
 
 def _noisy(
-    columns: Sequence[Column], clusters: Clusters, choices: Choices, engine: Engine
+    columns: Sequence[GridColumn], partition: Partition, choices: Choices
 ) -> list[CentroidPlan]:
-    return [
-        noisy_centroids(
-            column,
-            joint_means(column, clusters, engine),
-            np.int64(global_sensitivity(*domain(column))),
-            choices.shares[column.attribute.name],
-            None,
-            engine,
+    """Represent clusters of whole records by their means, with noise by the global sensitivity."""
+    plans = []
+    for column in columns:
+        attribute = column.attribute
+        width = np.int64(global_sensitivity(*domain(attribute)))
+        plan = noisy_centroids(
+            attribute,
+            partition.sizes,
+            joint_means(column.values, partition),
+            choices.shares[attribute.name],
+            Noise(sensitivities=width, shifts=None),
+            column.extremes,
         )
-        for column in columns
-    ]
+        found = replace(plan, partition=in_table(column, partition), missing=column.missing)
+        plans.append(found)
+    return plans
 
 
 # Noise on a mean is as wide as the domain over its cluster's size: all that hangs on the data.
@@ -145,10 +129,8 @@ METHODS = (
         deed="Records were grouped into clusters of at least {k}, and each value was "
         "replaced by its cluster's mean plus noise.",
         plan=record_dp,
-        error_floor=_error_floor,
-        ranks_each=True,
         promise=_promise,
-        memory=TOGETHER,
+        can=frozenset({"one by one"}),
         arguments=(
             PARTITION.of(
                 "mdav",

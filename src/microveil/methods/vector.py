@@ -8,84 +8,55 @@ clusters are those of individual ranking, or are chosen together with the noise.
 """
 
 import math
-from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from microveil.arguments.steps import PARTITION
-from microveil.engines.base import Column, Engine
 from microveil.guarantee import Model
 from microveil.guarantee.condition import cluster_sizes, noise_scales
 from microveil.methods.base import (
-    CERTAIN,
     NO_GROUP_PRIVACY,
     Choices,
     Method,
     Promise,
     Setting,
-    each,
     epsilon_scopes,
-    floor_by_plans,
-    floor_by_rank,
 )
-from microveil.methods.centroids import scaled_centroids, winsorised_means
-from microveil.methods.idp2025 import SIZES_BY_RANK
+from microveil.methods.centroids import Noise, RankedSteps, winsorised_means
+from microveil.methods.idp2025 import SIZES_BY_RANK, widened_by_rank
 from microveil.noise.shifts import least_vector_scales, winsorised_shifts
-from microveil.plans import CentroidPlan
-from microveil.utility.error_floor import SensitivityRule
+from microveil.partition.runs import Clusters, Runs, vector_aware_runs
+from microveil.schema import Attribute
 
-__all__ = ["METHODS", "idp_vector"]
+__all__ = ["METHODS"]
 
 
-def idp_vector(
-    column: Column, choices: Choices, engine: Engine, *, coarsely: bool = False
-) -> CentroidPlan:
-    """Plan winsorised means with scales of least noise whose losses add up to the share."""
-    n_values = column.n_present
-    share = choices.shares[column.attribute.name]
-    widen = choices.exact_cells == "widen"
-    if choices[PARTITION] == "noise-aware":
-        ranked = engine.cluster_vector_aware(
-            column,
-            choices.k,
-            float(share),
-            exact_allowed=choices.exact_cells == "allow",
-            coarsely=coarsely,
-        )
-        largest_cluster = n_values
-    else:
-        ranked = engine.cluster_by_rank(column, choices.k, widen=widen)
-        largest_cluster = n_values if widen else min(n_values, 2 * choices.k - 1)
-    represented = winsorised_means(ranked)
-    shifts = winsorised_shifts(ranked.clusters.smallest, ranked.clusters.largest)
-    del ranked  # the ends of clusters are half of what is at hand of them
-    return scaled_centroids(
-        column,
-        represented,
-        shifts.largest,  # the sensitivity of `idp-cbls`, Proposition 9
-        least_vector_scales(shifts, represented.partition.sizes, float(share)),
-        share,
-        shifts,
-        engine,
-        largest_cluster=largest_cluster,
-        room=_room(n_values, choices.k, largest_cluster),
+def _partition(values: NDArray[np.int64], attribute: Attribute, choices: Choices) -> Runs:
+    """Partition by individual ranking, or with clusters chosen together with the noise."""
+    if choices[PARTITION] == "ranking":
+        return widened_by_rank(values, attribute, choices)
+    share = float(choices.shares[attribute.name])
+    return vector_aware_runs(
+        values, choices.k, share, exact_allowed=choices.exact_cells == "allow"
     )
 
 
-def _error_floor(
-    columns: Sequence[Column],
-    choices: Choices,
-    engine: Engine,
-    limit: float,
-    *,
-    ends: bool = False,
-) -> float:
-    """Bound the error of clusters by rank, and likely that of clusters that are searched for."""
-    if choices[PARTITION] == "ranking":
-        return floor_by_rank(SensitivityRule.VECTOR)(columns, choices, engine, limit, ends=ends)
-    coarse_plan = partial(idp_vector, coarsely=True)
-    return floor_by_plans(coarse_plan, CERTAIN)(columns, choices, engine, limit, ends=ends)
+def _noise(clusters: Clusters, attribute: Attribute, choices: Choices) -> Noise:
+    """Scale noise to the least whose losses of all clusters add up to the share."""
+    n_values = int(clusters.sizes.sum())
+    largest_cluster = n_values
+    if choices[PARTITION] == "ranking" and choices.exact_cells != "widen":
+        largest_cluster = min(n_values, 2 * choices.k - 1)
+    shifts = winsorised_shifts(clusters.smallest, clusters.largest)
+    share = float(choices.shares[attribute.name])
+    return Noise(
+        sensitivities=shifts.largest,  # that of `idp-cbls`, Proposition 9
+        shifts=shifts,
+        scales=least_vector_scales(shifts, clusters.sizes, share),
+        largest_cluster=largest_cluster,
+        room=_room(n_values, choices.k, largest_cluster),
+    )
 
 
 def _room(n_values: int, k: int, largest_cluster: int) -> int:
@@ -128,14 +99,11 @@ METHODS = (
         deed="Records were grouped by rank, each attribute by itself, into clusters of at "
         "least {k}, and each value was replaced by its cluster's mean plus noise, the "
         "smallest and the largest value of a cluster set to their neighbours before.",
-        plan=each(idp_vector, searches=lambda choices: choices[PARTITION] == "noise-aware"),
-        error_floor=_error_floor,
-        ranks_each=True,
+        plan=RankedSteps(partition=_partition, representative=winsorised_means, noise=_noise),
         promise=_promise,
+        needs=frozenset({"k", "epsilon"}),
+        can=frozenset({"one by one", "isotonic", "exact cells"}),
         smallest_k=3,
-        needs_bounds=False,
-        orders_clusters=True,
-        may_be_exact=True,
         without_units=NO_GROUP_PRIVACY,
         arguments=(PARTITION.of("ranking", "noise-aware"),),
     ),

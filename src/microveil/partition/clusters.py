@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil.kernels import ranking as kernel
 from microveil.table import keeping
 from microveil.table.keeping import pieces
 
@@ -81,6 +83,18 @@ class Partition:
         labels = np.full(self.n_records, -1, dtype=np.int64)
         labels[self.order] = np.repeat(np.arange(self.n_clusters), self.sizes)
         return labels
+
+    def broadcast(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the value of its cluster for each record, 0 outside all: O(n), one column.
+
+        >>> order, sizes = np.array([1, 2, 0, 3]), np.array([2, 2])
+        >>> Partition(order=order, sizes=sizes, n_records=4).broadcast(np.array([5, 7]))
+        array([7, 5, 5, 7])
+        """
+        make = np.empty if len(self.order) == self.n_records else np.zeros
+        out = make(self.n_records, dtype=values.dtype)
+        kernel.broadcast(self.order, self.sizes, values, out)
+        return out
 
 
 def runs_of_clusters(sizes: NDArray[np.int64]) -> Iterator[tuple[slice, slice]]:

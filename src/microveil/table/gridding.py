@@ -71,6 +71,11 @@ class GridColumn:
         """How many records have no value."""
         return 0 if self.missing is None else int(self.missing.sum())
 
+    @property
+    def extremes(self) -> tuple[int, int]:
+        """The least and the greatest value, in grid units."""
+        return int(self.values.min()), int(self.values.max())
+
     def in_order(self, order: NDArray[np.int64]) -> "GridColumn":
         """Return the column with other records in the place of each: (n_records,).
 

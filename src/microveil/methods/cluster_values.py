@@ -1,4 +1,4 @@
-"""Plans of clusters of which being without a value is a value like another."""
+"""One value for a cluster, or none, where being without a value is a value like another."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,14 +6,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.engines.base import Engine
+from microveil.methods.category_plans import category_counts, typical_positions
+from microveil.methods.centroids import joint_means, rounded_means
+from microveil.methods.planned import (
+    Mask,
+    common_figures,
+    released_numbers,
+    squares_about_rounded,
+)
 from microveil.noise.noise import RandomSource
 from microveil.partition import Partition
-from microveil.plans.base import Mask, common_figures, released_numbers, squares_about_rounded
 from microveil.schema import Attribute
-from microveil.table import Numbers
+from microveil.table import GridColumn, Numbers
 
-__all__ = ["ClusterValuePlan"]
+__all__ = ["ClusterValuePlan", "typical_or_missing"]
 
 Whole = NDArray[np.int64]
 
@@ -124,16 +130,16 @@ class ClusterValuePlan:
         moved = sizes * (self.units[self.has_value] - means) ** 2
         return float(self.squares[self.has_value].sum() + moved.sum())
 
-    def draw(self, source: RandomSource, engine: Engine, *, isotonic: bool) -> Numbers:
+    def draw(self, source: RandomSource, *, isotonic: bool) -> Numbers:
         """Give every record what its cluster has; nothing is drawn."""
         del source, isotonic
-        rows = engine.broadcast(self.partition, self.attribute.from_grid(self.units))
+        rows = self.partition.broadcast(self.attribute.from_grid(self.units))
         return released_numbers(self.attribute, rows, self.missing)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the custodian's figures: they depend on the data."""
         figures = {
-            **common_figures(self),
+            **common_figures(self.attribute, self.share, self.missing),
             "n_clusters": self.n_clusters,
             "smallest_cluster": int(self.partition.sizes.min()),
             "largest_cluster": int(self.partition.sizes.max()),
@@ -142,3 +148,50 @@ class ClusterValuePlan:
         if self.category_counts is None:
             return figures
         return {**figures, "changed_cells": int(self.partition.n_records - self.kept.sum())}
+
+
+def typical_or_missing(column: GridColumn, partition: Partition) -> ClusterValuePlan:
+    """Plan one value for each cluster, or none.
+
+    A number or a rank is missing where more than half of the cluster's records lack it, else
+    the mean or a median of those that have it. Of categories in no order being missing is one
+    more: the commonest is taken. A distance has no say in the former: clusters at the edge of a
+    table, whose values are farther from one another than from a missing one, would all lose them.
+
+    Parameters
+    ----------
+    column : GridColumn
+        Some records of the table lack its value.
+    partition : Partition
+        Of all records of the table.
+    """
+    attribute, missing = column.attribute, column.missing
+    having = partition if missing is None else partition.within(~missing)
+    n_missing = partition.sizes - having.sizes
+    represented = joint_means(column.values, having)
+    has_value, counts = n_missing <= having.sizes, None
+    if attribute.categories is not None:
+        lower, _ = attribute.grid_bounds or (0, 0)
+        counts = category_counts(column, having)
+        chosen = typical_positions(column, counts, n_missing)
+        has_value = chosen < counts.shape[1]
+        chosen = np.where(has_value, chosen, 0)
+        units, alike = lower + chosen, counts[np.arange(len(chosen)), chosen]
+    else:
+        units = np.zeros_like(represented.sums)
+        if has_value.any():
+            units[has_value] = rounded_means(
+                attribute, represented.sums[has_value], having.sizes[has_value], column.extremes
+            )
+        alike = np.zeros_like(units)
+    return ClusterValuePlan(
+        attribute=attribute,
+        partition=partition,
+        has_value=has_value,
+        units=units,
+        n_present=having.sizes,
+        sums=represented.sums,
+        squares=represented.within,
+        kept=np.where(has_value, alike, n_missing),
+        category_counts=None if counts is None else np.append(counts.sum(axis=0), n_missing.sum()),
+    )

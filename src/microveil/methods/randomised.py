@@ -7,18 +7,23 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.engines.base import Engine, Grouped
-from microveil.noise.keyed import CellDraws, StreamDraws
-from microveil.noise.noise import RandomSource
+from microveil.guarantee.terms import RESPONSE
+from microveil.methods.planned import (
+    Mask,
+    common_figures,
+    released_numbers,
+    squares_about_rounded,
+)
+from microveil.noise.noise import RandomSource, continuous_noise, uniform
 from microveil.noise.transition import drawn_by_rows
+from microveil.noise.within_clusters import drawn_within
 from microveil.partition import Partition
-from microveil.partition.clusters import runs_of_clusters
-from microveil.plans.base import Mask, common_figures, released_numbers, squares_about_rounded
 from microveil.risk.posterior_odds import posterior_odds
 from microveil.schema import Attribute
 from microveil.table import GridColumn, Numbers, Reasons, spread
@@ -29,8 +34,10 @@ from microveil.utility.expected_randomisation import (
     expected_transition_error,
 )
 
-__all__ = ["IntervalPlan", "NoisePlan", "TransitionLaw", "TransitionPlan"]
+__all__ = ["IntervalPlan", "NoisePlan", "TransitionPlan"]
 
+# A guarantee is to be read by people too: of more categories it states no matrix.
+MOST_STATED = 100
 # Noise that is larger counts as so large: 2**62 is a float64 and fits 64 bits.
 FARTHEST = 2.0**62
 
@@ -100,8 +107,8 @@ class _Randomised:
         mean = _added(self.values, lambda some: some.astype(np.float64)) / len(self.values)
         return squares_about_rounded(self.total_squares, mean, self.n_cells)
 
-    def _released(self, units: NDArray[np.int64], missing: Mask | None) -> Numbers:
-        bounds = self.attribute.grid_bounds
+    def _released(self, units: NDArray[np.int64]) -> Numbers:
+        bounds, missing = self.attribute.grid_bounds, self.missing
         clamped = units if bounds is None else np.clip(units, *bounds)
         values = self.attribute.from_grid(clamped)
         return released_numbers(self.attribute, spread(values, missing), missing)
@@ -138,26 +145,22 @@ class NoisePlan(_Randomised):
             for some in pieces(len(self.values))
         )
 
-    def draw(self, source: RandomSource, engine: Engine, *, isotonic: bool) -> Numbers:
+    def draw(self, source: RandomSource, *, isotonic: bool) -> Numbers:
         """Add noise to every value, round and clamp."""
         del isotonic
-        return engine.perturbed(self.column, self, source)
-
-    def drawn(self, column: GridColumn, draws: StreamDraws) -> Numbers:
-        """Draw the cells of some records of the column."""
-        noise = draws.continuous(self.law, self.delta, len(column.values))
-        values, limits = column.values.astype(np.int64, copy=False), np.iinfo(np.int64)
+        values, limits = self.values.astype(np.int64, copy=False), np.iinfo(np.int64)
+        noise = continuous_noise(self.law, self.delta, len(values), source)
         steps = np.clip(np.rint(noise), -FARTHEST, FARTHEST).astype(np.int64)
         # A sum beyond 64 bits would come out at the other end.
         steps = np.clip(
             steps, limits.min - np.minimum(values, 0), limits.max - np.maximum(values, 0)
         )
-        return self._released(values + steps, column.missing)
+        return self._released(values + steps)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the custodian's figures: they depend on the data."""
         return {
-            **common_figures(self),
+            **common_figures(self.attribute, self.share, self.missing),
             "law": self.law,
             "delta": self.delta * float(self.attribute.resolution),
         }
@@ -169,19 +172,17 @@ class IntervalPlan(_Randomised):
 
     Attributes
     ----------
-    grouped : Grouped
-        Intervals as clusters of the present records, in ascending order, and their values.
+    partition : Partition
+        Intervals as clusters of the present records, in ascending order.
+    in_order : int64 array (n_present,)
+        The values, interval after interval.
     permute : bool
         Permute the values within each interval instead of drawing with replacement.
     """
 
-    grouped: Grouped
+    partition: Partition
+    in_order: NDArray[np.int64]
     permute: bool
-
-    @property
-    def partition(self) -> Partition:
-        """The intervals as clusters."""
-        return self.grouped.partition
 
     @property
     def n_clusters(self) -> int:
@@ -191,94 +192,32 @@ class IntervalPlan(_Randomised):
     @property
     def exact_cells(self) -> int:
         """Cells of intervals that hold one value only: they come out as they are."""
-        sizes, found = self.partition.sizes, 0
-        for run, members in runs_of_clusters(sizes):
-            own = sizes[run]
-            if len(own) == 1:
-                found += int(own[0]) if self._is_one_value(members) else 0
-                continue
-            in_order, starts = self.grouped.in_order[members], np.cumsum(own) - own
-            alone = np.minimum.reduceat(in_order, starts) == np.maximum.reduceat(in_order, starts)
-            found += int(own[alone].sum())
-        return found
-
-    def _is_one_value(self, members: slice) -> bool:
-        """Whether all members of a cluster have one value; they may be as many as there are."""
-        in_order = self.grouped.in_order[members]
-        return all((in_order[some] == in_order[0]).all() for some in pieces(len(in_order)))
+        sizes = self.partition.sizes
+        starts = np.cumsum(sizes) - sizes
+        least = np.minimum.reduceat(self.in_order, starts)
+        return int(sizes[least == np.maximum.reduceat(self.in_order, starts)].sum())
 
     def expected_error(self, *, isotonic: bool) -> float:
         """Squared distance of released to original values that is to be expected, in all."""
         del isotonic
-        return expected_interval_error(self.grouped.in_order, self.partition.sizes)
+        return expected_interval_error(self.in_order, self.partition.sizes)
 
-    def draw(self, source: RandomSource, engine: Engine, *, isotonic: bool) -> Numbers:
+    def draw(self, source: RandomSource, *, isotonic: bool) -> Numbers:
         """Give every record a value of its interval."""
         del isotonic
-        units = engine.drawn_within(self.grouped, source, permute=self.permute)
-        return engine.perturbed(replace(self.column, values=units), self, source)
-
-    def drawn(self, column: GridColumn, draws: StreamDraws) -> Numbers:
-        """Release some records whose values were drawn: no more is."""
-        del draws
-        return self._released(column.values, column.missing)
+        return self._released(
+            drawn_within(self.in_order, self.partition, source, permute=self.permute)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the custodian's figures: they depend on the data."""
         return {
-            **common_figures(self),
+            **common_figures(self.attribute, self.share, self.missing),
             "n_intervals": self.n_clusters,
             "exact_cells": self.exact_cells,
             "smallest_interval": int(self.partition.sizes.min()),
             "largest_interval": int(self.partition.sizes.max()),
         }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class TransitionLaw:
-    """The draw of a record's category by the row of its own.
-
-    Attributes
-    ----------
-    attribute : Attribute
-    weights : int64 array (n_categories, n_categories)
-    draws_missing : bool
-        Whether being missing is one more category, behind the others; each reason of the
-        attribute is another.
-    """
-
-    attribute: Attribute
-    weights: NDArray[np.int64]
-    draws_missing: bool
-
-    def codes(self, column: GridColumn) -> NDArray[np.int64]:
-        """Return the category of every record that is drawn for, int64."""
-        lower, upper = self.attribute.grid_bounds or (0, 0)
-        codes: NDArray[np.int64] = column.values - lower
-        absent, reasons = column.missing, column.reasons
-        if not self.draws_missing or absent is None:
-            return codes
-        spent = spread(codes, absent).astype(np.int64)
-        spent[absent] = upper - lower + 1
-        if reasons is not None:
-            spent += np.maximum(reasons.which + 1, 0)
-        return spent
-
-    def drawn(self, column: GridColumn, draws: CellDraws) -> Numbers:
-        """Give every record a category by its row, exactly in proportion to the weights."""
-        codes = drawn_by_rows(self.weights, self.codes(column), draws.uniform)
-        lower, upper = self.attribute.grid_bounds or (0, 0)
-        if not self.draws_missing:
-            values = self.attribute.from_grid(codes + lower)
-            return released_numbers(self.attribute, spread(values, column.missing), column.missing)
-        behind = codes - (upper - lower + 1)
-        absent, reasons = behind >= 0, None
-        if self.attribute.reasons:
-            which = np.maximum(behind - 1, -1).astype(np.int16)
-            reasons = Reasons(codes=self.attribute.reasons, which=which)
-        values = self.attribute.from_grid(np.where(absent, lower, codes + lower))
-        missing = absent if absent.any() else None
-        return replace(released_numbers(self.attribute, values, missing), reasons=reasons)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -289,8 +228,11 @@ class TransitionPlan(_Randomised):
 
     Attributes
     ----------
-    law : TransitionLaw
-        Row k of its weights holds whole numbers in proportion to the probabilities of l given k.
+    weights : int64 array (n_categories, n_categories)
+        Row k holds whole numbers in proportion to the probabilities of l given k.
+    draws_missing : bool
+        Whether being missing is one more category, behind the others; each reason of the
+        attribute is another.
     category_counts : int64 array (n_categories,)
         How many records have each category.
     matrix_is_public : bool
@@ -299,25 +241,41 @@ class TransitionPlan(_Randomised):
         Whether share and number of categories say it all, as of randomised response.
     """
 
-    law: TransitionLaw
+    weights: NDArray[np.int64]
+    draws_missing: bool
     category_counts: NDArray[np.int64]
     matrix_is_public: bool
     follows_from_share: bool
 
     @property
-    def weights(self) -> NDArray[np.int64]:
-        """The transition matrix, in whole numbers: (n_categories, n_categories)."""
-        return self.law.weights
-
-    @property
     def missing(self) -> Mask | None:
         """Records without a value in the release: none where that is drawn too."""
-        return None if self.law.draws_missing else self.column.missing
+        return None if self.draws_missing else self.column.missing
 
     @property
     def codes(self) -> NDArray[np.int64]:
         """The category of every record that is drawn for, int64."""
-        return self.law.codes(self.column)
+        lower, upper = self.attribute.grid_bounds or (0, 0)
+        codes: NDArray[np.int64] = self.column.values - lower
+        absent, reasons = self.column.missing, self.column.reasons
+        if not self.draws_missing or absent is None:
+            return codes
+        spent = spread(codes, absent).astype(np.int64)
+        spent[absent] = upper - lower + 1
+        if reasons is not None:
+            spent += np.maximum(reasons.which + 1, 0)
+        return spent
+
+    @property
+    def stated(self) -> tuple[tuple[int, ...], ...] | str | None:
+        """The matrix as a guarantee states it, or that share and domain say it; None of others."""
+        if not self.matrix_is_public:
+            return None
+        if self.follows_from_share:
+            return RESPONSE
+        if len(self.weights) > MOST_STATED:
+            return None
+        return tuple(tuple(row) for row in self.weights.tolist())
 
     @property
     def _value_counts(self) -> NDArray[np.int64]:
@@ -375,16 +333,29 @@ class TransitionPlan(_Randomised):
         counts = self._value_counts
         return expected_transition_error(self.weights[: len(counts), : len(counts)], counts)
 
-    def draw(self, source: RandomSource, engine: Engine, *, isotonic: bool) -> Numbers:
-        """Give every record a category, wherever the engine has it."""
+    def draw(self, source: RandomSource, *, isotonic: bool) -> Numbers:
+        """Give every record a category by its row, exactly in proportion to the weights."""
         del isotonic
-        return engine.randomised(self.column, self.law, source)
+        attribute = self.attribute
+        codes = drawn_by_rows(self.weights, self.codes, partial(uniform, source=source))
+        lower, upper = attribute.grid_bounds or (0, 0)
+        if not self.draws_missing:
+            values, missing = attribute.from_grid(codes + lower), self.missing
+            return released_numbers(attribute, spread(values, missing), missing)
+        behind = codes - (upper - lower + 1)
+        absent, reasons = behind >= 0, None
+        if attribute.reasons:
+            which = np.maximum(behind - 1, -1).astype(np.int16)
+            reasons = Reasons(codes=attribute.reasons, which=which)
+        values = attribute.from_grid(np.where(absent, lower, codes + lower))
+        missing = absent if absent.any() else None
+        return replace(released_numbers(attribute, values, missing), reasons=reasons)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the custodian's figures: they depend on the data."""
         rows = self.weights / self.weights.sum(axis=1, keepdims=True)
         return {
-            **common_figures(self),
+            **common_figures(self.attribute, self.share, self.missing),
             "n_categories": len(self.weights),
             "posterior_odds": posterior_odds(rows, self.category_counts).to_dict(),
             "probability_to_stay": {

@@ -9,14 +9,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.engines.base import Engine
-from microveil.noise.noise import NoiseGrid, RandomSource, discrete_laplace, uniform
+from microveil.methods.planned import (
+    Mask,
+    common_figures,
+    in_table,
+    released_numbers,
+    squares_about_rounded,
+)
+from microveil.noise.noise import NoiseGrid, RandomSource, discrete_laplace, noise_grid, uniform
 from microveil.partition import Partition
-from microveil.plans.base import Mask, common_figures, released_numbers, squares_about_rounded
 from microveil.schema import Attribute
-from microveil.table import Numbers
+from microveil.table import GridColumn, Numbers
 
-__all__ = ["CategoryPlan", "HistogramPlan", "noisy_weights"]
+__all__ = [
+    "CategoryPlan",
+    "HistogramPlan",
+    "category_counts",
+    "noisy_histogram",
+    "noisy_weights",
+    "typical_categories",
+    "typical_positions",
+]
 
 Whole = NDArray[np.int64]
 # Weights of one cluster together stay below this.
@@ -90,7 +103,7 @@ class _Counted:
 
     def _figures(self) -> dict[str, Any]:
         return {
-            **common_figures(self),
+            **common_figures(self.attribute, self.share, self.missing),
             "n_clusters": self.n_clusters,
             "smallest_cluster": int(self.partition.sizes.min()),
             "largest_cluster": int(self.partition.sizes.max()),
@@ -128,10 +141,10 @@ class CategoryPlan(_Counted):
         del isotonic
         return self._squares(self._chances) if self.attribute.kind.is_ranked else None
 
-    def draw(self, source: RandomSource, engine: Engine, *, isotonic: bool) -> Numbers:
+    def draw(self, source: RandomSource, *, isotonic: bool) -> Numbers:
         """Give every record its cluster's category; nothing is drawn."""
         del source, isotonic
-        rows = engine.broadcast(self.partition, self.attribute.from_grid(self.chosen))
+        rows = self.partition.broadcast(self.attribute.from_grid(self.chosen))
         return released_numbers(self.attribute, rows, self.missing)
 
     def to_dict(self) -> dict[str, Any]:
@@ -173,9 +186,9 @@ class HistogramPlan(_Counted):
         drawn = (weigh(RandomSource.seeded(number)) for number in range(TRIALS))
         return sum(figure(one / one.sum(axis=1, keepdims=True)) for one in drawn) / TRIALS
 
-    def draw(self, source: RandomSource, engine: Engine, *, isotonic: bool) -> Numbers:
+    def draw(self, source: RandomSource, *, isotonic: bool) -> Numbers:
         """Perturb the counts, then draw a category for every record in proportion, exactly."""
-        del engine, isotonic
+        del isotonic
         weights = noisy_weights(self.counts, self.scale, self.grid.bits, source)
         edges = np.cumsum(weights, axis=1)
         sizes = self.partition.sizes
@@ -227,3 +240,104 @@ def noisy_weights(counts: Whole, scale: int, bits: int, source: RandomSource) ->
     weights = np.clip(noisy, 0, MOST_WEIGHT // counts.shape[1])
     weights[~weights.any(axis=1)] = 1
     return np.asarray(weights)
+
+
+def category_counts(column: GridColumn, partition: Partition) -> Whole:
+    """Count the records of each cluster by category: (n_clusters, n_categories)."""
+    lower, upper = column.attribute.grid_bounds or column.extremes
+    n_categories = upper - lower + 1
+    cells = partition.labels * n_categories + (column.values - lower)
+    counts = np.bincount(cells, minlength=partition.n_clusters * n_categories)
+    return counts.reshape(partition.n_clusters, n_categories)
+
+
+def typical_categories(column: GridColumn, partition: Partition) -> CategoryPlan:
+    """Plan one category for each cluster: a median of ranks, else the commonest."""
+    counts = category_counts(column, partition)
+    return CategoryPlan(
+        attribute=column.attribute,
+        share=None,
+        partition=in_table(column, partition),
+        missing=column.missing,
+        counts=counts,
+        chosen=typical_positions(column, counts),
+    )
+
+
+def typical_positions(
+    column: GridColumn, counts: NDArray[np.int64], n_missing: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
+    """Choose a category by the counts of each cluster, (n_clusters, n_categories).
+
+    With ``n_missing``, the records of each cluster without a value, being without one is the last
+    position: it is one more category, and of ranks it needs more than half of a cluster. Ties go to
+    the category that the release has too few records of, see `_settled`.
+    """
+    every = counts if n_missing is None else np.column_stack([counts, n_missing])
+    if not column.attribute.kind.is_ranked:
+        return _settled(column, every, every == every.max(axis=1, keepdims=True))
+    so_far = np.cumsum(counts, axis=1)
+    n_present = so_far[:, -1:]
+    tied, clusters = np.zeros(every.shape, dtype=bool), np.arange(len(counts))
+    tied[clusters, (2 * so_far >= n_present).argmax(axis=1)] = True
+    tied[clusters, (2 * so_far > n_present).argmax(axis=1)] = True
+    if n_missing is not None:
+        lacks = n_missing > n_present[:, 0]
+        tied[lacks] = np.arange(every.shape[1]) == counts.shape[1]
+    return _settled(column, every, tied)
+
+
+def _settled(
+    column: GridColumn, counts: NDArray[np.int64], tied: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Choose one of the tied categories of each cluster, cluster after cluster.
+
+    The one of which the release lacks most records so far: those of the table less those of the
+    clusters that are settled, clusters without a tie first. Of several the first by its text, so
+    that the order in which categories are listed makes no difference.
+    """
+    texts = list(map(str, column.attribute.written_domain or ()))
+    by_text = np.array([*np.argsort(np.array(texts)), *range(len(texts), counts.shape[1])])
+    sizes = counts.sum(axis=1)
+    chosen: NDArray[np.int64] = tied.argmax(axis=1)
+    is_open = tied.sum(axis=1) > 1
+    lacking = counts.sum(axis=0)
+    np.subtract.at(lacking, chosen[~is_open], sizes[~is_open])
+    for cluster in np.flatnonzero(is_open):
+        among = by_text[tied[cluster, by_text]]
+        one = among[lacking[among].argmax()]
+        chosen[cluster] = one
+        lacking[one] -= sizes[cluster]
+    return chosen
+
+
+def noisy_histogram(
+    column: GridColumn,
+    partition: Partition,
+    share: Fraction,
+    *,
+    grid_share: Fraction,
+) -> HistogramPlan:
+    """Plan a draw from each cluster's noisy counts, which one record changes two of.
+
+    Parameters
+    ----------
+    column : GridColumn
+    partition : Partition
+    share : Fraction
+    grid_share : Fraction
+        What two changed counts of one cluster may lose: the noise has scale 2 / grid_share.
+    """
+    # A count is of sensitivity 1, as a value between 0 and 1 is.
+    grid = noise_grid(
+        column.attribute.name, grid_share / 2, int(partition.sizes.max()), (0, 1), (0, 1)
+    )
+    return HistogramPlan(
+        attribute=column.attribute,
+        share=share,
+        partition=in_table(column, partition),
+        missing=column.missing,
+        counts=category_counts(column, partition),
+        scale=grid.unit,
+        grid=grid,
+    )
