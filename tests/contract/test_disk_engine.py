@@ -31,7 +31,6 @@ from microveil.commands.files import protect_file
 from microveil.engines import disk
 from microveil.engines.disk import DiskEngine
 from microveil.engines.local import LocalEngine
-from microveil.engines.remembering import RememberingEngine, weighing
 from microveil.files import csv_format, parquet_format, parquet_pieces, structure
 from microveil.files.digest import DigestBeside
 from microveil.files.reading import open_file
@@ -39,14 +38,12 @@ from microveil.files.text import TextFormat
 from microveil.files.writing import write_data
 from microveil.noise import exponential
 from microveil.partition import distribution_sort
-from microveil.release import selection
 from microveil.release.settling import plan_settled, settle_asked
 from microveil.schema import Kind
 from microveil.table import Numbers, keeping, open_table, pages
 from microveil.table import scratch as module
 from microveil.table.extents import Extent, Extents
 from microveil.table.frame_table import FrameTable
-from microveil.table.pages import PART
 from microveil.table.rounding import RoundedAnew
 from microveil.table.scratch import Scratch
 
@@ -336,39 +333,6 @@ def test_advice_is_that_of_the_engine_in_memory(choice, holds, monkeypatch):
     found = [mv.advise(table, **request, **engine) for engine in ({}, {"engine": "disk"})]
     assert found[0].options
     assert found[0] == found[1]
-
-
-@pytest.mark.parametrize("holds", [True, False])
-def test_plans_are_weighed_by_an_engine_that_remembers_where_they_fit(holds, monkeypatch):
-    """Advice on the disk: what is shared is found once if memory holds the plans."""
-    weighers, weigh = [], selection.weigh
-
-    def weighed(candidates, count=None):
-        weighers.extend(type(candidate.search.engine) for candidate in candidates)
-        return weigh(candidates, count)
-
-    monkeypatch.setattr(selection, "weigh", weighed)
-    if not holds:
-        monkeypatch.setattr(disk, "A_WEIGHED_VALUE", 1 << 40)
-    request = {"method": "dp-um", "k": 3, "epsilon": 1, "attributes": ["AGE"]}
-    request["bounds"] = {"AGE": (0, 1200)}
-    found = [
-        mv.advise(people(300), **request, **engine).options
-        for engine in ({}, {"engine": "disk", "memory": 10**9})
-    ]
-    assert found[0] == found[1]
-    assert found[0]
-    expected = RememberingEngine if holds else DiskEngine
-    assert set(weighers) == {RememberingEngine, expected}
-
-
-@pytest.mark.parametrize("memory", [450_000_000, 700_000_000, 2 * 10**9])
-def test_plans_fit_only_where_the_memory_holds_the_libraries_beside_them(memory):
-    """The forecast of a table that is weighed leaves room for libraries and pages."""
-    engine = DiskEngine(memory=memory)
-    most = (memory - memory // PART - disk.LIBRARIES) // disk.A_WEIGHED_VALUE
-    assert isinstance(weighing(engine, most), RememberingEngine)
-    assert weighing(engine, most + 1) is engine
 
 
 @pytest.mark.parametrize("mark", [True, False])

@@ -10,7 +10,6 @@ import pytest
 import microveil as mv
 from microveil.engines.disk import DiskEngine
 from microveil.engines.local import LocalEngine
-from microveil.engines.remembering import RememberingEngine
 from microveil.plans import DrawnPlan
 from microveil.protect import draw, examined_plan
 from microveil.protect.at_once import drawing_at_once
@@ -124,13 +123,6 @@ def test_columns_wait_where_more_is_drawn_or_looked_at(more, engine):
     """An order of records, numbers of units and trial draws come of plans that are whole."""
     request = asked(**{"method": "dp-um", **more})
     settled = settle_asked(people(), request, engine)
-    assert drawing_at_once(engine, settled) is engine
-
-
-def test_an_engine_that_remembers_plans_keeps_them():
-    """A plan that was weighed is asked for again: only the one that is drawn may be gone."""
-    engine = RememberingEngine()
-    settled = settle_asked(people(), asked("dp-um"), engine)
     assert drawing_at_once(engine, settled) is engine
 
 

@@ -17,7 +17,6 @@ import microveil as mv
 from microveil.commands.files import protect_file
 from microveil.engines import ENGINES
 from microveil.engines.local import LocalEngine
-from microveil.engines.remembering import RememberingEngine
 from microveil.errors import EngineError, RequestError
 from microveil.methods import METHODS, Method
 from microveil.plans import (
@@ -170,7 +169,7 @@ def test_a_plain_engine_makes_the_same_plans(method, more, table):
     """Clusters, sums, scales, guarantee and seeded release hang on no engine."""
     request = asked(method, **more)
     plans = [(engine, planned_by(engine, table, request)) for engine in
-             (LocalEngine(), RememberingEngine(), PlainEngine())]  # fmt: skip
+             (LocalEngine(), PlainEngine())]  # fmt: skip
     (_, first), *others = plans
     for _, other in others:
         same_plans(first, other)
@@ -192,7 +191,7 @@ def test_a_plain_engine_makes_the_same_plans_of_mixed_records(method, table):
     """Numbers, ordered categories and others: clusters, counts, choice and release."""
     request = asked(method, **OF_CATEGORIES)
     plans = [(engine, planned_by(engine, table, request)) for engine in
-             (LocalEngine(), RememberingEngine(), PlainEngine())]  # fmt: skip
+             (LocalEngine(), PlainEngine())]  # fmt: skip
     (_, first), *others = plans
     one, *rest = [draw(planned, engine).data for engine, planned in plans]
     for (_, other), data in zip(others, rest, strict=True):
@@ -322,7 +321,7 @@ def test_reading_values_is_found():
 
 def test_verbs_alone_make_an_engine():
     """Everybody else is handed one."""
-    makers, made = {"LocalEngine", "RememberingEngine", "engine_of", "engine_named"}, set()
+    makers, made = {"LocalEngine", "engine_of", "engine_named"}, set()
     for path in SOURCE.rglob("*.py"):
         module = path.relative_to(SOURCE).with_suffix("").as_posix()
         if module.startswith("engines/"):

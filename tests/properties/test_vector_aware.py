@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from microveil.errors import DataError, RequestError
 from microveil.kernels import vector_aware as kernel
-from microveil.methods.base import CERTAIN, COARSELY
 from microveil.partition import ranking_sizes, vector_search
 from microveil.partition.vector_aware import vector_aware, vector_aware_sizes
 from reference import vector_aware as plain
@@ -413,17 +412,3 @@ def test_what_is_found_coarsely_is_a_partition_too(values, k, share, exact_allow
     sizes = vector_aware_sizes(values, k, share, exact_allowed=exact_allowed, coarsely=True)
     assert sizes.sum() == len(values)
     assert sizes.min() >= k
-
-
-@pytest.mark.parametrize("n", [700, 5_000, 40_000])
-@pytest.mark.parametrize("name", list(data_sets(10)))
-def test_half_of_what_a_coarse_search_finds_stands_for_a_bound(name, n):
-    """Less a little of the variance it is below the error of the close search."""
-    values = data_sets(n)[name]
-    squares = float(((values - values.mean()) ** 2).sum())
-    for share in (0.05, 0.5, 5.0):
-        closely, coarsely = (
-            measured(values, vector_aware_sizes(values, 3, share, coarsely=how), share) / squares
-            for how in (False, True)
-        )
-        assert CERTAIN * coarsely - COARSELY <= closely

@@ -74,7 +74,6 @@ class PlainEngine:
 
     memory = None
     in_process = True
-    remembers = False
     n_candidates = 1 << 40
 
     def column_memory(self, n_records, n_clusters, in_parts=None):
@@ -150,14 +149,8 @@ class PlainEngine:
     def cluster_noise_aware(self, column, k, penalty):
         raise _refused("has no noise-aware partition", "partition='ranking'")
 
-    def cluster_vector_aware(self, column, k, share, *, exact_allowed, coarsely=False):
+    def cluster_vector_aware(self, column, k, share, *, exact_allowed):
         raise _refused("has no noise-aware partition", "partition='ranking'")
-
-    def error_floor(self, column, k, rule, share, limit, *, together=None, ends=False):
-        return 0.0
-
-    def error_floor_of_any_runs(self, column, k, share):
-        return 0.0
 
     def cluster_jointly(self, name, columns, k, *, with_missing=False, units=None):
         assert units is None  # no test asks this engine for them

@@ -35,7 +35,6 @@ class SealedEngine:
 
     memory = None
     in_process = True
-    remembers = False
     n_candidates = 1 << 40
 
     def __init__(self):

@@ -18,7 +18,6 @@ from typing import Any, Unpack
 from microveil.audit.invited_linkage import InvitedLinkage, invited_linkage
 from microveil.engines import engine_of
 from microveil.engines.base import Engine
-from microveil.engines.remembering import remembering
 from microveil.errors import ExactCellsError, stands_alone
 from microveil.methods import METHODS
 from microveil.release import Plan
@@ -215,7 +214,7 @@ def advice_and_plan(table: Any, asked: Mapping[str, Any]) -> tuple[Advice, Plan]
     MicroveilError
         As `advise`.
     """
-    engine = remembering(engine_of(asked))
+    engine = engine_of(asked)
     settled = settle_asked(table, asked, engine)
     planned = plan_settled(settled, engine)
     if isinstance(settled, SettledParts):

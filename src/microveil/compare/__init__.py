@@ -5,7 +5,7 @@
     choices     a method with its steps, or the parts of a recipe
     grid        what is compared: configurations and the seeds of their runs
     tasks       configurations with their requests checked and the table read
-    running     plans, draws and measures, in threads, with a remembering engine
+    running     plans, draws and measures, in threads
     measures    which figures a run has; measuring, one by one; analysing, the user's own too
     rows        the tidy table
     store       the folder that a comparison grows in

@@ -19,7 +19,6 @@ from microveil.compare.measuring import Figures, Records
 from microveil.compare.rows import Facts, refused_row, run_row
 from microveil.compare.tasks import Reading, Task, all_refused
 from microveil.engines.base import Engine
-from microveil.engines.remembering import remembering
 from microveil.errors import MicroveilError
 from microveil.noise.noise import RandomSource
 from microveil.release import Plan
@@ -89,10 +88,10 @@ class _Planned:
 
 
 class Plans:
-    """The plans of a comparison: each made once, by one engine that remembers what they share."""
+    """The plans of a comparison: each made once."""
 
     def __init__(self, engine: Engine) -> None:
-        self._engine = remembering(engine)
+        self._engine = engine
         self._tried: dict[int, _Planned] = {}
 
     def check(self, tasks: Iterable[Task]) -> None:

@@ -4,7 +4,6 @@
 
     base         what an engine is: handles of columns, and the steps over them
     local        the one in memory
-    remembering  the same for many plans: what they share is done once
     handles      what methods see of its columns and clusters
     disk         the same as local, with what is needed later on the disk
     spark        the one of a Spark cluster, with its table, its tasks and its files

@@ -23,7 +23,6 @@ from microveil.schema import Attribute, Cells
 from microveil.synthesis.axes import Axis
 from microveil.table import GridColumn, Numbers, Table
 from microveil.table.ordering import Order
-from microveil.utility.error_floor import SensitivityRule
 
 __all__ = [
     "Binned",
@@ -264,11 +263,6 @@ class Engine(Protocol):
         ...
 
     @property
-    def remembers(self) -> bool:
-        """Whether what many plans on the same columns share is found once."""
-        ...
-
-    @property
     def in_process(self) -> bool:
         """Whether arrays that a handle, a plan or a release names are arrays of this process.
 
@@ -400,12 +394,9 @@ class Engine(Protocol):
         ...
 
     def cluster_vector_aware(
-        self, column: Column, k: int, share: float, *, exact_allowed: bool, coarsely: bool = False
+        self, column: Column, k: int, share: float, *, exact_allowed: bool
     ) -> Ranked:
-        """Clusters of k or more with little expected error under vector sensitivities.
-
-        Coarsely with some more, found soon: it tells what error to expect of these.
-        """
+        """Clusters of k or more with little expected error under vector sensitivities."""
         ...
 
     def cluster_jointly(
@@ -459,29 +450,6 @@ class Engine(Protocol):
         self, columns: Sequence[Column], clusters: Clusters
     ) -> Callable[[], JointShifts]:
         """How far one record moves the sums of insensitive clusters; found when called."""
-        ...
-
-    def error_floor(
-        self,
-        column: Column,
-        k: int,
-        rule: SensitivityRule,
-        share: float,
-        limit: float,
-        *,
-        together: Sequence[Column] | None = None,
-        ends: bool = False,
-    ) -> float:
-        """Bound the error over variance that noisy centroids will have from below, without a plan.
-
-        Of clusters by rank, or of insensitive ones of the columns ``together``. Beyond the limit
-        it need not be any closer; 0 always is a bound, where another would take as long as a plan.
-        Of the ends alone, which are looked at sooner, it may be any lower.
-        """
-        ...
-
-    def error_floor_of_any_runs(self, column: Column, k: int, share: float) -> float:
-        """Bound the same for clusters that are any runs, of k or more, with global noise."""
         ...
 
     def coded(self, column: Column, candidates: Candidates, source: RandomSource) -> Codes:

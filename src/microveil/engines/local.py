@@ -60,7 +60,6 @@ from microveil.table.keeping import pieces
 from microveil.table.ordering import Order, OrderInMemory
 from microveil.table.sorting import sort, sorted_values
 from microveil.table.threads import in_threads
-from microveil.utility.error_floor import SensitivityRule
 
 __all__ = ["LocalEngine", "summarised", "unsummarised"]
 
@@ -77,7 +76,6 @@ class LocalEngine:
 
     memory: int | None = None
     in_process = True
-    remembers = False
     # Codes are sorted: of any number of candidates only the runs between two codes matter.
     n_candidates = 1 << 40
 
@@ -246,13 +244,11 @@ class LocalEngine:
         return _cut(order, in_order, noise_aware_sizes(in_order, k, penalty))
 
     def cluster_vector_aware(
-        self, column: Column, k: int, share: float, *, exact_allowed: bool, coarsely: bool = False
+        self, column: Column, k: int, share: float, *, exact_allowed: bool
     ) -> Ranked:
         """Sort, then search among partitions; see `vector_aware_sizes`."""
         order, in_order = self.rank(column)
-        sizes = vector_aware_sizes(
-            in_order, k, share, exact_allowed=exact_allowed, coarsely=coarsely
-        )
+        sizes = vector_aware_sizes(in_order, k, share, exact_allowed=exact_allowed)
         return _cut(order, in_order, sizes)
 
     def cluster_jointly(
@@ -330,26 +326,6 @@ class LocalEngine:
         partition = listed(clusters)
         values = [local_column(column).values for column in columns]
         return partial(joint_shifts, values, partition.order, partition.sizes, domains_of(columns))
-
-    def error_floor(
-        self,
-        column: Column,
-        k: int,
-        rule: SensitivityRule,
-        share: float,
-        limit: float,
-        *,
-        together: Sequence[Column] | None = None,
-        ends: bool = False,
-    ) -> float:
-        """Return 0: to rank the column takes as long as its plan."""
-        del column, k, rule, share, limit, together, ends
-        return 0.0
-
-    def error_floor_of_any_runs(self, column: Column, k: int, share: float) -> float:
-        """Return 0 as above."""
-        del column, k, share
-        return 0.0
 
     def coded(self, column: Column, candidates: Candidates, source: RandomSource) -> "LocalCodes":
         """Sort the codes: O(n log n), two columns of memory."""

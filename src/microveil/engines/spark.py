@@ -80,7 +80,6 @@ class SparkEngine:
 
     memory: int | None = None
     in_process = False
-    remembers = False
     n_candidates = synthesis.N_CANDIDATES
 
     def __init__(self, *, scratch: str | Path | None = None, record_id: str | None = None) -> None:

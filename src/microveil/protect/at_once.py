@@ -32,7 +32,7 @@ def drawing_at_once(
     """Return an engine of the same kind that draws the centroids of a column as they are planned.
 
     What it draws is what `draw` draws of the plan. The engine itself is returned where it works
-    elsewhere or remembers plans, where the stream that those of the columns come from goes on to
+    elsewhere, where the stream that those of the columns come from goes on to
     draw more, as an order of the records, and where centroids are looked at before they are drawn.
 
     Parameters

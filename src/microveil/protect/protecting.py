@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from microveil.engines import engine_of, with_engine
 from microveil.engines.base import Engine
-from microveil.engines.remembering import remembering
 from microveil.errors import stands_alone
 from microveil.noise.noise import RandomSource
 from microveil.plans import DrawnPlan, SinglePlan
@@ -319,7 +318,6 @@ def examined_plan(
     """
     table = engine.table(table, asked)
     if AUTO in (asked.get("k"), asked.get("method")) or asked.get("parts") is not None:
-        engine = remembering(engine)
         progress("weighing")
     settled = settle_asked(table, asked, engine, progress)
     for one in settled.each:

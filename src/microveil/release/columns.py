@@ -16,7 +16,6 @@ from microveil.release.attributes import (
     is_ordered,
     refuse_moments,
 )
-from microveil.release.made import Made
 from microveil.release.request import Request
 from microveil.release.units import Units, limited
 from microveil.release.whole_columns import RANKING, needs_whole_columns
@@ -67,8 +66,6 @@ class Prepared:
         Whose records they are, where all of a unit are protected together.
     formulas : tuple of str
         Columns to be released whose name, category or kept cell begins like a formula.
-    made : Made or None
-        Plans of the columns that were made when the request was chosen.
     """
 
     table: Table
@@ -76,7 +73,6 @@ class Prepared:
     left_out: tuple[str, ...]
     units: Units | None = None
     formulas: tuple[str, ...] = ()
-    made: Made | None = None
 
     @property
     def names(self) -> list[str]:

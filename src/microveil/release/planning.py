@@ -77,11 +77,7 @@ def decide(
         choices = replace(choices, units=prepared.units.of_record)
     progress("partitioning")
     columns = [engine.column(column) for column in prepared.columns]
-    known = prepared.made
-    if known is not None and known.serves(request.method, choices):
-        made: Sequence[AttributePlan] | SyntheticPlan = known.attributes
-    else:
-        made = request.method.plan(columns, choices, engine)
+    made = request.method.plan(columns, choices, engine)
     synthetic = made if isinstance(made, SyntheticPlan) else None
     parts: tuple[AttributePlan, ...] = (
         made.attributes if isinstance(made, SyntheticPlan) else tuple(made)

@@ -13,7 +13,6 @@ from typing import Any
 
 from microveil.arguments.steps import N_RECORDS, STRUCTURE, TARGET
 from microveil.engines.base import Engine
-from microveil.engines.remembering import weighing
 from microveil.errors import MicroveilError, RequestError
 from microveil.guarantee import Model, Scope
 from microveil.methods import METHODS, Method
@@ -108,7 +107,7 @@ def settle(
             "k", "no k at hand suits this request", "pass k, and read what is refused about it"
         )
     request = _advised({**asked, "k": best[0].k}, prepared, public=public)
-    return request, prepared if public else search.with_plans()
+    return request, prepared
 
 
 def _advised(asked: Mapping[str, Any], prepared: Prepared, *, public: bool) -> Request:
@@ -149,7 +148,7 @@ def _settle_method(
     if not found:
         raise _none_at(str(scope))
     request = _advised(_as_chosen(found[0], asked), prepared, public=False)
-    return request, search.with_plans()
+    return request, prepared
 
 
 def _as_chosen(best: Option, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -261,9 +260,7 @@ def options(
 
 
 def _search(prepared: Prepared, scope: str | None, engine: Engine) -> Search:
-    """Search among plans of some columns: by an engine that remembers, where they all fit."""
-    weigher = weighing(engine, prepared.table.n_records * len(prepared.columns))
-    return Search(prepared=prepared, scope=scope, engine=weigher, chosen=STEPS_CHOSEN)
+    return Search(prepared=prepared, scope=scope, engine=engine, chosen=STEPS_CHOSEN)
 
 
 def _weighed(search: Search, asked: Mapping[str, Any], count: int | None) -> list[Option]:
