@@ -15,7 +15,7 @@ import microveil as mv
 from microveil.engines import engine_of
 from microveil.methods.synthetic import OWN
 from microveil.noise.noise import RandomSource
-from microveil.plans.base import released_numbers
+from microveil.methods.planned import released_numbers
 from microveil.release import Plan
 from microveil.synthesis.axes import Axis, bin_masses
 from microveil.synthesis.generation import masses_inside, systematic

@@ -17,7 +17,7 @@ CODES = np.random.Generator(np.random.PCG64(4)).integers(0, len(LEVELS), N)
 WORDS = np.array(LEVELS)[CODES]
 AGES = np.random.Generator(np.random.PCG64(5)).integers(0, 90, N)
 ASKED = {"k": 5, "epsilon": 1, "attributes": ["E"], "exact_cells": "allow"}
-RANKING = [name for name, method in METHODS.items() if not method.takes_categories]
+RANKING = [name for name, method in METHODS.items() if "categories" not in method.can]
 # Methods over records, which represent ordered categories otherwise than numbers.
 OVER_RECORDS = [name for name, method in METHODS.items() if method.uses("blocks")]
 # A word that stands in the data and in no message.
@@ -51,7 +51,7 @@ def cells(data):
     ("method", "isotonic"),
     [
         *((name, False) for name in METHODS if name not in OVER_RECORDS or name == "record-dp"),
-        *((name, True) for name, method in METHODS.items() if method.orders_clusters),
+        *((name, True) for name, method in METHODS.items() if "isotonic" in method.can),
     ],
 )
 def test_an_ordinal_attribute_is_the_whole_numbers_from_0(method, isotonic, monkeypatch):
@@ -65,7 +65,7 @@ def test_an_ordinal_attribute_is_the_whole_numbers_from_0(method, isotonic, monk
     table = {"E": WORDS, "A": AGES}
     numbers = {"E": CODES, "A": AGES}
     asked = {**asked, "attributes": ["E", "A"]}
-    if METHODS[method].is_synthetic:
+    if "new table" in METHODS[method].can:
         asked["epsilon"] = 100  # so few records need it
     bounds = {"A": (0, 90)}
     ranks = mv.protect(numbers, bounds={**bounds, "E": (0, 3)}, **asked)

@@ -10,7 +10,6 @@ import pytest
 import microveil as mv
 from microveil.engines.disk import DiskEngine
 from microveil.engines.local import LocalEngine
-from microveil.plans import DrawnPlan
 from microveil.protect import draw, examined_plan
 from microveil.protect.at_once import drawing_at_once
 from microveil.protect.plan_findings import plan_findings

@@ -19,15 +19,10 @@ from microveil.engines import ENGINES
 from microveil.engines.local import LocalEngine
 from microveil.errors import EngineError, RequestError
 from microveil.methods import METHODS, Method
-from microveil.plans import (
-    CategoryPlan,
-    CentroidPlan,
-    ClusterValuePlan,
-    HistogramPlan,
-    IntervalPlan,
-    NoisePlan,
-    TransitionPlan,
-)
+from microveil.methods.category_plans import CategoryPlan, HistogramPlan
+from microveil.methods.centroids import CentroidPlan
+from microveil.methods.cluster_values import ClusterValuePlan
+from microveil.methods.randomised import IntervalPlan, NoisePlan, TransitionPlan
 from microveil.plans.synthetic import CutsPlan, LevelsPlan
 from microveil.protect import draw
 from microveil.release.planning import plan_prepared

@@ -5,7 +5,9 @@ import polars as pl
 import pytest
 
 import microveil as mv
-from microveil.plans import CategoryPlan, CentroidPlan, ClusterValuePlan
+from microveil.methods.category_plans import CategoryPlan
+from microveil.methods.centroids import CentroidPlan
+from microveil.methods.cluster_values import ClusterValuePlan
 from reference import mixed_mdav
 
 LEVELS, REGIONS = ("none", "school", "degree"), ("north", "south", "east", "west")

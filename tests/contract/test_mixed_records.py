@@ -14,8 +14,9 @@ import microveil as mv
 from microveil.commands.files import protect_file
 from microveil.engines.local import LocalEngine
 from microveil.noise.noise import RandomSource, discrete_laplace
-from microveil.plans import CategoryPlan, CentroidPlan, HistogramPlan
-from microveil.plans.categories import noisy_weights
+from microveil.methods.category_plans import CategoryPlan, HistogramPlan
+from microveil.methods.centroids import CentroidPlan
+from microveil.methods.category_plans import noisy_weights
 from reference import mdav as plain
 from reference import mixed_linkage, mixed_mdav, redraw
 from reference.record_linkage import linked_percent

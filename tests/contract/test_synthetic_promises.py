@@ -7,7 +7,7 @@ import pytest
 import microveil as mv
 from microveil.engines.local import LocalEngine
 from microveil.noise.noise import RandomSource
-from microveil.plans import SyntheticPlan
+from microveil.plans.synthetic import SyntheticPlan
 from microveil.synthesis.measurements import CutsMeasured
 
 RANDOM = np.random.Generator(np.random.PCG64(3))

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import microveil as mv
-from microveil.plans import choosing
 
 RANDOM = np.random.default_rng(5)
 PEOPLE = {

@@ -20,7 +20,6 @@ from microveil.methods import METHODS, Choices
 from microveil.noise.counts import CountNoise
 from microveil.noise.exponential import median_weights
 from microveil.noise.noise import RandomSource
-from microveil.plans import choosing, synthetic
 from microveil.plans.synthetic import CutsPlan
 from microveil.schema import Attribute, Bounds, Categories, Kind, Source
 

@@ -21,7 +21,6 @@ from microveil.noise import counts as counting
 from microveil.noise.counts import gaussian_noise, laplace_noise
 from microveil.noise.noise import RandomSource
 from microveil.partition.quantiles import Candidates, Cuts
-from microveil.plans import choosing
 from microveil.plans.choosing import TablesPlan
 from microveil.plans.synthetic import CutsPlan, LevelsPlan
 from microveil.schema import Attribute, Bounds, Categories, Kind, Source

@@ -26,7 +26,7 @@ def table():
 
 def planned(method, scope, steps):
     """Say whether a request at a scope is refused for the scope, with k where there is one."""
-    k = max(3, method.smallest_k) if method.needs_k else None
+    k = max(3, method.smallest_k) if "k" in method.needs else None
     asked = {"method": method.id, "epsilon": 1, "k": k, "scope": scope, "exact_cells": "allow",
              "attributes": ["A", "B"], "bounds": {"A": (0, 100), "B": (0, 100)}}  # fmt: skip
     place = ""
@@ -130,7 +130,7 @@ def test_what_a_way_takes_as_given_is_what_the_guarantee_says(recipe, method, sc
         held["U"] = np.arange(N_RECORDS) // 2
     given = read_recipe(asked)
     (way,) = (way for way in coverage(given, N_RECORDS)[scope].ways if way.method == method)
-    k = max(3, METHODS[method].smallest_k) if METHODS[method].needs_k else None
+    k = max(3, METHODS[method].smallest_k) if "k" in METHODS[method].needs else None
     found = mv.plan(held, **{**given, "method": method, "k": k, "scope": scope}).guarantee
     expected = [condition.id for condition in found.conditions if scope in condition.scopes]
     assert [condition.id for condition in way.conditions] == expected

@@ -9,7 +9,7 @@ import microveil as mv
 from microveil.engines.local import LocalEngine
 from microveil.noise.keyed import RecordStreams
 from microveil.noise.noise import RandomSource
-from microveil.plans import CentroidPlan, RecordNoisePlan
+from microveil.methods.centroids import CentroidPlan
 from microveil.release.planning import plan_prepared
 from microveil.release.selection import settle
 

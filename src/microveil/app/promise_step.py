@@ -140,7 +140,7 @@ def _offered(
     plain = {**fresh, "outside": proposed["outside"], "missing": proposed["missing"]}
     found = [proposed, {**fresh, **_requested(Scope.ROW)}]
     for method in METHODS.values():
-        k = max(method.smallest_k, proposed["k"] or 0) if method.needs_k else None
+        k = max(method.smallest_k, proposed["k"] or 0) if "k" in method.needs else None
         found.append({**plain, "method": method.id, "k": k})
     if not is_another:
         found.insert(0, {})
@@ -165,7 +165,7 @@ def refusing_units() -> dict[str, str]:
     """Say of the methods that cannot protect all records of a unit together why."""
     # What counts the people of a cluster keeps no epsilon, which is what this page asks for.
     found = (
-        (method.id, NOTHING_FORMAL if method.counts_units else method.refuses_unit)
+        (method.id, NOTHING_FORMAL if "units" in method.can else method.refuses_unit)
         for method in METHODS.values()
     )
     return {name: why for name, why in found if why is not None}

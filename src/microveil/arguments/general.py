@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from microveil.arguments import reading
 from microveil.arguments.argument import Argument, Entry, Flag
-from microveil.engines.registry import DEFAULT, ENGINES, checked
+from microveil.arguments.engines import DEFAULT, ENGINES, checked
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -16,8 +16,6 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from microveil.audit.invited_linkage import InvitedLinkage, invited_linkage
-from microveil.engines import engine_of
-from microveil.engines.base import Engine
 from microveil.errors import ExactCellsError, stands_alone
 from microveil.methods import METHODS
 from microveil.release import Plan
@@ -214,34 +212,31 @@ def advice_and_plan(table: Any, asked: Mapping[str, Any]) -> tuple[Advice, Plan]
     MicroveilError
         As `advise`.
     """
-    engine = engine_of(asked)
-    settled = settle_asked(table, asked, engine)
-    planned = plan_settled(settled, engine)
+    settled = settle_asked(table, asked)
+    planned = plan_settled(settled)
     if isinstance(settled, SettledParts):
-        return _of_parts(settled, planned, engine), planned
-    return _advice(settled, planned, engine), planned
+        return _of_parts(settled, planned), planned
+    return _advice(settled, planned), planned
 
 
-def _advice(settled: Settled, planned: Plan, engine: Engine) -> Advice:
+def _advice(settled: Settled, planned: Plan) -> Advice:
     request, prepared = settled.request, settled.prepared
     is_synthetic = planned.synthetic is not None
-    expected = (
-        expected_distributions(planned, prepared, engine) if is_synthetic else expectations(planned)
-    )
+    expected = expected_distributions(planned, prepared) if is_synthetic else expectations(planned)
     return Advice(
         asked=Option(
             method=request.method.id,
             model=planned.claim.model_in_words,
             conditions=planned.claim.conditions,
             choices=request.steps,
-            k=request.k if request.method.needs_k else None,
+            k=request.k if "k" in request.method.needs else None,
             over_variance=average(expected),
             of_distributions=is_synthetic,
         ),
         scope=kept_scope(planned),
         expected=expected,
-        options=tuple(_better_options(planned, settled.asked, prepared, engine)),
-        linkage=invited_linkage(planned, engine) if planned.isotonic else None,
+        options=tuple(_better_options(planned, settled.asked, prepared)),
+        linkage=invited_linkage(planned) if planned.isotonic else None,
         refused=_refusal(planned, request),
         attributes=_names(planned),
     )
@@ -249,7 +244,7 @@ def _advice(settled: Settled, planned: Plan, engine: Engine) -> Advice:
 
 def _without_new_tables(advice: Advice) -> Advice:
     """Leave out what cannot be a part: rows that are nobody's stand beside no others."""
-    able = (option for option in advice.options if not METHODS[option.method].is_synthetic)
+    able = (option for option in advice.options if "new table" not in METHODS[option.method].can)
     return replace(advice, options=tuple(able))
 
 
@@ -257,10 +252,10 @@ def _names(planned: Plan) -> tuple[str, ...]:
     return tuple(part.attribute.name for part in planned.attributes)
 
 
-def _of_parts(settled: SettledParts, planned: Plan, engine: Engine) -> Advice:
+def _of_parts(settled: SettledParts, planned: Plan) -> Advice:
     """Advise on each part by itself: the others stay as they were asked for."""
     parts = tuple(
-        _without_new_tables(_advice(part, plan, engine))
+        _without_new_tables(_advice(part, plan))
         for part, plan in zip(settled.parts, planned.parts, strict=True)
     )
     expected = {name: entry for part in parts for name, entry in part.expected.items()}
@@ -283,9 +278,7 @@ def _of_parts(settled: SettledParts, planned: Plan, engine: Engine) -> Advice:
     )
 
 
-def _better_options(
-    planned: Plan, asked: Mapping[str, Any], prepared: Prepared, engine: Engine
-) -> list[Option]:
+def _better_options(planned: Plan, asked: Mapping[str, Any], prepared: Prepared) -> list[Option]:
     """Weigh what keeps the same epsilon at the scope that a plan keeps it at."""
     scope = kept_scope(planned)
     if scope is None:
@@ -293,7 +286,7 @@ def _better_options(
     # What the request chose for its own method binds no other.
     own = ("method", "k", *STEPS_CHOSEN)
     free = {name: value for name, value in asked.items() if name not in own}
-    return options(prepared, free, scope, engine, count=SHOWN)
+    return options(prepared, free, scope, count=SHOWN)
 
 
 def _refusal(planned: Plan, request: Request) -> str | None:

@@ -17,12 +17,11 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from microveil.audit.accounted import Accounted, accounted_of
-from microveil.engines import engine_of
 from microveil.errors import stands_alone
 from microveil.guarantee import Condition, Unit
 from microveil.guarantee.condition import in_short
 from microveil.guarantee.scope import rounded_up
-from microveil.plans import AttributePlan
+from microveil.methods.planned import AttributePlan
 from microveil.release import Plan
 from microveil.release.recipe import merged, read_recipe
 from microveil.release.request import Arguments
@@ -223,8 +222,7 @@ def audit(
     (2.0, 2)
     """
     asked = merged({} if recipe is None else read_recipe(recipe), arguments)
-    engine = engine_of(asked)
-    return audit_of(plan_settled(settle_asked(table, asked, engine), engine))
+    return audit_of(plan_settled(settle_asked(table, asked)))
 
 
 def audit_of(planned: Plan, side_by_side: SideBySide = in_threads) -> Audit:

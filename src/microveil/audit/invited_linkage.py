@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.engines.base import Engine
+from microveil.methods.centroids import CentroidPlan
+from microveil.methods.planned import SinglePlan
 from microveil.noise.noise import RandomSource
-from microveil.plans import SinglePlan
 from microveil.release import Plan
 from microveil.risk.record_linkage import record_linkage_by_rank, record_linkage_standardised
 from microveil.table import numbers_of_attribute
@@ -59,29 +59,25 @@ class InvitedLinkage:
         )
 
 
-def strongest_linkage(planned: Plan, engine: Engine) -> InvitedLinkage:
+def strongest_linkage(planned: Plan) -> InvitedLinkage:
     """Measure the linkage that isotonic regression invites, of parts where it is strongest.
 
     Parameters
     ----------
     planned : Plan
         With isotonic regression, in some part at least.
-    engine : Engine
     """
     parts = [part for part in planned.parts if part.isotonic] or [planned]
-    return max(
-        (invited_linkage(part, engine) for part in parts), key=lambda found: found.by_rank_isotonic
-    )
+    return max((invited_linkage(part) for part in parts), key=lambda found: found.by_rank_isotonic)
 
 
-def invited_linkage(planned: Plan, engine: Engine) -> InvitedLinkage:
+def invited_linkage(planned: Plan) -> InvitedLinkage:
     """Measure how many rows can be found with isotonic regression and without it.
 
     Parameters
     ----------
     planned : Plan
         Of a method that orders clusters.
-    engine : Engine
 
     Notes
     -----
@@ -91,13 +87,15 @@ def invited_linkage(planned: Plan, engine: Engine) -> InvitedLinkage:
     parts = planned.singles
     complete = ~np.logical_or.reduce(
         [np.zeros(planned.table.n_records, dtype=bool)]
-        + [part.missing for part in parts if part.missing is not None]
+        + [
+            part.missing
+            for part in parts
+            if isinstance(part, CentroidPlan) and part.missing is not None
+        ]
     )
     rows = np.flatnonzero(complete)
     original = np.column_stack([_values(planned, part, rows) for part in parts])
-    without, with_it = (
-        _trial(planned, rows, engine, isotonic=isotonic) for isotonic in (False, True)
-    )
+    without, with_it = (_trial(planned, rows, isotonic=isotonic) for isotonic in (False, True))
     by_value, by_value_isotonic = (
         record_linkage_standardised(original, trial) for trial in (without, with_it)
     )
@@ -119,15 +117,13 @@ def _values(planned: Plan, part: SinglePlan, rows: NDArray[np.int64]) -> NDArray
     return numbers.values[rows].astype(np.float64)
 
 
-def _trial(
-    planned: Plan, rows: NDArray[np.int64], engine: Engine, *, isotonic: bool
-) -> NDArray[np.float64]:
+def _trial(planned: Plan, rows: NDArray[np.int64], *, isotonic: bool) -> NDArray[np.float64]:
     parts = planned.singles
     streams = RandomSource.system().spawn(len(parts))
 
     def drawn(task: tuple[SinglePlan, RandomSource]) -> NDArray[np.float64]:
         part, stream = task
-        numbers = planned.drawn(part, stream, engine, isotonic=isotonic)
+        numbers = planned.drawn(part, stream, isotonic=isotonic)
         return numbers.values[rows].astype(np.float64)
 
     return np.column_stack(in_threads(drawn, list(zip(parts, streams, strict=True))))

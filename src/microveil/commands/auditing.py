@@ -14,7 +14,6 @@ from microveil.commands.asking import (
     text_of_recipe,
 )
 from microveil.commands.released_request import original_of, request_of
-from microveil.engines import engine_of
 from microveil.errors import stands_alone
 from microveil.files.text import TextFormat
 from microveil.release import Plan
@@ -81,12 +80,11 @@ def audit_release(
     source, asked = asked_of(path, released_by.asked, text=text, progress=progress)
     released_by.check_table(source.path, source.digest)
     progress("auditing")
-    engine = engine_of(asked)
-    settled = settle_asked(source.frame, asked, engine)
+    settled = settle_asked(source.frame, asked)
     if isinstance(settled, Settled) and released_by.advised is not None:
         chosen = replace(settled.request, advised=Advised(released_by.advised))
         settled = replace(settled, request=chosen)
-    planned = plan_settled(settled, engine)
+    planned = plan_settled(settled)
     released_by.check_claim(planned.guarantee)
     found = audit_of(planned)
     if runs is None:

@@ -66,7 +66,7 @@ def _takes_categories(asked: Mapping[str, Any], name: str) -> bool:
         parts = read_parts(asked["parts"])
         chosen = [part.asked["method"] for part in parts if name in part.attributes]
     known = [METHODS[str(method)] for method in chosen if str(method) in METHODS]
-    return any(method.takes_categories for method in known)
+    return any("categories" in method.can for method in known)
 
 
 def _lists_categories(given: Any) -> bool:

@@ -7,17 +7,10 @@ from typing import Any
 
 import polars
 
-from microveil.commands.asking import (
-    asked_of,
-    read_with_codes,
-)
+from microveil.commands.asking import asked_of, codes_of, read_with_codes
 from microveil.commands.custodians import kept_of_recipe
-from microveil.commands.engines import as_carried_out, check_written, engine_for, to_link
-from microveil.commands.original import Original
-from microveil.commands.spark import protect_in_spark
-from microveil.engines.base import Engine
-from microveil.engines.disk import DiskEngine
-from microveil.errors import EngineError, FileError, RequestError, stands_alone
+from microveil.errors import FileError, RequestError, stands_alone
+from microveil.evaluation.promised import codes_in_release
 from microveil.files import Format, named_format
 from microveil.files.folders import check_absent
 from microveil.files.labelled import labelled
@@ -28,15 +21,19 @@ from microveil.ledger import Totals, ledger_place, read_ledger
 from microveil.methods import METHODS
 from microveil.protect import (
     Findings,
-    draw,
-    examined_plan,
+    ReleaseFindings,
+    plan_and_draw,
+    plan_findings,
+    release_findings,
     released,
 )
 from microveil.release import Plan, Release
-from microveil.release.notes import file_notes, labels_beside
+from microveil.release.notes import REPORTED_RECORDS, file_notes, labels_beside
 from microveil.release.proposal import ProposedRecipe, proposed_recipe
 from microveil.release.release import refuse_measurements
+from microveil.release.settling import settle_asked
 from microveil.schema import Kind
+from microveil.table import LabelledTable
 
 __all__ = [
     "counted_releases",
@@ -120,22 +117,9 @@ def protect_file(
     check_absent(Path(folder), overwrite=overwrite)
     if into is not None:
         check_new_table(into, overwrite=overwrite)
-    engine = engine_for(path, folder, recipe, arguments)
-    if not engine.in_process:
-        _refuse_in_spark(
-            text is not None and not text.is_unsaid, format not in (None, "parquet"),
-            bounds_alpha, decimals_from_data, public_report, custodian_report, escape_formulas,
-            into,
-        )  # fmt: skip
-        return protect_in_spark(
-            path, folder, engine, arguments,
-            recipe=recipe, overwrite=overwrite, ledger=ledger,
-            with_measurements=with_measurements, progress=progress,
-        )  # fmt: skip
     made = _release_of(
         path,
         folder,
-        engine,
         arguments,
         recipe=recipe,
         bounds_alpha=bounds_alpha,
@@ -149,8 +133,6 @@ def protect_file(
         format=format,
         progress=progress,
     )
-    if isinstance(engine, DiskEngine):
-        engine.scratch.give_back()  # the original's pages are for the file that is written
     release, original = made.release, made.original
 
     def custodians(written: Release) -> str:
@@ -205,7 +187,6 @@ class _Made:
 def _release_of(
     path: str | Path,
     folder: str | Path,
-    engine: Engine,
     arguments: Mapping[str, Any],
     *,
     recipe: str | Path | Mapping[str, Any] | None,
@@ -229,9 +210,7 @@ def _release_of(
         decimals_from_data=decimals_from_data,
         text=text,
         progress=progress,
-        scratch=engine.scratch if isinstance(engine, DiskEngine) else None,
     )
-    asked = as_carried_out(asked, engine)
     form = named_format(source.format.name if format is None else format)
     if escape_formulas and not form.is_text:
         rule = f"a {form.title} file holds no formulas, so that there is nothing to do"
@@ -239,29 +218,26 @@ def _release_of(
     ledger_place(folder, asked.get("population"), ledger)  # what is wrong with it, before any work
     if with_measurements:
         _refuse_measurements_of(asked)
-    check_written(engine, source.frame, asked, form)
-    linked = to_link(engine, source.frame, asked) if linkage else False
-    original = Original.of(source, asked, engine, linked, is_reported=custodian_report)
-    # Nothing else may hold the table: columns of it that are let go would stay.
-    source = replace(source, frame=source.frame.clear())
-    planned, foreseen = examined_plan(
-        original.table, asked, engine, progress, linked=linked is True, done=original.drawn
-    )
+    table = labelled(source)
+    settled = settle_asked(table, asked, progress)
+    planned, drawn = plan_and_draw(settled, progress)
     if with_measurements:  # the method may have been left to advice
         refuse_measurements(
             planned.guarantee.method,
             is_synthetic=planned.guarantee.is_synthetic,
             is_seeded=planned.seed is not None,
         )
-    drawn = draw(planned, engine, progress)
     if not form.has_types:
-        drawn = replace(drawn, data=_written_whole(drawn.data, planned, engine))
-    compared = original.compared(drawn.data, planned, asked, engine, linked, progress)
+        drawn = replace(drawn, data=_written_whole(drawn.data, planned))
+    original = _protected_records(table, planned)
+    progress("comparing")
+    compared = _compared(original, drawn.data, planned, asked, linkage=linkage, progress=progress)
+    is_reported = custodian_report or original.height <= REPORTED_RECORDS
     release = released(
         planned,
         drawn,
-        Findings(plan=foreseen, release=compared),
-        notes=file_notes(is_reported=original.is_reported),
+        Findings(plan=plan_findings(planned, settled, progress), release=compared),
+        notes=file_notes(is_reported=is_reported),
         input=source.origin,
         **kept_of_recipe(recipe, source.text),
     )
@@ -272,7 +248,7 @@ def _release_of(
         release=release,
         form=form,
         text=_text_of(source, form),
-        original=original.frame(planned) if original.is_reported else None,
+        original=original if is_reported else None,
     )
 
 
@@ -282,19 +258,53 @@ def _refuse_measurements_of(asked: Mapping[str, Any]) -> None:
     if method is not None:
         refuse_measurements(
             method.id,
-            is_synthetic=method.is_synthetic,
+            is_synthetic="new table" in method.can,
             is_seeded=asked.get("seed") is not None,
         )
 
 
-def _refuse_in_spark(*said: Any) -> None:
-    """Refuse what is said of a file or its release that the engine of Spark has no way for."""
-    if any(said):
-        raise EngineError(
-            "engine",
-            "the one of Spark reads and writes Parquet, looks for no bounds and makes no pages",
-            "leave out the flags that ask for these, or the engine",
-        )
+def _protected_records(table: LabelledTable, planned: Plan) -> polars.DataFrame:
+    """Return the original without records of units that were left out."""
+    if planned.units is None or not planned.units.n_dropped:
+        return table.frame
+    kept: polars.DataFrame = planned.table.rebuild({}, table.frame.columns, None)
+    return kept
+
+
+def _compared(
+    original: polars.DataFrame,
+    data: polars.DataFrame,
+    planned: Plan,
+    asked: Mapping[str, Any],
+    *,
+    linkage: bool,
+    progress: Progress,
+) -> ReleaseFindings:
+    """Hold what was drawn against the original, for the custodian."""
+    codes = codes_of(asked)
+    return release_findings(
+        original,
+        data,
+        [part.attribute.name for part in planned.attributes],
+        in_place=planned.guarantee.in_place,
+        linkage=linkage,
+        categories=_listed(planned),
+        codes=(codes, codes_in_release(codes, planned.guarantee)),
+        progress=progress,
+    )
+
+
+def _listed(planned: Plan) -> dict[str, tuple[str, ...] | None]:
+    """Return the attributes that are categories, with their words where these have an order.
+
+    Ordered numbers are compared as numbers.
+    """
+    found = {part.attribute.name: part.attribute.categories for part in planned.attributes}
+    return {
+        name: listed.words if listed.ordered else None
+        for name, listed in found.items()
+        if listed is not None and (listed.words or not listed.ordered)
+    }
 
 
 def counted_releases(
@@ -331,19 +341,14 @@ def _text_of(source: SourceFile, form: Format) -> TextFormat | None:
     return text.separated_by(separator)
 
 
-def _written_whole(data: polars.DataFrame, planned: Plan, engine: Engine) -> polars.DataFrame:
+def _written_whole(data: polars.DataFrame, planned: Plan) -> polars.DataFrame:
     """Write columns of a whole declared resolution as whole numbers, where a file has no types."""
     whole = [
         part.attribute.name
         for part in planned.attributes
         if part.attribute.kind is Kind.DECIMAL and part.attribute.resolution.denominator == 1
     ]
-
-    def written(name: str) -> polars.Series:
-        column = data[name]
-        return engine.joined(data.height, lambda records: column[records].cast(polars.Int64))
-
-    return data.with_columns([written(name) for name in whole]) if whole else data
+    return data.with_columns(polars.col(whole).cast(polars.Int64)) if whole else data
 
 
 @stands_alone

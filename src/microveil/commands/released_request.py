@@ -5,8 +5,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from microveil.arguments.engines import DEFAULT, SPARK
 from microveil.commands.custodians import manifest_of
-from microveil.engines.registry import DEFAULT, SPARK
 from microveil.errors import FileError
 from microveil.files.address import in_file
 from microveil.guarantee import Guarantee

@@ -49,12 +49,12 @@ class Choice:
     @property
     def is_synthetic(self) -> bool:
         """Whether rows follow nobody."""
-        return self.method.is_synthetic
+        return "new table" in self.method.can
 
     @property
     def needs_bounds(self) -> bool:
         """Whether attributes must have a declared domain."""
-        return self.method.needs_bounds
+        return "bounds" in self.method.needs
 
     def __str__(self) -> str:
         """Write the choice as it is asked for."""
@@ -68,12 +68,12 @@ class Choice:
         known = _steps(self.method)
         given = {name: known[name].from_text(value) for name, value in self.steps}
         own = {"method": self.method.id, **given, "k": k, "epsilon": epsilon}
-        return own if self.method.takes_delta else {**own, "delta": None}
+        return own if "delta" in self.method.can else {**own, "delta": None}
 
     def sizes(self, sizes: tuple[int, ...], arguments: Mapping[str, Any]) -> tuple[int | None, ...]:
         """Return each k to be tried: none where the method has no use for it."""
         given = {**arguments, **dict(self.steps)}
-        if not self.method.needs_k or K.name in self.method.set_aside(given):
+        if "k" not in self.method.needs or K.name in self.method.set_aside(given):
             return (None,)
         if not sizes:
             raise RequestError(
@@ -84,7 +84,7 @@ class Choice:
     def epsilons(self, epsilons: tuple[Fraction, ...]) -> tuple[Fraction | None, ...]:
         """Return each epsilon to be tried: none where the method spends none."""
         method = self.method
-        if not method.needs_epsilon or (method.may_lack_epsilon and not epsilons):
+        if "epsilon" not in method.needs or (method.may_lack_epsilon and not epsilons):
             return (None,)
         if not epsilons:
             raise RequestError(
@@ -141,7 +141,7 @@ class PartsChoice:
     @property
     def needs_bounds(self) -> bool:
         """Whether attributes must have a declared domain."""
-        return any(method.needs_bounds for method in self._methods())
+        return any("bounds" in method.needs for method in self._methods())
 
     def __str__(self) -> str:
         """Write the choice as it is asked for."""
@@ -186,7 +186,7 @@ class PartsChoice:
 
 def _spends(part: Part) -> bool:
     method = METHODS.get(str(part.asked["method"]))
-    return "epsilon" in part.asked and method is not None and method.needs_epsilon
+    return "epsilon" in part.asked and method is not None and "epsilon" in method.needs
 
 
 def _epsilon_of(part: Part) -> Fraction:

@@ -17,7 +17,6 @@ from microveil.compare.results import Comparison
 from microveil.compare.running import Plans, Progress, carried_out
 from microveil.compare.store import Store, described, opened
 from microveil.compare.tasks import Task, digest_of, ready_of, tasks_of
-from microveil.engines import engine_of
 from microveil.errors import MicroveilError, RequestError, stands_alone
 from microveil.evaluation.analyses import Analyses
 from microveil.release.parts import Part, named_attributes
@@ -160,8 +159,7 @@ def compare(
         logistic=logistic,
         propensity=propensity,
     )
-    engine = engine_of(given)
-    tasks = tasks_of(table, grid.configurations, given, seed, engine)
+    tasks = tasks_of(table, grid.configurations, given, seed)
     settled, reading = ready_of(tasks)
     analyst = Analyst(
         asked,
@@ -172,7 +170,7 @@ def compare(
     )
     shown = given if parts is None else {**given, "parts": [_written(one) for one in parts]}
     description = _description(grid, seed, tasks, shown, analyst)
-    plans = Plans(engine)
+    plans = Plans()
     if path is None or described(path) is None:
         # Before there is a folder of what cannot be done.
         analyst.check()

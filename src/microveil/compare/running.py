@@ -18,7 +18,6 @@ from microveil.compare.grid import Configuration
 from microveil.compare.measuring import Figures, Records
 from microveil.compare.rows import Facts, refused_row, run_row
 from microveil.compare.tasks import Reading, Task, all_refused
-from microveil.engines.base import Engine
 from microveil.errors import MicroveilError
 from microveil.noise.noise import RandomSource
 from microveil.release import Plan
@@ -46,8 +45,8 @@ class _Outcome:
 class _Planned:
     """A configuration that is planned when it is first asked for, once, whoever asks."""
 
-    def __init__(self, task: Task, engine: Engine) -> None:
-        self._task, self._engine = task, engine
+    def __init__(self, task: Task) -> None:
+        self._task = task
         self._lock = threading.RLock()
         self._found: tuple[Plan, Facts, Reading] | MicroveilError | None = None
         self._still: tuple[Records, Figures] | None = None
@@ -74,7 +73,7 @@ class _Planned:
 
     def _run(self, analyst: Analyst, seed: int | None) -> tuple[Records, Figures]:
         planned, _, reading = self.found()
-        drawn = _drawn(planned, seed, reading, self._engine)
+        drawn = _drawn(planned, seed, reading)
         return drawn, analyst.measured(drawn)
 
     def _plan(self) -> tuple[Plan, Facts, Reading]:
@@ -82,7 +81,7 @@ class _Planned:
         if isinstance(ready, MicroveilError):
             raise ready
         settled, reading = ready
-        planned = plan_settled(settled, self._engine)
+        planned = plan_settled(settled)
         refuse_exact_cells(planned, settled)
         return planned, Facts.of(planned, configuration), reading
 
@@ -90,8 +89,7 @@ class _Planned:
 class Plans:
     """The plans of a comparison: each made once."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self) -> None:
         self._tried: dict[int, _Planned] = {}
 
     def check(self, tasks: Iterable[Task]) -> None:
@@ -108,9 +106,7 @@ class Plans:
         """
         refusals = []
         for task in tasks:
-            planned = self._tried.setdefault(
-                task.configuration.number, _Planned(task, self._engine)
-            )
+            planned = self._tried.setdefault(task.configuration.number, _Planned(task))
             try:
                 planned.found()
             except MicroveilError as error:
@@ -121,7 +117,7 @@ class Plans:
 
     def taken(self, task: Task) -> _Planned:
         """Return a configuration for those who draw it: with the last of them its plan goes."""
-        return self._tried.pop(task.configuration.number, None) or _Planned(task, self._engine)
+        return self._tried.pop(task.configuration.number, None) or _Planned(task)
 
 
 def carried_out(
@@ -242,26 +238,24 @@ def _figures(plan: _Planned, analyst: Analyst, run: int, seed: int | None) -> Fi
     return figures | analyst.learnt(drawn, run)
 
 
-def _drawn(planned: Plan, seed: int | None, reading: Reading, engine: Engine) -> Records:
+def _drawn(planned: Plan, seed: int | None, reading: Reading) -> Records:
     """Draw a plan as `protect` does for this seed; the order of rows stays."""
     source = RandomSource.seeded(seed or 0)  # nothing is drawn from it without a seed
     if planned.synthetic is not None:
-        return reading.released(planned.synthetic.draw(source, engine)[1], has_pairs=False)
-    return reading.released(_cells(planned, source, engine), has_pairs=True)
+        return reading.released(planned.synthetic.draw(source)[1], has_pairs=False)
+    return reading.released(_cells(planned, source), has_pairs=True)
 
 
-def _cells(planned: Plan, source: RandomSource, engine: Engine) -> dict[str, Numbers]:
+def _cells(planned: Plan, source: RandomSource) -> dict[str, Numbers]:
     """Draw the attributes of a plan, part by part, by the streams that `protect` takes."""
     if planned.parts:
         streams = source.spawn(len(planned.parts))
         parts = zip(planned.parts, streams, strict=True)
         return {
-            name: cells
-            for part, stream in parts
-            for name, cells in _cells(part, stream, engine).items()
+            name: cells for part, stream in parts for name, cells in _cells(part, stream).items()
         }
     streams = source.spawn(len(planned.singles))
     return {
-        part.attribute.name: planned.drawn(part, stream, engine, isotonic=planned.isotonic)
+        part.attribute.name: planned.drawn(part, stream, isotonic=planned.isotonic)
         for part, stream in zip(planned.singles, streams, strict=True)
     }

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from microveil.compare.grid import Configuration
 from microveil.compare.measuring import Records, records_of
-from microveil.engines.base import Engine
 from microveil.errors import DataError, MicroveilError
 from microveil.release.columns import Prepared, prepare
 from microveil.release.request import Request
@@ -125,7 +124,6 @@ def tasks_of(
     configurations: Sequence[Configuration],
     arguments: Mapping[str, Any],
     seed: int,
-    engine: Engine,
 ) -> list[Task]:
     """Check every configuration's request and read the table for it.
 
@@ -142,9 +140,7 @@ def tasks_of(
     # What needs bounds comes first: what it reads serves the others too.
     order = sorted(configurations, key=lambda configuration: not configuration.choice.needs_bounds)
     found = {
-        configuration.number: _task(
-            table, configuration, arguments, seed, readings, engine, paired=paired
-        )
+        configuration.number: _task(table, configuration, arguments, seed, readings, paired=paired)
         for configuration in order
     }
     tasks = [found[configuration.number] for configuration in configurations]
@@ -204,7 +200,6 @@ def _task(
     arguments: Mapping[str, Any],
     seed: int,
     readings: Readings,
-    engine: Engine,
     *,
     paired: bool,
 ) -> Task:
@@ -213,12 +208,12 @@ def _task(
         if asked.get("parts") is not None:
             return Task(
                 configuration=configuration,
-                ready=_of_parts(table, {**asked, "seed": seed}, engine, paired=paired),
+                ready=_of_parts(table, {**asked, "seed": seed}, paired=paired),
             )
         request = Request.of(asked)
-        reading = _read(table, request, seed, readings, engine, paired=paired)
+        reading = _read(table, request, seed, readings, paired=paired)
         if request.k > reading.fewest_values:
-            prepare(table, request, engine)  # says why, in the words that fit
+            prepare(table, request)  # says why, in the words that fit
     except MicroveilError as error:
         return Task(configuration=configuration, ready=error)
     settled = Settled(asked=asked, request=request, prepared=reading.prepared)
@@ -226,26 +221,24 @@ def _task(
 
 
 def _of_parts(
-    table: Any, asked: Mapping[str, Any], engine: Engine, *, paired: bool
+    table: Any, asked: Mapping[str, Any], *, paired: bool
 ) -> tuple[Settled | SettledParts, Reading]:
     """Settle several parts, which read the table for themselves."""
-    settled = settle_asked(table, asked, engine)
+    settled = settle_asked(table, asked)
     return settled, Reading.of(settled.prepared, needs_numbers=paired)
 
 
-def _read(
-    table: Any, request: Request, seed: int, readings: Readings, engine: Engine, *, paired: bool
-) -> Reading:
+def _read(table: Any, request: Request, seed: int, readings: Readings, *, paired: bool) -> Reading:
     """Read a table as a method needs it, unless that was done, or done for stricter needs."""
     method = request.method
-    needs = (method.takes_categories, method.is_synthetic, request.outside)
+    needs = ("categories" in method.can, "new table" in method.can, request.outside)
     stricter = readings.get((True, needs))
     if isinstance(stricter, Reading):
         return stricter
-    key = (method.needs_bounds, needs)
+    key = ("bounds" in method.needs, needs)
     if key not in readings:
         try:
-            prepared = prepare(table, replace(request, k=1, seed=seed), engine)
+            prepared = prepare(table, replace(request, k=1, seed=seed))
             readings[key] = Reading.of(prepared, needs_numbers=paired)
         except MicroveilError as error:
             readings[key] = error

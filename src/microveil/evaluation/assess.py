@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.engines.registry import DEFAULT, engine_named
 from microveil.errors import DataError, RequestError, stands_alone
 from microveil.evaluation.analyses import Analyses, categories_of
 from microveil.evaluation.assessment import Anonymity, Assessment
@@ -201,7 +200,6 @@ def assess(
         names=numeric,
         measurements=measurements,
         guarantee=guarantee,
-        engine=engine_named(DEFAULT),
     )
     texts = {name: found for name in words if (found := _codes(before, after, name)) is not None}
     if classes is not None:

@@ -7,7 +7,6 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.engines.base import Engine
 from microveil.guarantee import Guarantee
 from microveil.noise.noise import RandomSource
 from microveil.plans.remeasuring import remeasured
@@ -40,7 +39,6 @@ def subgroup_margins(
     names: Sequence[str],
     measurements: Measurements | None,
     guarantee: Guarantee | None,
-    engine: Engine,
 ) -> Subgroups:
     """Add margins of noise to what was found of subgroups, or why there are none.
 
@@ -53,8 +51,6 @@ def subgroup_margins(
         What the release was drawn from, where that is known.
     guarantee : Guarantee or None
         What it promises, where that is known.
-    engine : Engine
-        Who counts.
 
     Returns
     -------
@@ -92,7 +88,7 @@ def subgroup_margins(
             found,
             without_margins=f"a table of more than {MOST_CELLS:,} cells is not drawn anew so often",
         )
-    margins = _Trials.of(measurements, found, names).margins(engine)
+    margins = _Trials.of(measurements, found, names).margins()
     return replace(found, margins=margins)
 
 
@@ -138,7 +134,7 @@ class _Trials:
             numbers=tuple(place.get(name, -1) for name in names),
         )
 
-    def margins(self, engine: Engine) -> SubgroupMargins:
+    def margins(self) -> SubgroupMargins:
         """Make the trials."""
         draw = fitted(self.measurements, shrinks=False)
         n_before, n_after = self.measurements.n_records, int(self.found.counts[1].sum())
@@ -147,7 +143,7 @@ class _Trials:
             seeds = np.random.Generator(np.random.PCG64(number)).spawn(2)
             records = draw(n_before, seeds[0])
             before = self._figures(records)
-            again = remeasured(self.measurements, records, engine, RandomSource.seeded(number))
+            again = remeasured(self.measurements, records, RandomSource.seeded(number))
             after = self._figures(fitted(again)(n_after, seeds[1]))
             return after[0] - before[0], after[1] - before[1]
 

@@ -405,8 +405,7 @@ def _rounded_up(attribute: Attribute, scales: Float, grid: NoiseGrid) -> Whole:
         raise RequestError(
             attribute.place,
             "the noise on its sums would not fit 64 bits at this resolution",
-            f"declare a coarser resolution (--resolution {attribute.name}=...) or a "
-            "larger epsilon",
+            f"declare a coarser resolution (--resolution {attribute.name}=...) or a larger epsilon",
         )
     return steps.astype(np.int64)
 

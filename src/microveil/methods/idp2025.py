@@ -13,6 +13,7 @@ its size, which is the same law.
 """
 
 import math
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray

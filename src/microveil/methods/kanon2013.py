@@ -60,9 +60,7 @@ __all__ = ["METHODS"]
 ROOM = 4
 
 
-def kanon_dp(
-    columns: Sequence[GridColumn], choices: Choices
-) -> list[CentroidPlan | HistogramPlan]:
+def kanon_dp(columns: Sequence[GridColumn], choices: Choices) -> list[CentroidPlan | HistogramPlan]:
     """Plan Algorithm 1: insensitive microaggregation, then noise on every cluster's mean."""
     return plan_blocks(columns, choices, "mdav-insensitive", _noisy)
 

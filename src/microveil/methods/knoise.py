@@ -62,9 +62,7 @@ def _within_intervals(column: GridColumn, choices: Choices) -> IntervalPlan:
     return IntervalPlan(
         column=column,
         share=None,
-        partition=Partition(
-            order=order, sizes=found.sizes[found.sizes > 0], n_records=len(order)
-        ),
+        partition=Partition(order=order, sizes=found.sizes[found.sizes > 0], n_records=len(order)),
         in_order=column.values[order],
         permute=choices[NOISE] == "permutation",
     )
@@ -79,6 +77,11 @@ def _intervals(column: GridColumn, choices: Choices) -> Intervals:
         width=None if width is None else float(width / column.attribute.resolution),
         every=choices[EVERY],
     )
+
+
+def pram(columns: Sequence[GridColumn], choices: Choices) -> list[TransitionPlan]:
+    """Plan section 2.1: each value is drawn by its row of a transition matrix."""
+    return [_by_matrix(column, choices) for column in columns]
 
 
 def _by_matrix(column: GridColumn, choices: Choices) -> TransitionPlan:

@@ -37,9 +37,7 @@ def _partition(values: NDArray[np.int64], attribute: Attribute, choices: Choices
     if choices[PARTITION] == "ranking":
         return widened_by_rank(values, attribute, choices)
     share = float(choices.shares[attribute.name])
-    return vector_aware_runs(
-        values, choices.k, share, exact_allowed=choices.exact_cells == "allow"
-    )
+    return vector_aware_runs(values, choices.k, share, exact_allowed=choices.exact_cells == "allow")
 
 
 def _noise(clusters: Clusters, attribute: Attribute, choices: Choices) -> Noise:

@@ -114,7 +114,9 @@ def noise_aware_runs(values: Whole, k: int, penalty: float) -> Runs:
 def vector_aware_runs(values: Whole, k: int, share: float, *, exact_allowed: bool) -> Runs:
     """Cluster with little expected error under vector sensitivities; see `vector_aware_sizes`."""
     order, in_order = rank_order(values)
-    return _cut(order, in_order, vector_aware_sizes(in_order, k, share, exact_allowed=exact_allowed))
+    return _cut(
+        order, in_order, vector_aware_sizes(in_order, k, share, exact_allowed=exact_allowed)
+    )
 
 
 def lone_records(values: Whole) -> Runs:

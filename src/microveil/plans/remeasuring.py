@@ -7,11 +7,13 @@ protect nobody.
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.engines.base import Binned, Engine
+Binned = Any
+Engine = Any
 from microveil.noise.counts import CountNoise
 from microveil.noise.noise import RandomSource
 from microveil.plans.choosing import noisy_counts

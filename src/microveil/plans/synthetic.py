@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.engines.base import Binned, Column, Engine
+Binned = Any
+Column = Any
+Engine = Any
+from microveil.methods.planned import Mask, common_figures, released_numbers
 from microveil.noise.counts import CountNoise
 from microveil.noise.exponential import draw_weighted, median_weights
 from microveil.noise.noise import RandomSource
 from microveil.partition.quantiles import Candidates, Codes, recursive_medians
-from microveil.plans.base import Mask, common_figures, released_numbers
 from microveil.plans.choosing import Choosing, TablesPlan, noisy_counts
 from microveil.schema import Attribute
 from microveil.synthesis.axes import Axis

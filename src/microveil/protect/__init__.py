@@ -7,15 +7,16 @@ many records share and that the release gives to others, or to nobody; and relat
 
 ::
 
-    protecting        the verbs, and the way in four steps: plan, findings, draw, release
+    protecting        the verbs, and the way: plan, draw, release
+    drawing           columns planned and drawn, one after another where that can be
+    releasing         a release of what was planned and drawn
     plan_findings     a plan looked at before anything is drawn
     release_findings  a release held against its original
-    at_hand           the same of one column as soon as it is drawn, whose original is let go
     findings          what was found, as values and as JSON
     notes             what the custodian reads of it, in words
 """
 
-from microveil.protect.at_hand import ComparedAtHand
+from microveil.protect.drawing import draw, plan_and_draw
 from microveil.protect.findings import (
     Findings,
     MovedValue,
@@ -25,11 +26,12 @@ from microveil.protect.findings import (
     WorstAttribute,
 )
 from microveil.protect.notes import custodian_lines, custodian_notes, custodian_text
-from microveil.protect.protecting import draw, examined_plan, plan, protect, released
+from microveil.protect.plan_findings import plan_findings
+from microveil.protect.protecting import plan, protect
 from microveil.protect.release_findings import release_findings
+from microveil.protect.releasing import released
 
 __all__ = [
-    "ComparedAtHand",
     "Findings",
     "MovedValue",
     "PlanFindings",
@@ -40,8 +42,9 @@ __all__ = [
     "custodian_notes",
     "custodian_text",
     "draw",
-    "examined_plan",
     "plan",
+    "plan_and_draw",
+    "plan_findings",
     "protect",
     "release_findings",
     "released",

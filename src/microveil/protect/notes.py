@@ -6,7 +6,8 @@ import numpy as np
 
 from microveil.audit.advice import kept_scope
 from microveil.methods import METHODS
-from microveil.plans import CentroidPlan, DrawnPlan
+from microveil.methods.centroids import CentroidPlan
+from microveil.methods.planned import Figures
 from microveil.protect.findings import Findings, PlanFindings, ReleaseFindings
 from microveil.release import Plan, Release
 from microveil.release.expectation import average
@@ -66,7 +67,7 @@ def _of_plan(planned: Plan) -> Iterator[str]:
     for plan in planned.parts or (planned,):
         yield from _of_whole_records(plan)
     for part in parts:
-        if isinstance(part, CentroidPlan | DrawnPlan) and part.widening:
+        if isinstance(part, CentroidPlan | Figures) and part.widening:
             yield _cost_of_widening(part)
     exact = sum(part.exact_cells for part in parts)
     if exact:
@@ -89,7 +90,8 @@ def _of_unit_attributes(planned: Plan) -> Iterator[str]:
 
 def _of_whole_records(planned: Plan) -> Iterator[str]:
     """Say how many records are released without a value, because one of theirs is missing."""
-    masks = [part.missing for part in planned.attributes if part.missing is not None]
+    found = (getattr(part, "missing", None) for part in planned.attributes)
+    masks = [mask for mask in found if mask is not None]
     takes_records = METHODS[planned.guarantee.method].uses("blocks")
     if not takes_records or len(masks) < len(planned.attributes):
         return
@@ -116,12 +118,14 @@ def _of_plan_findings(planned: Plan, found: PlanFindings) -> Iterator[str]:
         yield _hopeless(planned, found)
 
 
-def _cost_of_widening(part: CentroidPlan | DrawnPlan) -> str:
+def _cost_of_widening(part: CentroidPlan | Figures) -> str:
     before, total = part.widening, part.total_squares
     assert before is not None  # noqa: S101 -- only widened plans come here
     if total == 0:
         return f"All values of '{part.attribute.name}' are equal: merging clusters hides none."
-    lost = [100 * squares / total for squares in (before.squares_before, part.squares_within)]
+    lost = [
+        100 * squares / total for squares in (before.squares_before, part.squares_within or 0.0)
+    ]
     return (
         f"Clusters of equal values were merged with their neighbours in '{part.attribute.name}': "
         f"{before.clusters_before} clusters became {part.n_clusters}, and clustering alone loses "

@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 from microveil.audit.exact import audit_of
 from microveil.audit.invited_linkage import strongest_linkage
-from microveil.engines.base import Engine
 from microveil.protect.findings import PlanFindings
 from microveil.release import Plan
 from microveil.release.columns import Prepared
@@ -18,7 +17,6 @@ __all__ = ["plan_findings"]
 def plan_findings(
     planned: Plan,
     settled: Settled | SettledParts,
-    engine: Engine,
     progress: Callable[[str], None] = lambda _step: None,
 ) -> PlanFindings:
     """Find out what a plan really guarantees and what error to expect of it.
@@ -30,16 +28,15 @@ def plan_findings(
     planned : Plan
     settled : Settled or SettledParts
         What it was made of.
-    engine : Engine
     progress : callable
         Gets the name of each step.
     """
     progress("auditing")
-    audit = audit_of(planned, engine.side_by_side)
-    expected, linkage = expectations(planned, engine.side_by_side), None
+    audit = audit_of(planned)
+    expected, linkage = expectations(planned), None
     if planned.isotonic:
         progress("linking trial draws")
-        linkage = strongest_linkage(planned, engine)
+        linkage = strongest_linkage(planned)
     requests = [one.request for one in settled.each]
     return PlanFindings(
         audit=audit,

@@ -1,37 +1,26 @@
 """The main verb: a table in, a protected table and its guarantee out."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from numpy.typing import NDArray
 
-from microveil.engines import engine_of, with_engine
-from microveil.engines.base import Engine
 from microveil.errors import stands_alone
-from microveil.noise.noise import RandomSource
-from microveil.plans import DrawnPlan, SinglePlan
-from microveil.protect.at_once import drawing_at_once
-from microveil.protect.findings import Findings, PlanFindings
-from microveil.protect.notes import custodian_notes
+from microveil.protect.drawing import plan_and_draw
+from microveil.protect.findings import Findings
 from microveil.protect.plan_findings import plan_findings
-from microveil.release import Manifest, Plan, Release
-from microveil.release.columns import check_fits
-from microveil.release.labels import as_value, declared_missing, released_labels
+from microveil.protect.releasing import released
+from microveil.release import Plan, Release
 from microveil.release.recipe import merged, read_recipe
 from microveil.release.request import Arguments
-from microveil.release.selection import AUTO
 from microveil.release.settling import plan_settled, refuse_exact_cells, settle_asked
-from microveil.schema import Kind
-from microveil.synthesis.measurements import Measurements
-from microveil.table import ColumnSchema, LabelledTable, Labels, MissingCodes, Numbers
-from microveil.text import one_line
+from microveil.table import LabelledTable
 
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["Drawn", "draw", "examined_plan", "plan", "protect", "released"]
+__all__ = ["plan", "protect"]
 
 Frame = TypeVar("Frame")
 
@@ -241,13 +230,10 @@ def protect(
     >>> release.data["AGE"].shape, release.guarantee.scopes.vector.epsilon
     ((6,), 1.0)
     """
-    asked = with_engine(merged({} if recipe is None else read_recipe(recipe), arguments), table)
-    engine = engine_of(asked)
-    try:
-        planned, found = examined_plan(table, asked, engine)
-        return released(planned, draw(planned, engine), Findings(plan=found))
-    finally:
-        engine.end()
+    asked = merged({} if recipe is None else read_recipe(recipe), arguments)
+    settled = settle_asked(table, asked)
+    planned, drawn = plan_and_draw(settled)
+    return released(planned, drawn, Findings(plan=plan_findings(planned, settled)))
 
 
 @stands_alone
@@ -271,271 +257,8 @@ def plan(
     ... ).attributes[0].sums
     array([ 89, 167])
     """
-    asked = with_engine(merged({} if recipe is None else read_recipe(recipe), arguments), table)
-    engine = engine_of(asked)
-    try:
-        settled = settle_asked(engine.table(table, asked), asked, engine)
-        planned = plan_settled(settled, engine)
-        refuse_exact_cells(planned, settled)
-    except BaseException:
-        engine.end()
-        raise
-    return planned
-
-
-def examined_plan(
-    table: Any,
-    asked: Mapping[str, Any],
-    engine: Engine,
-    progress: Callable[[str], None] = lambda _step: None,
-    *,
-    linked: bool | None = None,
-    done: Callable[[DrawnPlan], None] = lambda _drawn: None,
-) -> tuple[Plan, PlanFindings]:
-    """Plan a request, and find out what the custodian should know of the plan.
-
-    Where columns need not wait for each other, the plan holds cells that are drawn already: it is
-    for one release.
-
-    Parameters
-    ----------
-    table : data frame or dict of numpy arrays
-    asked : dict
-        The arguments of `protect`.
-    engine : Engine
-    progress : callable
-        Gets the name of each step.
-    linked : bool, optional
-        Whether the release is linked with the original before it is written; by default it is
-        not written.
-    done : callable
-        Gets each column that an engine on the disk drew as it was planned.
-
-    Raises
-    ------
-    MicroveilError
-        If the request or the table breaks a rule.
-    """
-    table = engine.table(table, asked)
-    if AUTO in (asked.get("k"), asked.get("method")) or asked.get("parts") is not None:
-        progress("weighing")
-    settled = settle_asked(table, asked, engine, progress)
-    for one in settled.each:
-        check_fits(
-            one.prepared.table, len(settled.prepared.columns), one.request, engine, linked=linked
-        )
-    planned = plan_settled(settled, drawing_at_once(engine, settled, progress, done), progress)
+    asked = merged({} if recipe is None else read_recipe(recipe), arguments)
+    settled = settle_asked(table, asked)
+    planned = plan_settled(settled)
     refuse_exact_cells(planned, settled)
-    return planned, plan_findings(planned, settled, engine, progress)
-
-
-LABELLED = (
-    "Labels, code lists and codes of missing answers go along as the file's metadata have them: "
-    "read through them before you publish. Codes outside a declared domain are left out."
-)
-
-
-LEFT_OUT = (
-    "The file labels codes, or declares them missing, that no cell of the column can hold: in "
-    "{names}. They are left out (.a to .z of Stata, 1.5 among whole numbers)."
-)
-
-
-CODED = (
-    "The file has codes of missing answers in {names} that the request does not declare: they are "
-    "protected as values like others. Declare them (missing_codes, --missing-codes) where they are "
-    "none."
-)
-
-
-def _coded(planned: Plan) -> list[str]:
-    """Name the attributes with codes of missing answers that are neither declared nor listed."""
-    codes, found = _declared_codes(planned), []
-    for attribute in (part.attribute for part in planned.attributes):
-        name = attribute.name
-        declared = declared_missing(planned.table, name, codes)
-        # As a category of its own a code is what it is meant to be.
-        declared |= {*attribute.categories.values} if attribute.categories else set()
-        of_file = planned.table.labels.get(name, Labels()).missing_codes
-        if {as_value(code) for code in of_file} - declared:
-            found.append(name)
-    return found
-
-
-def _declared_codes(planned: Plan) -> MissingCodes:
-    asked = planned.parameters
-    return MissingCodes.of(asked.get("missing_codes"), asked.get("missing_values"))
-
-
-def _schema(planned: Plan) -> dict[str, ColumnSchema]:
-    """Say of each column to be released what is known of it beside its values."""
-    attributes = {part.attribute.name: part.attribute for part in planned.attributes}
-    table, schema = planned.table, {}
-    labels = released_labels(
-        table, [*attributes.values()], planned.guarantee.kept, _declared_codes(planned)
-    )
-    guarantee = planned.guarantee
-    for name in table.names:
-        if name == guarantee.unit.column and guarantee.has_new_numbers:
-            schema[name] = ColumnSchema(kind=Kind.WHOLE, categories=None)
-        if name not in attributes and name not in guarantee.kept:
-            continue
-        attribute = attributes.get(name)
-        schema[name] = ColumnSchema(
-            kind=table.kind(name) if attribute is None else attribute.kind,
-            categories=None if attribute is None else attribute.categories,
-            labels=replace(labels.get(name, Labels()), n_left_out=0),
-        )
-    return schema
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Drawn:
-    """What was drawn of a plan.
-
-    Attributes
-    ----------
-    data : data frame
-        The protected table, of the same kind of frame as the original.
-    measurements : Measurements or None
-        What a new table was drawn from.
-    """
-
-    data: Any
-    measurements: Measurements | None = None
-
-
-def draw(
-    planned: Plan,
-    engine: Engine,
-    progress: Callable[[str], None] = lambda _step: None,
-    *,
-    source: RandomSource | None = None,
-) -> Drawn:
-    """Draw the noise of a plan, or a new table.
-
-    Columns that were drawn as they were planned are taken as they are, see `examined_plan`.
-
-    Parameters
-    ----------
-    planned : Plan
-    engine : Engine
-        The one that made the plan, or another of its kind.
-    progress : callable
-        Gets the name of each step.
-    source : RandomSource, optional
-        By default the operating system's randomness, or the seed's where the plan has one.
-    """
-    if source is None:
-        source = RandomSource.of(planned.seed)
-    if planned.synthetic is not None:
-        measurements, new = planned.synthetic.draw(source, engine, progress)
-        data = planned.table.rebuild(new, (), None, keeper=engine)
-        return Drawn(data=data, measurements=measurements)
-    columns = _columns(planned, source, engine, progress)
-    n_records, order = planned.table.n_records, None
-    if planned.shuffle == "rows":
-        order = engine.random_order(n_records, source)
-    elif planned.shuffle == "columns":
-        columns = _each_in_order(columns, n_records, source, engine)
-    numbered = {}
-    if planned.units is not None and planned.guarantee.has_new_numbers:
-        numbered[str(planned.units.unit.column)] = planned.units.renumbered(source)
-    return Drawn(
-        data=planned.table.rebuild(columns, planned.guarantee.kept, order, numbered, keeper=engine),
-    )
-
-
-def _columns(
-    planned: Plan, source: RandomSource, engine: Engine, progress: Callable[[str], None]
-) -> dict[str, Numbers]:
-    """Draw the attributes of a plan, each by a stream of its own; of parts, part by part."""
-    if planned.parts:
-        streams = source.spawn(len(planned.parts))
-        drawn_parts = (
-            _of_part(part, stream, engine, progress)
-            for part, stream in zip(planned.parts, streams, strict=True)
-        )
-        return {name: numbers for own in drawn_parts for name, numbers in own.items()}
-    streams = source.spawn(len(planned.singles))
-
-    def drawn(task: tuple[SinglePlan, RandomSource]) -> tuple[str, Numbers]:
-        part, stream = task
-        if not isinstance(part, DrawnPlan):
-            progress(f"randomising {part.attribute.name}")
-        numbers = planned.drawn(part, stream, engine, isotonic=planned.isotonic)
-        name = part.attribute.name
-        if name in planned.reasons:
-            numbers = replace(numbers, reasons=planned.reasons[name])
-        return name, engine.kept(numbers)
-
-    tasks = list(zip(planned.singles, streams, strict=True))
-    n_values = len(tasks) * planned.table.n_records
-    n_clusters = sum(part.n_clusters for part in planned.singles)
-    return dict(engine.side_by_side(drawn, tasks, n_values, n_clusters))
-
-
-def _of_part(
-    part: Plan, source: RandomSource, engine: Engine, progress: Callable[[str], None]
-) -> dict[str, Numbers]:
-    """Draw a part of a release, in an order of its own where one was asked for."""
-    columns, n_records = _columns(part, source, engine, progress), part.table.n_records
-    if part.shuffle == "rows":
-        order = engine.random_order(n_records, source)
-        return {name: engine.kept(numbers.arranged(order)) for name, numbers in columns.items()}
-    if part.shuffle == "columns":
-        return _each_in_order(columns, n_records, source, engine)
-    return columns
-
-
-def _each_in_order(
-    columns: Mapping[str, Numbers], n_records: int, source: RandomSource, engine: Engine
-) -> dict[str, Numbers]:
-    """Put each column in a random order of its own.
-
-    By a stream for each: what is known of one order says nothing of another.
-    """
-    orders = source.spawn(len(columns))
-    return {
-        name: engine.kept(numbers.arranged(engine.random_order(n_records, stream)))
-        for (name, numbers), stream in zip(columns.items(), orders, strict=True)
-    }
-
-
-def released(
-    planned: Plan, drawn: Drawn, found: Findings, *, notes: Sequence[str] = (), **entries: Any
-) -> Release:
-    """Make the release of a plan, of what was drawn of it and of what was found out.
-
-    Parameters
-    ----------
-    planned : Plan
-    drawn : Drawn
-        Of the plan.
-    found : Findings
-    notes : sequence of str
-        What is to be known of its files.
-    **entries
-        More for the manifest.
-    """
-    schema = _schema(planned)
-    if any(column.labels.parts for column in schema.values()):
-        notes = (*notes, LABELLED)
-    said = planned.table.labels
-    if left_out := [name for name in schema if name in said and said[name].n_left_out]:
-        notes = (*notes, LEFT_OUT.format(names=", ".join(map(one_line, left_out))))
-    coded = _coded(planned)
-    if coded:
-        notes = (*notes, CODED.format(names=", ".join(map(one_line, coded))))
-    if found.release is not None:
-        entries["findings"] = found.release.to_dict()
-    return Release(
-        data=drawn.data,
-        measurements=drawn.measurements,
-        guarantee=planned.guarantee,
-        notes=(*planned.notes, *notes),
-        schema=schema,
-        manifest=Manifest.of(
-            planned, found.plan.to_dict(), custodian_notes(planned, found), **entries
-        ),
-    )
+    return planned

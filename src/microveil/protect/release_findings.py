@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.engines.local import LocalEngine
 from microveil.kernels import distributions
 from microveil.protect.findings import (
     MovedValue,
@@ -38,7 +37,7 @@ from microveil.table import (
     open_table,
 )
 from microveil.table.keeping import pieces
-from microveil.table.threads import SideBySide, in_threads
+from microveil.table.threads import in_threads
 from microveil.text import one_line
 from microveil.utility.column_moves import COMMON, ColumnMove, move_of_numbers, move_of_shares
 from microveil.utility.distribution_shift import Values
@@ -49,7 +48,7 @@ from microveil.utility.relations import (
     sampled_records,
 )
 
-__all__ = ["NONE_MOVED", "Moved", "SortedValues", "how_moved", "release_findings"]
+__all__ = ["Moved", "how_moved", "release_findings"]
 
 # So many records are looked for: a release is not to wait for what an assessment finds of all.
 SAMPLED = 2000
@@ -66,10 +65,8 @@ KOLMOGOROV_SMIRNOV, TOTAL_VARIATION = "Kolmogorov-Smirnov", "total variation"
 Categories = Mapping[str, Sequence[str] | None]
 NO_CATEGORIES: Categories = MappingProxyType({})
 Progress = Callable[[str], None]
-IN_MEMORY = LocalEngine()
 NONE_MISSING = np.zeros(0, dtype=np.bool_)
 OVER_ALL = "over all attributes"
-SortedValues = Callable[[int, Callable[[slice], NDArray[np.float64]]], NDArray[np.float64]]
 # Text of more different values is left out of relations: hardly any are categories.
 MOST_CATEGORIES = 1000
 
@@ -95,7 +92,6 @@ class Moved:
     samples: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
 
 
-NONE_MOVED: Mapping[str, Moved] = MappingProxyType({})
 # The name of an attribute, and its values before and after.
 _Sides = tuple[str, Column, Column]
 
@@ -111,10 +107,6 @@ def release_findings(
     seed: int = 0,
     codes: tuple[MissingCodes, MissingCodes] = (MissingCodes(), MissingCodes()),
     progress: Progress = lambda _step: None,
-    side_by_side: SideBySide = in_threads,
-    sorted_values: SortedValues = IN_MEMORY.sorted_values,
-    moved: Mapping[str, Moved] = NONE_MOVED,
-    relieve: Callable[[], None] = lambda: None,
 ) -> ReleaseFindings:
     """Find out about a release what information loss does not show.
 
@@ -138,14 +130,6 @@ def release_findings(
         What stands for a missing value in the original and in the release.
     progress : callable
         Gets the name of each step.
-    side_by_side : callable
-        Works on columns, as many at a time as there is room for.
-    sorted_values : callable
-        Makes the values of so many records, at once or of some after others; returns them in order.
-    moved : dict of Moved
-        By attribute what was found already: their cells are not looked at again.
-    relieve : callable
-        See `how_moved`.
 
     Returns
     -------
@@ -184,20 +168,18 @@ def release_findings(
         return name, before, after
 
     def found_now(name: str) -> Moved:
-        return how_moved(name, *tables, sorted_values, is_sampled=name in first, relieve=relieve)
+        return how_moved(name, *tables, is_sampled=name in first)
 
     n_records, first = tables[0].n_records, set(names[:MOST_COLUMNS])
-    others = [name for name in names if name not in moved]
-    compared_now = side_by_side(found_now, others, n_records * len(others))
-    compared = {**moved, **dict(zip(others, compared_now, strict=True))}
-    compared = {name: compared[name] for name in names}
+    compared_now = in_threads(found_now, names, n_records * len(names))
+    compared = dict(zip(names, compared_now, strict=True))
     distances = [one.worst for one in compared.values() if one.worst is not None]
     codes_of = [name for name, words in categories.items() if words is None]
     still = [name for name in names if in_place is None or name in in_place]
     not_linked, found = _refusal(still, linkage=linkage), None
     if not_linked is None:
         progress("linking a sample")
-        found = _strongest(side_by_side(sides, still, n_records * len(names)), categories, seed)
+        found = _strongest(in_threads(sides, still, n_records * len(names)), categories, seed)
         if len(still) < len(names):
             found = replace(found, known=", ".join(map(one_line, still)))
     progress("comparing relations")
@@ -211,7 +193,7 @@ def release_findings(
             for name, one in compared.items()
             if one.column is not None
         },
-        relations=_relations(compared, tables, categories, relieve),
+        relations=_relations(compared, tables, categories),
     )
 
 
@@ -219,10 +201,8 @@ def how_moved(
     name: str,
     before: Table,
     after: Table,
-    sorted_values: SortedValues,
     *,
     is_sampled: bool = True,
-    relieve: Callable[[], None] = lambda: None,
 ) -> Moved:
     """Say what became of an attribute, whichever records its values belong to.
 
@@ -231,19 +211,13 @@ def how_moved(
     name : str
     before, after : Table
         The attribute's column is in both.
-    sorted_values : callable
-        See `release_findings`.
     is_sampled : bool
         Whether numbers are kept of the records in which relations are looked for.
-    relieve : callable
-        Called while these are looked up: they lie on all pages of a column.
     """
     if before.kind(name).is_numeric and after.kind(name).is_numeric:
-        found = _moved_numbers(name, before, after, sorted_values)
+        found = _moved_numbers(name, before, after)
         if is_sampled:
-            return replace(
-                found, samples=(_drawn(before, name, relieve), _drawn(after, name, relieve))
-            )
+            return replace(found, samples=(_drawn(before, name), _drawn(after, name)))
         return found
     return _moved_words(name, before.counted_words(name), after.counted_words(name))
 
@@ -255,16 +229,20 @@ def _usable(column: Column) -> Column:
     return column
 
 
-def _moved_numbers(name: str, before: Table, after: Table, sorted_values: SortedValues) -> Moved:
+def _moved_numbers(name: str, before: Table, after: Table) -> Moved:
     """Say how far a distribution moved, and which of its common values moved most."""
     sides = (Values(table.n_records, partial(_present, table, name)) for table in (before, after))
-    found = move_of_numbers(*sides, has_mean=True, sorted_values=sorted_values)
+    found = move_of_numbers(*sides, has_mean=True, sorted_values=_sorted)
     if found is None:
         return Moved()
     column, shift = found
     worst = WorstAttribute(attribute=name, distance=shift.distance, measure=KOLMOGOROV_SMIRNOV)
     value = _moved_most(name, shift.values, shift.shares, shift.shares_after)
     return Moved(worst=worst, value=value, column=column)
+
+
+def _sorted(n_records: int, made: Callable[[slice], NDArray[np.float64]]) -> NDArray[np.float64]:
+    return np.sort(made(slice(0, n_records)))
 
 
 def _moved_words(name: str, before: "Counter[str]", after: "Counter[str]") -> Moved:
@@ -301,7 +279,7 @@ def _moved_most(
     )
 
 
-def _drawn(table: Table, name: str, relieve: Callable[[], None]) -> NDArray[np.float64]:
+def _drawn(table: Table, name: str) -> NDArray[np.float64]:
     """Return the numbers of the records in which relations are looked for, NaN where missing."""
     rows = sampled_records(table.n_records)
     if rows is None:
@@ -314,7 +292,6 @@ def _drawn(table: Table, name: str, relieve: Callable[[], None]) -> NDArray[np.f
         found[own] = numbers.values[chosen]
         if numbers.missing is not None:
             found[own][numbers.missing[chosen]] = np.nan
-        relieve()
     return _usable(found)
 
 
@@ -322,7 +299,6 @@ def _relations(
     compared: Mapping[str, Moved],
     tables: tuple[Table, Table],
     categories: Categories,
-    relieve: Callable[[], None],
 ) -> Relations:
     """Compare the relations of the attributes that are numbers or text of few values."""
     both: dict[str, tuple[Column, Column]] = {}
@@ -333,7 +309,7 @@ def _relations(
             both[name] = moved.samples
         elif name in first and moved.worst is not None and moved.worst.measure == TOTAL_VARIATION:
             words = categories.get(name)
-            before, after = (_words_drawn(table, name, relieve) for table in tables)
+            before, after = (_words_drawn(table, name) for table in tables)
             codes = _codes(before, after, words)
             if codes is not None:
                 both[name] = codes
@@ -343,7 +319,7 @@ def _relations(
     return replace(found, n_all=found.n_all + len(compared) - len(first))
 
 
-def _words_drawn(table: Table, name: str, relieve: Callable[[], None]) -> NDArray[np.str_]:
+def _words_drawn(table: Table, name: str) -> NDArray[np.str_]:
     """Return the text of the records in which relations are looked for, empty where missing."""
     rows = sampled_records(table.n_records)
     if rows is None:
@@ -352,7 +328,6 @@ def _words_drawn(table: Table, name: str, relieve: Callable[[], None]) -> NDArra
     for piece in pieces(table.n_records):
         own = rows[slice(*np.searchsorted(rows, [piece.start, piece.stop]))]
         found.append(table.part(piece).taken(own - piece.start).words(name))
-        relieve()
     return np.concatenate(found)
 
 

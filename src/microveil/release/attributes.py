@@ -62,7 +62,7 @@ def _declared(table: Table, name: str, request: Request) -> Attribute:
         return _categorical(table, name, categories, request.method)
     kind = table.kind(name)
     if not kind.is_numeric:
-        if not request.method.takes_categories:
+        if "categories" not in request.method.can:
             table.numbers(name)  # says why, in the words that fit
         raise RequestError(
             f"attribute '{name}'",
@@ -83,9 +83,9 @@ def _declared(table: Table, name: str, request: Request) -> Attribute:
     bounds = YES_NO if kind is Kind.BOOLEAN else None
     if name in request.bounds:
         bounds = read_bounds(
-            name, kind, request.bounds[name], may_be_one=request.method.is_synthetic
+            name, kind, request.bounds[name], may_be_one="new table" in request.method.can
         )
-    elif bounds is None and request.method.needs_bounds:
+    elif bounds is None and "bounds" in request.method.needs:
         raise RequestError(
             f"attribute '{name}'",
             f"{request.method.id} needs its bounds, the domain of its values as publicly known",
@@ -125,7 +125,7 @@ def _refuse_wide_grid(attribute: Attribute) -> None:
 def _refuse_beyond_floats(table: Table, attribute: Attribute, request: Request) -> None:
     """Refuse a domain whose values floats do not tell apart, where values become floats."""
     name, kind = attribute.name, table.kind(attribute.name)
-    are_floats = kind is Kind.DECIMAL or request.method.is_synthetic or request.isotonic
+    are_floats = kind is Kind.DECIMAL or "new table" in request.method.can or request.isotonic
     # A whole number that may be missing is a float to numpy.
     if (are_floats or request.missing != "error") and not attribute.fits_floats:
         raise RequestError(
@@ -242,7 +242,7 @@ def is_ordered(name: str, request: Request) -> bool:
 
 def declared_categories(table: Table, name: str, request: Request) -> Categories | None:
     """Return the list of its values that an attribute has been declared, if one was."""
-    kind, may_be_one = table.kind(name), request.method.is_synthetic
+    kind, may_be_one = table.kind(name), "new table" in request.method.can
     if name in request.categories:
         return read_categories(name, kind, request.categories[name], may_be_one=may_be_one)
     given = request.bounds.get(name)
@@ -262,7 +262,7 @@ def _categorical(table: Table, name: str, categories: Categories, method: Method
         resolution_source=Source.TYPE,
         domain=categories,
     )
-    if not attribute.kind.is_ranked and not method.takes_categories:
+    if not attribute.kind.is_ranked and "categories" not in method.can:
         refuse_moments(table, name)
         raise RequestError(
             attribute.place,
@@ -279,7 +279,7 @@ def able_to_take_categories() -> str:
     >>> able_to_take_categories()
     'pram, dp-synthetic, or over whole records kanon-dp, mdav, mdav-insensitive, v-mdav'
     """
-    able = [method for method in METHODS.values() if method.takes_categories]
+    able = [method for method in METHODS.values() if "categories" in method.can]
     together = [method.id for method in able if method.uses("blocks")]
     others = [method.id for method in able if method.id not in together]
     return f"{', '.join(others)}, or over whole records {', '.join(together)}"

@@ -1,20 +1,20 @@
 """From what was decided to what is promised: the guarantee, its conditions and its remarks."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Protocol
+from typing import Any, Protocol
 
 from microveil.guarantee import EVERY_SCOPE, AttributeTerms, Condition, Guarantee, Model, Scope
 from microveil.guarantee import condition as conditions
 from microveil.guarantee.notes import Circumstances, remarks
-from microveil.guarantee.terms import RESPONSE, Transition
 from microveil.methods import Promise
-from microveil.plans import AttributePlan, SyntheticPlan, TransitionPlan
+from microveil.methods.planned import AttributePlan
 from microveil.release.columns import Prepared
 from microveil.release.labels import released_labels
 from microveil.release.request import Advised, Request
 from microveil.schema import Attribute
+from microveil.table import Reasons
 
 __all__ = [
     "Decided",
@@ -29,9 +29,6 @@ __all__ = [
     "terms_of",
 ]
 
-# A guarantee is to be read by people too: of more categories it states no matrix.
-MOST_STATED = 100
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Decided:
@@ -45,16 +42,16 @@ class Decided:
     synthetic : SyntheticPlan or None
     promise : Promise
         Of the method, as asked for.
-    is_keyed : bool
-        Whether what is drawn for a record is a function of a key and of its number.
+    reasons : dict of Reasons
+        By attribute that is not drawn yet: the codes of cells that are released as missing.
     """
 
     request: Request
     prepared: Prepared
     attributes: tuple[AttributePlan, ...]
-    synthetic: SyntheticPlan | None
+    synthetic: Any
     promise: Promise
-    is_keyed: bool
+    reasons: Mapping[str, Reasons] = field(default_factory=dict)
 
     @property
     def protected(self) -> list[Attribute]:
@@ -92,9 +89,9 @@ def guarantee_of(decided: Decided) -> Guarantee:
     table, method = decided.prepared.table, request.method
     kept = tuple(name for name in table.names if name in request.keep)
     unit = request.protected_unit
-    if method.counts_units and unit.column is not None:
+    if "units" in method.can and unit.column is not None:
         unit = replace(unit, max_rows=table.n_records)
-    claim = Guarantee(
+    return Guarantee(
         method=method.id,
         title=promise.title or method.title,
         source=promise.source or method.source,
@@ -103,7 +100,7 @@ def guarantee_of(decided: Decided) -> Guarantee:
         epsilon=promise.epsilon,
         delta=promise.delta,
         rho=promise.rho,
-        k=request.k if method.needs_k and "k" not in request.unused else None,
+        k=request.k if "k" in method.needs and "k" not in request.unused else None,
         n_records=table.n_records,
         unit=unit,
         scopes=promise.scopes,
@@ -114,10 +111,9 @@ def guarantee_of(decided: Decided) -> Guarantee:
         randomness="os",
         kept=kept,
         shuffle=shuffled(request),
-        is_synthetic=method.is_synthetic,
+        is_synthetic="new table" in method.can,
         remarks=_remarks(request, parts, promise, seeded=False),
     )
-    return claim.drawn_by_key() if decided.is_keyed else claim
 
 
 def terms_of(decided: Decided) -> tuple[AttributeTerms, ...]:
@@ -128,21 +124,10 @@ def terms_of(decided: Decided) -> tuple[AttributeTerms, ...]:
             part.attribute,
             request.protected_unit.spends(part.share, of_unit=part.attribute.of_unit),
             request.method.id,
-            _stated(part),
+            getattr(part, "stated", None),
         )
         for part in decided.attributes
     )
-
-
-def _stated(part: AttributePlan) -> Transition | None:
-    """Return a public transition matrix, or that share and domain say it; None of a huge one."""
-    if not isinstance(part, TransitionPlan) or not part.matrix_is_public:
-        return None
-    if part.follows_from_share:
-        return RESPONSE
-    if len(part.weights) > MOST_STATED:
-        return None
-    return tuple(tuple(row) for row in part.weights.tolist())
 
 
 def in_force(
@@ -236,7 +221,7 @@ def _counts_records(one: Promised) -> bool:
 
 
 def _may_be_exact(request: Request) -> bool:
-    return request.method.may_be_exact and request.exact_cells == "allow"
+    return "exact cells" in request.method.can and request.exact_cells == "allow"
 
 
 def _named(condition: Condition, names: Sequence[str], decided: Sequence[Promised]) -> Condition:
@@ -270,7 +255,7 @@ def _of_methods(decided: Sequence[Promised], scopes: Sequence[Scope]) -> Iterato
 
 def _of_unit(request: Request) -> Iterator[Condition]:
     """Yield what is taken as given of units, and that a table was not refused by a check."""
-    unit, is_synthetic = request.protected_unit, request.method.is_synthetic
+    unit, is_synthetic = request.protected_unit, "new table" in request.method.can
     if request.counted.column is not None:
         yield conditions.people_counted(unit)
         return
@@ -303,7 +288,7 @@ def circumstances(
         seeded=seeded,
         model=promise.model,
         shuffle=shuffled(request),
-        is_synthetic=method.is_synthetic,
+        is_synthetic="new table" in method.can,
         isotonic=request.isotonic,
         missing=request.missing,
         never_missing=tuple(part.attribute.name for part in parts if part.attribute.never_missing),
@@ -313,7 +298,7 @@ def circumstances(
         counts_units=request.counted.column is not None,
         of_unit=tuple(part.attribute.name for part in parts if part.attribute.of_unit),
         chosen_from_data=request.attributes is None,
-        exact_cells=request.exact_cells if method.may_be_exact else None,
+        exact_cells=request.exact_cells if "exact cells" in method.can else None,
         randomness=() if method.randomness is None else (method.randomness,),
         spends_epsilon=promise.epsilon is not None,
         advised_publicly=request.chosen_publicly,

@@ -1,11 +1,10 @@
 """From a request and a table to the columns to protect, in whole units of their grids."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
-from microveil.arguments.steps import N_RECORDS, PARTITION
-from microveil.engines.base import Engine, GridRules, as_clusters, as_searched
 from microveil.errors import DataError, RequestError
 from microveil.files.formulas import FORMULA_SIGNS, begins_like_formula
 from microveil.guarantee import Unit
@@ -18,7 +17,6 @@ from microveil.release.attributes import (
 )
 from microveil.release.request import Request
 from microveil.release.units import Units, limited
-from microveil.release.whole_columns import RANKING, needs_whole_columns
 from microveil.schema import Attribute, Kind
 from microveil.table import (
     BoundsFromData,
@@ -28,16 +26,17 @@ from microveil.table import (
     check_columns,
     likely_identifier,
     likely_person,
+    numbers_of_attribute,
+    on_grid,
     open_table,
 )
-from microveil.table.memory import check_column, check_protecting
+from microveil.table.threads import in_threads
 
 __all__ = [
     "Opened",
     "Prepared",
     "categories_in_no_order",
     "check_enough",
-    "check_fits",
     "chosen_names",
     "formulas_in",
     "open_for",
@@ -45,39 +44,68 @@ __all__ = [
     "prepare",
 ]
 
-# Bytes for a cell of text that is written anew, of those that are at hand: of 524,288 cells of up
-# to 25 letters what is beside the column at hand took 40 MB more than without, at its peak; so many
-# cells are made codes at a time, and those of 16 letters made anew.
-A_TEXT, BATCH = 120, 1 << 18
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Prepared:
-    """A table opened for a request.
+    """A table opened for a request, and the attributes that it protects.
 
     Attributes
     ----------
     table : Table
-    columns : tuple of GridColumn
-        The attributes to protect, in the table's order.
+    request : Request
+    attributes : tuple of Attribute
+        Those to protect, in the table's order.
     left_out : tuple of str
         Columns that are neither protected nor kept.
     units : Units or None
         Whose records they are, where all of a unit are protected together.
     formulas : tuple of str
         Columns to be released whose name, category or kept cell begins like a formula.
+    held : tuple of GridColumn or None
+        All columns on their grids, where they are at hand.
+    progress : callable
+        Gets the name of each step.
     """
 
     table: Table
-    columns: tuple[GridColumn, ...]
+    request: Request
+    attributes: tuple[Attribute, ...]
     left_out: tuple[str, ...]
     units: Units | None = None
     formulas: tuple[str, ...] = ()
+    held: tuple[GridColumn, ...] | None = None
+    progress: Callable[[str], None] = lambda _step: None
 
     @property
     def names(self) -> list[str]:
         """Names of the attributes to protect."""
-        return [column.attribute.name for column in self.columns]
+        return [attribute.name for attribute in self.attributes]
+
+    def column(self, number: int) -> GridColumn:
+        """Put the column of an attribute on its grid, unless it is at hand, and do not keep it.
+
+        Raises
+        ------
+        RequestError, DataError
+            If it breaks a rule.
+        """
+        if self.held is not None:
+            return self.held[number]
+        attribute = self.attributes[number]
+        self.progress(f"reading {attribute.name}")
+        return _column(self.table, attribute, self.request, self.units)
+
+    def asked(self, request: Request) -> "Prepared":
+        """Return the same columns for another request, read once for both."""
+        return replace(self, request=request, held=self.columns)
+
+    @cached_property
+    def columns(self) -> tuple[GridColumn, ...]:
+        """All columns on their grids: for who needs them together, or again."""
+        if self.held is not None:
+            return self.held
+        numbers = range(len(self.attributes))
+        return tuple(in_threads(self.column, numbers, len(numbers) * self.table.n_records))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,111 +169,38 @@ def _opened(table: Any, request: Request) -> Opened:
 def prepare(
     table: Any,
     request: Request,
-    engine: Engine,
     progress: Callable[[str], None] = lambda _step: None,
 ) -> Prepared:
-    """Open a table, unless it is open, choose its columns and put them on their grids.
+    """Open a table, unless it is open, and choose its columns; they are read when asked for.
 
     Parameters
     ----------
     table : data frame, dict of numpy arrays or Opened
     request : Request
-    engine : Engine
-        Keeps the columns.
     progress : callable
         Gets the name of each step.
 
     Raises
     ------
     RequestError, DataError
-        If the request does not fit the table or a column breaks a rule.
+        If the request does not fit the table.
     """
     for_all = _opened(table, request)
-    opened, units = for_all.table, for_all.units
-    _fits_by_columns(opened, request, engine)
+    opened = for_all.table
     attributes, left_out = _outline(opened, request)
     for name in request.keep:
         opened.check_kept(name)
     if opened.n_records < request.k:
         raise DataError("table", "it has fewer records than k", "choose a smaller k")
-    check_fits(opened, len(attributes), request, engine)
-
-    def gridded(attribute: Attribute) -> GridColumn:
-        progress(f"reading {attribute.name}")
-        return engine.kept(_column(opened, attribute, request, units, engine))
-
-    n_values = opened.n_records * len(attributes)
-    columns = tuple(engine.side_by_side(gridded, attributes, n_values))
     return Prepared(
         table=opened,
-        columns=columns,
+        request=request,
+        attributes=tuple(attributes),
         left_out=tuple(left_out),
-        units=units,
+        units=for_all.units,
         formulas=tuple(formulas_in(opened, attributes, request.keep)),
+        progress=progress,
     )
-
-
-def check_fits(
-    table: Table,
-    n_attributes: int,
-    request: Request,
-    engine: Engine,
-    *,
-    linked: bool | None = None,
-) -> None:
-    """Refuse a request that takes more memory than there is.
-
-    Parameters
-    ----------
-    table : Table
-    n_attributes : int
-    request : Request
-    engine : Engine
-    linked : bool, optional
-        Whether records are linked with the original before the release is written; by default
-        it is not written.
-
-    Raises
-    ------
-    DataError
-        With what is needed, what is there, and what would fit.
-    """
-    if not engine.in_process:
-        return
-    method, wanted = request.method, request[N_RECORDS] or 0
-    follow = not method.is_synthetic and request.shuffle is None
-    n_records = max(table.n_records, wanted if method.is_synthetic else 0)
-    if _fits_by_columns(table, request, engine):
-        return
-    check_protecting(
-        n_records,
-        n_attributes,
-        method.memory,
-        written=linked is not None,
-        linked=bool(linked) and follow,
-    )
-
-
-def _fits_by_columns(table: Table, request: Request, engine: Engine) -> bool:
-    """Refuse a column that does not fit; say whether an engine holds no more than columns."""
-    if not engine.in_process:
-        return False
-    method, wanted = request.method, request[N_RECORDS] or 0
-    n_records = max(table.n_records, wanted if method.is_synthetic else 0)
-    whole = needs_whole_columns(table, request)
-    n_clusters = n_records // request.k if method.ranks_each else as_clusters(n_records)
-    if request[PARTITION] not in (None, RANKING):
-        n_clusters = as_searched(n_records)
-    # What is planned and drawn in parts holds no clusters where the column is not at hand.
-    in_parts = None if whole is not None else 0 if method.goes_in_parts else n_clusters
-    needed = engine.column_memory(n_records, n_clusters, in_parts)
-    if needed is not None:
-        if request.shuffle is not None:
-            needed = max(needed, engine.order_memory(n_records) or 0)
-        if any(table.is_text(name) for name in request.attributes or () if name in table.names):
-            needed += A_TEXT * min(n_records, BATCH)
-        check_column(n_records, needed, engine.memory, whole)
-    return needed is not None
 
 
 def chosen_names(table: Any, request: Request) -> list[str]:
@@ -332,7 +287,7 @@ def _chosen(table: Table, request: Request) -> tuple[list[str], list[str]]:
             name
             for name, kind in request.types.items()
             if kind is Kind.OTHER
-            and not request.method.takes_categories
+            and "categories" not in request.method.can
             and not is_ordered(name, request)
         }
         names = [name for name in table.names if name in request.attributes and name not in skipped]
@@ -395,17 +350,18 @@ def _check_of_units(names: Collection[str], request: Request) -> None:
 
 
 def _column(
-    table: Table, attribute: Attribute, request: Request, units: Units | None, engine: Engine
+    table: Table, attribute: Attribute, request: Request, units: Units | None
 ) -> GridColumn:
-    is_protected, is_synthetic = request.missing == "protect", request.method.is_synthetic
-    rules = GridRules(
+    """Read a column, round it to its grid and hold it against its domain."""
+    is_protected, is_synthetic = request.missing == "protect", "new table" in request.method.can
+    column = on_grid(
+        numbers_of_attribute(table, attribute, shared=is_synthetic),
+        attribute,
         keep_missing=request.missing != "error" and not attribute.never_missing,
         clamp=request.outside == "clamp",
         may_be_empty=is_protected,
-        may_be_hidden=request.method.hides_missing,
-        shared=is_synthetic,
+        may_be_hidden="missing" in request.method.can,
     )
-    column = engine.gridded(table, attribute, rules)
     if is_protected and attribute.name in table.of_few:
         raise DataError(
             attribute.place,
@@ -417,7 +373,7 @@ def _column(
         column = _of_units(column, units, may_be_empty=is_protected)
     if is_synthetic or is_protected:
         # How many values there are is for the noise to hide, few ones too.
-        return column.narrowed() if is_synthetic and engine.in_process else column
+        return column.narrowed() if is_synthetic else column
     check_enough([column], request)
     # One value alone would also decide the type of a column that is read from text.
     if column.n_present == 1:
@@ -447,7 +403,7 @@ def check_enough(columns: Iterable[GridColumn], request: Request) -> None:
     DataError
         With the attribute.
     """
-    if request.method.is_synthetic or request.missing == "protect":
+    if "new table" in request.method.can or request.missing == "protect":
         return
     for column in columns:
         if column.n_present < request.k:

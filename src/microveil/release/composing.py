@@ -151,7 +151,7 @@ def _added(scopes: Sequence[Scopes]) -> Scopes:
 
 def _terms_of_part(decided: Decided) -> PartTerms:
     request, promise = decided.request, decided.promise
-    uses_k = request.method.needs_k and "k" not in request.unused
+    uses_k = "k" in request.method.needs and "k" not in request.unused
     return PartTerms(
         attributes=tuple(part.attribute.name for part in decided.attributes),
         method=request.method.id,

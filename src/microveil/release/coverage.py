@@ -118,7 +118,7 @@ def refusal(asked: Mapping[str, Any], n_records: int) -> str | None:
     >>> refusal({"method": "dp-um", "scope": "vector", "k": 5, "epsilon": 1.0}, 1000)
     """
     method = METHODS[asked["method"]]
-    if asked.get("delta") and not method.takes_delta:
+    if asked.get("delta") and "delta" not in method.can:
         return f"{method.id} keeps its epsilon without a delta"
     given = {name: said for name, said in asked.items() if name not in OF_METHOD}
     return _refused(method.id, _promised(method, given, asked, n_records), Scope(asked["scope"]))
@@ -204,7 +204,7 @@ def _promised(
         What the recipe says, of the method that was chosen too.
     n_records : int
     """
-    k, delta = asked.get("k"), asked.get("delta") if method.takes_delta else None
+    k, delta = asked.get("k"), asked.get("delta") if "delta" in method.can else None
     is_size = isinstance(k, int) and k >= method.smallest_k
     names = given.get("attributes") or UNDECLARED
     probe = {
@@ -213,7 +213,7 @@ def _promised(
         "attributes": names,
         "epsilon": given.get("epsilon") or ONE,
         "delta": delta,
-        "k": (k if is_size else method.smallest_k) if method.needs_k else None,
+        "k": (k if is_size else method.smallest_k) if "k" in method.needs else None,
     }
     try:
         request = Request.of(probe)
@@ -255,4 +255,4 @@ def _attribute(name: str, request: Request) -> Attribute:
 
 
 def _takes(method: Method, attribute: Attribute) -> bool:
-    return method.takes_categories or attribute.kind.is_ranked
+    return "categories" in method.can or attribute.kind.is_ranked

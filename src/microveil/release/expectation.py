@@ -9,14 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from microveil.engines.base import Engine
-from microveil.plans import (
-    AttributePlan,
-    CategoryPlan,
-    ClusterValuePlan,
-    HistogramPlan,
-    TransitionPlan,
-)
+from microveil.methods.category_plans import CategoryPlan, HistogramPlan
+from microveil.methods.cluster_values import ClusterValuePlan
+from microveil.methods.planned import AttributePlan
+from microveil.methods.randomised import TransitionPlan
 from microveil.release.columns import Prepared
 from microveil.release.plan import Plan
 from microveil.release.stand_in import Distance, differing, distances, stood_in
@@ -100,9 +96,7 @@ def _expectation(part: AttributePlan, *, isotonic: bool) -> Expectation | None:
     )
 
 
-def expected_distributions(
-    planned: Plan, prepared: Prepared, engine: Engine
-) -> dict[str, Expectation]:
+def expected_distributions(planned: Plan, prepared: Prepared) -> dict[str, Expectation]:
     """Return the error to expect of the distributions of a new table, by attribute.
 
     Parameters
@@ -111,17 +105,15 @@ def expected_distributions(
         Of a new table.
     prepared : Prepared
         Of which attributes and the number of records are taken, and no value.
-    engine : Engine
     """
     assert planned.synthetic is not None  # noqa: S101 -- of a new table
     columns = stood_in(prepared).columns
-    by_column = [engine.column(column) for column in columns]
     parts = [
         replace(part, column=column)
-        for part, column in zip(planned.synthetic.attributes, by_column, strict=True)
+        for part, column in zip(planned.synthetic.attributes, columns, strict=True)
     ]
     plan = replace(planned.synthetic, attributes=tuple(parts))
-    found = distances(plan, columns, engine)
+    found = distances(plan, columns)
     return {
         column.attribute.name: _of_distance(column, distance)
         for column, distance in zip(columns, found, strict=True)
@@ -140,13 +132,13 @@ def _of_distance(column: GridColumn, distance: Distance) -> Expectation:
     )
 
 
-def all_expected(planned: Plan, prepared: Prepared, engine: Engine) -> dict[str, Expectation]:
+def all_expected(planned: Plan, prepared: Prepared) -> dict[str, Expectation]:
     """Return what to expect of every attribute, of categories in no order too."""
     if planned.synthetic is not None:
-        return expected_distributions(planned, prepared, engine)
+        return expected_distributions(planned, prepared)
     found = expectations(planned)
     for part, column in zip(planned.attributes, prepared.columns, strict=True):
-        if isinstance(part, OF_CATEGORIES) and not part.attribute.kind.is_ranked:
+        if getattr(part, "differing", None) is not None and not part.attribute.kind.is_ranked:
             found[part.attribute.name] = _of_distance(column, differing(part))
     return found
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from microveil.arguments.steps import MATRIX
 from microveil.guarantee import Guarantee
 from microveil.methods import METHODS
+from microveil.methods.planned import AttributePlan
 from microveil.methods.synthetic import DEEP_ENOUGH
-from microveil.plans import AttributePlan
 from microveil.plans.synthetic import CutsPlan
 from microveil.release.columns import Prepared
 from microveil.release.request import Request
@@ -111,7 +111,7 @@ def _of_advice(request: Request) -> list[str]:
     if request.advised is None:
         return []
     steps = [f"{step} {value}" for step, value in request.steps.items()]
-    size = [f"k {request.k}"] if request.method.needs_k else []
+    size = [f"k {request.k}"] if "k" in request.method.needs else []
     chosen = ", ".join([request.method.id, *steps, *size])
     return [f"Left to advice, chosen: {chosen}."]
 
@@ -138,7 +138,7 @@ def _of_new_table(request: Request, parts: Sequence[AttributePlan], n_records: i
 
 def _of_rows(claim: Guarantee) -> list[str]:
     """Name what would cover rows that follow people."""
-    new = [method.id for method in METHODS.values() if method.is_synthetic]
+    new = [method.id for method in METHODS.values() if "new table" in method.can]
     looked = any(condition.id in OF_A_LOOK for condition in claim.conditions)
     if not new or looked or not claim.follows_individuals:
         return []

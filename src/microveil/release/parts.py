@@ -171,7 +171,7 @@ def _part(given: Mapping[str, Any]) -> Part:
             "pass method='dp-um' or another; microveil.advise says what error to expect of it",
         )
     entry = METHODS.get(method) if isinstance(method, str) else None
-    if entry is not None and entry.is_synthetic:
+    if entry is not None and "new table" in entry.can:
         raise RequestError(
             f"{place}, method",
             f"rows of {entry.id} are nobody's, and cannot stand beside those of other parts",
@@ -388,7 +388,7 @@ class Whole:
                 "leave out keep, or shuffle the rows",
             )
         unit = self.asked.get("unit")
-        ids = {method.id for method in METHODS.values() if method.counts_units}
+        ids = {method.id for method in METHODS.values() if "units" in method.can}
         counting = [one for one in self.parts if one.asked["method"] in ids]
         if unit is not None and counting and len(self.parts) > 1:
             raise RequestError(

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from microveil.engines.base import Engine
 from microveil.guarantee import Guarantee, Scopes
+from microveil.methods.planned import AttributePlan, SinglePlan
 from microveil.noise.noise import RandomSource
-from microveil.plans import AttributePlan, SinglePlan, SyntheticPlan
+from microveil.plans.synthetic import SyntheticPlan
 from microveil.release.units import Units
 from microveil.table import Numbers, Reasons, Table
 
@@ -68,11 +68,9 @@ class Plan:
         """The attributes that are drawn each by itself: all, or of a new table none."""
         return () if self.synthetic is not None else cast("tuple[SinglePlan, ...]", self.attributes)
 
-    def drawn(
-        self, part: SinglePlan, source: RandomSource, engine: Engine, *, isotonic: bool
-    ) -> Numbers:
+    def drawn(self, part: SinglePlan, source: RandomSource, *, isotonic: bool) -> Numbers:
         """Draw an attribute of `singles`: of what is one value a unit, one draw a unit, copied."""
-        numbers = part.draw(source, engine, isotonic=isotonic)
+        numbers = part.draw(source, isotonic=isotonic)
         if not part.attribute.of_unit or self.units is None:
             return numbers
         return numbers.in_order(self.units.first_records())

@@ -5,8 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from microveil.arguments.steps import MATRIX
-from microveil.engines.base import Engine
+from microveil.arguments.steps import MATRIX, PARTITION
 from microveil.errors import ExactCellsError, RequestError
 from microveil.guarantee import (
     Cover,
@@ -15,77 +14,122 @@ from microveil.guarantee import (
     split,
 )
 from microveil.methods import Choices, Promise, Setting
-from microveil.plans import OF_RECORDS, AttributePlan, SyntheticPlan
+from microveil.methods.planned import AttributePlan, SinglePlan
 from microveil.release.claims import Decided, guarantee_of, in_force, shuffled
 from microveil.release.columns import Prepared
 from microveil.release.notes import plan_notes
 from microveil.release.plan import Plan
 from microveil.release.request import Request
 from microveil.schema import Attribute
+from microveil.table import Reasons
+from microveil.table.threads import in_threads
 
 __all__ = [
     "NOT_KEPT",
+    "check_scope",
     "choices_of",
     "decide",
+    "plan_attributes",
     "plan_decided",
     "plan_prepared",
     "promise_of",
     "promised",
     "refuse_exact",
     "refuse_unnamed",
+    "takes_one_by_one",
 ]
 
 NOT_KEPT = "{method} does not keep this epsilon at {scope} scope as asked"
 
 
-def plan_prepared(
-    prepared: Prepared,
-    request: Request,
-    engine: Engine,
-    progress: Callable[[str], None] = lambda _step: None,
-) -> Plan:
-    """Plan a request on columns that are on their grids, whatever cells come out exactly."""
-    decided = decide(prepared, request, engine, progress)
-    _check_scope(decided.promise, request)
+# From the number of an attribute, its plan and the codes of its missing cells, to what is left.
+Draw = Callable[[int, SinglePlan, Reasons | None], AttributePlan]
+
+
+def plan_attributes(prepared: Prepared, choices: Choices, made: Draw) -> list[AttributePlan]:
+    """Plan each attribute, and make something of each plan, side by side.
+
+    Where a method takes attributes one by one, the column and the plan of each are forgotten
+    before the next, but for what is made of them.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        For a request of a method that draws no new table.
+    choices : Choices
+    made : callable
+    """
+    request, numbers = prepared.request, range(len(prepared.attributes))
+    n_values = len(numbers) * prepared.table.n_records
+    keeps_reasons = request.missing == "keep"
+    if not takes_one_by_one(request):
+        columns = prepared.columns
+        prepared.progress("partitioning")
+        plans = request.method.plan(columns, choices)
+
+        def of_joint(number: int) -> AttributePlan:
+            return made(number, plans[number], columns[number].reasons if keeps_reasons else None)
+
+        return in_threads(of_joint, numbers, n_values)
+
+    def planned(number: int) -> AttributePlan:
+        column = prepared.column(number)
+        prepared.progress(f"partitioning {column.attribute.name}")
+        (plan,) = request.method.plan([column], choices)
+        reasons = column.reasons if keeps_reasons else None
+        del column  # the plan holds what is drawn of
+        return made(number, plan, reasons)
+
+    return in_threads(planned, numbers, n_values)
+
+
+def takes_one_by_one(request: Request) -> bool:
+    """Whether the method of a request takes each attribute by itself, as it is asked for."""
+    return "one by one" in request.method.can and request[PARTITION] != "mdav"
+
+
+def plan_prepared(prepared: Prepared, request: Request) -> Plan:
+    """Plan a request on columns of a table, whatever cells come out exactly."""
+    decided = decide(prepared.asked(request))
+    check_scope(decided.promise, request)
     return plan_decided(decided)
 
 
-def decide(
-    prepared: Prepared,
-    request: Request,
-    engine: Engine,
-    progress: Callable[[str], None] = lambda _step: None,
-    *,
-    joined: bool = False,
-) -> Decided:
+def decide(prepared: Prepared, draw: Draw | None = None, *, joined: bool = False) -> Decided:
     """Decide on a request: its partitions, its scales and what they promise.
 
     Parameters
     ----------
     prepared : Prepared
-    request : Request
-    engine : Engine
-    progress : callable
-        Gets the name of each step.
+    draw : callable, optional
+        Draws the cells of each attribute as soon as it is planned, and returns what is left of its
+        plan; by default nothing is drawn, and plans are kept.
     joined : bool
         Whether other columns than the request's will stand in its rows.
     """
-    if request.scope == Scope.ROW or request.method.is_synthetic:
+    request = prepared.request
+    if request.scope == Scope.ROW or "new table" in request.method.can:
         refuse_unnamed(request, prepared.names)
     choices = choices_of(prepared.names, prepared.table.n_records, request)
-    if prepared.units is not None and request.method.counts_units:
+    if prepared.units is not None and "units" in request.method.can:
         choices = replace(choices, units=prepared.units.of_record)
-    progress("partitioning")
-    columns = [engine.column(column) for column in prepared.columns]
-    made = request.method.plan(columns, choices, engine)
-    synthetic = made if isinstance(made, SyntheticPlan) else None
-    parts: tuple[AttributePlan, ...] = (
-        made.attributes if isinstance(made, SyntheticPlan) else tuple(made)
-    )
+    synthetic, reasons = None, dict[str, Reasons]()
+
+    def kept(_number: int, plan: SinglePlan, codes: Reasons | None) -> AttributePlan:
+        if codes is not None:
+            reasons[plan.attribute.name] = codes
+        return plan
+
+    parts: Sequence[AttributePlan]
+    if "new table" in request.method.can:
+        synthetic = request.method.plan(prepared.columns, choices)
+        parts = synthetic.attributes
+    else:
+        parts = plan_attributes(prepared, choices, draw or kept)
     return Decided(
         request=request,
         prepared=prepared,
-        attributes=parts,
+        attributes=tuple(parts),
         synthetic=synthetic,
         promise=_promise(
             prepared.table.n_records,
@@ -94,8 +138,7 @@ def decide(
             choices,
             joined=joined,
         ),
-        # Records that are in no process at hand are drawn for where they are.
-        is_keyed=not engine.in_process and any(isinstance(part, OF_RECORDS) for part in parts),
+        reasons=reasons,
     )
 
 
@@ -115,11 +158,7 @@ def plan_decided(decided: Decided) -> Plan:
         isotonic=request.isotonic,
         shuffle=shuffled(request),
         seed=request.seed,
-        reasons={
-            column.attribute.name: column.reasons
-            for column in prepared.columns
-            if column.reasons is not None and request.missing == "keep"
-        },
+        reasons=decided.reasons,
         units=prepared.units,
     )
 
@@ -132,9 +171,8 @@ def promised(prepared: Prepared, request: Request) -> Promise:
     RequestError
         If a scope was asked for that this does not cover.
     """
-    attributes = [column.attribute for column in prepared.columns]
-    promise = promise_of(attributes, prepared.table.n_records, request)
-    _check_scope(promise, request)
+    promise = promise_of(prepared.attributes, prepared.table.n_records, request)
+    check_scope(promise, request)
     return promise
 
 
@@ -171,7 +209,8 @@ def refuse_unnamed(request: Request, names: Sequence[str]) -> None:
         )
 
 
-def _check_scope(promise: Promise, request: Request) -> None:
+def check_scope(promise: Promise, request: Request) -> None:
+    """Refuse a scope that was asked for and is not covered."""
     if request.scope is None:
         return
     # A matrix of the user's own spends what it spends, without a budget.
@@ -211,7 +250,7 @@ def _shares(names: list[str], request: Request) -> dict[str, Fraction]:
     What may be spent on one draw: a unit's so many times (group privacy of pure epsilons), but of
     an attribute that is one value a unit, and drawn once.
     """
-    if request.epsilon is None or not request.method.needs_epsilon:
+    if request.epsilon is None or "epsilon" not in request.method.needs:
         return {}
     matrices = request[MATRIX] if request.method.uses("matrix") else None
     own = {name for name, given in (matrices or {}).items() if not isinstance(given, str)}
@@ -233,7 +272,7 @@ def refuse_exact(planned: Plan, request: Request) -> None:
     ExactCellsError
         With the attributes and how many of their cells.
     """
-    if request.exact_cells == "allow" or not request.method.may_be_exact:
+    if request.exact_cells == "allow" or "exact cells" not in request.method.can:
         return
     found = [part for part in planned.attributes if part.exact_cells]
     if not found:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Generic
 
 import polars
 
-from microveil.engines.registry import is_of_spark
 from microveil.errors import DataError, EngineError, RequestError, stands_alone
 from microveil.files import Format, named_format
 from microveil.files.folders import write_folders
@@ -31,6 +30,7 @@ from microveil.release.manifest import Manifest
 from microveil.synthesis.margins import Margins, margins_of
 from microveil.synthesis.measurements import Measurements
 from microveil.table import ColumnSchema, MissingCodes, open_table
+from microveil.table.frames import is_of_spark
 from microveil.utility.corrected_shares import CorrectedShares
 
 if TYPE_CHECKING:  # where nobody says which frame it is, Release is one of any kind of frame

@@ -145,11 +145,9 @@ class Request:
         read |= {argument.name: argument.checked(given[argument.name]) for argument in rest}
         own = {step.name: _chosen(step, read.get(step.name), method) for step in steps()}
         aside = method.set_aside(own)
-        needs_k = method.needs_k and "k" not in aside
+        needs_k = "k" in method.needs and "k" not in aside
         values = {
-            argument.name: read.get(
-                argument.name, method.defaults.get(argument.name, argument.default)
-            )
+            argument.name: read.get(argument.name, _default(argument, method))
             for argument in general()
         }
         values |= {
@@ -188,7 +186,7 @@ class Request:
         return stated_kinds(self.types, self.bounds, self.categories, self.resolution)
 
     def _check_together(self) -> None:
-        if self.isotonic and not self.method.orders_clusters:
+        if self.isotonic and "isotonic" not in self.method.can:
             raise RequestError(
                 "isotonic",
                 f"{self.method.id} has no noisy clusters in ascending order to put in order",
@@ -225,14 +223,14 @@ class Request:
                 f"{self.method.refuses_unit}",
                 f"choose {able}, or leave out unit, and a record is what is protected",
             )
-        if self.method.counts_units and beside:
+        if "units" in self.method.can and beside:
             raise RequestError(
                 beside[0],
                 f"{self.method.id} counts the people of a cluster, however many records each has, "
                 "and has no epsilon to share out among these",
                 "leave it out",
             )
-        if self.max_rows is None and not self.method.counts_units:
+        if self.max_rows is None and "units" not in self.method.can:
             raise RequestError(
                 "max_rows",
                 "how many records a unit may have is a public fact, which is never read from the "
@@ -245,12 +243,12 @@ class Request:
                 "it says which records are one unit's, and is not released"
                 + (
                     ""
-                    if self.method.counts_units
+                    if "units" in self.method.can
                     else ": new numbers take its place where rows are kept"
                 ),
                 "leave it out of attributes and keep",
             )
-        if self.unit_attributes and self.method.is_synthetic:
+        if self.unit_attributes and "new table" in self.method.can:
             raise RequestError(
                 "unit_attributes",
                 f"records of {self.method.id} are no unit's, to which its value could be copied",
@@ -268,14 +266,14 @@ class Request:
 
     def _check_synthetic(self) -> None:
         """Refuse what only a new table can have, and what it cannot."""
-        if self.delta and not self.method.takes_delta:
-            able = ", ".join(method.id for method in METHODS.values() if method.takes_delta)
+        if self.delta and "delta" not in self.method.can:
+            able = ", ".join(method.id for method in METHODS.values() if "delta" in method.can)
             raise RequestError(
                 "delta",
                 f"{self.method.id} keeps its epsilon without a delta",
                 f"leave it out, or choose {able}",
             )
-        if not self.method.is_synthetic:
+        if "new table" not in self.method.can:
             return
         if self.missing == "keep":
             raise RequestError(
@@ -292,8 +290,8 @@ class Request:
 
     def _check_missing(self) -> None:
         """Refuse what a method cannot do with missing cells, and reasons that cannot be."""
-        if self.missing == "protect" and not self.method.hides_missing:
-            able = ", ".join(method.id for method in METHODS.values() if method.hides_missing)
+        if self.missing == "protect" and "missing" not in self.method.can:
+            able = ", ".join(method.id for method in METHODS.values() if "missing" in method.can)
             raise RequestError(
                 "missing",
                 f"{self.method.id} cannot hide which cells are missing",
@@ -316,8 +314,8 @@ class Request:
                 "pass missing_codes={'INCOME': [-9]} (--missing-codes INCOME=-9) and "
                 "missing='keep' (--missing keep)",
             )
-        if self.missing == "protect" and not self.method.hides_reasons:
-            able = ", ".join(method.id for method in METHODS.values() if method.hides_reasons)
+        if self.missing == "protect" and "reasons" not in self.method.can:
+            able = ", ".join(method.id for method in METHODS.values() if "reasons" in method.can)
             raise RequestError(
                 "missing_reasons",
                 f"{self.method.id} hides which cells are missing, and cannot keep apart why",
@@ -328,13 +326,13 @@ class Request:
     @property
     def protected_unit(self) -> Unit:
         """Who is protected: a record, or all records of a unit."""
-        most = NO_LIMIT if self.unit is not None and self.method.counts_units else 1
+        most = NO_LIMIT if self.unit is not None and "units" in self.method.can else 1
         return Unit(column=self.unit, max_rows=self.max_rows or most)
 
     @property
     def counted(self) -> Unit:
         """What a cluster holds k of: records, or units where the method counts them."""
-        return self.protected_unit if self.method.counts_units else Unit()
+        return self.protected_unit if "units" in self.method.can else Unit()
 
     @property
     def steps(self) -> dict[str, str]:
@@ -405,7 +403,7 @@ def _unused(
     """Arguments that were given and that the method has no step for, or no use beside others."""
     without = [step.name for step in steps() if step.name in given and not method.uses(step.name)]
     idle = {*aside, *(name for name in ("k", "seed", "shuffle") if not method.uses(name))}
-    if method.is_synthetic:
+    if "new table" in method.can:
         idle.add("exact_cells")  # no cell of a record is there to come out exactly
     # A choice that only another method offers was passed over.
     idle |= {
@@ -413,6 +411,12 @@ def _unused(
     }
     beside = [a.name for a in arguments() if a.name in given and a.name in idle]
     return (*without, *(name for name in beside if name not in without))
+
+
+def _default(argument: Argument[Any], method: Method) -> Any:
+    """Return what an argument is where it is not given: values of a new table may be clamped."""
+    is_clamped = argument.name == "outside" and "new table" in method.can
+    return "clamp" if is_clamped else argument.default
 
 
 def _method(name: Any) -> Method:
@@ -426,7 +430,7 @@ def _method(name: Any) -> Method:
 
 
 def _epsilon(value: Fraction | None, method: Method) -> Fraction | None:
-    if value is None and method.needs_epsilon and not method.may_lack_epsilon:
+    if value is None and "epsilon" in method.needs and not method.may_lack_epsilon:
         raise RequestError(
             "epsilon", "this method draws noise and needs a budget", "pass epsilon=1"
         )

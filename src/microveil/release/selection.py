@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import Any
 
 from microveil.arguments.steps import N_RECORDS, STRUCTURE, TARGET
-from microveil.engines.base import Engine
 from microveil.errors import MicroveilError, RequestError
 from microveil.guarantee import Model, Scope
 from microveil.methods import METHODS, Method
@@ -70,17 +69,16 @@ STEPS_CHOSEN = (
 def settle(
     table: Any,
     asked: Mapping[str, Any],
-    engine: Engine,
     progress: Callable[[str], None] = lambda _step: None,
 ) -> tuple[Request, Prepared]:
     """Make a request of arguments, choosing what they leave to advice."""
     if asked.get("method") == AUTO:
-        return _settle_method(table, asked, engine, progress)
+        return _settle_method(table, asked, progress)
     if asked.get("k") != AUTO:
         request = Request.of(asked)
-        return request, prepare(table, request, engine, progress)
+        return request, prepare(table, request, progress)
     method = METHODS.get(str(asked.get("method")))
-    if method is not None and method.needs_k and not method.needs_epsilon:
+    if method is not None and "k" in method.needs and "epsilon" not in method.needs:
         raise RequestError(
             "k",
             f"{method.id} draws no noise for a budget, and so loses least at the least k, where "
@@ -88,17 +86,17 @@ def settle(
             "choose k yourself",
         )
     probe = Request.of({**asked, "k": method.smallest_k if method else None, "scope": None})
-    prepared = prepare(table, probe, engine, progress)
-    if not probe.method.needs_k or "k" in probe.unused:
+    prepared = prepare(table, probe, progress)
+    if "k" not in probe.method.needs or "k" in probe.unused:
         return Request.of({**asked, "k": None}), prepared
     if asked.get("scope") == Scope.ROW:
         refuse_unnamed(probe, prepared.names)
     # What was left to a look before does not open the table to a method that needs no look.
     named = replace(probe, attributes=tuple(prepared.names), looked_at=None)
-    public = plan_prepared(prepared, named, engine).claim.model is Model.DIFFERENTIAL_PRIVACY
+    public = plan_prepared(prepared, named).claim.model is Model.DIFFERENTIAL_PRIVACY
     grounds = stood_in(prepared) if public else prepared
     sizes = _sizes(grounds, probe.method.smallest_k)
-    search = _search(grounds, asked.get("scope"), engine)
+    search = _search(grounds, asked.get("scope"))
     best = weigh(
         [Candidate(method=probe.method, steps={}, asked=asked, sizes=sizes, search=search)]
     )
@@ -118,7 +116,7 @@ def _advised(asked: Mapping[str, Any], prepared: Prepared, *, public: bool) -> R
 
 
 def _settle_method(
-    table: Any, asked: Mapping[str, Any], engine: Engine, progress: Callable[[str], None]
+    table: Any, asked: Mapping[str, Any], progress: Callable[[str], None]
 ) -> tuple[Request, Prepared]:
     """Choose a method: at row scope by public figures alone, elsewhere by the table."""
     scope = asked.get("scope")
@@ -131,8 +129,8 @@ def _settle_method(
     if asked.get("k") == AUTO:
         asked = {**asked, "k": None}
     if scope == Scope.ROW:
-        chosen = _chosen_for_rows(table, asked, engine)
-        prepared = prepare(table, Request.of(chosen), engine, progress)
+        chosen = _chosen_for_rows(table, asked)
+        prepared = prepare(table, Request.of(chosen), progress)
         return _advised(chosen, prepared, public=True), prepared
     # Of all candidates this one asks for least; of those that take units there is one alone.
     least = METHODS["idp-cbls" if asked.get("unit") is None else "laplace"]
@@ -142,8 +140,8 @@ def _settle_method(
     for name in categories_in_no_order(table, probe):
         place = f"attribute '{name}'"
         raise _for_rows_alone(place, "take categories in no order", str(scope), name)
-    prepared = prepare(table, probe, engine, progress)
-    search = _search(prepared, str(scope), engine)
+    prepared = prepare(table, probe, progress)
+    search = _search(prepared, str(scope))
     found = _weighed(search, asked, count=1)
     if not found:
         raise _none_at(str(scope))
@@ -158,10 +156,10 @@ def _as_chosen(best: Option, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 def _fitted(method: Method, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Leave out a delta that a method does without: what is asked for is at most so much."""
-    return {**asked, **({} if method.takes_delta else {"delta": None})}
+    return {**asked, **({} if "delta" in method.can else {"delta": None})}
 
 
-def _chosen_for_rows(table: Any, asked: Mapping[str, Any], engine: Engine) -> dict[str, Any]:
+def _chosen_for_rows(table: Any, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Choose a method that covers rows, by the outline of a table and none of its values.
 
     Raises
@@ -173,7 +171,7 @@ def _chosen_for_rows(table: Any, asked: Mapping[str, Any], engine: Engine) -> di
     grounds = dict[tuple[Attribute, ...], Search]()
     for name, steps in _candidates(asked, str(Scope.ROW)):
         method = METHODS[name]
-        least = asked.get("k") or (method.smallest_k if method.needs_k else None)
+        least = asked.get("k") or (method.smallest_k if "k" in method.needs else None)
         try:
             probe = Request.of(_fitted(method, {**asked, "method": name, **steps, "k": least}))
             refuse_unnamed(probe, chosen_names(table, probe))
@@ -185,7 +183,7 @@ def _chosen_for_rows(table: Any, asked: Mapping[str, Any], engine: Engine) -> di
         known = tuple(attributes)
         if known not in grounds:
             grounds[known] = replace(
-                _search(stand_in(opened, attributes), str(Scope.ROW), engine),
+                _search(stand_in(opened, attributes, probe), str(Scope.ROW)),
                 least=Model.DIFFERENTIAL_PRIVACY,
                 refusals=refusals,
             )
@@ -247,7 +245,6 @@ def options(
     prepared: Prepared,
     asked: Mapping[str, Any],
     scope: str,
-    engine: Engine,
     *,
     count: int | None = None,
 ) -> list[Option]:
@@ -255,12 +252,12 @@ def options(
 
     As many of them as are asked for, by default all.
     """
-    search = _search(prepared, scope, engine)
+    search = _search(prepared, scope)
     return _weighed(search, asked, count)
 
 
-def _search(prepared: Prepared, scope: str | None, engine: Engine) -> Search:
-    return Search(prepared=prepared, scope=scope, engine=engine, chosen=STEPS_CHOSEN)
+def _search(prepared: Prepared, scope: str | None) -> Search:
+    return Search(prepared=prepared, scope=scope, chosen=STEPS_CHOSEN)
 
 
 def _weighed(search: Search, asked: Mapping[str, Any], count: int | None) -> list[Option]:
@@ -278,7 +275,7 @@ def _suits(method: Method, prepared: Prepared) -> bool:
     """Whether a method can take the attributes that were prepared, perhaps for another."""
     in_order = all(column.attribute.kind.is_ranked for column in prepared.columns)
     bounded = all(_bounded(column) for column in prepared.columns)
-    return (in_order or method.takes_categories) and (bounded or not method.needs_bounds)
+    return (in_order or "categories" in method.can) and (bounded or "bounds" not in method.needs)
 
 
 def _candidate(
@@ -291,9 +288,9 @@ def _candidate(
     """Make a candidate of a method at every k on offer."""
     method = METHODS[name]
     sizes: Sequence[int | None] = [None]
-    if method.needs_k and asked.get("k") is not None:
+    if "k" in method.needs and asked.get("k") is not None:
         sizes = [asked["k"]]
-    elif method.needs_k:
+    elif "k" in method.needs:
         long = steps.get("sensitivity") == "vector"
         sizes = _sizes(prepared, method.smallest_k, LONG_STEP if long else STEP)
         # There k is only the least size, so a larger one can but cost.

@@ -4,14 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from microveil.engines.base import Engine
 from microveil.errors import MicroveilError
 from microveil.release.attributes import check_types
 from microveil.release.columns import Opened, Prepared, formulas_in, open_for
 from microveil.release.composing import united_plan
 from microveil.release.parts import Whole, in_part
 from microveil.release.plan import Plan
-from microveil.release.planning import decide, plan_prepared, refuse_exact
+from microveil.release.planning import Draw, check_scope, decide, plan_decided, refuse_exact
 from microveil.release.request import Request
 from microveil.release.selection import settle
 from microveil.schema import Attribute
@@ -79,7 +78,6 @@ class SettledParts:
 def settle_asked(
     table: Any,
     asked: Mapping[str, Any],
-    engine: Engine,
     progress: Progress = lambda _step: None,
 ) -> Settled | SettledParts:
     """Make a request of arguments, or one for each part, choosing what is left to advice.
@@ -93,50 +91,48 @@ def settle_asked(
     if whole is None or len(whole.parts) == 1:
         given = {name: value for name, value in asked.items() if name != "parts"}
         given = given if whole is None else whole.alone()
-        request, prepared = settle(table, given, engine, progress)
+        request, prepared = settle(table, given, progress)
         return Settled(asked=given, request=request, prepared=prepared)
     opened = _opened(table, whole)
     parts = []
     for number, (one, own) in enumerate(zip(whole.parts, whole.requests(), strict=True), 1):
         try:
-            request, prepared = settle(opened, own, engine, progress)
+            request, prepared = settle(opened, own, progress)
         except MicroveilError as error:
             raise in_part(number, one, error) from None
         parts.append(Settled(asked=own, request=request, prepared=prepared))
     return SettledParts(whole=whole, parts=tuple(parts), prepared=_prepared(opened, whole, parts))
 
 
-def plan_settled(
-    settled: Settled | SettledParts, engine: Engine, progress: Progress = lambda _step: None
-) -> Plan:
+def plan_settled(settled: Settled | SettledParts, draws: Sequence[Draw] | None = None) -> Plan:
     """Plan what was settled, whatever cells come out exactly.
+
+    Parameters
+    ----------
+    settled : Settled or SettledParts
+    draws : sequence of callable, optional
+        One for each part: see `decide`.
 
     Raises
     ------
     MicroveilError
         If a scope was asked for that the guarantee does not cover.
     """
+    own: Sequence[Draw | None] = draws or [None] * len(settled.each)
     if isinstance(settled, Settled):
-        return plan_prepared(settled.prepared, settled.request, engine, progress)
-    whole, decided = settled.whole, []
+        decided = decide(settled.prepared, own[0])
+        check_scope(decided.promise, settled.request)
+        return plan_decided(decided)
+    whole, found = settled.whole, []
     for number, (one, part) in enumerate(zip(whole.parts, settled.parts, strict=True), 1):
-        columns = [column.attribute for column in part.prepared.columns]
         # What was read from the data is seen of each part, beside those of the others.
-        looked = any(map(_is_read_from_data, columns))
+        looked = any(map(_is_read_from_data, part.prepared.attributes))
         is_apart = part.request.shuffle is not None and not looked
         try:
-            decided.append(
-                decide(
-                    part.prepared,
-                    part.request,
-                    engine,
-                    progress,
-                    joined=not is_apart,
-                )
-            )
+            found.append(decide(part.prepared, own[number - 1], joined=not is_apart))
         except MicroveilError as error:
             raise in_part(number, one, error) from None
-    return united_plan(whole, settled.prepared, decided)
+    return united_plan(whole, settled.prepared, found)
 
 
 def _is_read_from_data(attribute: Attribute) -> bool:
@@ -184,15 +180,15 @@ def _opened(table: Any, whole: Whole) -> Opened:
 
 def _prepared(opened: Opened, whole: Whole, parts: Sequence[Settled]) -> Prepared:
     places = {name: place for place, name in enumerate(opened.table.names)}
-    columns = sorted(
-        (column for part in parts for column in part.prepared.columns),
-        key=lambda column: places[column.attribute.name],
+    attributes = sorted(
+        (attribute for part in parts for attribute in part.prepared.attributes),
+        key=lambda attribute: places[attribute.name],
     )
     released = {*whole.attributes, *whole.keep, parts[0].request.unit}
-    attributes = [column.attribute for column in columns]
     return Prepared(
         table=opened.table,
-        columns=tuple(columns),
+        request=parts[0].request,
+        attributes=tuple(attributes),
         left_out=tuple(name for name in opened.table.names if name not in released),
         units=opened.units,
         formulas=tuple(formulas_in(opened.table, attributes, whole.keep)),

@@ -8,21 +8,15 @@ whose values lie evenly over their declared domains.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.engines.base import Engine
 from microveil.noise.noise import RandomSource
-from microveil.plans import (
-    CategoryPlan,
-    ClusterValuePlan,
-    HistogramPlan,
-    SyntheticPlan,
-    TransitionPlan,
-)
-from microveil.plans.synthetic import CutsPlan, LevelsPlan
+from microveil.plans.synthetic import CutsPlan, LevelsPlan, SyntheticPlan
 from microveil.release.columns import Prepared
+from microveil.release.request import Request
 from microveil.schema import Attribute
 from microveil.synthesis.axes import axis_of, bin_masses
 from microveil.synthesis.generation import value_masses
@@ -58,7 +52,7 @@ class Distance:
     of_mean: float
 
 
-def stand_in(table: Table, attributes: Sequence[Attribute]) -> Prepared:
+def stand_in(table: Table, attributes: Sequence[Attribute], request: Request) -> Prepared:
     """Make columns that know public figures alone: a value a record, evenly over the domain.
 
     Each in an order of its own, so that clusters of several attributes are not those of one.
@@ -68,13 +62,21 @@ def stand_in(table: Table, attributes: Sequence[Attribute]) -> Prepared:
     table : Table
         Whose number of records is taken, which is public.
     attributes : sequence of Attribute
+    request : Request
+        That they are for.
     """
     random = np.random.Generator(np.random.PCG64(0))
     columns = []
     for attribute in attributes:
         values = random.permutation(_spread(attribute, table.n_records))
         columns.append(GridColumn(attribute=attribute, values=values, missing=None))
-    return Prepared(table=table, columns=tuple(columns), left_out=())
+    return Prepared(
+        table=table,
+        request=request,
+        attributes=tuple(attributes),
+        held=tuple(columns),
+        left_out=(),
+    )
 
 
 def _spread(attribute: Attribute, n_records: int) -> Whole:
@@ -87,11 +89,11 @@ def _spread(attribute: Attribute, n_records: int) -> Whole:
 
 def stood_in(prepared: Prepared) -> Prepared:
     """Put a stand-in in the place of a prepared table's columns."""
-    attributes = [column.attribute for column in prepared.columns]
-    return replace(prepared, columns=stand_in(prepared.table, attributes).columns)
+    found = stand_in(prepared.table, prepared.attributes, prepared.request)
+    return replace(prepared, held=found.held)
 
 
-def distances(plan: SyntheticPlan, columns: Sequence[GridColumn], engine: Engine) -> list[Distance]:
+def distances(plan: SyntheticPlan, columns: Sequence[GridColumn]) -> list[Distance]:
     """Find how far the distributions of a new table are expected to lie from a table's.
 
     An attribute's distribution hangs on what is measured of it by itself: that is drawn, by seeds
@@ -103,34 +105,26 @@ def distances(plan: SyntheticPlan, columns: Sequence[GridColumn], engine: Engine
         Of these columns.
     columns : sequence of GridColumn
         Of a stand-in: figures of a table would be the custodian's.
-    engine : Engine
-        The one that made the plan.
     """
     draws = DRAWS if plan.n_records <= LARGE else DRAWS_OF_LARGE
 
     def distance(task: tuple[CutsPlan | LevelsPlan, GridColumn]) -> Distance:
         part, column = task
-        found = [
-            _once(part, column, engine, RandomSource.seeded(number)) for number in range(draws)
-        ]
+        found = [_once(part, column, RandomSource.seeded(number)) for number in range(draws)]
         return replace(found[0], squares=math.fsum(one.squares for one in found) / draws)
 
     return in_threads(distance, list(zip(plan.attributes, columns, strict=True)))
 
 
-def differing(
-    plan: TransitionPlan | CategoryPlan | ClusterValuePlan | HistogramPlan,
-) -> Distance:
+def differing(plan: Any) -> Distance:
     """Find how many records are expected to change a category that is in no order."""
     counts = plan.category_counts
     assert counts is not None  # noqa: S101 -- asked of categories alone
     return replace(_of_counts(counts, np.zeros(len(counts))), squares=plan.differing)
 
 
-def _once(
-    part: CutsPlan | LevelsPlan, column: GridColumn, engine: Engine, source: RandomSource
-) -> Distance:
-    measured, _ = part.measured(engine, source)
+def _once(part: CutsPlan | LevelsPlan, column: GridColumn, source: RandomSource) -> Distance:
+    measured, _ = part.measured(source)
     if isinstance(measured, CountsMeasured):
         axis = axis_of(measured, 1)
         masses = value_masses(measured, axis, bin_masses(0, axis, measured, {}, len(column.values)))

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from microveil.engines.base import Engine
 from microveil.errors import DataError, MicroveilError, RequestError
 from microveil.guarantee import Model, Scope
 from microveil.methods import Method
@@ -27,7 +26,6 @@ class Search:
         The columns.
     scope : str or None
         That must be covered.
-    engine : Engine
     chosen : tuple of str
         Steps that no candidate may pass over where the request chose them.
     least : Model
@@ -38,7 +36,6 @@ class Search:
 
     prepared: Prepared
     scope: str | None
-    engine: Engine
     chosen: tuple[str, ...]
     least: Model = Model.INDIVIDUAL
     refusals: dict[str, MicroveilError] = field(default_factory=dict)
@@ -78,9 +75,9 @@ class Candidate:
         check_enough(search.prepared.columns, request)
         if any(self.asked.get(step) and step in request.unused for step in search.chosen):
             return None  # a step that was asked for is not to be passed over
-        planned = plan_prepared(search.prepared, request, search.engine)
+        planned = plan_prepared(search.prepared, request)
         refuse_exact(planned, request)
-        expected = all_expected(planned, search.prepared, search.engine)
+        expected = all_expected(planned, search.prepared)
         if not expected or planned.claim.model.strength < search.least.strength:
             return None
         return Option(

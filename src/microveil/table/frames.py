@@ -130,3 +130,8 @@ def _narwhals(table: Any) -> "nw.DataFrame[Any]":
 
 class Elsewhere:
     """A `Table` that an engine took in, whose records are not in this process."""
+
+
+def is_of_spark(table: Any) -> bool:
+    """Whether a table is a Spark frame: by its module, so that nothing heavy is imported."""
+    return type(table).__module__.startswith("pyspark.sql.")

@@ -28,18 +28,13 @@ from microveil.audit.empirical.neighbours import (
 )
 from microveil.audit.empirical.report import EmpiricalAudit, ScopeFinding
 from microveil.audit.empirical.tuning import tuned_to
-from microveil.engines import engine_of
-from microveil.engines.base import Engine
-from microveil.errors import EngineError, RequestError, stands_alone
+from microveil.errors import RequestError, stands_alone
 from microveil.guarantee import Cover
+from microveil.methods.category_plans import HistogramPlan
+from microveil.methods.centroids import CentroidPlan
+from microveil.methods.planned import AttributePlan
+from microveil.methods.randomised import TransitionPlan
 from microveil.noise.noise import RandomSource
-from microveil.plans import (
-    AttributePlan,
-    CentroidPlan,
-    HistogramPlan,
-    RecordNoisePlan,
-    TransitionPlan,
-)
 from microveil.plans.synthetic import CutsPlan, LevelsPlan
 from microveil.release import Plan
 from microveil.release.columns import Prepared
@@ -123,9 +118,8 @@ def empirical_audit(
     """
     _check(runs, confidence, audit_seed)
     asked = merged({} if recipe is None else read_recipe(recipe), arguments)
-    engine = engine_of(asked)
-    settled = settle_asked(table, asked, engine)
-    planned = plan_settled(settled, engine)
+    settled = settle_asked(table, asked)
+    planned = plan_settled(settled)
     part = _attacked(planned, attribute)
     # Of several parts the one that holds it: noise of the others is drawn apart.
     plans = planned.parts or (planned,)
@@ -139,7 +133,6 @@ def empirical_audit(
         own.prepared,
         own.request,
         planned,
-        engine=engine,
         runs=int(runs),
         confidence=float(confidence),
         audit_seed=int(audit_seed),
@@ -152,7 +145,6 @@ def measured(
     request: Request,
     planned: Plan,
     *,
-    engine: Engine,
     runs: int,
     confidence: float,
     audit_seed: int,
@@ -167,14 +159,12 @@ def measured(
     prepared : Prepared
     request : Request
     planned : Plan
-    engine : Engine
-        Of the kind that made the plan.
     runs : int
     confidence : float
     audit_seed : int
     """
     if isinstance(part, CutsPlan | LevelsPlan):
-        return _of_measurement(part, prepared, planned, engine, (runs, confidence, audit_seed))
+        return _of_measurement(part, prepared, planned, (runs, confidence, audit_seed))
     near: float | None = part.vector_loss
     # What is one value a unit is drawn as a record is: once.
     far, units = part.vector_loss, None if part.attribute.of_unit else prepared.units
@@ -190,12 +180,6 @@ def measured(
         experiments = _centroid_experiments(tuned, planned)
     elif isinstance(part, TransitionPlan):
         experiments = dict.fromkeys(SCOPES, _cell_experiment(part))
-    elif isinstance(part, RecordNoisePlan):
-        raise EngineError(
-            "engine",
-            "draws are held against all values of an attribute, and memory does not hold them",
-            "allow more (--memory), or leave engine and memory out",
-        )
     else:
         raise _no_epsilon(part)
     exact = {"cluster": near, "vector": far, "row": None}
@@ -223,7 +207,6 @@ def _of_measurement(
     part: CutsPlan | LevelsPlan,
     prepared: Prepared,
     planned: Plan,
-    engine: Engine,
     settings: tuple[int, float, int],
 ) -> EmpiricalAudit:
     """Attack what is measured of an attribute by itself: the same is seen at every scope."""
@@ -233,7 +216,7 @@ def _of_measurement(
     column = prepared.columns[prepared.names.index(name)]
     *streams, pilots = RandomSource.seeded(audit_seed).spawn(3)
     of_value = None if prepared.units is None else prepared.units.of_values(column.missing)
-    experiment = measurement_experiment(part, column, engine, pilots, of_value)
+    experiment = measurement_experiment(part, column, pilots, of_value)
     scores = _scores(experiment, runs, streams)
     own = float(accounted.epsilon(accounted.attributes[name]))
     shown = lower_bound(*scores, confidence, float(accounted.delta))

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.audit.empirical.experiments import CERTAIN, DECIMALS, Experiment
-from microveil.engines.base import Engine
 from microveil.noise.counts import CountNoise
 from microveil.noise.exponential import median_weights
 from microveil.noise.noise import RandomSource
@@ -58,19 +57,17 @@ class MeasurementExperiment:
     ----------
     table, neighbour : CutsPlan or LevelsPlan
         The same plan, on either column.
-    engine : Engine
     score : Score
     """
 
     table: OwnPlan
     neighbour: OwnPlan
-    engine: Engine
     score: Score
 
     def scores(self, runs: int, source: RandomSource, *, of_neighbour: bool) -> Real:
         """Measure, once a run, and weigh; see `Experiment`."""
         part = self.neighbour if of_neighbour else self.table
-        ratios = [self.score(part.measured(self.engine, source)[0]) for _ in range(runs)]
+        ratios = [self.score(part.measured(source)[0]) for _ in range(runs)]
         clipped: Real = np.clip(np.round(ratios, DECIMALS), -CERTAIN, CERTAIN)
         return clipped
 
@@ -78,7 +75,6 @@ class MeasurementExperiment:
 def measurement_experiment(
     part: OwnPlan,
     column: GridColumn,
-    engine: Engine,
     source: RandomSource,
     of_value: Whole | None = None,
 ) -> Experiment:
@@ -89,7 +85,6 @@ def measurement_experiment(
     part : CutsPlan or LevelsPlan
     column : GridColumn
         Of the table that the plan was made for.
-    engine : Engine
     source : RandomSource
         Of the runs that choose the neighbour.
     of_value : int64 array (n_values,), optional
@@ -99,8 +94,7 @@ def measurement_experiment(
     candidates = [
         MeasurementExperiment(
             table=part,
-            neighbour=replace(part, column=engine.column(neighbour)),
-            engine=engine,
+            neighbour=replace(part, column=neighbour),
             score=against(neighbour),
         )
         for neighbour in (
@@ -109,7 +103,7 @@ def measurement_experiment(
     ]
     if len(candidates) == 1:
         return candidates[0]
-    pilots = [part.measured(engine, source)[0] for _ in range(PILOTS)]
+    pilots = [part.measured(source)[0] for _ in range(PILOTS)]
     return max(candidates, key=lambda one: _apart([one.score(pilot) for pilot in pilots]))
 
 

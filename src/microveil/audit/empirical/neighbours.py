@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from microveil.methods.centroids import CentroidPlan
 from microveil.noise.shifts import RankedShifts
 from microveil.partition import Partition
-from microveil.plans import CentroidPlan
 
 __all__ = [
     "Clustered",

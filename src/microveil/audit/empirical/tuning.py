@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from microveil.arguments.steps import BLOCKS, PARTITION
 from microveil.audit.empirical.neighbours import Tuned
+from microveil.methods.centroids import CentroidPlan
 from microveil.noise.shifts import LoneShift, RankedShifts
 from microveil.partition import Partition, rank_order
 from microveil.partition.mdav import joint_partition
-from microveil.plans import CentroidPlan
 from microveil.release.columns import Prepared
 from microveil.release.request import Request
 from microveil.table import GridColumn, spread
@@ -41,7 +41,7 @@ def tuned_to(part: CentroidPlan, prepared: Prepared, request: Request) -> Tuned:
     if isinstance(part.shifts, LoneShift):
         cut = _Held()
     elif isinstance(part.shifts, RankedShifts):
-        cut = _ByRank(sizes=part.partition.sizes)
+        cut = _ByRank(sizes=part.sizes)
     else:
         # Categories in no order take no part in the order of records.
         block = [
