@@ -83,7 +83,7 @@ def audit_release(
     settled = settle_asked(source.frame, asked)
     if isinstance(settled, Settled) and released_by.advised is not None:
         chosen = replace(settled.request, advised=Advised(released_by.advised))
-        settled = replace(settled, request=chosen)
+        settled = replace(settled, prepared=settled.prepared.asked(chosen))
     planned = plan_settled(settled)
     released_by.check_claim(planned.guarantee)
     found = audit_of(planned)

@@ -216,7 +216,7 @@ def _task(
             prepare(table, request)  # says why, in the words that fit
     except MicroveilError as error:
         return Task(configuration=configuration, ready=error)
-    settled = Settled(asked=asked, request=request, prepared=reading.prepared)
+    settled = Settled(asked=asked, prepared=reading.prepared.asked(request))
     return Task(configuration=configuration, ready=(settled, reading))
 
 

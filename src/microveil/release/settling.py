@@ -29,13 +29,17 @@ class Settled:
     ----------
     asked : dict
         The arguments.
-    request : Request
     prepared : Prepared
+        For the request that was made of them.
     """
 
     asked: Mapping[str, Any]
-    request: Request
     prepared: Prepared
+
+    @property
+    def request(self) -> Request:
+        """What was asked for."""
+        return self.prepared.request
 
     @property
     def keep(self) -> tuple[str, ...]:
@@ -92,7 +96,7 @@ def settle_asked(
         given = {name: value for name, value in asked.items() if name != "parts"}
         given = given if whole is None else whole.alone()
         request, prepared = settle(table, given, progress)
-        return Settled(asked=given, request=request, prepared=prepared)
+        return Settled(asked=given, prepared=_for(request, prepared))
     opened = _opened(table, whole)
     parts = []
     for number, (one, own) in enumerate(zip(whole.parts, whole.requests(), strict=True), 1):
@@ -100,7 +104,7 @@ def settle_asked(
             request, prepared = settle(opened, own, progress)
         except MicroveilError as error:
             raise in_part(number, one, error) from None
-        parts.append(Settled(asked=own, request=request, prepared=prepared))
+        parts.append(Settled(asked=own, prepared=_for(request, prepared)))
     return SettledParts(whole=whole, parts=tuple(parts), prepared=_prepared(opened, whole, parts))
 
 
@@ -161,6 +165,11 @@ def refuse_exact_cells(planned: Plan, settled: Settled | SettledParts) -> None:
             refuse_exact(plan, part.request)
         except MicroveilError as error:
             raise in_part(number, one, error) from None
+
+
+def _for(request: Request, prepared: Prepared) -> Prepared:
+    """Return what was prepared for a request, or for another of the same columns."""
+    return prepared if prepared.request is request else prepared.asked(request)
 
 
 def _opened(table: Any, whole: Whole) -> Opened:
