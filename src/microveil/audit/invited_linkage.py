@@ -15,6 +15,7 @@ from microveil.methods.centroids import CentroidPlan
 from microveil.methods.planned import SinglePlan
 from microveil.noise.noise import RandomSource
 from microveil.release import Plan
+from microveil.release.plan import drawn_cells
 from microveil.risk.record_linkage import record_linkage_by_rank, record_linkage_standardised
 from microveil.table import numbers_of_attribute
 from microveil.table.threads import in_threads
@@ -123,7 +124,7 @@ def _trial(planned: Plan, rows: NDArray[np.int64], *, isotonic: bool) -> NDArray
 
     def drawn(task: tuple[SinglePlan, RandomSource]) -> NDArray[np.float64]:
         part, stream = task
-        numbers = planned.drawn(part, stream, isotonic=isotonic)
+        numbers = drawn_cells(part, planned.units, stream, isotonic=isotonic)
         return numbers.values[rows].astype(np.float64)
 
     return np.column_stack(in_threads(drawn, list(zip(parts, streams, strict=True))))

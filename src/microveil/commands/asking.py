@@ -18,7 +18,6 @@ from microveil.files.text import UNSAID, TextFormat
 from microveil.release.parts import named_attributes
 from microveil.release.recipe import file_of_recipe, merged, read_recipe
 from microveil.table import MissingCodes, bounds_from_data
-from microveil.table.scratch import Scratch
 
 __all__ = [
     "apart",
@@ -46,7 +45,6 @@ def asked_of(
     text: TextFormat | None = None,
     calculated: Iterable[str] = (),
     progress: Progress,
-    scratch: Scratch | None = None,
 ) -> tuple[SourceFile, dict[str, Any]]:
     """Read a file, and what is asked of it: recipe and arguments in one.
 
@@ -56,7 +54,7 @@ def asked_of(
     """
     of_recipe = {} if recipe is None else read_recipe(recipe)
     progress("reading the table")
-    file = open_file(path, text=text_of_recipe(recipe, text), progress=progress, scratch=scratch)
+    file = open_file(path, text=text_of_recipe(recipe, text), progress=progress)
     given = with_named_values(arguments, file.names)
     if isinstance(given.get("never_missing"), list | tuple):
         given["never_missing"] = resolve_names(given["never_missing"], file.names)

@@ -34,6 +34,7 @@ from microveil.release.release import refuse_measurements
 from microveil.release.settling import settle_asked
 from microveil.schema import Kind
 from microveil.table import LabelledTable
+from microveil.table.protocol import rebuilt
 
 __all__ = [
     "counted_releases",
@@ -267,7 +268,7 @@ def _protected_records(table: LabelledTable, planned: Plan) -> polars.DataFrame:
     """Return the original without records of units that were left out."""
     if planned.units is None or not planned.units.n_dropped:
         return table.frame
-    kept: polars.DataFrame = planned.table.rebuild({}, table.frame.columns, None)
+    kept: polars.DataFrame = rebuilt(planned.table, {}, table.frame.columns)
     return kept
 
 

@@ -198,7 +198,7 @@ class Analyst:
         if name not in protected.columns:
             raise DataError("classes", "a release without pairs must have them", "protect them too")
         column = replace(protected.columns[name], reasons=None)  # a code is no class
-        drawn = self._table.rebuild({name: column}, (), None)
+        drawn = self._table.assembled({name: self._table.restored(name, column)})
         return self._asked.class_column(open_table(drawn))
 
     def _set_up(self, classes: NDArray[Any]) -> ClassificationTask:

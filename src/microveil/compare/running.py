@@ -21,6 +21,7 @@ from microveil.compare.tasks import Reading, Task, all_refused
 from microveil.errors import MicroveilError
 from microveil.noise.noise import RandomSource
 from microveil.release import Plan
+from microveil.release.plan import drawn_cells
 from microveil.release.settling import plan_settled, refuse_exact_cells
 from microveil.table import Numbers
 
@@ -256,6 +257,6 @@ def _cells(planned: Plan, source: RandomSource) -> dict[str, Numbers]:
         }
     streams = source.spawn(len(planned.singles))
     return {
-        part.attribute.name: planned.drawn(part, stream, isotonic=planned.isotonic)
+        part.attribute.name: drawn_cells(part, planned.units, stream, isotonic=planned.isotonic)
         for part, stream in zip(planned.singles, streams, strict=True)
     }

@@ -5,6 +5,7 @@ import io
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any as Scratch
 from typing import NoReturn, cast
 
 import polars as pl
@@ -24,7 +25,6 @@ from microveil.files.text_sizes import longest_word, text_of_a_record
 from microveil.table import Labels
 from microveil.table.keeping import BYTES
 from microveil.table.memory import check_reading
-from microveil.table.scratch import Scratch
 from microveil.table.threads import in_threads, made_ahead
 
 __all__ = ["batches", "opened", "opened_on_disk", "outlined"]

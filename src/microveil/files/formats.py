@@ -19,7 +19,6 @@ if TYPE_CHECKING:  # the command line shows the formats without loading what rea
     from microveil.files.declared import Outline
     from microveil.files.text import TextFormat
     from microveil.table import Labels
-    from microveil.table.scratch import Scratch
 
 __all__ = [
     "FORMATS",
@@ -29,7 +28,6 @@ __all__ = [
     "Opened",
     "OutlinedDatabaseModule",
     "OutlinedModule",
-    "PiecesModule",
     "files_of_folder",
     "format_of",
     "named_format",
@@ -83,14 +81,6 @@ class FormatModule(Protocol):
         labels: "Mapping[str, Labels]",
     ) -> Iterator[bytes | memoryview]:
         """Yield a table's file, part by part."""
-        ...
-
-
-class PiecesModule(FormatModule, Protocol):
-    """What the module of a format offers whose files can be read in pieces."""
-
-    def opened_on_disk(self, path: Path, text: "TextFormat | None", scratch: "Scratch") -> Opened:
-        """Check the form of a file, whose table is to stay on the disk."""
         ...
 
 

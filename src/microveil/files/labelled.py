@@ -1,6 +1,5 @@
 """Reading files from Python, as the command line reads them."""
 
-import os
 from collections.abc import Iterable
 from os import PathLike
 
@@ -17,8 +16,6 @@ from microveil.table import (
     fitting,
     open_table,
 )
-from microveil.table.memory import allowed_memory, bytes_of
-from microveil.table.scratch import Scratch
 
 __all__ = ["labelled", "read"]
 
@@ -31,8 +28,6 @@ def read(
     decimal: str | None = None,
     encoding: str | None = None,
     missing_values: Iterable[str] | None = None,
-    scratch: str | PathLike[str] | None = None,
-    memory: int | str | None = None,
 ) -> LabelledTable:
     r"""Read a file of any format as a table, as the command line reads it.
 
@@ -48,11 +43,6 @@ def read(
         are decimal marks. An encoding is also of SPSS, Stata and SAS files that do not say theirs.
     missing_values : sequence of str, optional
         What stands for a missing value in a file of text: ["NA", "."]. Such cells are empty.
-    scratch : str or Path, optional
-        A folder on whose disk the table of a CSV or Parquet file stays, in files without a name:
-        for one larger than memory, and the engine "disk".
-    memory : int or str, optional
-        With ``scratch``: how much of it the process may take, "2GB" for example.
 
     Returns
     -------
@@ -87,17 +77,7 @@ def read(
     """
     missing = MissingCodes.of(None, missing_values)
     text = text_format(separator, decimal, encoding)
-    on_disk = None
-    if scratch is not None:
-        allowed = allowed_memory(None if memory is None else bytes_of(memory))
-        on_disk = Scratch(os.fspath(scratch), allowed)
-    elif memory is not None:
-        raise RequestError(
-            "memory",
-            "a table that is read whole takes what it takes",
-            "leave it out, or name a folder for it to stay on the disk: scratch='/data/scratch'",
-        )
-    file = open_file(place, text=text, scratch=on_disk)
+    file = open_file(place, text=text)
     if missing.of_text and file.has_types:
         raise RequestError(
             "missing_values",

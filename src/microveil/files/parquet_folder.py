@@ -1,7 +1,6 @@
 """Folders of Parquet files: one table in several files, as many programs write a large one."""
 
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -10,7 +9,6 @@ from microveil.errors import FileError, MicroveilError
 from microveil.files.declared import Outline, kind_of
 from microveil.files.digest import DigestBeside
 from microveil.files.file_bytes import FileBytes, check_unchanged, state_of
-from microveil.files.parquet_pieces import FileInPieces, column_of_pieces
 from microveil.files.text import quoted
 from microveil.files.typed import (
     POLARS_ERRORS,
@@ -20,14 +18,12 @@ from microveil.files.typed import (
     without_metadata,
 )
 from microveil.table.memory import check_reading
-from microveil.table.scratch import Scratch
-from microveil.table.threads import READ_AT_ONCE, in_threads
 
 __all__ = ["check_parts", "digest_beside", "opened", "outlined"]
 
 
-def opened(files: list[Path], scratch: Scratch | None = None) -> TypedTable:
-    """Read the table of several files, one after the other: into memory, or onto the disk.
+def opened(files: list[Path]) -> TypedTable:
+    """Read the table of several files, one after the other.
 
     Raises
     ------
@@ -38,16 +34,11 @@ def opened(files: list[Path], scratch: Scratch | None = None) -> TypedTable:
     outlines = check_parts(files)
     schema = outlines[0].collect_schema()
     check_no_pattern(files[0], schema.names())
-    if scratch is None:
-        size = sum(path.stat().st_size for path in files)
-        n_records = sum(outline.select(pl.len()).collect().item() for outline in outlines)
-        check_reading(files[0].parent, size, n_records * len(schema))
+    size = sum(path.stat().st_size for path in files)
+    n_records = sum(outline.select(pl.len()).collect().item() for outline in outlines)
+    check_reading(files[0].parent, size, n_records * len(schema))
     parts = list(zip(files, outlines, strict=True))
-    if scratch is None:
-        columns = [pl.concat([_column(*part, name) for part in parts]) for name in schema.names()]
-    else:
-        on_disk = partial(_on_disk, [_in_pieces(*part) for part in parts], scratch)
-        columns = in_threads(on_disk, schema.names(), at_once=READ_AT_ONCE)
+    columns = [pl.concat([_column(*part, name) for part in parts]) for name in schema.names()]
     for path, state in zip(files, states, strict=True):
         check_unchanged(path, state)
     return TypedTable(without_metadata(files[0].parent, pl.DataFrame(columns)))
@@ -114,28 +105,6 @@ def _column(path: Path, outline: pl.LazyFrame, name: str) -> pl.Series:
         return outline.select(name).collect().to_series()
     except MicroveilError:
         raise
-    except POLARS_ERRORS as error:
-        raise broken(path, "Parquet", error) from None
-
-
-def _on_disk(parts: list[FileInPieces], scratch: Scratch, name: str) -> pl.Series:
-    """Read a column of all files, some records after others, onto the disk."""
-
-    def pieces() -> Iterator[pl.Series]:
-        for part in parts:
-            try:
-                yield from part.column(name)
-            except MicroveilError:
-                raise
-            except POLARS_ERRORS as error:
-                raise broken(part.path, "Parquet", error) from None
-
-    return column_of_pieces(sum(part.n_records for part in parts), pieces(), scratch)
-
-
-def _in_pieces(path: Path, outline: pl.LazyFrame) -> FileInPieces:
-    try:
-        return FileInPieces.of(path, outline)
     except POLARS_ERRORS as error:
         raise broken(path, "Parquet", error) from None
 

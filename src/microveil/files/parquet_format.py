@@ -9,28 +9,20 @@ from typing import IO
 
 import polars as pl
 
-from microveil.errors import MicroveilError
 from microveil.files.declared import Outline, kind_of
-from microveil.files.file_bytes import check_unchanged, state_of
-from microveil.files.parquet_pieces import FileInPieces, column_of_pieces
 from microveil.files.text import TextFormat
 from microveil.files.text_sizes import size_of, text_of_a_record
 from microveil.files.typed import (
     POLARS_ERRORS,
     TypedTable,
     broken,
-    check_no_pattern,
     opened_by,
     to_publish,
-    without_metadata,
 )
 from microveil.table import Labels
 from microveil.table.keeping import PIECE
-from microveil.table.pages import relieve
-from microveil.table.scratch import Scratch
-from microveil.table.threads import READ_AT_ONCE, in_threads
 
-__all__ = ["LARGE", "batches", "opened", "opened_on_disk", "outlined"]
+__all__ = ["LARGE", "batches", "opened", "outlined"]
 
 # A table of more bytes is written piece by piece, and compressed as Spark and pandas do it: in
 # three fifths of the time that zstd takes at its fastest, and a quarter larger.
@@ -52,28 +44,6 @@ _LOOK = 0.1
 def opened(path: Path, raw: bytes, text: TextFormat | None) -> TypedTable:  # noqa: ARG001
     """Read a file."""
     return opened_by(pl.read_parquet, path, raw, "Parquet", pl.scan_parquet)
-
-
-def opened_on_disk(path: Path, text: TextFormat | None, scratch: Scratch) -> TypedTable:  # noqa: ARG001
-    """Read a file column by column, each of which stays on the disk."""
-    state = state_of(path)
-    try:
-        outline = pl.scan_parquet(path, glob=False)
-        names = outline.collect_schema().names()
-        check_no_pattern(path, names)
-        file = FileInPieces.of(path, outline)
-
-        def on_disk(name: str) -> pl.Series:
-            return column_of_pieces(file.n_records, file.column(name), scratch)
-
-        columns = in_threads(on_disk, names, at_once=READ_AT_ONCE)
-    except MicroveilError:
-        raise
-    except POLARS_ERRORS as error:
-        check_unchanged(path, state)
-        raise broken(path, "Parquet", error) from None
-    check_unchanged(path, state)
-    return TypedTable(without_metadata(path, pl.DataFrame(columns)))
 
 
 def outlined(path: Path, text: TextFormat | None) -> Outline:  # noqa: ARG001
@@ -147,7 +117,6 @@ class _Pipe(io.RawIOBase):
             except queue.Full:
                 continue
             self._gathered = bytearray()
-            relieve()
             return
         raise OSError("nobody takes it any more")
 

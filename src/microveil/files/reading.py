@@ -13,13 +13,11 @@ from microveil.files import arrow_format, parquet_folder
 from microveil.files.address import Address, address_of
 from microveil.files.compression import unpacked
 from microveil.files.digest import DigestBeside
-from microveil.files.file_bytes import FileBytes
 from microveil.files.formats import (
     FORMATS,
     DatabaseModule,
     Format,
     Opened,
-    PiecesModule,
     files_of_folder,
     format_of,
 )
@@ -28,7 +26,6 @@ from microveil.files.text import TextFormat
 from microveil.files.whole_bytes import read_whole
 from microveil.table import Labels
 from microveil.table.memory import check_reading
-from microveil.table.scratch import Scratch
 
 Bytes = TypeVar("Bytes")
 
@@ -108,7 +105,6 @@ class OpenedFile:
         address: Address,
         text: TextFormat | None = None,
         progress: Callable[[str], None] = lambda _step: None,
-        scratch: Scratch | None = None,
     ) -> None:
         self._address = address
         self._database: str | None = None
@@ -117,11 +113,9 @@ class OpenedFile:
         if files := files_in(address):
             self._format = FORMATS["parquet"]
             self._digest = parquet_folder.digest_beside(files)
-            self._table = parquet_folder.opened(files, scratch)
+            self._table = parquet_folder.opened(files)
             self._beside = Beside(labels=self._table.labels)
             return
-        if scratch is not None:
-            _check_in_pieces(address)
         if address.scheme == "postgresql":
             from microveil.files import postgresql  # with its library, which others do without
 
@@ -135,12 +129,9 @@ class OpenedFile:
             self._beside = Beside(labels=table.labels)
             return
         self._format = _form_at(address)
-        if scratch is not None:
-            self._table = self._opened_on_disk(text, scratch)
-        else:
-            raw = self._bytes(progress)
-            self._digest = DigestBeside([raw])
-            self._table = self._opened(raw, text)
+        raw = self._bytes(progress)
+        self._digest = DigestBeside([raw])
+        self._table = self._opened(raw, text)
         # A release has beside it what its format cannot hold, whatever that keeps of labels.
         is_release = (address.path.parent / "guarantee.json").is_file()
         is_alone = address.is_web or (self._format.keeps_all and not is_release)
@@ -163,13 +154,6 @@ class OpenedFile:
             module = cast("DatabaseModule", form.load())
             return module.opened(path, data, None, self._address.table, self._address.query)
         return form.load().opened(path, data, form.text(text))
-
-    def _opened_on_disk(self, text: TextFormat | None, scratch: Scratch) -> Opened:
-        path = self._address.path
-        raw = read_by(path, FileBytes)
-        self._digest = DigestBeside(raw.pieces(), raw.check_unchanged)
-        module = cast("PiecesModule", self._format.load())
-        return module.opened_on_disk(path, self._format.text(text), scratch)
 
     @property
     def names(self) -> list[str]:
@@ -217,7 +201,6 @@ def open_file(
     *,
     text: TextFormat | None = None,
     progress: Callable[[str], None] = lambda _step: None,
-    scratch: Scratch | None = None,
 ) -> OpenedFile:
     """Open a file to see its columns before it is said how to read them.
 
@@ -229,15 +212,13 @@ def open_file(
         As for `read_file`.
     progress : callable
         Gets how much is downloaded, where something is.
-    scratch : Scratch, optional
-        Where the table is to be, if not in memory: of a CSV or Parquet file alone.
 
     Raises
     ------
     FileError
         The file cannot be read or is no table.
     """
-    return OpenedFile(address_of(place), text, progress, scratch)
+    return OpenedFile(address_of(place), text, progress)
 
 
 def of_each(text: TextFormat | None, *places: str | PathLike[str]) -> list[TextFormat | None]:
@@ -370,17 +351,6 @@ def files_in(address: Address) -> list[Path]:
             "name the file inside it; of a table in Parquet files the folder must hold these alone",
         )
     return files
-
-
-def _check_in_pieces(address: Address) -> None:
-    """Refuse what can be read whole alone."""
-    is_file = address.scheme == "file"
-    if not is_file or not format_of(address.path).in_pieces:
-        raise FileError(
-            address.location,
-            "only CSV, TSV and Parquet files, not compressed, can be read piece by piece",
-            "export the table as Parquet, or read it whole (--engine memory)",
-        )
 
 
 def _read_bytes(path: Path) -> bytes:

@@ -4,24 +4,30 @@ Of a request that takes attributes one by one each column is read, planned, draw
 turn. Streams of randomness belong to attributes, so that it makes no difference in which order.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from microveil.methods.planned import AttributePlan, Figures, SinglePlan
 from microveil.noise.noise import RandomSource, permutation
 from microveil.release import Plan
+from microveil.release.claims import shuffled
+from microveil.release.plan import drawn_cells
 from microveil.release.planning import Draw, takes_one_by_one
 from microveil.release.settling import Settled, SettledParts, plan_settled, refuse_exact_cells
-from microveil.release.units import Units
 from microveil.synthesis.measurements import Measurements
-from microveil.table import Numbers, Reasons
-from microveil.table.ordering import OrderInMemory
+from microveil.table import Numbers, Reasons, Table
+from microveil.table.protocol import rebuilt
 from microveil.table.threads import in_threads
 
 __all__ = ["Drawn", "draw", "plan_and_draw"]
 
-Columns = dict[str, Numbers]
+# By name, columns of the table's library.
+Columns = dict[str, Any]
+Positions = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -38,6 +44,35 @@ class Drawn:
 
     data: Any
     measurements: Measurements | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Randomness:
+    """What an attribute of a release is drawn with, and the order that its cells come in.
+
+    Attributes
+    ----------
+    streams : list of RandomSource
+        One for each attribute of a part.
+    orders : list of int64 array (n_records,), or None
+        One for each where the part has an order of its own, or each attribute has.
+    """
+
+    streams: list[RandomSource]
+    orders: list[Positions | None]
+
+    @classmethod
+    def of(
+        cls, n_attributes: int, shuffle: str | None, n_records: int, source: RandomSource
+    ) -> Self:
+        """Draw them: what is known of the order of one attribute says nothing of another's."""
+        streams = source.spawn(n_attributes)
+        if shuffle == "rows":
+            return cls(streams=streams, orders=[permutation(n_records, source)] * n_attributes)
+        if shuffle == "columns":
+            own = source.spawn(n_attributes)
+            return cls(streams=streams, orders=[permutation(n_records, one) for one in own])
+        return cls(streams=streams, orders=[None] * n_attributes)
 
 
 def plan_and_draw(
@@ -58,54 +93,34 @@ def plan_and_draw(
     MicroveilError
         If the request or the table breaks a rule: what was drawn until then is forgotten.
     """
-    source = RandomSource.of(settled.each[0].request.seed)
+    source, table = RandomSource.of(settled.each[0].request.seed), settled.prepared.table
     if "new table" in settled.each[0].request.method.can:
         planned = plan_settled(settled)
         return planned, draw(planned, progress, source=source)
-    sources = _of_parts(source, len(settled.each))
-    found: list[Columns] = [{} for _ in sources]
-    draws = [
-        _drawing(part, own, columns, progress)
-        for part, own, columns in zip(settled.each, sources, found, strict=True)
-    ]
-    planned = plan_settled(settled, draws)
-    refuse_exact_cells(planned, settled)
-    return planned, _arranged(planned, found, source, sources)
+    outlines = [(len(part.prepared.attributes), shuffled(part.request)) for part in settled.each]
+    own, order = _randomness(outlines, settled.shuffle, table.n_records, source)
+    columns: Columns = {}
 
-
-def _drawing(
-    part: Settled, source: RandomSource, columns: Columns, progress: Callable[[str], None]
-) -> Draw:
-    """Make what draws the attributes of a part as they are planned."""
-    prepared, isotonic = part.prepared, part.request.isotonic
-    streams = source.spawn(len(prepared.attributes))
-    # In the table's order, whichever is drawn first.
-    columns.update(dict.fromkeys(prepared.names))  # type: ignore[arg-type]
-
-    def drawn(number: int, plan: SinglePlan, reasons: Reasons | None) -> AttributePlan:
-        name = plan.attribute.name
-        progress(f"randomising {name}")
-        columns[name] = _cells(plan, prepared.units, reasons, streams[number], isotonic=isotonic)
+    def drawing(part: Settled, randomness: _Randomness) -> Draw:
+        isotonic = part.request.isotonic
         # What is said of isotonic regression, and of whole records, needs the plans themselves.
         is_needed = isotonic or not takes_one_by_one(part.request)
-        return plan if is_needed else Figures.of(plan, isotonic=False)
 
-    return drawn
+        def drawn(number: int, plan: SinglePlan, reasons: Reasons | None) -> AttributePlan:
+            name = plan.attribute.name
+            progress(f"randomising {name}")
+            stream = randomness.streams[number]
+            cells = drawn_cells(plan, part.prepared.units, stream, isotonic=isotonic)
+            cells = cells if reasons is None else replace(cells, reasons=reasons)
+            columns[name] = _released(table, name, cells, randomness.orders[number], order)
+            return plan if is_needed else Figures.of(plan, isotonic=False)
 
+        return drawn
 
-def _cells(
-    plan: SinglePlan,
-    units: Units | None,
-    reasons: Reasons | None,
-    source: RandomSource,
-    *,
-    isotonic: bool,
-) -> Numbers:
-    """Draw the cells of an attribute: of what is one value a unit, one draw a unit, copied."""
-    numbers = plan.draw(source, isotonic=isotonic)
-    if plan.attribute.of_unit and units is not None:
-        numbers = numbers.in_order(units.first_records())
-    return numbers if reasons is None else replace(numbers, reasons=reasons)
+    draws = [drawing(part, one) for part, one in zip(settled.each, own, strict=True)]
+    planned = plan_settled(settled, draws)
+    refuse_exact_cells(planned, settled)
+    return planned, _assembled(planned, columns, order, source)
 
 
 def draw(
@@ -126,74 +141,81 @@ def draw(
     """
     if source is None:
         source = RandomSource.of(planned.seed)
+    table = planned.table
     if planned.synthetic is not None:
         measurements, new = planned.synthetic.draw(source, progress)
-        return Drawn(data=planned.table.rebuild(new, (), None), measurements=measurements)
+        made = {name: table.restored(name, cells) for name, cells in new.items()}
+        return Drawn(data=rebuilt(table, made, ()), measurements=measurements)
     parts = planned.parts or (planned,)
-    sources = _of_parts(source, len(parts))
-    found = [drawn_columns(part, own, progress) for part, own in zip(parts, sources, strict=True)]
-    return _arranged(planned, found, source, sources)
+    outlines = [(len(part.singles), part.shuffle) for part in parts]
+    whole = planned.shuffle if planned.parts else None
+    own, order = _randomness(outlines, whole, table.n_records, source)
+    columns: Columns = {}
 
-
-def drawn_columns(
-    part: Plan, source: RandomSource, progress: Callable[[str], None] = lambda _step: None
-) -> Columns:
-    """Draw the attributes of a plan without parts, each by a stream of its own."""
-    streams = source.spawn(len(part.singles))
-
-    def drawn(number: int) -> tuple[str, Numbers]:
+    def drawn(task: tuple[Plan, _Randomness, int]) -> None:
+        part, randomness, number = task
         plan = part.singles[number]
         name = plan.attribute.name
         progress(f"randomising {name}")
-        reasons = part.reasons.get(name)
-        return name, _cells(plan, part.units, reasons, streams[number], isotonic=part.isotonic)
+        stream, reasons = randomness.streams[number], part.reasons.get(name)
+        cells = drawn_cells(plan, part.units, stream, isotonic=part.isotonic)
+        cells = cells if reasons is None else replace(cells, reasons=reasons)
+        columns[name] = _released(table, name, cells, randomness.orders[number], order)
 
-    numbers = range(len(streams))
-    return dict(in_threads(drawn, numbers, len(streams) * part.table.n_records))
-
-
-def _of_parts(source: RandomSource, n_parts: int) -> list[RandomSource]:
-    """Return a stream for each part; of one alone the release's own."""
-    return [source] if n_parts == 1 else source.spawn(n_parts)
-
-
-def _arranged(
-    planned: Plan, found: list[Columns], source: RandomSource, sources: list[RandomSource]
-) -> Drawn:
-    """Put rows, or columns, in random orders where that was asked for, and make the table."""
-    n_records = planned.table.n_records
-    parts = planned.parts
-    if parts:
-        found = [
-            _shuffled(columns, part.shuffle, n_records, own)
-            for columns, part, own in zip(found, parts, sources, strict=True)
-        ]
-    columns = {name: cells for own in found for name, cells in own.items()}
-    order = None
-    if planned.shuffle == "rows":
-        order = OrderInMemory(positions=permutation(n_records, source))
-    elif planned.shuffle == "columns":
-        columns = _shuffled(columns, planned.shuffle, n_records, source)
-    numbered = {}
-    if planned.units is not None and planned.guarantee.has_new_numbers:
-        numbered[str(planned.units.unit.column)] = planned.units.renumbered(source)
-    return Drawn(data=planned.table.rebuild(columns, planned.guarantee.kept, order, numbered))
+    tasks = [
+        (part, one, number)
+        for part, one in zip(parts, own, strict=True)
+        for number in range(len(part.singles))
+    ]
+    in_threads(drawn, tasks, len(tasks) * table.n_records)
+    return _assembled(planned, columns, order, source)
 
 
-def _shuffled(
-    columns: Mapping[str, Numbers], shuffle: str | None, n_records: int, source: RandomSource
-) -> Columns:
-    """Put columns in a random order, together or each in one of its own.
+def _randomness(
+    outlines: list[tuple[int, str | None]],
+    shuffle: str | None,
+    n_records: int,
+    source: RandomSource,
+) -> tuple[list[_Randomness], Positions | None]:
+    """Draw the streams and orders of each part, and the order of whole rows.
 
-    By a stream for each: what is known of one order says nothing of another.
+    Parameters
+    ----------
+    outlines : list of (int, str or None)
+        Of each part how many attributes it has, and what of it is in random order.
+    shuffle : str or None
+        Of several parts, what of the whole is.
+    n_records : int
+    source : RandomSource
+        Of one part its own; several take streams of it.
     """
-    if shuffle == "rows":
-        order = OrderInMemory(positions=permutation(n_records, source))
-        return {name: numbers.arranged(order) for name, numbers in columns.items()}
-    if shuffle != "columns":
-        return dict(columns)
-    orders = source.spawn(len(columns))
-    return {
-        name: numbers.arranged(OrderInMemory(positions=permutation(n_records, stream)))
-        for (name, numbers), stream in zip(columns.items(), orders, strict=True)
-    }
+    sources = [source] if len(outlines) == 1 else source.spawn(len(outlines))
+    own = [
+        _Randomness.of(n_attributes, of_part, n_records, one)
+        for (n_attributes, of_part), one in zip(outlines, sources, strict=True)
+    ]
+    if len(outlines) == 1 and outlines[0][1] == "rows":
+        order = own[0].orders[0]
+        return [replace(own[0], orders=[None] * outlines[0][0])], order
+    return own, permutation(n_records, source) if shuffle == "rows" else None
+
+
+def _released(
+    table: Table, name: str, cells: Numbers, own: Positions | None, order: Positions | None
+) -> Any:
+    """Make a column to be released, in the orders of its part and of whole rows."""
+    for positions in (own, order):
+        if positions is not None:
+            cells = cells.in_order(positions)
+    return table.restored(name, cells)
+
+
+def _assembled(
+    planned: Plan, columns: Columns, order: Positions | None, source: RandomSource
+) -> Drawn:
+    """Make the table of what was drawn and what is kept, units under new numbers."""
+    table = planned.table
+    if planned.units is not None and planned.guarantee.has_new_numbers:
+        name, numbers = str(planned.units.unit.column), planned.units.renumbered(source)
+        columns[name] = table.numbered(name, numbers if order is None else numbers[order])
+    return Drawn(data=rebuilt(table, columns, planned.guarantee.kept, order))

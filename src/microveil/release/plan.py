@@ -11,7 +11,7 @@ from microveil.plans.synthetic import SyntheticPlan
 from microveil.release.units import Units
 from microveil.table import Numbers, Reasons, Table
 
-__all__ = ["Plan"]
+__all__ = ["Plan", "drawn_cells"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,13 +68,6 @@ class Plan:
         """The attributes that are drawn each by itself: all, or of a new table none."""
         return () if self.synthetic is not None else cast("tuple[SinglePlan, ...]", self.attributes)
 
-    def drawn(self, part: SinglePlan, source: RandomSource, *, isotonic: bool) -> Numbers:
-        """Draw an attribute of `singles`: of what is one value a unit, one draw a unit, copied."""
-        numbers = part.draw(source, isotonic=isotonic)
-        if not part.attribute.of_unit or self.units is None:
-            return numbers
-        return numbers.in_order(self.units.first_records())
-
     @property
     def promised(self) -> Scopes:
         """What the claim covers, scope by scope."""
@@ -88,3 +81,13 @@ class Plan:
     def _repr_html_(self) -> str:
         """Say for a notebook what a release would promise."""
         return self.guarantee._repr_html_()
+
+
+def drawn_cells(
+    plan: SinglePlan, units: Units | None, source: RandomSource, *, isotonic: bool
+) -> Numbers:
+    """Draw the cells of an attribute: of what is one value a unit, one draw a unit, copied."""
+    numbers = plan.draw(source, isotonic=isotonic)
+    if plan.attribute.of_unit and units is not None:
+        return numbers.in_order(units.first_records())
+    return numbers

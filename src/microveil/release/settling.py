@@ -47,6 +47,11 @@ class Settled:
         return self.request.keep
 
     @property
+    def shuffle(self) -> str | None:
+        """What of the whole is in random order, beside what its only part says."""
+        return None
+
+    @property
     def each(self) -> "tuple[Settled, ...]":
         """Itself, as the only part."""
         return (self,)
@@ -72,6 +77,11 @@ class SettledParts:
     def keep(self) -> tuple[str, ...]:
         """Columns that are released unprotected."""
         return self.whole.keep
+
+    @property
+    def shuffle(self) -> str | None:
+        """What of the whole is in random order, beside what its parts say."""
+        return self.whole.shuffle
 
     @property
     def each(self) -> tuple[Settled, ...]:

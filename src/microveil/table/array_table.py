@@ -1,7 +1,7 @@
 """A dict of numpy arrays as typed columns."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -24,12 +24,10 @@ from microveil.table.cells import (
     not_text,
     numbered_alike,
 )
-from microveil.table.keeping import IN_MEMORY, Keeper, pieces
 from microveil.table.labelled import Labels
 from microveil.table.objects import hold_only_what_they_show
-from microveil.table.ordering import Order
 from microveil.table.protocol import Table
-from microveil.table.restore import NOTHING, Numbers, restored_array
+from microveil.table.restore import Numbers, restored_array
 
 __all__ = ["ArrayTable"]
 
@@ -130,11 +128,8 @@ class ArrayTable:
         return coded_words(self.words(name), most)
 
     def counted_words(self, name: str) -> Counter[str]:
-        """Count some records after others."""
-        found: Counter[str] = Counter()
-        for records in pieces(self.n_records):
-            found.update(counted_words(self.part(records).words(name)))
-        return found
+        """Count them."""
+        return counted_words(self.words(name))
 
     def texts_beginning(self, name: str, signs: tuple[str, ...]) -> set[str]:
         """Look at text and objects."""
@@ -158,23 +153,20 @@ class ArrayTable:
         """Share them: nothing is copied."""
         return ArrayTable({name: array[records] for name, array in self._arrays.items()})
 
-    def rebuild(
-        self,
-        columns: Mapping[str, Numbers],
-        kept: Iterable[str],
-        order: Order | None,
-        numbered: Mapping[str, NDArray[np.int64]] = NOTHING,
-        keeper: Keeper = IN_MEMORY,
-    ) -> dict[str, NDArray[Any]]:
-        """Make arrays of the types that were there."""
-        made: dict[str, NDArray[Any]] = {}
-        for name in self.names:
-            if name in numbered:
-                made[name] = keeper.kept(numbered[name])
-            elif name in columns:
-                made[name] = keeper.kept(restored_array(columns[name], self._arrays[name].dtype))
-            elif name in kept:
-                made[name] = keeper.kept(self._arrays[name].copy())
-        if order is None:
-            return made
-        return {name: keeper.kept(order.arranged(array)) for name, array in made.items()}
+    def restored(self, name: str, numbers: Numbers) -> NDArray[Any]:
+        """Make an array of the type that was there."""
+        return restored_array(numbers, self._arrays[name].dtype)
+
+    def numbered(self, name: str, values: NDArray[np.int64]) -> NDArray[Any]:
+        """Return them."""
+        del name
+        return values
+
+    def kept(self, name: str, order: NDArray[np.int64] | None) -> NDArray[Any]:
+        """Copy it."""
+        array = self._arrays[name]
+        return array.copy() if order is None else array[order]
+
+    def assembled(self, columns: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+        """Return a dict of arrays."""
+        return dict(columns)

@@ -1,14 +1,13 @@
 """A pandas, polars or pyarrow table as typed columns."""
 
 import decimal
-import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import narwhals as nw
 import numpy as np
+import polars
 from numpy.typing import NDArray
 
 from microveil.schema import Kind
@@ -34,14 +33,10 @@ from microveil.table.empty_columns import (
     numbers_of_category,
     says_nothing,
 )
-from microveil.table.keeping import IN_MEMORY, Keeper, made_by_size
-from microveil.table.kept_polars import kept_polars
 from microveil.table.labelled import Labels
 from microveil.table.objects import hides_in_its_type, hold_only_what_they_show, objects_in
-from microveil.table.ordering import Order
-from microveil.table.pages import relieve
 from microveil.table.protocol import Table
-from microveil.table.restore import KEEP, NOTHING, RESTORE, Numbers
+from microveil.table.restore import KEEP, RESTORE, Numbers
 
 __all__ = ["FrameTable"]
 
@@ -63,24 +58,6 @@ class FrameTable:
             type(index).__name__ != "RangeIndex" or index.name is not None
         )
         self._decimals: dict[str, NDArray[np.float64] | None] = {}
-        self._let_go: dict[str, nw.Series[Any]] = {}
-        self._letting_go = threading.Lock()
-
-    def let_go(self, name: str) -> None:
-        """Forget the cells of a column of polars: of it only name and type are known from then on.
-
-        What looks at cells after that is a mistake, and an error of its library.
-
-        >>> import polars
-        >>> table = FrameTable(nw.from_native(polars.DataFrame({"AGE": [31, 45]}), eager_only=True))
-        >>> table.let_go("AGE")
-        >>> table.names, table.kind("AGE")
-        (('AGE',), <Kind.WHOLE: 'whole number'>)
-        """
-        with self._letting_go:  # columns are let go side by side
-            cells = self._frame.get_column(name).to_native()
-            self._let_go[name] = nw.from_native(cells.clear(), series_only=True)
-            self._frame = self._frame.drop(name)
 
     def state(self, kinds: Mapping[str, Kind], most: int) -> None:
         """Give columns without any value the types that were stated of them.
@@ -95,7 +72,7 @@ class FrameTable:
         >>> table.kind("AGE")
         <Kind.WHOLE: 'whole number'>
         """
-        for name in (name for name in self.names if name in kinds and name not in self._let_go):
+        for name in (name for name in self.names if name in kinds):
             column = self._frame.get_column(name)
             n_present = len(column) - column.null_count()
             if n_present > most:
@@ -108,18 +85,16 @@ class FrameTable:
                     empty = empty.cast(nw.Categorical)
                 self._frame = self._frame.with_columns(empty)
 
-    def _of_type(self, name: str) -> "nw.Series[Any]":
-        """Return a column for who asks for its type: without a cell where it was let go."""
-        let_go = self._let_go.get(name)
-        return self._column(name) if let_go is None else let_go
-
     def _as_given(self, name: str) -> "nw.Series[Any]":
-        let_go = self._let_go.get(name)
-        return self._frame.get_column(name) if let_go is None else let_go
+        return self._frame.get_column(name)
 
     def _column(self, name: str) -> "nw.Series[Any]":
         """Return a column, a category of numbers as the numbers that it stands for."""
-        return numbers_of_category(self._frame.get_column(name))
+        return numbers_of_category(self._as_given(name))
+
+    def _of_type(self, name: str) -> "nw.Series[Any]":
+        """Return a column for who asks for its type."""
+        return self._column(name)
 
     def kind(self, name: str) -> Kind:
         """Tell by the type, of moments and objects by the values."""
@@ -193,7 +168,7 @@ class FrameTable:
 
     def check_kept(self, name: str) -> None:
         """Refuse nested types, and objects that hide something."""
-        column = self._frame.get_column(name)
+        column = self._as_given(name)
         hides = column.dtype.is_nested() or hides_in_its_type(column)
         if hides or not hold_only_what_they_show(objects_in(column)):
             raise nested(name)
@@ -214,8 +189,6 @@ class FrameTable:
         self, column: "nw.Series[Any]", categories: tuple[str, ...]
     ) -> Iterator[tuple[int, Any]]:
         """Cast text to an Enum of the list, some cells at a time; null where it is not in it."""
-        import polars
-
         listed = polars.Enum(categories)
         for start in range(0, len(column), BATCH):
             texts = column[start : start + BATCH].cast(nw.String).to_polars()
@@ -254,54 +227,28 @@ class FrameTable:
         return values, categories
 
     def counted_words(self, name: str) -> Counter[str]:
-        """Count by polars, some records after others."""
+        """Count by polars."""
         column = self._column(name)
         if column.dtype not in (nw.String, nw.Categorical, nw.Enum):
             return counted_words(self.words(name))
-        import polars
-
+        # Categories of other libraries may be no text: as they write it, see `words`.
         is_own = self._frame.implementation.is_polars()
-
-        def cells_of(records: slice) -> polars.Series:
-            # Categories of other libraries may be no text: as they write it, see `words`.
-            some = column[records]
-            return (some if is_own else some.cast(nw.String)).to_polars()
-
-        found: Counter[str] = Counter()
-        texts_of = made_by_size(
-            len(column),
-            cells_of,
-            lambda cells: int(cells.estimated_size()) + len(cells),
-        )
-        for cells in texts_of:
-            counts = cells.drop_nulls().alias("word").value_counts(name="times")
-            words = counts["word"].cast(polars.String).to_list()
-            found.update(dict(zip(words, counts["times"].to_list(), strict=True)))
-            relieve()
+        cells = (column if is_own else column.cast(nw.String)).to_polars()
+        counts = cells.drop_nulls().alias("word").value_counts(name="times")
+        words = counts["word"].cast(polars.String).to_list()
+        found = Counter(dict(zip(words, counts["times"].to_list(), strict=True)))
         found.pop("", None)
         return found
 
     def texts_beginning(self, name: str, signs: tuple[str, ...]) -> set[str]:
-        """Look at text, piece by piece, and at objects.
-
-        Pages of long text come faster than they are given back by themselves.
-        """
+        """Look at text and at objects."""
         column = self._column(name)
         if column.dtype == nw.Object:
             return beginning(column.to_list(), signs)
         if column.dtype not in (nw.String, nw.Categorical, nw.Enum):
             return set()
-        found: set[str] = set()
-        texts_of = made_by_size(
-            len(column),
-            lambda records: column[records].cast(nw.String),
-            lambda texts: int(texts.str.len_chars().sum() or 0),
-        )
-        for cells in texts_of:
-            texts = cells.drop_nulls()
-            found.update(texts.filter(texts.str.head(1).is_in(signs)).to_list())
-            relieve()
-        return found
+        texts = column.drop_nulls().unique().cast(nw.String)
+        return set(texts.filter(texts.str.head(1).is_in(signs)).to_list())
 
     def alike(self, name: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Tell cells apart by the first record that has the same."""
@@ -309,8 +256,6 @@ class FrameTable:
         if column.dtype.is_nested() or column.dtype == nw.Object:
             entries = column.to_list()
             return numbered_alike(entries, name), np.array([is_empty(entry) for entry in entries])
-        import polars
-
         cells = column.to_polars()
         absent = cells.is_null()
         if cells.dtype.is_float():
@@ -335,72 +280,30 @@ class FrameTable:
         """Share them where the library does."""
         return FrameTable(self._frame[records])
 
-    def seen_as(self, name: str, numbers: Numbers, keeper: Keeper) -> Any | None:
-        """Return new numbers as a column of this one's name and type, where nothing is copied.
-
-        None where they are no cells of a column of polars, or have to be copied.
-        """
-        if not self._frame.implementation.is_polars() or not numbers.are_cells:
-            return None
-        return keeper.seen_as(self._of_type(name).to_native(), numbers.values)
-
-    def rebuild(
-        self,
-        columns: Mapping[str, Numbers],
-        kept: Iterable[str],
-        order: Order | None,
-        numbered: Mapping[str, NDArray[np.int64]] = NOTHING,
-        keeper: Keeper = IN_MEMORY,
-    ) -> Any:
-        """Make columns of the types that were there, by the library of the table."""
+    def restored(self, name: str, numbers: Numbers) -> Any:
+        """Make a column of the type that was there, by the library of the table."""
         implementation = self._frame.implementation
         namespace = implementation.to_native_namespace()
-        drawn = [name for name in self.names if name in columns and name not in numbered]
+        return RESTORE[implementation](namespace, self._of_type(name).to_native(), numbers)
 
-        def new(name: str) -> Any:
-            return self._new(name, columns[name], order, keeper)
+    def numbered(self, name: str, values: NDArray[np.int64]) -> Any:
+        """Make whole numbers of the library."""
+        backend = self._frame.implementation
+        return nw.new_series(name, values, nw.Int64, backend=backend).to_native()
 
-        # An order takes what memory there is for a column at a time.
-        side_by_side = keeper.side_by_side if order is None else IN_MEMORY.side_by_side
-        of_numbers = side_by_side(new, drawn, len(drawn) * self.n_records)
-        made: dict[str, Any] = dict(zip(drawn, of_numbers, strict=True))
-        for name in self.names:
-            native = self._as_given(name).to_native()
-            if name in numbered:
-                whole = numbered[name] if order is None else order.arranged(numbered[name])
-                fresh = nw.new_series(name, whole, nw.Int64, backend=implementation)
-                made[name] = keeper.kept(fresh.to_native())
-            elif name in made:
-                continue
-            elif name in kept and implementation.is_polars():
-                made[name] = kept_polars(native, order, keeper)
-            elif name in kept:
-                taken = np.arange(self.n_records) if order is None else order.positions
-                made[name] = KEEP[implementation](namespace, native, taken)
-        made = {name: made[name] for name in self.names if name in made}
-        if implementation is nw.Implementation.PYARROW:
-            return namespace.table(made)
-        return namespace.DataFrame(made)
-
-    def _new(self, name: str, numbers: Numbers, order: Order | None, keeper: Keeper) -> Any:
-        """Make a column of the type that was there from new numbers."""
+    def kept(self, name: str, order: NDArray[np.int64] | None) -> Any:
+        """Take its cells anew, by the library of the table."""
         implementation = self._frame.implementation
-        if order is not None:
-            numbers = numbers.arranged(order)
-        seen = self.seen_as(name, numbers, keeper)
-        if seen is not None:
-            return seen
-        joined = keeper.joined if implementation.is_polars() else IN_MEMORY.joined
-        native = self._as_given(name).to_native()
-        return joined(len(numbers.values), partial(_restored, implementation, native, numbers))
+        namespace = implementation.to_native_namespace()
+        taken = np.arange(self.n_records) if order is None else order
+        return KEEP[implementation](namespace, self._as_given(name).to_native(), taken)
 
-
-def _restored(
-    implementation: nw.Implementation, native: Any, numbers: Numbers, records: slice
-) -> Any:
-    """Make cells of some records of a column to be released."""
-    namespace = implementation.to_native_namespace()
-    return RESTORE[implementation](namespace, native, numbers.part(records))
+    def assembled(self, columns: Mapping[str, Any]) -> Any:
+        """Make a frame of the library."""
+        namespace = self._frame.implementation.to_native_namespace()
+        if self._frame.implementation is nw.Implementation.PYARROW:
+            return namespace.table(dict(columns))
+        return namespace.DataFrame(dict(columns))
 
 
 def _exact_decimals(column: "nw.Series[Any]") -> NDArray[np.float64] | None:

@@ -21,7 +21,7 @@ from microveil.table.naming import check_names
 from microveil.table.protocol import Table
 from microveil.table.restore import RESTORE
 
-__all__ = ["Elsewhere", "open_beside", "open_table", "part_of_table"]
+__all__ = ["is_of_spark", "open_beside", "open_table", "part_of_table"]
 
 
 def open_table(
@@ -62,7 +62,7 @@ def open_table(
     if isinstance(table, LabelledTable):
         labels = {name: column.labels for name, column in table.schema.items()}
         table = table.frame
-    is_open = isinstance(table, Elsewhere | FrameTable)
+    is_open = isinstance(table, FrameTable)
     if is_open:
         opened = cast("Table", table)
     elif isinstance(table, Mapping):
@@ -126,10 +126,6 @@ def _narwhals(table: Any) -> "nw.DataFrame[Any]":
             "convert it, or collect a lazy frame first",
         )
     return frame
-
-
-class Elsewhere:
-    """A `Table` that an engine took in, whose records are not in this process."""
 
 
 def is_of_spark(table: Any) -> bool:

@@ -1,10 +1,8 @@
-"""Columns on their public grids: read, rounded and held against their bounds, at once or in pieces.
+"""Columns on their public grids: read, rounded and held against their bounds.
 
-An error names the records that break a rule by how many they are and by the first of them, of the
-whole column, however it was read.
+An error names the records that break a rule by how many they are and by the first of them.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,22 +12,15 @@ from numpy.typing import NDArray
 from microveil.errors import DataError
 from microveil.kernels import grid as kernel
 from microveil.schema import Attribute
-from microveil.table.keeping import IN_MEMORY, Room
 from microveil.table.protocol import Table
 from microveil.table.restore import Numbers, Reasons
 
 __all__ = [
-    "Checked",
-    "Found",
     "GridColumn",
-    "checked",
     "missing_error",
     "numbers_of_attribute",
     "on_grid",
-    "on_grid_in_pieces",
     "outside_error",
-    "refuse",
-    "units_again",
 ]
 
 # What can be done about missing cells.
@@ -178,183 +169,41 @@ def on_grid(
     Each record is rounded by itself, to the nearest grid point, so that a neighbouring table
     changes one grid value only.
     """
-    own = checked(numbers, attribute, clamp=clamp)
-    refuse(
-        attribute,
-        own.found,
-        keep_missing=keep_missing,
-        is_empty=not len(own.values) and not may_be_empty,
-        may_be_hidden=may_be_hidden,
-    )
+    values, missing, infinite = _rounded(numbers, attribute, clamp=clamp)
+    if not keep_missing:
+        for absent, is_infinite in ((missing, False), (infinite, True)):
+            if absent is not None and absent.any():
+                raise missing_error(
+                    attribute, _counted(absent), infinite=is_infinite, may_be_hidden=may_be_hidden
+                )
+    absent = _either(missing, infinite)
+    if absent is not None:
+        values = values[~absent]
+    if not len(values) and not may_be_empty:
+        raise DataError(attribute.place, "every value is missing", "leave the attribute out")
+    bounds = attribute.grid_bounds
+    if bounds is not None and len(values) and _are_outside(values, bounds):
+        if not clamp or attribute.categories is not None:
+            raise outside_error(attribute, _counted(_outside(values, absent, bounds)))
+        values = np.clip(values, *bounds)
     reasons = None
     if attribute.reasons and numbers.reasons is not None:
         reasons = numbers.reasons.of_first(len(attribute.reasons))
-    return GridColumn(attribute=attribute, values=own.values, missing=own.missing, reasons=reasons)
+    return GridColumn(attribute=attribute, values=values, missing=absent, reasons=reasons)
 
 
-def on_grid_in_pieces(
-    pieces: Iterable[Numbers],
-    n_records: int,
-    attribute: Attribute,
-    *,
-    keep_missing: bool,
-    clamp: bool,
-    may_be_empty: bool = False,
-    may_be_hidden: bool = False,
-    room: Room = IN_MEMORY,
-) -> GridColumn:
-    """Return what `on_grid` does, of a column that is read some records after others.
-
-    Parameters
-    ----------
-    pieces : iterable of Numbers
-        The column, piece by piece.
-    n_records : int
-        In all of them.
-    attribute, keep_missing, clamp, may_be_empty, may_be_hidden
-        See `on_grid`.
-    room : Room
-        For the arrays of the column.
-
-    Raises
-    ------
-    DataError
-        As `on_grid`.
-    """
-    values, missing, which = room.filling(n_records, np.int64), None, None
-    found, start, n_present = Found(), 0, 0
-    for piece in pieces:
-        own = checked(piece, attribute, clamp=clamp)
-        found = found.and_then(own.found, start)
-        values.write(n_present, own.values)
-        if own.missing is not None:
-            missing = missing or room.filling(n_records, np.bool_)
-            missing.write(start, own.missing)
-        if attribute.reasons and piece.reasons is not None:
-            which = which or room.filling(n_records, np.int16)
-            # From 1 on: what is not written is 0, which stands for no reason.
-            which.write(start, piece.reasons.of_first(len(attribute.reasons)).which + 1)
-        start, n_present = start + len(piece.values), n_present + len(own.values)
-        room.relieve()
-    refuse(
-        attribute,
-        found,
-        keep_missing=keep_missing,
-        is_empty=not n_present and not may_be_empty,
-        may_be_hidden=may_be_hidden,
-    )
-    return GridColumn(
-        attribute=attribute,
-        values=values.array()[:n_present],
-        missing=None if missing is None else missing.array(),
-        reasons=None
-        if which is None
-        else Reasons(codes=attribute.reasons, which=which.array() - np.int16(1)),
-    )
+def _are_outside(values: NDArray[np.integer[Any]], bounds: tuple[int, int]) -> bool:
+    return int(values.min()) < bounds[0] or int(values.max()) > bounds[1]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Where:
-    """How many records break a rule, and the number of the first of them, from 1.
+def _counted(records: NDArray[np.bool_]) -> str:
+    """Say how many records break a rule, and which is the first, from 1.
 
-    >>> Where.of(np.array([False, True, True])).counted
+    >>> _counted(np.array([False, True, True]))
     '2 records, the first record 2'
     """
-
-    count: int = 0
-    first: int = 0
-
-    @classmethod
-    def of(cls, records: NDArray[np.bool_] | None) -> "Where":
-        """Count them."""
-        if records is None or not records.any():
-            return cls()
-        return cls(count=int(records.sum()), first=int(np.argmax(records)) + 1)
-
-    def and_then(self, other: "Where", n_before: int) -> "Where":
-        """Add those of a piece that begins behind so many records."""
-        if not other.count:
-            return self
-        first = self.first if self.count else n_before + other.first
-        return Where(count=self.count + other.count, first=first)
-
-    @property
-    def counted(self) -> str:
-        """Them, in the words of an error."""
-        if self.count == 1:
-            return f"record {self.first}"
-        return f"{self.count} records, the first record {self.first}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """Which records may have to be refused: without a value, infinite, or out of bounds."""
-
-    missing: Where = Where()
-    infinite: Where = Where()
-    outside: Where = Where()
-
-    def and_then(self, other: "Found", n_before: int) -> "Found":
-        """Add those of a piece that begins behind so many records."""
-        return Found(
-            missing=self.missing.and_then(other.missing, n_before),
-            infinite=self.infinite.and_then(other.infinite, n_before),
-            outside=self.outside.and_then(other.outside, n_before),
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Checked:
-    """Values on their grid, which records lack one, and what may have to be refused."""
-
-    values: NDArray[np.int64]
-    missing: NDArray[np.bool_] | None
-    found: Found
-    ends: tuple[int, int] | None  # the least and the greatest value; None where there is none
-
-
-def checked(numbers: Numbers, attribute: Attribute, *, clamp: bool) -> Checked:
-    """Round records, and hold them against the bounds; refuse nothing yet."""
-    values, missing, infinite = _rounded(numbers, attribute, clamp=clamp)
-    absent, outside, ends = _either(missing, infinite), None, None
-    if absent is not None:
-        values = values[~absent]
-    if len(values):
-        ends = int(values.min()), int(values.max())
-        lower, upper = attribute.grid_bounds or ends
-        if ends[0] < lower or ends[1] > upper:
-            if not clamp or attribute.categories is not None:
-                outside = _outside(values, absent, (lower, upper))
-            values = np.clip(values, lower, upper)
-            ends = int(values.min()), int(values.max())
-    found = Found(missing=Where.of(missing), infinite=Where.of(infinite), outside=Where.of(outside))
-    return Checked(values=values, missing=absent, found=found, ends=ends)
-
-
-def units_again(numbers: Numbers, attribute: Attribute) -> NDArray[np.int64]:
-    """Round records that were checked before, of which none was missing or had to be moved."""
-    return _rounded(numbers, attribute, clamp=False)[0]
-
-
-def refuse(
-    attribute: Attribute,
-    found: Found,
-    *,
-    keep_missing: bool,
-    is_empty: bool,
-    may_be_hidden: bool,
-) -> None:
-    """Refuse a column by what was found out about all of it."""
-    if not keep_missing:
-        for where, is_infinite in ((found.missing, False), (found.infinite, True)):
-            if where.count:
-                raise missing_error(
-                    attribute, where.counted, infinite=is_infinite, may_be_hidden=may_be_hidden
-                )
-    if is_empty:
-        raise DataError(attribute.place, "every value is missing", "leave the attribute out")
-    if found.outside.count:
-        raise outside_error(attribute, found.outside.counted)
+    count, first = int(records.sum()), int(records.argmax()) + 1
+    return f"record {first}" if count == 1 else f"{count} records, the first record {first}"
 
 
 def _rounded(

@@ -15,10 +15,8 @@ from numpy.typing import NDArray
 
 from microveil.errors import RequestError
 from microveil.schema import EPOCH, Cells, Code, GivenCode, Kind
-from microveil.table.keeping import IN_MEMORY, Keeper
 from microveil.table.labelled import Labels
-from microveil.table.ordering import Order
-from microveil.table.restore import NOTHING, Numbers, Reasons
+from microveil.table.restore import Numbers, Reasons
 
 __all__ = ["MissingCodes", "code_for", "without_codes"]
 
@@ -232,14 +230,10 @@ class _Coded(Protocol):
     def floats_as_they_are(self, name: str) -> NDArray[np.float64] | None: ...
     def taken(self, rows: NDArray[np.int64]) -> "_Coded": ...
     def part(self, records: slice) -> "_Coded": ...
-    def rebuild(
-        self,
-        columns: Mapping[str, Numbers],
-        kept: Iterable[str],
-        order: Order | None,
-        numbered: Mapping[str, NDArray[np.int64]] = NOTHING,
-        keeper: Keeper = ...,
-    ) -> Any: ...
+    def restored(self, name: str, numbers: Numbers) -> Any: ...
+    def numbered(self, name: str, values: NDArray[np.int64]) -> Any: ...
+    def kept(self, name: str, order: NDArray[np.int64] | None) -> Any: ...
+    def assembled(self, columns: Mapping[str, Any]) -> Any: ...
 
 
 def without_codes(table: _Coded, codes: MissingCodes) -> "_WithoutCodes":
@@ -371,15 +365,17 @@ class _WithoutCodes:
         fewer.n_records = fewer._table.n_records  # noqa: SLF001
         return fewer
 
-    def rebuild(
-        self,
-        columns: Mapping[str, Numbers],
-        kept: Iterable[str],
-        order: Order | None,
-        numbered: Mapping[str, NDArray[np.int64]] = NOTHING,
-        keeper: Keeper = IN_MEMORY,
-    ) -> Any:
-        return self._table.rebuild(columns, kept, order, numbered, keeper)
+    def restored(self, name: str, numbers: Numbers) -> Any:
+        return self._table.restored(name, numbers)
+
+    def numbered(self, name: str, values: NDArray[np.int64]) -> Any:
+        return self._table.numbered(name, values)
+
+    def kept(self, name: str, order: NDArray[np.int64] | None) -> Any:
+        return self._table.kept(name, order)
+
+    def assembled(self, columns: Mapping[str, Any]) -> Any:
+        return self._table.assembled(columns)
 
 
 def _marked(numbers: Numbers, reasons: Reasons) -> Numbers:

@@ -8,12 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.schema import Kind
-from microveil.table.keeping import IN_MEMORY, Keeper
 from microveil.table.labelled import Labels
-from microveil.table.ordering import Order
-from microveil.table.restore import NOTHING, Numbers
+from microveil.table.restore import Numbers
 
-__all__ = ["Table"]
+__all__ = ["Table", "rebuilt"]
 
 
 class Table(Protocol):
@@ -102,18 +100,42 @@ class Table(Protocol):
         """Return the table of records that follow each other: nothing is copied."""
         ...
 
-    def rebuild(
-        self,
-        columns: Mapping[str, Numbers],
-        kept: Iterable[str],
-        order: Order | None,
-        numbered: Mapping[str, NDArray[np.int64]] = NOTHING,
-        keeper: Keeper = IN_MEMORY,
-    ) -> Any:
-        """Make a frame of the same kind from new numbers and columns kept as they are.
-
-        Columns come in the table's order, rows in ``order`` where one is given.
-        ``numbered`` columns become whole numbers, whatever they were. ``keeper`` keeps each column
-        as it is made.
-        """
+    def restored(self, name: str, numbers: Numbers) -> Any:
+        """Make a column of the type that a column has, from new numbers of so many records."""
         ...
+
+    def numbered(self, name: str, values: NDArray[np.int64]) -> Any:
+        """Make a column of whole numbers in the place of one, whatever that held."""
+        ...
+
+    def kept(self, name: str, order: NDArray[np.int64] | None) -> Any:
+        """Return a column as it is, in an order where one is given, without what hangs on it."""
+        ...
+
+    def assembled(self, columns: Mapping[str, Any]) -> Any:
+        """Make a frame of the same kind of columns that were restored, numbered or kept."""
+        ...
+
+
+def rebuilt(
+    table: Table, columns: Mapping[str, Any], kept: Iterable[str], order: Any = None
+) -> Any:
+    """Make a frame of new columns and of columns kept as they are, in the order of a table.
+
+    Parameters
+    ----------
+    table : Table
+    columns : mapping of str to column
+        Those that were restored or numbered, in their order already.
+    kept : iterable of str
+    order : int64 array (n_records,), optional
+        Of the rows, for those that are kept.
+    """
+    stay = {*kept}
+    return table.assembled(
+        {
+            name: columns[name] if name in columns else table.kept(name, order)
+            for name in table.names
+            if name in columns or name in stay
+        }
+    )

@@ -4,10 +4,8 @@ One function for each library and task; the library's own module comes as an arg
 that none is imported that the user does not have.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from types import MappingProxyType
 from typing import Any
 
 import narwhals as nw
@@ -17,13 +15,9 @@ from numpy.typing import NDArray
 from microveil.schema import Cells, Code
 from microveil.table.decimals import written_decimals
 from microveil.table.empty_columns import as_category
-from microveil.table.keeping import pieces
-from microveil.table.ordering import Order, OrderInMemory
 
-__all__ = ["KEEP", "NOTHING", "RESTORE", "Numbers", "Reasons", "arrow_array", "restored_array"]
+__all__ = ["KEEP", "RESTORE", "Numbers", "Reasons", "arrow_array", "restored_array"]
 
-# Columns that become whole numbers: none.
-NOTHING: Mapping[str, NDArray[np.int64]] = MappingProxyType({})
 # 64 bits of nanoseconds reach this many days to either side of 1970.
 NANOSECOND_DAYS = 106_750
 # Digits that the widest decimals hold which every library knows.
@@ -47,16 +41,12 @@ class Reasons:
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """How many cells have each code: counted some after others.
+        """How many cells have each code.
 
         >>> Reasons(codes=(-9, -8), which=np.array([1, -1, 1], dtype=np.int16)).counts
         array([0, 2])
         """
-        counts = np.zeros(len(self.codes), dtype=np.int64)
-        for cells in pieces(len(self.which)):
-            some = self.which[cells]
-            counts += np.bincount(some[some >= 0], minlength=len(counts))
-        return counts
+        return np.bincount(self.which[self.which >= 0], minlength=len(self.codes))
 
     def of_first(self, n_codes: int) -> "Reasons":
         """Return the reasons that the first codes give: the others' cells have none.
@@ -94,32 +84,17 @@ class Numbers:
     nullable: bool = False
     reasons: Reasons | None = None
 
-    @property
-    def are_cells(self) -> bool:
-        """Whether the values are the cells, in a column of numbers of their type."""
-        return self.missing is None and self.categories is None
-
     def in_order(self, order: NDArray[np.int64]) -> "Numbers":
         """Return the cells of the column, missing ones included, in another order.
 
         >>> Numbers(values=np.array([3, 5]), missing=None).in_order(np.array([1, 0])).values
         array([5, 3])
         """
-        return self.arranged(OrderInMemory(positions=order))
-
-    def arranged(self, order: Order) -> "Numbers":
-        """Return the cells as `in_order` does, in an order that an engine carries out.
-
-        >>> column = Numbers(values=np.array([3, 5]), missing=None)
-        >>> column.arranged(OrderInMemory(positions=np.array([1, 0]))).values
-        array([5, 3])
-        """
-        missing = None if self.missing is None else order.arranged(self.missing)
         reasons = self.reasons
         if reasons is not None:
-            reasons = replace(reasons, which=order.arranged(reasons.which))
-        values = order.arranged(self.values)
-        return replace(self, values=values, missing=missing, reasons=reasons)
+            reasons = replace(reasons, which=reasons.which[order])
+        missing = None if self.missing is None else self.missing[order]
+        return replace(self, values=self.values[order], missing=missing, reasons=reasons)
 
     def part(self, records: slice) -> "Numbers":
         """Return records that follow each other: nothing is copied.
@@ -364,13 +339,28 @@ def _keep_pandas(pandas: Any, native: Any, order: NDArray[np.integer[Any]]) -> A
     return taken
 
 
+def _keep_polars(polars: Any, native: Any, order: NDArray[np.integer[Any]]) -> Any:
+    """Take cells, without what is under missing ones or categories that no record has."""
+    taken = native.gather(order)
+    if not str(native.dtype).startswith(("Enum", "Categorical")):
+        return taken
+    # In the order of words: that in which they come would say something of the table's order.
+    words = native.unique().drop_nulls().cast(polars.String).sort()
+    if isinstance(native.dtype, polars.Enum):
+        return taken.cast(polars.String).cast(polars.Enum(words))
+    listed = polars.Series(native.name, words, dtype=polars.Categorical)
+    place = {word: number for number, word in enumerate(words)}
+    places = taken.cast(polars.String).replace_strict(place, return_dtype=polars.UInt32)
+    return listed.gather(places) if len(words) else listed.clear().extend_constant(None, len(taken))
+
+
 RESTORE = {
     nw.Implementation.POLARS: _restore_polars,
     nw.Implementation.PYARROW: _restore_arrow,
     nw.Implementation.PANDAS: _restore_pandas,
 }
-# Columns of polars are kept by `kept_polars`.
 KEEP = {
+    nw.Implementation.POLARS: _keep_polars,
     nw.Implementation.PYARROW: _keep_arrow,
     nw.Implementation.PANDAS: _keep_pandas,
 }
