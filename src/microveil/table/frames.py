@@ -10,12 +10,14 @@ from types import MappingProxyType
 from typing import Any, cast
 
 import narwhals as nw
+import polars
 
 from microveil.errors import DataError, RequestError
 from microveil.schema import Kind
 from microveil.table.array_table import ArrayTable
 from microveil.table.frame_table import FrameTable
 from microveil.table.labelled import LabelledTable, Labels, fitting
+from microveil.table.lazy_table import LazyTable
 from microveil.table.missing import MissingCodes, without_codes
 from microveil.table.naming import check_names
 from microveil.table.protocol import Table
@@ -65,6 +67,9 @@ def open_table(
     is_open = isinstance(table, FrameTable)
     if is_open:
         opened = cast("Table", table)
+    elif _is_lazy(table):
+        opened = LazyTable(table)
+        check_names(list(opened.names))
     elif isinstance(table, Mapping):
         check_names(list(table))
         opened = ArrayTable(table)
@@ -114,6 +119,13 @@ def part_of_table(frame: Any) -> Table:
     return FrameTable(_narwhals(frame))
 
 
+def _is_lazy(table: Any) -> bool:
+    """Whether it is a lazy frame of polars, or columns that are one each."""
+    if isinstance(table, Mapping) and table:
+        return all(isinstance(column, polars.LazyFrame) for column in table.values())
+    return isinstance(table, polars.LazyFrame)
+
+
 def _narwhals(table: Any) -> "nw.DataFrame[Any]":
     try:
         frame: nw.DataFrame[Any] | None = nw.from_native(table, eager_only=True)
@@ -123,7 +135,7 @@ def _narwhals(table: Any) -> "nw.DataFrame[Any]":
         raise RequestError(
             "table",
             "it must be a pandas or polars data frame, a pyarrow table or a dict of numpy arrays",
-            "convert it, or collect a lazy frame first",
+            "convert it",
         )
     return frame
 

@@ -1,0 +1,82 @@
+"""Columns that wait on the disk, each in an Arrow file, until a release is written."""
+
+import itertools
+import os
+import shutil
+import tempfile
+import weakref
+from pathlib import Path
+
+import polars
+
+from microveil.errors import FileError
+
+__all__ = ["ColumnFiles"]
+
+# Records of a batch: as many are in memory at a time where rows are written.
+BATCH = 1 << 18
+# Where Linux shows the files that a process has open, also those that have no name any more.
+_OPEN = Path("/proc/self/fd")
+
+
+class ColumnFiles:
+    """Arrow files of a column each, in a folder of their own that nobody else may enter.
+
+    A file has no name from the moment it is written, where the system lets it be read all the same.
+    They go with this object, which whoever reads them holds, or at exit.
+
+    Parameters
+    ----------
+    beside : Path, optional
+        The folder to put it in; by default the one for temporary files.
+
+    Examples
+    --------
+    >>> files = ColumnFiles()
+    >>> files.put(polars.Series("AGE", [31, 45])).collect().to_dict(as_series=False)
+    {'AGE': [31, 45]}
+    """
+
+    def __init__(self, beside: Path | None = None) -> None:
+        self._beside = beside
+        self._numbers = itertools.count()
+        try:
+            self._folder = Path(tempfile.mkdtemp(prefix=".microveil-", dir=beside))
+        except OSError as error:
+            raise self._refused(error) from None
+        self._open: list[int] = []
+        self._finalizer = weakref.finalize(self, _removed, self._folder, self._open)
+
+    def put(self, column: polars.Series) -> polars.LazyFrame:
+        """Write a column, and return it as a frame that reads it when it is asked for.
+
+        Raises
+        ------
+        FileError
+            If the disk has no room.
+        """
+        path = self._folder / f"{next(self._numbers)}.arrow"
+        try:
+            column.to_frame().write_ipc(path, compression="uncompressed", record_batch_size=BATCH)
+            if _OPEN.exists():
+                descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+                self._open.append(descriptor)
+                path.unlink()
+                path = _OPEN / str(descriptor)
+        except (OSError, polars.exceptions.PolarsError) as error:
+            raise self._refused(error) from None
+        return polars.scan_ipc(path)
+
+    def _refused(self, error: BaseException) -> FileError:
+        reason = getattr(error, "strerror", None) or "it has no room, or may not be written to"
+        return FileError(
+            str(self._beside or tempfile.gettempdir()),
+            f"columns wait there until the release is written, and the system says: {reason}",
+            "make room, or name a folder on another disk (TMPDIR; of the command the release's)",
+        )
+
+
+def _removed(folder: Path, descriptors: list[int]) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
+    shutil.rmtree(folder, ignore_errors=True)

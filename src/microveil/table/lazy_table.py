@@ -1,0 +1,128 @@
+"""A table larger than memory: each column is read when it is asked for, and is not kept."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import narwhals as nw
+import numpy as np
+import polars
+from numpy.typing import NDArray
+
+from microveil.schema import Kind
+from microveil.table.column_files import ColumnFiles
+from microveil.table.frame_table import FrameTable
+from microveil.table.protocol import Table
+from microveil.table.restore import Numbers
+
+__all__ = ["LazyTable"]
+
+# Types that say by themselves what a column holds; of others cells are looked at.
+_PLAIN = (nw.Boolean, nw.Date, nw.String, nw.Enum, nw.Categorical)
+
+
+class LazyTable(FrameTable):
+    """A lazy frame of polars, or columns that are one each, as typed columns.
+
+    What is made of it is lazy too: columns to be released wait in Arrow files.
+
+    Parameters
+    ----------
+    given : polars.LazyFrame or dict of them by column
+    beside : Path, optional
+        The folder for these files; by default the one for temporary files.
+
+    Examples
+    --------
+    >>> table = LazyTable(polars.LazyFrame({"AGE": [31, 45]}))
+    >>> table.n_records, table.numbers("AGE").values
+    (2, array([31, 45]))
+    """
+
+    def __init__(
+        self,
+        given: polars.LazyFrame | Mapping[str, polars.LazyFrame],
+        beside: Path | None = None,
+    ) -> None:
+        if isinstance(given, polars.LazyFrame):
+            schema = given.collect_schema()
+            self._columns = dict.fromkeys(schema, given)
+        else:
+            self._columns = dict(given)
+            schema = polars.Schema(
+                {name: own.collect_schema()[name] for name, own in given.items()}
+            )
+        super().__init__(nw.from_native(polars.DataFrame(schema=schema), eager_only=True))
+        first = next(iter(self._columns.values()))
+        self.n_records = int(first.select(polars.len()).collect().item())
+        self._beside = beside
+        self._files: ColumnFiles | None = None
+
+    def state(self, kinds: Mapping[str, Kind], most: int) -> None:
+        """Look at columns of another type than was stated of them, one after another."""
+        for name, kind in kinds.items():
+            dtype = self._frame.get_column(name).dtype if name in self.names else None
+            if dtype in (nw.String, nw.Unknown) or (dtype is not None and self.kind(name) != kind):
+                one = FrameTable(self._as_given(name).to_frame())
+                one.state({name: kind}, most)
+                self.of_few |= one.of_few
+                cells = cast("polars.DataFrame", one.assembled({name: one.kept(name, None)}))
+                if cells.schema[name] != polars.DataFrame(self._frame.to_native()).schema[name]:
+                    self._columns[name] = cells.lazy()
+                    self._frame = self._frame.with_columns(
+                        nw.from_native(cells.clear(), eager_only=True).get_column(name)
+                    )
+
+    def _as_given(self, name: str) -> "nw.Series[Any]":
+        cells = self._columns[name].select(name).collect().to_series()
+        return nw.from_native(cells, series_only=True)
+
+    def _of_type(self, name: str) -> "nw.Series[Any]":
+        outline = self._frame.get_column(name)
+        dtype = outline.dtype
+        is_plain = dtype in _PLAIN or dtype.is_float() or (
+            dtype.is_integer() and dtype not in (nw.UInt64, nw.UInt128, nw.Int128)
+        )
+        return outline if is_plain else self._column(name)
+
+    def taken(self, rows: NDArray[np.int64]) -> Table:
+        """Read them all: units are told apart in memory."""
+        names = list(self.names)
+        frame = polars.DataFrame([self._as_given(name).to_native().gather(rows) for name in names])
+        fewer = FrameTable(nw.from_native(frame, eager_only=True))
+        fewer.of_few = self.of_few
+        return fewer
+
+    def part(self, records: slice) -> Table:
+        """Read some records of every column."""
+        length = records.stop - records.start
+        some = polars.DataFrame(
+            [
+                own.select(name).slice(records.start, length).collect().to_series()
+                for name, own in self._columns.items()
+            ]
+        )
+        return FrameTable(nw.from_native(some, eager_only=True))
+
+    def restored(self, name: str, numbers: Numbers) -> polars.LazyFrame:
+        """Make a column of the type that was there, and have it wait."""
+        return self._waiting(super().restored(name, numbers))
+
+    def numbered(self, name: str, values: NDArray[np.int64]) -> polars.LazyFrame:
+        """Make whole numbers, and have them wait."""
+        return self._waiting(super().numbered(name, values))
+
+    def kept(self, name: str, order: NDArray[np.int64] | None) -> polars.LazyFrame:
+        """Take the cells, and have them wait."""
+        return self._waiting(super().kept(name, order))
+
+    def _waiting(self, column: polars.Series) -> polars.LazyFrame:
+        if self._files is None:
+            self._files = ColumnFiles(self._beside)
+        return self._files.put(column)
+
+    def assembled(self, columns: Mapping[str, Any]) -> polars.LazyFrame:
+        """Put the columns side by side; the frame holds the files that they wait in."""
+        frame = polars.concat(list(columns.values()), how="horizontal")
+        frame._waiting_in = self._files  # type: ignore[attr-defined]  # noqa: SLF001
+        return frame
