@@ -55,8 +55,7 @@ def call_kernels() -> None:
     import polars as pl
 
     import microveil as mv
-    from microveil.engines.local import LocalEngine
-    from microveil.files.reading import read_file
+        from microveil.files.reading import read_file
     from microveil.noise.keyed import RecordStreams
     from microveil.partition.optimal import optimal
     from microveil.risk.neighbourhoods import neighbourhoods

@@ -46,8 +46,8 @@ CONDITION = Condition(
 )
 
 
-def _plan(column, choices, engine):
-    return dp_um(column, replace(choices, k=choices.k * choices[STRENGTH]), engine)
+def _plan(column, choices):
+    return dp_um(column, replace(choices, k=choices.k * choices[STRENGTH]))
 
 
 def _promise(setting):

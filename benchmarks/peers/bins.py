@@ -12,7 +12,6 @@ import polars
 from numpy.typing import NDArray
 
 import microveil as mv
-from microveil.engines import engine_of
 from microveil.methods.synthetic import OWN
 from microveil.noise.noise import RandomSource
 from microveil.methods.planned import released_numbers
@@ -89,7 +88,7 @@ def own_cuts(table: polars.DataFrame, asked: dict[str, Any]) -> Bins:
     codes, sizes, writers, known = {}, {}, {}, {}
     streams = RandomSource.system().spawn(len(planned.synthetic.attributes))
     for number, part in enumerate(planned.synthetic.attributes):
-        measured, places = part.measured(engine, streams[number])
+        measured, places = part.measured(streams[number])
         axis = axis_at(number, measured, planned.synthetic.tables.parts, {})
         name = part.attribute.name
         handle: Any = engine.binned(part.column, axis, places)

@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 
 import microveil as mv
-from microveil.engines.local import LocalEngine
 from microveil.errors import RequestError
 from microveil.noise.noise import RandomSource
 
@@ -122,7 +121,7 @@ def test_pram_draws_missing_cells_as_it_draws_values(reasons):
     outcomes = [0, 1, 2, None, *([-9, -8] if reasons else [])]
     cells = [cell for cell in outcomes for _ in range(20_000)]
     planned = pram_plan(cells, reasons=reasons)
-    drawn = planned.singles[0].draw(RandomSource.seeded(1), LocalEngine(), isotonic=False)
+    drawn = planned.singles[0].draw(RandomSource.seeded(1), isotonic=False)
     released = planned.table.rebuild({"A": drawn}, (), None)["A"].to_list()
     stay = np.e / (np.e + len(outcomes) - 1)
     for place, cell in enumerate(outcomes):

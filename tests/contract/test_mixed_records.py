@@ -12,7 +12,6 @@ import pytest
 
 import microveil as mv
 from microveil.commands.files import protect_file
-from microveil.engines.local import LocalEngine
 from microveil.noise.noise import RandomSource, discrete_laplace
 from microveil.methods.category_plans import CategoryPlan, HistogramPlan
 from microveil.methods.centroids import CentroidPlan
@@ -278,7 +277,7 @@ def test_draws_follow_the_noisy_counts_exactly():
                       attributes=["x", "r"], categories={"r": ["a", "b", "c", "d"]})  # fmt: skip
     part = planned.attributes[1]
     weights = noisy_weights(part.counts, part.scale, part.grid.bits, RandomSource.seeded(2))[0]
-    drawn = part.draw(RandomSource.seeded(2), LocalEngine(), isotonic=False).values
+    drawn = part.draw(RandomSource.seeded(2), isotonic=False).values
     seen = np.bincount(drawn, minlength=4)
     expected = 4000 * weights / weights.sum()
     there = expected > 5

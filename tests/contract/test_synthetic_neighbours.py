@@ -16,7 +16,6 @@ import pyarrow.parquet
 import pytest
 
 from microveil.commands.files import protect_file
-from microveil.engines.local import LocalEngine
 from microveil.errors import DataError
 from microveil.noise.noise import RandomSource
 from microveil.protect import Findings, draw, examined_plan, released
@@ -85,8 +84,8 @@ PAIRS = {
 
 
 def release_of(table, *, source=3, **more):
-    planned, found = examined_plan(table, {**ASKED, **more}, LocalEngine())
-    drawn = draw(planned, LocalEngine(), source=RandomSource.seeded(source))
+    planned, found = examined_plan(table, {**ASKED, **more})
+    drawn = draw(planned, source=RandomSource.seeded(source))
     return released(planned, drawn, Findings(plan=found))
 
 

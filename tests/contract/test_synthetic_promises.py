@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 import microveil as mv
-from microveil.engines.local import LocalEngine
 from microveil.noise.noise import RandomSource
 from microveil.plans.synthetic import SyntheticPlan
 from microveil.synthesis.measurements import CutsMeasured
@@ -26,7 +25,7 @@ def test_no_two_attributes_share_their_randomness(make):
     ages, codes = RANDOM.integers(0, 101, 2000), RANDOM.integers(0, 2, 2000)
     columns = {"AGE": ages, "AGE2": ages, "CODE": codes, "CODE2": codes}
     planned = mv.plan(columns, **asked(columns, epsilon=4)).synthetic
-    found = planned.measured(make(), LocalEngine()).attributes
+    found = planned.measured(make()).attributes
     cuts = [one.cuts.codes for one in found if isinstance(one, CutsMeasured)]
     counts = [one.levels.counts for one in found if not isinstance(one, CutsMeasured)]
     assert len(cuts) == len(counts) == 2
@@ -48,7 +47,7 @@ def test_records_are_drawn_by_a_stream_that_never_asked(monkeypatch):
             return step(plan, *given)
 
         monkeypatch.setattr(SyntheticPlan, name, watched)
-    planned.draw(RandomSource.seeded(1), LocalEngine())
+    planned.draw(RandomSource.seeded(1))
     assert set(first) == {"measured", "drawn"}
     assert not set(first["measured"]) & set(first["drawn"])
 

@@ -13,7 +13,6 @@ import pytest
 import microveil as mv
 from microveil.commands.files import inspect_file, protect_file
 from microveil.compare import compare
-from microveil.engines.local import LocalEngine
 from microveil.protect.protecting import draw
 from microveil.release import Manifest, Release
 
@@ -187,7 +186,7 @@ def test_a_comparison_draws_and_measures_what_protect_draws(absent):
     given = {name: value for name, value in asked.items() if name not in ("method", "epsilon")}
     found = compare(table, methods=["laplace"], epsilon=[2], seed=4, runs=2, **given)
     for row in found.table.to_dicts():
-        drawn = draw(replace(mv.plan(table, **asked), seed=row["seed"]), LocalEngine()).data
+        drawn = draw(replace(mv.plan(table, **asked), seed=row["seed"])).data
         present = pl.when(pl.col("INCOME").is_finite()).then("INCOME")
         figures = mv.assess(table.with_columns(present), drawn, ["INCOME"]).to_dict()
         assert row["information_loss"] == figures["information_loss"]
@@ -201,7 +200,7 @@ def test_corrected_shares_are_as_sure_as_draws_of_units_are():
     planned = mv.plan(PEOPLE, **DRAWN, **UNIT)
     shares, errors = [], []
     for seed in range(250):
-        data = draw(replace(planned, seed=seed), LocalEngine()).data
+        data = draw(replace(planned, seed=seed)).data
         found = Release(
             data=data, guarantee=planned.guarantee, notes=(), manifest=Manifest(contents={})
         ).corrected_shares("REGION")

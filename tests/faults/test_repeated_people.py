@@ -54,7 +54,7 @@ def people_in_classes(release, table, names=NAMES):
 @pytest.mark.parametrize("method", TOGETHER)
 @pytest.mark.parametrize("missing", ["error", "keep", "protect"])
 @pytest.mark.parametrize("engine", ["memory", "disk"])
-def test_every_class_holds_k_different_people(method, missing, engine):
+def test_every_class_holds_k_different_people(method, missing):
     """With a unit, whatever is missing; by the records alone most classes held fewer."""
     if (method, missing) == ("mdav-insensitive", "protect"):
         missing = "keep"

@@ -3,7 +3,6 @@
 import numpy as np
 
 import microveil as mv
-from microveil.engines import engine_of
 from microveil.files.text import TextFormat
 from microveil.noise.noise import RandomSource
 

@@ -6,7 +6,6 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microveil.engines.local import LocalEngine
 from microveil.noise.noise import RandomSource
 from microveil.partition.quantiles import Candidates
 from microveil.schema import Attribute, Bounds, Kind, Source

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microveil import partition
-from microveil.engines.local import LocalEngine
 from microveil.errors import MicroveilError
 from microveil.table import keeping
 from reference import ranking as plain

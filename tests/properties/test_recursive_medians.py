@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from microveil.engines.handles import LocalCodes
 from microveil.noise.exponential import median_weights
 from microveil.partition import quantiles
 from microveil.partition.quantiles import Candidates, recursive_medians

@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import microveil as mv
-from microveil.engines.local import LocalEngine
 from microveil.errors import RequestError
 from microveil.guarantee.concentrated import concentrated_budget
 from microveil.methods import METHODS, Choices
@@ -94,7 +93,7 @@ def planned(kinds, *, n_records=10**9, epsilon="1", delta="0", weights=(), struc
         own={"structure": structure, "target": target, "n_records": None},
         protects_missing=protects_missing,
     )  # fmt: skip
-    return METHODS["dp-synthetic"].plan(columns, choices, LocalEngine())
+    return METHODS["dp-synthetic"].plan(columns, choices)
 
 
 def budget_of(epsilon, delta):
@@ -229,7 +228,7 @@ def test_a_draw_asks_what_its_plan_says_and_no_more(more, monkeypatch):
     plan = mv.plan(table, **ASKED, **more)
     kind = {"is_concentrated": "delta" in more}
     watch = Watch(monkeypatch)
-    plan.synthetic.draw(RandomSource.seeded(1), LocalEngine())
+    plan.synthetic.draw(RandomSource.seeded(1))
     cost = sum(cost_of_noise(noise, **kind) for noise in watch.noises)
     cost += sum(cost_of_choice(rate, **kind) for rate in watch.choices)
     due = [part.rates for part in plan.attributes if isinstance(part, CutsPlan)]

@@ -14,8 +14,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microveil.engines.handles import LocalCodes
-from microveil.engines.local import LocalEngine
 from microveil.errors import RequestError
 from microveil.noise import counts as counting
 from microveil.noise.counts import gaussian_noise, laplace_noise

@@ -25,7 +25,6 @@ from microveil.audit.empirical.experiments import (
 )
 from microveil.audit.empirical.neighbours import Clustered, far_neighbour, near_loss, near_neighbour
 from microveil.audit.empirical.tuning import tuned_to
-from microveil.engines.local import LocalEngine
 from microveil.noise.noise import RandomSource
 from microveil.release.columns import prepare
 from microveil.release.planning import plan_prepared
@@ -70,8 +69,8 @@ def on_people(method, **arguments):
 def planned(table, request):
     """What `measured` takes: the first attribute's plan, and what it was made from."""
     made = Request.of({name: value for name, value in request.items() if value is not None})
-    prepared = prepare(table, made, LocalEngine())
-    whole = plan_prepared(prepared, made, LocalEngine())
+    prepared = prepare(table, made)
+    whole = plan_prepared(prepared, made)
     return whole.attributes[0], prepared, made, whole
 
 
@@ -378,7 +377,7 @@ def test_what_is_attacked_is_what_is_released(method, isotonic):
     table, part = mechanism.table, mechanism.part
     experiment = replace(one_by_one(table, table, part.grid, isotonic=True), isotonic=isotonic)
     (seen,) = experiment._released(table, 1, RandomSource.seeded(9))
-    drawn = part.draw(RandomSource.seeded(9), LocalEngine(), isotonic=isotonic)
+    drawn = part.draw(RandomSource.seeded(9), isotonic=isotonic)
     assert (seen[table.labels] == drawn.values).all()
 
 
@@ -442,7 +441,7 @@ def test_too_little_noise_is_found(method):
     part, *made = planned(PEOPLE, on_people(method))
     broken = replace(part, scales=part.scales // 3)
     found = verb.measured(
-        broken, *made, engine=LocalEngine(), runs=8000, confidence=0.999, audit_seed=1
+        broken, *made, runs=8000, confidence=0.999, audit_seed=1
     )
     assert {"cluster", "vector"} & set(found.contradicted)
     assert "CONTRADICTED: the claim at" in found.to_text()
@@ -453,7 +452,7 @@ def test_no_noise_is_found():
     part, *made = planned(PEOPLE, on_people("dp-um"))
     broken = replace(part, scales=np.ones_like(part.scales))
     found = verb.measured(
-        broken, *made, engine=LocalEngine(), runs=2000, confidence=0.999, audit_seed=1
+        broken, *made, runs=2000, confidence=0.999, audit_seed=1
     )
     assert found.contradicted == ("cluster", "vector")
     for finding in found.scopes.values():

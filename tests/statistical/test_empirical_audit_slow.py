@@ -11,7 +11,6 @@ import pytest
 
 from microveil.audit.empirical import empirical_audit
 from microveil.audit.empirical.audit import measured
-from microveil.engines.local import LocalEngine
 from microveil.release.columns import prepare
 from microveil.release.planning import plan_prepared
 from microveil.release.request import Request
@@ -138,10 +137,10 @@ def test_noise_that_is_too_small_is_found(method, scope):
     request = Request.of(
         {"method": method, "epsilon": 1, "k": 10, "bounds": DOMAIN, "attributes": ["INCOME"]}
     )
-    prepared = prepare(INCOMES, request, LocalEngine())
-    planned = plan_prepared(prepared, request, LocalEngine())
+    prepared = prepare(INCOMES, request)
+    planned = plan_prepared(prepared, request)
     (part,) = planned.attributes
-    settings = {"engine": LocalEngine(), "runs": RUNS, "confidence": CONFIDENCE, "audit_seed": 1}
+    settings = {"runs": RUNS, "confidence": CONFIDENCE, "audit_seed": 1}
     broken = replace(part, scales=part.scales // 3)
     assert scope in measured(broken, prepared, request, planned, **settings).contradicted
     if method == "laplace":

@@ -20,7 +20,6 @@ from microveil.audit.empirical.measurements import (
     _Weights,
     measurement_experiment,
 )
-from microveil.engines.local import LocalEngine
 from microveil.noise.counts import gaussian_noise, laplace_noise
 from microveil.noise.exponential import draw_weighted, median_weights
 from microveil.noise.noise import RandomSource
@@ -49,14 +48,14 @@ OF_WORDS = {"attributes": ["X"], "categories": {"X": LEVELS}}
 def made(values, **arguments):
     """Everything that `measured` takes of a request, its own plan first."""
     request = Request.of({"method": "dp-synthetic", "epsilon": 1, **arguments})
-    prepared = prepare({"X": values}, request, LocalEngine())
-    planned = plan_prepared(prepared, request, LocalEngine())
+    prepared = prepare({"X": values}, request)
+    planned = plan_prepared(prepared, request)
     return planned.attributes[0], prepared, request, planned
 
 
 def attacked(part, *rest, runs=300, confidence=0.9999, audit_seed=0):
     settings = {"runs": runs, "confidence": confidence, "audit_seed": audit_seed}
-    return measured(part, *rest, engine=LocalEngine(), **settings)
+    return measured(part, *rest, **settings)
 
 
 @pytest.mark.parametrize(
@@ -256,8 +255,8 @@ def test_scores_of_counts_never_exceed_what_laplace_noise_allows(delta):
 def test_the_neighbour_that_is_attacked_is_one_that_is_told_apart():
     """Of several the one by whose scores the two laws are farthest apart, in trial runs."""
     part, prepared, *_ = made(TABLES["a canary in the tail"], **OF_NUMBERS)
-    column, engine = prepared.columns[0], LocalEngine()
-    chosen = measurement_experiment(part, column, engine, RandomSource.seeded(1))
+    column, engine = prepared.columns[0]
+    chosen = measurement_experiment(part, column, RandomSource.seeded(1))
     scores = chosen.scores(200, RandomSource.seeded(2), of_neighbour=False)
     assert np.abs(scores).max() > 0.1
 

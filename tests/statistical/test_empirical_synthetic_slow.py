@@ -11,7 +11,6 @@ import pytest
 import microveil as mv
 from microveil.audit.empirical import empirical_audit
 from microveil.audit.empirical.bounds import lower_bound
-from microveil.engines.local import LocalEngine
 from microveil.noise.counts import laplace_noise
 from microveil.noise.noise import RandomSource
 
@@ -44,7 +43,7 @@ def scores(plan, seed):
     """What an attacker makes of new tables: how much of them lies where the canary alone was."""
     engine, found = LocalEngine(), []
     for source in RandomSource.seeded(seed).spawn(RUNS):
-        _, columns = plan.draw(source, engine)
+        _, columns = plan.draw(source)
         far, nowhere = columns["FEE"].values > 100, columns["PLACE"].values == 2
         found.append((columns["FEE"].values.mean(), nowhere.mean(), (far & nowhere).mean()))
     return np.array(found).T

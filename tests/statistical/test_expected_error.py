@@ -7,7 +7,6 @@ import pytest
 
 import microveil as mv
 from microveil.audit.advice import expectations
-from microveil.engines.local import LocalEngine
 from microveil.protect import draw
 
 N = 240
@@ -68,7 +67,7 @@ def squared_errors(table, planned, runs):
     names = [part.attribute.name for part in planned.attributes]
     errors = np.empty((len(runs), len(names)))
     for row, run in enumerate(runs):
-        released = draw(replace(planned, seed=run), LocalEngine()).data
+        released = draw(replace(planned, seed=run)).data
         for place, name in enumerate(names):
             change = released[name].astype(float) - table[name].astype(float)
             errors[row, place] = np.mean(change**2)

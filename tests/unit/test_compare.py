@@ -16,7 +16,6 @@ from microveil.compare import compare, running, tasks
 from microveil.compare.analysing import Analyst
 from microveil.compare.measures import Measures
 from microveil.compare.results import mean_with_interval
-from microveil.engines.local import LocalEngine
 from microveil.errors import DataError, ExactCellsError, MicroveilError, RequestError
 from microveil.evaluation.measures.linkage import CHANCE
 from microveil.protect import draw
@@ -64,7 +63,7 @@ def test_every_run_measures_the_release_of_its_seed(found):
             continue
         planned = mv.plan(people(), **arguments_of(row), **REQUEST)
         planned = replace(planned, seed=row["seed"])
-        drawn = draw(planned, LocalEngine()).data
+        drawn = draw(planned).data
         figures = mv.assess(people(), drawn, REQUEST["attributes"]).to_dict()
         for measure in Measures().names:
             assert row[measure] == figures[measure]

@@ -297,10 +297,10 @@ def test_its_plan_is_made_once_for_each_configuration():
     plans = []
     real = running.plan_settled
 
-    def counted(settled, engine):
+    def counted(settled):
         request = settled.request
         plans.append((str(request.epsilon), request.steps["structure"]))
-        return real(settled, engine)
+        return real(settled)
 
     with patch.object(running, "plan_settled", counted):
         compare(

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from microveil.engines.local import LocalEngine
 from microveil.kernels import counted_values as kernel
 from microveil.table import keeping
 from microveil.utility import distribution_shift as module

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import microveil as mv
-from microveil.engines.local import LocalEngine
 from microveil.noise.noise import RandomSource
 from microveil.partition.quantiles import Candidates, Cuts
 from microveil.protect import draw
@@ -308,7 +307,7 @@ def test_as_many_records_are_drawn_as_asked_for(n_drawn, more):
         table, method="dp-synthetic", attributes=list(table), epsilon=30, n_records=n_drawn,
         bounds={"A": (0, 1000), "B": (0, 4)}, categories={"C": list("xy")}, **more,
     )  # fmt: skip
-    data = draw(plan, LocalEngine(), source=RandomSource.seeded(1)).data
+    data = draw(plan, source=RandomSource.seeded(1)).data
     assert {len(column) for column in data.values()} == {n_drawn}
     assert plan.guarantee.n_records == 200
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import microveil as mv
-from microveil.engines.local import LocalEngine
 from microveil.noise.noise import RandomSource
 from microveil.synthesis.cut_errors import cut_covariance, cut_errors
 from microveil.synthesis.margins import Interval, margins_of
@@ -28,7 +27,7 @@ ASKED = {
 
 
 def measured_anew(planned, run, confidence):
-    measurements = planned.synthetic.measured(RandomSource.seeded(run), LocalEngine())
+    measurements = planned.synthetic.measured(RandomSource.seeded(run))
     return margins_of(measurements, confidence)
 
 

@@ -9,8 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import microveil as mv
-from microveil.engines import local
-from microveil.engines.local import LocalEngine
 from microveil.noise.noise import RandomSource
 from microveil.partition.quantiles import Candidates, Cuts
 from microveil.schema import Attribute, Bounds, Kind, Source

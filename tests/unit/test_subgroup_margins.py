@@ -8,7 +8,6 @@ import pytest
 
 import microveil as mv
 from microveil.commands.measuring import assess_files
-from microveil.engines.local import LocalEngine
 from microveil.evaluation import guarantee_beside, measurements_beside
 from microveil.evaluation.subgroup_margins import MOST_CELLS, TRIALS, subgroup_margins
 from microveil.synthesis.measurements import Measurements
@@ -39,7 +38,7 @@ def groups_of(release, by, people=PEOPLE):
         np.empty((len(release.data[by[0]]), 0)),
         by={name: (people[name], release.data[name]) for name in by},
     )
-    return subgroup_margins(found, [], release.measurements, release.guarantee, LocalEngine())
+    return subgroup_margins(found, [], release.measurements, release.guarantee)
 
 
 def deviations(runs, pairs, **budget):

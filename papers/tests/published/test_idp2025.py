@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 
 import microveil as mv
-from microveil.engines.local import LocalEngine
 from microveil.protect import draw
 
 pytestmark = pytest.mark.reference
@@ -30,7 +29,7 @@ def mean_error(census, method, *, runs, alpha=1.5, epsilon=1, average=statistics
         attributes=ATTRIBUTES, exact_cells="allow", **request,
     )  # fmt: skip
     return average(
-        _mean_sse(census, draw(replace(planned, seed=seed), LocalEngine()).data)
+        _mean_sse(census, draw(replace(planned, seed=seed)).data)
         for seed in range(runs)
     )
 

@@ -9,7 +9,6 @@ import polars
 from numpy.typing import NDArray
 
 import microveil as mv
-from microveil.engines.local import LocalEngine
 from microveil.protect import draw
 from microveil_papers.paper import Listing
 
@@ -59,7 +58,7 @@ def shares_of(
             usual_sums = np.zeros(len(attributes))
             printed_sums = np.zeros(len(attributes))
             for seed in range(runs):
-                data = draw(replace(planned, seed=seed), LocalEngine()).data
+                data = draw(replace(planned, seed=seed)).data
                 errors = data.select(attributes).to_numpy().astype(np.float64) - original
                 usual_sums += (errors**2).mean(axis=0) / variances / runs
                 printed_sums += (errors**2).mean(axis=0) / variances**2 / runs

@@ -10,7 +10,6 @@ import polars
 from numpy.typing import NDArray
 
 import microveil as mv
-from microveil.engines.local import LocalEngine
 from microveil.protect import draw
 from microveil_papers.given import Given, joined
 from microveil_papers.knoise.ages import HIGHEST, LOWEST, WIDTH, Ages
@@ -216,7 +215,7 @@ def _released(planned: mv.Plan, runs: int) -> Runs:
     """Protect the ages in many seeded runs."""
     return np.array(
         [
-            draw(replace(planned, seed=SEED + run), LocalEngine())
+            draw(replace(planned, seed=SEED + run))
             .data["age"]
             .to_numpy()
             .astype(np.float64)

@@ -10,7 +10,6 @@ import polars
 from numpy.typing import NDArray
 
 import microveil as mv
-from microveil.engines.local import LocalEngine
 from microveil.guarantee import Condition
 from microveil.protect import draw
 
@@ -220,7 +219,7 @@ def anonymity_of(
                 **request,
             )  # fmt: skip
             groups.append(
-                (k, int(draw(planned, LocalEngine()).data.group_by(names).len()["len"].min()))
+                (k, int(draw(planned).data.group_by(names).len()["len"].min()))
             )
         steps = f":partition={request['partition']}" if "partition" in request else ""
         yield Anonymity(where=where, name=f"{request['method']}{steps}", groups=tuple(groups))
