@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import polars
+from microveil.synthesis.synthesis import axis_at
 from numpy.typing import NDArray
 
 import microveil as mv
@@ -20,7 +21,6 @@ from microveil.synthesis.axes import Axis, bin_masses
 from microveil.synthesis.generation import masses_inside, systematic
 from microveil.synthesis.measurements import AttributeMeasured, CutsMeasured
 from microveil.synthesis.quantile_function import quantile_function
-from microveil.synthesis.synthesis import axis_at
 
 BINS = 10
 

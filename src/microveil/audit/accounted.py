@@ -11,8 +11,8 @@ from typing import Any
 
 from microveil.guarantee.concentrated import epsilon_of
 from microveil.noise.counts import CountNoise
-from microveil.plans.synthetic import CutsPlan, LevelsPlan, SyntheticPlan
 from microveil.release import Plan
+from microveil.synthesis.plan import CutsPlan, LevelsPlan, SyntheticPlan
 
 __all__ = ["Accounted", "accounted_of"]
 

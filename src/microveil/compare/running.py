@@ -23,6 +23,7 @@ from microveil.noise.noise import RandomSource
 from microveil.release import Plan
 from microveil.release.plan import drawn_cells
 from microveil.release.settling import plan_settled, refuse_exact_cells
+from microveil.synthesis.counter import Counter
 from microveil.table import Numbers
 
 __all__ = ["Plans", "Progress", "carried_out"]
@@ -243,7 +244,8 @@ def _drawn(planned: Plan, seed: int | None, reading: Reading) -> Records:
     """Draw a plan as `protect` does for this seed; the order of rows stays."""
     source = RandomSource.seeded(seed or 0)  # nothing is drawn from it without a seed
     if planned.synthetic is not None:
-        return reading.released(planned.synthetic.draw(source)[1], has_pairs=False)
+        drawn = planned.synthetic.draw(Counter(planned.columns), source)[1]
+        return reading.released(drawn, has_pairs=False)
     return reading.released(_cells(planned, source), has_pairs=True)
 
 

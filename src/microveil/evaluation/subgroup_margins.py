@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from microveil.guarantee import Guarantee
 from microveil.noise.noise import RandomSource
-from microveil.plans.remeasuring import remeasured
 from microveil.schema import Attribute, Kind, written
+from microveil.synthesis.axes import axis_at
+from microveil.synthesis.generation import Drawing, Values
 from microveil.synthesis.measurements import CountsMeasured, Measurements
-from microveil.synthesis.synthesis import axis_at, fitted
+from microveil.synthesis.plan import remeasured
 from microveil.table.threads import in_threads
 from microveil.utility.subgroups import (
     MISSING,
@@ -24,7 +25,6 @@ from microveil.utility.subgroups import (
 
 __all__ = ["subgroup_margins"]
 
-Values = tuple[NDArray[np.int64], NDArray[np.bool_] | None]
 Figures = tuple[NDArray[np.float64], NDArray[np.float64]]
 # As in `release.margins`, for each margin by itself.
 CONFIDENCE = 0.95
@@ -136,15 +136,15 @@ class _Trials:
 
     def margins(self) -> SubgroupMargins:
         """Make the trials."""
-        draw = fitted(self.measurements, shrinks=False)
+        drawing = Drawing.of(self.measurements, shrinks=False)
         n_before, n_after = self.measurements.n_records, int(self.found.counts[1].sum())
 
         def trial(number: int) -> Figures:
             seeds = np.random.Generator(np.random.PCG64(number)).spawn(2)
-            records = draw(n_before, seeds[0])
+            records = drawing.drawn(n_before, seeds[0])
             before = self._figures(records)
             again = remeasured(self.measurements, records, RandomSource.seeded(number))
-            after = self._figures(fitted(again)(n_after, seeds[1]))
+            after = self._figures(Drawing.of(again).drawn(n_after, seeds[1]))
             return after[0] - before[0], after[1] - before[1]
 
         shares, means = zip(*in_threads(trial, range(TRIALS)), strict=True)

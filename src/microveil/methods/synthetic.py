@@ -14,30 +14,33 @@ and Steinke (2020) have it. See docs/methods.
 
 import datetime
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from microveil.arguments.steps import N_RECORDS, STRUCTURE, TARGET
-
-Column = Any
-Engine = Any
 from microveil.errors import RequestError
 from microveil.guarantee import Cover, Model, Scopes, exact_number, split
 from microveil.guarantee.concentrated import concentrated_budget, epsilon_of, root
 from microveil.methods.base import Choices, Method, Promise, Setting
 from microveil.noise.counts import CountNoise, gaussian_noise, laplace_noise
-from microveil.partition.quantiles import Candidates
-from microveil.plans.choosing import TablesPlan
-from microveil.plans.synthetic import CutsPlan, LevelsPlan, SyntheticPlan
-from microveil.schema import EPOCH, Kind
+from microveil.schema import EPOCH, Attribute, Kind
+from microveil.synthesis.choosing import TablesPlan
+from microveil.synthesis.plan import CutsPlan, Learning, LevelsPlan, SyntheticPlan, threshold
+from microveil.table import GridColumn
 
 __all__ = ["METHODS"]
 
 # Shares of the budget: each attribute's own distribution, the choice of tables, the tables.
 OWN, CHOICE, TABLES = Fraction(6, 10), Fraction(1, 10), Fraction(3, 10)
-WITH_TARGET = Fraction(5, 10), Fraction(1, 10), Fraction(4, 10)
+PARTS = {
+    "independent": (Fraction(1), Fraction(0), Fraction(0)),
+    "target": (Fraction(5, 10), Fraction(1, 10), Fraction(4, 10)),
+}
+# Where a domain is learnt: of delta for thresholds, and of a number's share for counts of single
+# values and for its decimals.
+OF_THRESHOLDS, ATOMS, DECIMALS = Fraction(1, 10), Fraction(15, 100), Fraction(5, 100)
 # Numbers of no more values than this are counted instead of cut.
 FEW_VALUES = 32
 # The budget grows by this factor from one level of cuts to the next: where there are two or three,
@@ -56,14 +59,7 @@ RELAXED = Fraction(1, 10**9)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Budget:
-    """What may be spent on one record, in epsilon or in rho, and what a part of it buys.
-
-    Attributes
-    ----------
-    total : Fraction
-    is_concentrated : bool
-        Whether it is a rho.
-    """
+    """What may be spent on one record, in epsilon or in rho, and what a part of it buys."""
 
     total: Fraction
     is_concentrated: bool
@@ -98,30 +94,34 @@ class _Budget:
         return gaussian_noise(share) if self.is_concentrated else laplace_noise(share)
 
 
-def dp_synthetic(columns: Sequence[Column], choices: Choices, engine: Engine) -> SyntheticPlan:
-    """Plan METHODS section 7: budgets, depths and scales; the data are counted in the draw."""
+def dp_synthetic(columns: Sequence[GridColumn], choices: Choices) -> SyntheticPlan:
+    """Plan METHODS sections 7 and 11 by public figures: budgets, depths, scales, thresholds."""
     assert choices.epsilon is not None  # noqa: S101 -- a request without one is refused
-    budget = _Budget.of(choices.epsilon, choices.delta, choices.max_rows)
-    names = [column.attribute.name for column in columns]
+    attributes = [column.attribute for column in columns]
+    is_learning = any(attribute.domain is None for attribute in attributes)
+    delta = choices.delta * (1 - OF_THRESHOLDS if is_learning else 1)
+    budget = _Budget.of(choices.epsilon, delta, choices.max_rows)
+    names = [attribute.name for attribute in attributes]
     given = choices[TARGET]
     target = None if given is None else names.index(given[0])
     structure = choices[STRUCTURE] if len(names) > 1 else "independent"
     if target is not None and len(names) > 1:
         structure = "target"
-    own, choosing, tables = _parts(structure)
-    weights = _weights(columns, choices)
-    total = sum(weights.values())
+    own, choosing, measuring = PARTS.get(structure, (OWN, CHOICE, TABLES))
+    weights = _weights(attributes, choices)
     parts = []
-    for column in columns:
-        name = column.attribute.name
-        share = budget.total * own * weights[name] / total
-        own_plan = _own(
-            column, choices, budget, share, len(names), engine.n_candidates, is_alone=own == 1
-        )
-        parts.append(own_plan)
+    for attribute in attributes:
+        share = budget.total * own * weights[attribute.name] / sum(weights.values())
+        figures = {
+            "attribute": attribute,
+            "n_records": choices.n_records,
+            # Of what is not the whole of it no part of epsilon is an attribute's own.
+            "share": share if own == 1 and not budget.is_concentrated else None,
+        }
+        parts.append(_own(figures, choices, budget, share, len(names)))
     planned = None
     if structure != "independent":
-        planned = _tables(columns, choices, budget, (choosing, tables), structure, target)
+        planned = _tables(attributes, choices, budget, (choosing, measuring), structure, target)
     return SyntheticPlan(
         attributes=tuple(parts),
         tables=planned,
@@ -130,76 +130,81 @@ def dp_synthetic(columns: Sequence[Column], choices: Choices, engine: Engine) ->
     )
 
 
-def _parts(structure: str) -> tuple[Fraction, Fraction, Fraction]:
-    if structure == "independent":
-        return Fraction(1), Fraction(0), Fraction(0)
-    return WITH_TARGET if structure == "target" else (OWN, CHOICE, TABLES)
-
-
-def _is_cut(column: Column) -> bool:
+def _is_cut(attribute: Attribute) -> bool:
     """Whether an attribute is one of numbers with so many values that cuts serve better."""
-    lower, upper = column.attribute.grid_bounds or (0, 0)
-    return column.attribute.categories is None and upper - lower >= FEW_VALUES
+    if attribute.domain is None:
+        return attribute.kind in {Kind.WHOLE, Kind.DECIMAL, Kind.DATE}
+    lower, upper = attribute.grid_bounds or (0, 0)
+    return attribute.categories is None and upper - lower >= FEW_VALUES
 
 
-def _weights(columns: Sequence[Column], choices: Choices) -> dict[str, Fraction]:
+def _weights(attributes: Sequence[Attribute], choices: Choices) -> dict[str, Fraction]:
     """Weigh attributes; one with cuts that may be missing is measured twice."""
-    names = [column.attribute.name for column in columns]
-    given = split(Fraction(1), names, choices.budget)
+    given = split(Fraction(1), [attribute.name for attribute in attributes], choices.budget)
     return {
-        column.attribute.name: given[column.attribute.name]
-        * (2 if choices.hides_missing(column.attribute) and _is_cut(column) else 1)
-        for column in columns
+        attribute.name: given[attribute.name] * (2 if _is_halved(attribute, choices) else 1)
+        for attribute in attributes
     }
 
 
+def _is_halved(attribute: Attribute, choices: Choices) -> bool:
+    """Whether half of a share counts who has a value; of learnt values missing is one more."""
+    is_declared = attribute.domain is not None
+    return is_declared and choices.hides_missing(attribute) and _is_cut(attribute)
+
+
 def _own(
-    column: Column,
+    figures: Mapping[str, Any],
     choices: Choices,
     budget: _Budget,
     share: Fraction,
     n_columns: int,
-    n_candidates: int,
-    *,
-    is_alone: bool,
 ) -> CutsPlan | LevelsPlan:
-    """Plan what is asked of one attribute by itself, and whether that is all."""
-    n_records, missing = choices.n_records, choices.hides_missing(column.attribute)
-    epsilon = share if is_alone and not budget.is_concentrated else None
-    if not _is_cut(column):
-        return LevelsPlan(
-            column=column,
-            n_records=n_records,
-            share=epsilon,
-            noise=budget.noise(share),
-            has_missing=missing,
-        )
-    lower, upper = column.attribute.grid_bounds or (0, 0)
-    present = share / 2 if missing else Fraction(0)
+    """Plan what is asked of one attribute by itself."""
+    attribute: Attribute = figures["attribute"]
+    learning, missing = None, choices.hides_missing(attribute)
+    if attribute.domain is None:
+        learning = _learning(attribute, choices, budget, share, n_columns)
+    if not _is_cut(attribute):
+        noise = budget.noise(share)
+        return LevelsPlan(**figures, learning=learning, noise=noise, has_missing=missing)
+    present = share / 2 if _is_halved(attribute, choices) else Fraction(0)
+    of_cuts = share if learning is None else share * (1 - ATOMS - DECIMALS)
     return CutsPlan(
-        column=column,
-        n_records=n_records,
-        share=epsilon,
-        candidates=Candidates(lower=lower, upper=upper, count=n_candidates),
-        rates=_levels(column, choices, budget, share - present, n_columns),
-        present=budget.noise(present) if missing else None,
+        **figures,
+        learning=learning,
+        rates=_levels(attribute, choices, budget, of_cuts - present, n_columns),
+        present=budget.noise(present) if present else None,
     )
 
 
+def _learning(
+    attribute: Attribute, choices: Choices, budget: _Budget, share: Fraction, n_columns: int
+) -> Learning:
+    """Plan how values that occur are learnt: METHODS section 11, A to C."""
+    if not budget.is_concentrated:
+        raise RequestError(
+            attribute.place,
+            "its domain is not declared, and nothing is learnt of values without a delta",
+            f"declare its bounds or categories, or allow a delta (delta={float(RELAXED):g})",
+        )
+    delta, atoms, decimals = choices.delta * OF_THRESHOLDS / n_columns, None, None
+    if _is_cut(attribute):
+        atoms, decimals = budget.noise(share * ATOMS), budget.noise(share * DECIMALS)
+    least = threshold(atoms or budget.noise(share), delta, choices.max_rows)
+    return Learning(delta=delta, threshold=least, atoms=atoms, decimals=decimals)
+
+
 def _levels(
-    column: Column, choices: Choices, budget: _Budget, share: Fraction, n_columns: int
+    attribute: Attribute, choices: Choices, budget: _Budget, share: Fraction, n_columns: int
 ) -> tuple[Fraction, ...]:
     """Choose the depth by public figures: the deepest whose last cuts are worth their budget.
 
-    Raises
-    ------
-    RequestError
-        Where even the least depth is not: the cuts would be worse than none.
+    Where even the least depth is not, the cuts would be worse than none: that is refused.
     """
-    n_records = choices.n_records
 
     def worth(depth: int) -> Fraction:
-        return budget.rates(share, depth)[-1] * n_records / (1 << depth)
+        return budget.rates(share, depth)[-1] * choices.n_records / (1 << depth)
 
     for depth in range(MOST_DEPTH, LEAST_DEPTH, -1):
         if worth(depth) >= DEEP_ENOUGH:
@@ -208,7 +213,7 @@ def _levels(
         return budget.rates(share, LEAST_DEPTH)
     factor = float(WORTH_IT / worth(LEAST_DEPTH))
     raise RequestError(
-        column.attribute.place,
+        attribute.place,
         "its share of the budget is too small for a distribution: what came out would be worse "
         "than nothing",
         _would_do(choices, budget, n_columns, factor),
@@ -216,13 +221,10 @@ def _levels(
 
 
 def _would_do(choices: Choices, budget: _Budget, n_columns: int, factor: float) -> str:
-    """Name what would do instead, by the public figures of the request.
+    """Name what would do instead, where the rates must be so many times what they are.
 
-    Parameters
-    ----------
-    factor : float
-        How many times the rates must be what they are: they grow with epsilon, with the root of
-        rho, and with one over the number of attributes or its root.
+    They grow with epsilon, with the root of rho, and with one over the number of attributes or
+    its root.
     """
     epsilon, fewer = choices.epsilon or Fraction(1), 1 / factor
     needed = epsilon * Fraction(factor)
@@ -257,7 +259,7 @@ def _upwards(number: float) -> str:
 
 
 def _tables(
-    columns: Sequence[Column],
+    attributes: Sequence[Attribute],
     choices: Choices,
     budget: _Budget,
     parts: tuple[Fraction, Fraction],
@@ -265,7 +267,7 @@ def _tables(
     target: int | None,
 ) -> TablesPlan:
     """Plan which tables may be chosen, and the noise on each."""
-    n_columns = len(columns)
+    n_columns = len(attributes)
     edges = n_columns - 1
     tables = edges if structure == "tree" else min(2 * edges, n_columns * edges // 2)
     if structure == "target":
@@ -277,15 +279,7 @@ def _tables(
         deviation *= TARGET_NOISE
     room = SHARE_OF_NOISE * choices.n_records / deviation
     sizes = (size for size in (2, 4, 8, 16) if size <= MOST_PARTS and size**2 <= room)
-    halves: dict[int, int | None] = {}
-    if target is not None and columns[target].attribute.categories is None:
-        halves[target] = _threshold(columns[target], choices)
-    elif target is not None and (choices[TARGET] or ("", None))[1] is not None:
-        raise RequestError(
-            f"target '{columns[target].attribute.name}'",
-            "its values are categories: they are not cut in two",
-            "name it without a threshold",
-        )
+    halves = {} if target is None else _halves(attributes[target], target, choices)
     return TablesPlan(
         n_tables=tables,
         n_edges=edges,
@@ -297,23 +291,31 @@ def _tables(
     )
 
 
-def _threshold(column: Column, choices: Choices) -> int | None:
-    """Return the grid value at which the target is cut, if one was given."""
-    given = choices[TARGET]
-    attribute = column.attribute
-    if given is None or given[1] is None:
-        return None
+def _halves(attribute: Attribute, target: int, choices: Choices) -> dict[int, int | None]:
+    """Return the grid value at which a target of numbers is cut; None is its median."""
+    _, given = choices[TARGET] or ("", None)
+    place = f"target '{attribute.name}'"
+    if attribute.categories is not None:
+        if given is None:
+            return {}
+        raise RequestError(
+            place,
+            "its values are categories: they are not cut in two",
+            "name it without a threshold",
+        )
+    if given is None:
+        return {target: None}
     lower, upper = attribute.grid_bounds or (0, 0)
-    cut = _position(given[1], attribute.kind)
+    cut = _position(given, attribute.kind)
     at = lower if cut is None else math.ceil(cut / attribute.resolution)
     if not lower < at <= upper:
         kind = "a date" if attribute.kind is Kind.DATE else "a number"
         raise RequestError(
-            f"target '{attribute.name}'",
+            place,
             f"its threshold must be {kind} inside the declared bounds",
             "pass one between them, or none for the median",
         )
-    return at
+    return {target: at}
 
 
 def _position(given: Any, kind: Kind) -> Fraction | None:

@@ -18,6 +18,7 @@ from microveil.release.claims import shuffled
 from microveil.release.plan import drawn_cells
 from microveil.release.planning import Draw, takes_one_by_one
 from microveil.release.settling import Settled, SettledParts, plan_settled, refuse_exact_cells
+from microveil.synthesis.counter import Counter
 from microveil.synthesis.measurements import Measurements
 from microveil.table import Numbers, Reasons, Table
 from microveil.table.protocol import rebuilt
@@ -143,7 +144,8 @@ def draw(
         source = RandomSource.of(planned.seed)
     table = planned.table
     if planned.synthetic is not None:
-        measurements, new = planned.synthetic.draw(source, progress)
+        counter = Counter(planned.columns)
+        measurements, new = planned.synthetic.draw(counter, source, progress)
         made = {name: table.restored(name, cells) for name, cells in new.items()}
         return Drawn(data=rebuilt(table, made, ()), measurements=measurements)
     parts = planned.parts or (planned,)

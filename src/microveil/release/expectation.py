@@ -6,7 +6,7 @@ table it is that of the distributions, on a stand-in; see `stand_in`.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from microveil.methods.category_plans import CategoryPlan, HistogramPlan
@@ -108,12 +108,7 @@ def expected_distributions(planned: Plan, prepared: Prepared) -> dict[str, Expec
     """
     assert planned.synthetic is not None  # noqa: S101 -- of a new table
     columns = stood_in(prepared).columns
-    parts = [
-        replace(part, column=column)
-        for part, column in zip(planned.synthetic.attributes, columns, strict=True)
-    ]
-    plan = replace(planned.synthetic, attributes=tuple(parts))
-    found = distances(plan, columns)
+    found = distances(planned.synthetic, columns)
     return {
         column.attribute.name: _of_distance(column, distance)
         for column, distance in zip(columns, found, strict=True)

@@ -7,9 +7,9 @@ from microveil.guarantee import Guarantee
 from microveil.methods import METHODS
 from microveil.methods.planned import AttributePlan
 from microveil.methods.synthetic import DEEP_ENOUGH
-from microveil.plans.synthetic import CutsPlan
 from microveil.release.columns import Prepared
 from microveil.release.request import Request
+from microveil.synthesis.plan import CutsPlan
 from microveil.text import one_line
 
 __all__ = ["REPORTED_RECORDS", "file_notes", "labels_beside", "notes_of_parts", "plan_notes"]

@@ -7,9 +7,9 @@ from typing import Any, cast
 from microveil.guarantee import Guarantee, Scopes
 from microveil.methods.planned import AttributePlan, SinglePlan
 from microveil.noise.noise import RandomSource
-from microveil.plans.synthetic import SyntheticPlan
 from microveil.release.units import Units
-from microveil.table import Numbers, Reasons, Table
+from microveil.synthesis.plan import SyntheticPlan
+from microveil.table import GridColumn, Numbers, Reasons, Table
 
 __all__ = ["Plan", "drawn_cells"]
 
@@ -27,6 +27,8 @@ class Plan:
     attributes : tuple of AttributePlan
     synthetic : SyntheticPlan or None
         Of a new table, whose attributes are drawn together.
+    columns : tuple of GridColumn
+        What its draw counts.
     guarantee : Guarantee
     claim : Guarantee
         What holds with the operating system's randomness: with a seed nothing is covered.
@@ -61,6 +63,7 @@ class Plan:
     seed: int | None
     reasons: Mapping[str, Reasons] = field(default_factory=dict)
     units: Units | None = None
+    columns: tuple[GridColumn, ...] = ()
     parts: "tuple[Plan, ...]" = ()
 
     @property

@@ -160,6 +160,7 @@ def plan_decided(decided: Decided) -> Plan:
         seed=request.seed,
         reasons=decided.reasons,
         units=prepared.units,
+        columns=() if decided.synthetic is None else prepared.columns,
     )
 
 

@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microveil.noise.noise import RandomSource
-from microveil.plans.synthetic import CutsPlan, LevelsPlan, SyntheticPlan
 from microveil.release.columns import Prepared
 from microveil.release.request import Request
 from microveil.schema import Attribute
 from microveil.synthesis.axes import axis_of, bin_masses
+from microveil.synthesis.counter import Counter
 from microveil.synthesis.generation import value_masses
 from microveil.synthesis.measurements import CountsMeasured
+from microveil.synthesis.plan import CutsPlan, LevelsPlan, SyntheticPlan
 from microveil.synthesis.quantile_function import quantile_function
 from microveil.table import GridColumn, Table
 from microveil.table.threads import in_threads
@@ -124,7 +125,7 @@ def differing(plan: Any) -> Distance:
 
 
 def _once(part: CutsPlan | LevelsPlan, column: GridColumn, source: RandomSource) -> Distance:
-    measured, _ = part.measured(source)
+    measured, _ = part.measured(Counter([column]), 0, source)
     if isinstance(measured, CountsMeasured):
         axis = axis_of(measured, 1)
         masses = value_masses(measured, axis, bin_masses(0, axis, measured, {}, len(column.values)))

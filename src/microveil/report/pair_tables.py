@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from microveil.report.bins import AttributeBins, bins_of
 from microveil.report.chart import Side
 from microveil.report.margins import Known, is_declared
-from microveil.synthesis.strengths import MeasuredPair, measured_pairs
-from microveil.synthesis.synthesis import axes_of
+from microveil.synthesis.axes import axes_of
+from microveil.synthesis.fitting import MeasuredPair, measured_pairs
 from microveil.table import Table
 
 __all__ = ["Edge", "MeasuredTables", "PairTable", "measured_tables"]
@@ -119,7 +119,7 @@ def measured_tables(
         margins.pairs[tuple(names[one] for one in pair.scope)] * math.sqrt(pair.n_summed)
         for pair in pairs
     ]
-    axes = axes_of(measurements.attributes, measurements.parts, measurements.halves)
+    axes = axes_of(measurements)
     bins = [bins_of(*both) for both in zip(measurements.attributes, axes, strict=True)]
     sides: dict[Side, Table] = {} if original is None else {"original": original}
     sides["protected"] = protected

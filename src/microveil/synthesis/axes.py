@@ -1,27 +1,26 @@
-"""The bins that an attribute has in tables, made of its own measurement."""
+"""The bins that an attribute has in tables, made of its own measurement, and their masses."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microveil.schema import Kind
-from microveil.synthesis.cut_errors import cut_covariance
 from microveil.synthesis.measurements import (
     AttributeMeasured,
     CountsMeasured,
     CutsMeasured,
+    Measurements,
     NoisyCounts,
+    Real,
+    Scope,
+    Whole,
 )
-from microveil.synthesis.quantile_function import quantile_function
+from microveil.synthesis.quantile_function import cut_covariance, quantile_function
 
-__all__ = ["Axis", "axis_of", "bin_masses", "two_parts"]
+__all__ = ["Axis", "axes_of", "axis_at", "axis_of", "bin_masses"]
 
-Whole = NDArray[np.int64]
-Real = NDArray[np.float64]
-Scope = tuple[int, ...]
-# A count is told from nothing where it is so many standard deviations of its noise.
+# A count stands out where it is so many standard deviations of its noise.
 STANDS_OUT = 3.0
 # Records that a bin is taken to have at least: no distribution has a mass of 0 or less.
 LEAST = 0.5
@@ -33,28 +32,14 @@ TIES_AND_GAPS = 4.0
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Axis:
-    """The bins of an attribute.
+    """The bins of an attribute: between edges of an attribute with cuts, or of counted values.
 
-    Attributes
-    ----------
-    edges : int64 array or None
-        Codes at which bins of an attribute with cuts begin, but the first; None for one whose
-        values were counted.
-    ends : float64 array
-        The shares of values below the ends of such bins, from 0 to 1.
-    groups : int64 array or None
-        The bin of each value that was counted.
-    n_bins : int
-        With the last for records without a value, where ``has_missing``.
-    has_missing : bool
-        Whether the last bin is that of records without a value; of a counted attribute they
-        are a value like another.
-    is_ordered : bool
-        Whether bins lie in an order.
-    is_known : bool
-        Whether the masses of bins are known from the cuts; else tables alone say them.
-    tail : int or None
-        The bin of a counted number's last values, where these together do not stand out.
+    ``edges`` are codes at which bins begin, but the first, ``ends`` the shares of values below
+    the ends of such bins, from 0 to 1; ``groups`` is the bin of each counted value. The last bin
+    is that of records without a value where ``has_missing``; of a counted attribute they are a
+    value like another. ``is_known`` says whether the masses of bins are known from the cuts, else
+    tables alone say them; ``tail`` is the bin of a counted number's last values, where these
+    together do not stand out.
     """
 
     edges: Whole | None
@@ -67,47 +52,44 @@ class Axis:
     tail: int | None = None
 
 
+def axes_of(measurements: Measurements) -> list[Axis]:
+    """Make the bins that all attributes have in tables."""
+    return [
+        axis_at(number, measured, measurements.parts, measurements.halves)
+        for number, measured in enumerate(measurements.attributes)
+    ]
+
+
+def axis_at(
+    number: int, measured: AttributeMeasured, parts: int, halves: Mapping[int, int | None]
+) -> Axis:
+    """Make the bins that the attribute of a position has in tables: see `Measurements`."""
+    if number not in halves:
+        return axis_of(measured, parts)
+    at = halves[number]
+    if isinstance(measured, CountsMeasured):
+        return axis_of(measured, 2) if at is None else _split_values(measured, at)
+    return _of_cuts(measured, 2) if at is None else _split_cuts(measured, at)
+
+
 def axis_of(measured: AttributeMeasured, parts: int) -> Axis:
-    """Make the bins of an attribute: parts of equal mass, or values whose counts stand out."""
+    """Make parts of equal mass, so many at most, or bins of values whose counts stand out."""
     if isinstance(measured, CutsMeasured):
         return _of_cuts(measured, parts)
-    groups, tail = _groups(measured)
+    is_ranked = measured.attribute.kind is not Kind.NOMINAL
+    groups, tail = (_neighbours if is_ranked else _strong)(measured)
+    return _of_groups(groups, is_ordered=is_ranked and not measured.has_missing, tail=tail)
+
+
+def _of_groups(groups: Whole, *, is_ordered: bool, tail: int | None = None) -> Axis:
     return Axis(
         edges=None,
         ends=np.array([0.0, 1.0]),
         groups=groups,
         n_bins=int(groups.max()) + 1,
         has_missing=False,
-        is_ordered=measured.attribute.kind is not Kind.NOMINAL and not measured.has_missing,
+        is_ordered=is_ordered,
         tail=tail,
-    )
-
-
-def two_parts(measured: AttributeMeasured, at: int | None) -> Axis:
-    """Make two bins of a numeric attribute: below its median, or a grid value, and from it on.
-
-    Parameters
-    ----------
-    measured : CutsMeasured or CountsMeasured
-    at : int or None
-        The grid value; None takes the private median, and keeps counted values as they are.
-    """
-    if isinstance(measured, CountsMeasured):
-        return axis_of(measured, 2) if at is None else _split_values(measured, at)
-    cuts, candidates = measured.cuts, measured.candidates
-    if at is None:
-        return _of_cuts(measured, 2)
-    at_start = np.zeros(1, dtype=np.uint64)
-    code = int(candidates.codes(np.array([at], dtype=np.int64), at_start)[0])
-    share = quantile_function(cuts, candidates).share_below(at)
-    return Axis(
-        edges=np.array([code], dtype=np.int64),
-        ends=np.array([0.0, share, 1.0]),
-        groups=None,
-        n_bins=2 + (measured.present is not None),
-        has_missing=measured.present is not None,
-        is_ordered=True,
-        is_known=False,
     )
 
 
@@ -116,13 +98,21 @@ def _split_values(measured: CountsMeasured, at: int) -> Axis:
     groups = (lower + np.arange(len(measured.levels.counts)) >= at).astype(np.int64)
     if measured.has_missing:
         groups[-1] = 2
+    return _of_groups(groups, is_ordered=not measured.has_missing)
+
+
+def _split_cuts(measured: CutsMeasured, at: int) -> Axis:
+    cuts, candidates = measured.cuts, measured.candidates
+    edges = candidates.codes(np.array([at], dtype=np.int64), np.zeros(1, dtype=np.uint64))
+    share = quantile_function(cuts, candidates).share_below(at)
     return Axis(
-        edges=None,
-        ends=np.array([0.0, 1.0]),
-        groups=groups,
-        n_bins=int(groups.max()) + 1,
-        has_missing=False,
-        is_ordered=not measured.has_missing,
+        edges=edges,
+        ends=np.array([0.0, share, 1.0]),
+        groups=None,
+        n_bins=2 + measured.has_missing,
+        has_missing=measured.has_missing,
+        is_ordered=True,
+        is_known=False,
     )
 
 
@@ -144,18 +134,15 @@ def _of_cuts(measured: CutsMeasured, parts: int) -> Axis:
         edges=np.array(edges, dtype=np.int64),
         ends=np.array(ends),
         groups=None,
-        n_bins=len(edges) + 1 + (measured.present is not None),
-        has_missing=measured.present is not None,
+        n_bins=len(edges) + 1 + measured.has_missing,
+        has_missing=measured.has_missing,
         is_ordered=True,
     )
 
 
-def _groups(measured: CountsMeasured) -> tuple[Whole, int | None]:
-    """Give values whose counts do not stand out of the noise a bin with others; name the tail's."""
+def _strong(measured: CountsMeasured) -> tuple[Whole, None]:
+    """Give values whose counts do not stand out of the noise a bin together."""
     counts, deviation = measured.levels.counts, np.sqrt(measured.levels.variance)
-    n_values = len(counts) - measured.has_missing
-    if measured.attribute.kind is not Kind.NOMINAL:
-        return _neighbours(counts, float(deviation), n_values)
     weak = counts < STANDS_OUT * deviation
     groups = np.zeros(len(counts), dtype=np.int64)
     groups[~weak] = np.arange(np.count_nonzero(~weak))
@@ -163,12 +150,14 @@ def _groups(measured: CountsMeasured) -> tuple[Whole, int | None]:
     return groups, None
 
 
-def _neighbours(counts: Real, deviation: float, n_values: int) -> tuple[Whole, int | None]:
+def _neighbours(measured: CountsMeasured) -> tuple[Whole, int | None]:
     """Join each value to those before it until the sum of their counts stands out.
 
-    Those left at the end are a bin of their own: with others they would bring their noise, all of
-    it far from most records.
+    Those left at the end, the tail, are a bin of their own: with others they would bring their
+    noise, all of it far from most records.
     """
+    counts, deviation = measured.levels.counts, float(np.sqrt(measured.levels.variance))
+    n_values = len(counts) - measured.has_missing
     groups = np.zeros(len(counts), dtype=np.int64)
     group, total, members = 0, 0.0, 0
     for value in range(n_values):
@@ -187,34 +176,28 @@ def bin_masses(
     tables: Mapping[Scope, NoisyCounts],
     n_records: int,
 ) -> Real:
-    """Estimate the share of records in each bin, from all that was measured of it.
+    """Estimate the share of records in each bin, above 0, from all that was measured of it.
 
     Parts between cuts are known from these, and corrected by the tables; other counts are the mean
     of all measurements of them, each weighted by the inverse of its variance, and less what of it
     is expected to be noise.
-
-    Returns
-    -------
-    float64 array (n_bins,)
-        Above 0; they sum to 1.
     """
+    nothing = np.zeros(axis.n_bins)
     if axis.groups is not None:
         assert isinstance(measured, CountsMeasured)  # noqa: S101 -- its groups were made of it
         sizes = np.bincount(axis.groups, minlength=axis.n_bins)
         weight = 1 / (measured.levels.variance * sizes)
         total = np.bincount(axis.groups, weights=measured.levels.counts) * weight
         return _positive(*_with_tables(number, tables, total, weight))
-    parts = np.diff(axis.ends)
-    if not axis.is_known and any(number in scope for scope in tables):
-        nothing = np.zeros(axis.n_bins)
+    parts, in_tables = np.diff(axis.ends), any(number in scope for scope in tables)
+    if not axis.is_known and in_tables:
         return _positive(*_with_tables(number, tables, nothing, nothing))
     assert isinstance(measured, CutsMeasured)  # noqa: S101 -- its ends were made of it
     present = np.array([1.0, 0.0])
     if measured.present is not None:
         counts, weight = measured.present.counts, np.full(2, 1 / measured.present.variance)
         present = _positive(counts * weight, weight)
-    if any(number in scope for scope in tables) and axis.is_known and len(parts) > 1:
-        nothing = np.zeros(axis.n_bins)
+    if in_tables and len(parts) > 1:
         total, weight = _with_tables(number, tables, nothing, nothing)
         inner = slice(0, len(parts))
         parts = _corrected(axis, measured, n_records * present[0], total[inner], weight[inner])

@@ -1,21 +1,25 @@
-"""From noisy tables to one distribution over all attributes."""
+"""From noisy tables to one distribution over all attributes, and how strongly pairs depend."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from microveil.synthesis.axes import Axis, bin_masses
-from microveil.synthesis.copula import copula_table, fitted_correlation
-from microveil.synthesis.descent import nearest_model
-from microveil.synthesis.measurements import AttributeMeasured, NoisyCounts
-from microveil.synthesis.model import Model, Scope
-from microveil.synthesis.pair_tables import nearest_table, shrunk
+from microveil.synthesis.axes import Axis, axes_of, bin_masses
+from microveil.synthesis.measurements import (
+    AttributeMeasured,
+    Measurements,
+    NoisyCounts,
+    Real,
+    Scope,
+)
+from microveil.synthesis.model import Model, nearest_model
+from microveil.synthesis.tables import copula_table, fitted_correlation, nearest_table, shrunk
 
-__all__ = ["Fit", "Fitting"]
+__all__ = ["FEW", "Fit", "Fitting", "MeasuredPair", "measured_pairs"]
 
-Real = NDArray[np.float64]
 # Steps of descent: so few while tables are still being chosen, so many at the end.
 FEW, MANY = 25, 300
 TINY = 1e-12
@@ -25,13 +29,8 @@ TINY = 1e-12
 class Fit:
     """A distribution that agrees with all measurements as far as these agree.
 
-    Attributes
-    ----------
-    model : Model
-    correlations : dict of float
-        By pair of attributes with cuts that have a table the correlation of its copula.
-    masses : list of float64 arrays
-        By attribute the share of records in each of its bins.
+    ``correlations`` are those of the copulas of pairs of attributes with cuts that have a table,
+    ``masses`` the share of records in each bin of each attribute.
     """
 
     model: Model
@@ -43,13 +42,7 @@ class Fit:
 class Fitting:
     """Fits models to more and more tables, each beginning where the last one ended.
 
-    Attributes
-    ----------
-    n_records : int
-    attributes : sequence of CutsMeasured or CountsMeasured
-    axes : sequence of Axis
-    shrinks : bool
-        Whether what is expected to be noise is taken off tables.
+    ``shrinks`` says whether what is expected to be noise is taken off tables.
     """
 
     n_records: int
@@ -61,16 +54,18 @@ class Fitting:
         default_factory=dict
     )
 
-    def fit(self, tables: Mapping[Scope, NoisyCounts], *, steps: int = MANY) -> Fit:
-        """Fit a model to tables.
+    @classmethod
+    def of(cls, measurements: Measurements, *, shrinks: bool = True) -> "Fitting":
+        """Fit to the tables of measurements."""
+        return cls(
+            n_records=measurements.n_records,
+            attributes=measurements.attributes,
+            axes=axes_of(measurements),
+            shrinks=shrinks,
+        )
 
-        Parameters
-        ----------
-        tables : mapping of NoisyCounts
-            By the positions of their attributes.
-        steps : int
-            Of descent, at most.
-        """
+    def fit(self, tables: Mapping[Scope, NoisyCounts], *, steps: int = MANY) -> Fit:
+        """Fit a model to tables, in so many steps of descent at most."""
         targets, correlations = self.targets(tables)
         self._begin(targets)
         model, self._factors = nearest_model(
@@ -82,13 +77,7 @@ class Fitting:
     def targets(
         self, tables: Mapping[Scope, NoisyCounts]
     ) -> tuple[dict[Scope, Real], dict[tuple[int, int], float]]:
-        """Estimate what a model is fitted to: shares of each attribute, and of each table.
-
-        Returns
-        -------
-        (dict of float64 array, dict of float)
-            Shares by positions of attributes, and by pair the correlation of its copula.
-        """
+        """Estimate what a model is fitted to: shares of each attribute and table; and copulas."""
         masses = self.masses(tables)
         correlations: dict[tuple[int, int], float] = {}
         targets: dict[Scope, Real] = {(one,): mass for one, mass in enumerate(masses)}
@@ -162,3 +151,56 @@ def _of_three(shares: Real, variance: float, masses: Sequence[Real]) -> Real:
     plain = with_second[:, :, None] * with_third[:, None, :] / first[:, None, None]
     table = np.maximum(shrunk(shares, plain, variance), 0.0)
     return np.asarray(table / table.sum())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MeasuredPair:
+    """Two attributes that a measured table holds, by their positions.
+
+    ``noisy`` has the shares of the records in each cell as they were measured, ``shares`` the
+    same with what is expected to be noise taken off. The table is of the attributes in ``scope``,
+    a third one perhaps: so many of its cells make one cell of the pair.
+    """
+
+    positions: tuple[int, int]
+    noisy: Real
+    shares: Real
+    scope: Scope
+    n_summed: int
+
+    @property
+    def strength(self) -> float:
+        """Total variation distance of the table from independence: 0 is none, 1 is never reached.
+
+        >>> diagonal = np.diag([0.5, 0.5])
+        >>> MeasuredPair(
+        ...     positions=(0, 1), noisy=diagonal, shares=diagonal, scope=(0, 1), n_summed=1
+        ... ).strength
+        0.5
+        """
+        apart = np.outer(self.shares.sum(axis=1), self.shares.sum(axis=0))
+        return float(np.abs(self.shares - apart).sum() / 2)
+
+
+def measured_pairs(measurements: Measurements) -> tuple[MeasuredPair, ...]:
+    """Return the pairs of attributes that some measured table holds, the strongest first.
+
+    A table of three attributes holds three pairs, each with the sums over the third. Of a pair
+    that several tables hold, the one that sums up the fewest cells is taken.
+    """
+    targets, _ = Fitting.of(measurements).targets(measurements.tables)
+    found: dict[tuple[int, int], MeasuredPair] = {}
+    for scope, table in measurements.tables.items():
+        for first, second in combinations(range(len(scope)), 2):
+            others = tuple(one for one in range(len(scope)) if one not in (first, second))
+            pair = MeasuredPair(
+                positions=(scope[first], scope[second]),
+                noisy=table.counts.sum(axis=others) / measurements.n_records,
+                shares=targets[scope].sum(axis=others),
+                scope=scope,
+                n_summed=math.prod(table.steps.shape[one] for one in others),
+            )
+            known = found.get(pair.positions)
+            if known is None or pair.n_summed < known.n_summed:
+                found[pair.positions] = pair
+    return tuple(sorted(found.values(), key=lambda pair: -pair.strength))

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,83 +12,40 @@ from numpy.typing import NDArray
 
 from microveil.kernels import systematic as kernel
 from microveil.synthesis.axes import Axis
-from microveil.synthesis.counts import falling_counts, nearest_counts
-from microveil.synthesis.fitting import Fit
-from microveil.synthesis.measurements import AttributeMeasured, CountsMeasured, CutsMeasured
+from microveil.synthesis.fitting import Fit, Fitting
+from microveil.synthesis.measurements import (
+    AttributeMeasured,
+    CountsMeasured,
+    CutsMeasured,
+    Measurements,
+    Real,
+    Whole,
+)
 from microveil.synthesis.model import Model
 from microveil.synthesis.quantile_function import QuantileFunction, quantile_function
+from microveil.synthesis.tables import falling_counts, nearest_counts
 from microveil.table.threads import in_threads
 
 __all__ = [
     "Drawing",
-    "block_source",
+    "Values",
     "blocks_of",
     "drawn_bins",
     "drawn_scores",
-    "drawn_values",
     "masses_inside",
     "systematic",
     "value_masses",
 ]
 
-Real = NDArray[np.float64]
-Whole = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+# An attribute's values in grid units, and which are missing.
+Values = tuple[NDArray[np.signedinteger[Any]], Mask | None]
+# From the records' bins, their scores if there are any, and the place of their block.
+Writer = Callable[[Whole, Real | None, float, np.random.Generator], tuple[Whole, Mask | None]]
 # Chances stay so far from 0 and 1 that their standard scores are finite.
 INSIDE = 1e-12
 # Records drawn at a time: what is at hand of them stays far below the table's own size.
 BLOCK = 1 << 16
-
-
-def drawn_values(
-    drawing: "Drawing",
-    n_records: int,
-    generator: np.random.Generator,
-    empty: Callable[[int, "np.dtype[Any] | type"], NDArray[Any]] = np.empty,
-) -> list[tuple[NDArray[np.signedinteger[Any]], Mask | None]]:
-    """Draw records of a fit, in blocks side by side.
-
-    Parameters
-    ----------
-    drawing : Drawing
-    n_records : int
-    generator : numpy.random.Generator
-        Each block is drawn by a child of it: see `block_source`.
-    empty : callable
-        Makes the arrays to be filled.
-
-    Returns
-    -------
-    list of (signed array (n_records,), bool array (n_records,) or None)
-        By attribute the values in grid units, in as few bytes as its domain needs, and which are
-        missing, None where that was not measured. Records are exchangeable: their order says
-        nothing.
-
-    Notes
-    -----
-    O(n log(block)) for each attribute; beside the result some 30 bytes for each value of the
-    blocks at hand.
-    """
-    n_blocks = blocks_of(n_records)
-    made = [
-        (
-            empty(n_records, measured.attribute.grid_type),
-            empty(n_records, np.bool_) if _has_missing(measured) else None,
-        )
-        for measured in drawing.attributes
-    ]
-
-    def fill(task: tuple[int, np.random.Generator]) -> None:
-        number, own = task
-        block = _block(number, n_records)
-        drawn = drawing.block(number, n_records, own)
-        for (values, missing), (units, absent) in zip(made, drawn, strict=True):
-            values[block] = units
-            if missing is not None:
-                missing[block] = absent
-
-    in_threads(fill, list(enumerate(generator.spawn(n_blocks))))
-    return made
 
 
 def blocks_of(n_records: int) -> int:
@@ -100,147 +58,71 @@ def _block(number: int, n_records: int) -> slice:
     return slice(number * n_records // n_blocks, (number + 1) * n_records // n_blocks)
 
 
-def block_source(seed: int, number: int) -> np.random.Generator:
-    """Return what draws a block: the child of that number of a seed's generator.
-
-    >>> children = np.random.Generator(np.random.PCG64(7)).spawn(3)
-    >>> bool(children[2].integers(1 << 60) == block_source(7, 2).integers(1 << 60))
-    True
-    """
-    own = np.random.SeedSequence(seed, spawn_key=(number,))
-    return np.random.Generator(np.random.PCG64(own))
-
-
-def _has_missing(measured: AttributeMeasured) -> bool:
-    if isinstance(measured, CountsMeasured):
-        return measured.has_missing
-    return measured.present is not None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _NumberWriter:
-    """Spreads the ranks of scores evenly, and maps them by the quantile function."""
-
-    quantiles: QuantileFunction
-    missing_bin: int | None
-
-    def values(self, bins: Whole, scores: Real, place: float) -> tuple[Whole, Mask | None]:
-        missing = None if self.missing_bin is None else bins == self.missing_bin
-        order = np.argsort(scores if missing is None else scores[~missing])
-        found = np.empty(len(order), dtype=np.int64)
-        found[order] = self.quantiles.at((np.arange(len(order)) + place) / max(len(order), 1))
-        if missing is None:
-            return found, None
-        values = np.zeros(len(bins), dtype=np.int64)
-        values[~missing] = found
-        return values, missing
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _LevelWriter:
-    """Draws values inside each bin by their shares of it; without any, they are alike."""
-
-    masses: Real
-    groups: Whole
-    lower: int
-    missing_value: int | None
-
-    def values(self, bins: Whole, generator: np.random.Generator) -> tuple[Whole, Mask | None]:
-        values = _drawn(self.masses, self.groups, bins, generator)
-        if self.missing_value is None:
-            return values + self.lower, None
-        missing = values == self.missing_value
-        return np.where(missing, 0, values) + self.lower, missing
-
-
-def _writer(measured: AttributeMeasured, axis: Axis, masses: Real) -> _NumberWriter | _LevelWriter:
-    if isinstance(measured, CutsMeasured):
-        cuts, parts = measured.cuts, masses[: len(axis.ends) - 1]
-        ends = np.concatenate(([0.0], np.cumsum(parts) / parts.sum()))
-        shares = np.interp(cuts.shares, axis.ends, ends)
-        return _NumberWriter(
-            quantiles=quantile_function(cuts, measured.candidates, shares),
-            missing_bin=axis.n_bins - 1 if axis.has_missing else None,
-        )
-    assert axis.groups is not None  # noqa: S101 -- its values were counted
-    counts = measured.levels.counts
-    lower, _ = measured.attribute.grid_bounds or (0, 0)
-    missing = len(counts) - 1 if measured.has_missing else None
-    return _LevelWriter(
-        masses=masses_inside(counts, axis.groups, axis.tail),
-        groups=axis.groups,
-        lower=lower,
-        missing_value=missing,
-    )
-
-
-def masses_inside(counts: Real, groups: Whole, tail: int | None) -> Real:
-    """Share out each bin among its values, by noisy counts of them."""
-    masses, in_bins = np.empty(len(counts)), np.argsort(groups, kind="stable")
-    ends = np.cumsum(np.bincount(groups))
-    for number, members in enumerate(np.split(in_bins, ends[:-1])):
-        nearest = falling_counts if number == tail else nearest_counts
-        masses[members] = nearest(counts[members], max(float(counts[members].sum()), 0.0))
-        if number == tail and not masses[members].any():
-            masses[members[0]] = 1.0
-    return masses
-
-
-def value_masses(measured: CountsMeasured, axis: Axis, masses: Real) -> Real:
-    """Return the share of records that each counted value has among those drawn.
-
-    Parameters
-    ----------
-    measured : CountsMeasured
-    axis : Axis
-        Its bins.
-    masses : float64 array (n_bins,)
-        Of these.
-
-    Returns
-    -------
-    float64 array (n_values,)
-    """
-    assert axis.groups is not None  # noqa: S101 -- its values were counted
-    inside = masses_inside(measured.levels.counts, axis.groups, axis.tail)
-    sums = np.bincount(axis.groups, weights=inside)[axis.groups]
-    sizes = np.bincount(axis.groups)[axis.groups]
-    within = np.divide(inside, sums, out=1 / sizes, where=sums > 0)
-    return np.asarray(masses[axis.groups] * within)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Drawing:
-    """What all blocks of records have in common, whoever draws them."""
+    """What all blocks of records have in common, whoever draws them.
+
+    ``ties`` are the attributes with cuts along the strongest copulas: each with a parent, -1 where
+    a new tree begins, and the correlation.
+    """
 
     attributes: Sequence[AttributeMeasured]
     axes: Sequence[Axis]
-    fit: Fit
+    model: Model
     ties: Sequence[tuple[int, int, float]]
-    writers: Sequence[_NumberWriter | _LevelWriter]
+    writers: Sequence[Writer]
 
     @classmethod
-    def of(
-        cls, attributes: Sequence[AttributeMeasured], axes: Sequence[Axis], fit: Fit
-    ) -> "Drawing":
-        """Make of a fit all that drawing from it takes."""
+    def of(cls, measurements: Measurements, *, shrinks: bool = True) -> "Drawing":
+        """Fit the model of measurements, which is all that records are drawn from.
+
+        ``shrinks`` as in every release: see `Fitting`.
+        """
+        fitting = Fitting.of(measurements, shrinks=shrinks)
+        fit = fitting.fit(measurements.tables)
+        every = zip(fitting.attributes, fitting.axes, fit.masses, strict=True)
         return cls(
-            attributes=attributes,
-            axes=axes,
-            fit=fit,
-            ties=_ties(axes, fit),
-            writers=[_writer(*one) for one in zip(attributes, axes, fit.masses, strict=True)],
+            attributes=fitting.attributes,
+            axes=fitting.axes,
+            model=fit.model,
+            ties=_ties(fitting.axes, fit),
+            writers=[_writer(*one) for one in every],
         )
+
+    def drawn(self, n_records: int, generator: np.random.Generator) -> list[Values]:
+        """Draw records, in blocks side by side, each by a child of the generator.
+
+        By attribute the values in as few bytes as its domain needs, and which are missing, None
+        where that was not measured. Records are exchangeable: their order says nothing.
+        O(n log(block)) for each attribute; beside the result some 30 bytes for each value of the
+        blocks at hand.
+        """
+        made: list[Values] = [
+            (
+                np.empty(n_records, measured.attribute.grid_type),
+                np.empty(n_records, np.bool_) if measured.has_missing else None,
+            )
+            for measured in self.attributes
+        ]
+
+        def fill(task: tuple[int, np.random.Generator]) -> None:
+            block, drawn = _block(task[0], n_records), self.block(task[0], n_records, task[1])
+            for (values, missing), (units, absent) in zip(made, drawn, strict=True):
+                values[block] = units
+                if missing is not None:
+                    missing[block] = absent
+
+        in_threads(fill, list(enumerate(generator.spawn(blocks_of(n_records)))))
+        return made
 
     def block(
         self, number: int, n_all: int, generator: np.random.Generator
     ) -> list[tuple[Whole, Mask | None]]:
         """Draw one block of so many records in all: values in grid units, and who has none."""
         block = _block(number, n_all)
-        n_records = block.stop - block.start
         # Blocks share out the evenly spaced places of a column among them.
         place = (number + 0.5) / blocks_of(n_all)
-        bins = drawn_bins(self.fit.model, n_records, generator)
+        bins = drawn_bins(self.model, block.stop - block.start, generator)
         scores: dict[int, Real] = {}
         for one, parent, correlation in self.ties:
             ends = scipy.special.ndtri(self.axes[one].ends)
@@ -249,18 +131,13 @@ class Drawing:
                 ends[own], ends[own + 1], scores.get(parent), correlation, generator
             )
         return [
-            writer.values(bins[one], scores[one], place)
-            if isinstance(writer, _NumberWriter)
-            else writer.values(bins[one], generator)
+            writer(bins[one], scores.get(one), place, generator)
             for one, writer in enumerate(self.writers)
         ]
 
 
 def _ties(axes: Sequence[Axis], fit: Fit) -> list[tuple[int, int, float]]:
-    """Order attributes with cuts along the strongest copulas: (attribute, parent, correlation).
-
-    The parent is -1 where a new tree begins.
-    """
+    """Order attributes with cuts along the strongest copulas."""
     left = {number for number, axis in enumerate(axes) if axis.edges is not None}
     strengths = {pair: abs(value) for pair, value in fit.correlations.items()}
     found: list[tuple[int, int, float]] = []
@@ -278,14 +155,86 @@ def _ties(axes: Sequence[Axis], fit: Fit) -> list[tuple[int, int, float]]:
     return found
 
 
-def drawn_bins(model: Model, n_records: int, generator: np.random.Generator) -> list[Whole]:
-    """Draw each record's bin of every attribute, clique after clique.
+def _writer(measured: AttributeMeasured, axis: Axis, masses: Real) -> Writer:
+    """Make what turns the bins of an attribute into values."""
+    if isinstance(measured, CutsMeasured):
+        cuts, parts = measured.cuts, masses[: len(axis.ends) - 1]
+        ends = np.concatenate(([0.0], np.cumsum(parts) / parts.sum()))
+        quantiles = quantile_function(
+            cuts, measured.candidates, np.interp(cuts.shares, axis.ends, ends)
+        )
+        return partial(_numbers, quantiles, axis.n_bins - 1 if axis.has_missing else None)
+    assert axis.groups is not None  # noqa: S101 -- its values were counted
+    counts = measured.levels.counts
+    lower, _ = measured.attribute.grid_bounds or (0, 0)
+    missing = len(counts) - 1 if measured.has_missing else None
+    inside = masses_inside(counts, axis.groups, axis.tail)
+    return partial(_levels, inside, axis.groups, lower, missing)
 
-    Returns
-    -------
-    list of int64 arrays (n_records,)
-        By attribute.
-    """
+
+def _numbers(
+    quantiles: QuantileFunction,
+    missing_bin: int | None,
+    bins: Whole,
+    scores: Real | None,
+    place: float,
+    _generator: np.random.Generator,
+) -> tuple[Whole, Mask | None]:
+    """Spread the ranks of scores evenly, and map them by the quantile function."""
+    assert scores is not None  # noqa: S101 -- every attribute with cuts is in a tie
+    missing = None if missing_bin is None else bins == missing_bin
+    order = np.argsort(scores if missing is None else scores[~missing])
+    found = np.empty(len(order), dtype=np.int64)
+    found[order] = quantiles.at((np.arange(len(order)) + place) / max(len(order), 1))
+    if missing is None:
+        return found, None
+    values = np.zeros(len(bins), dtype=np.int64)
+    values[~missing] = found
+    return values, missing
+
+
+def _levels(
+    masses: Real,
+    groups: Whole,
+    lower: int,
+    missing_value: int | None,
+    bins: Whole,
+    _scores: Real | None,
+    _place: float,
+    generator: np.random.Generator,
+) -> tuple[Whole, Mask | None]:
+    """Draw values inside each bin by their shares of it; without any, they are alike."""
+    values = _outcomes(masses, groups, bins, generator)
+    if missing_value is None:
+        return values + lower, None
+    missing = values == missing_value
+    return np.where(missing, 0, values) + lower, missing
+
+
+def masses_inside(counts: Real, groups: Whole, tail: int | None) -> Real:
+    """Share out each bin among its values, by noisy counts of them."""
+    masses, in_bins = np.empty(len(counts)), np.argsort(groups, kind="stable")
+    ends = np.cumsum(np.bincount(groups))
+    for number, members in enumerate(np.split(in_bins, ends[:-1])):
+        nearest = falling_counts if number == tail else nearest_counts
+        masses[members] = nearest(counts[members], max(float(counts[members].sum()), 0.0))
+        if number == tail and not masses[members].any():
+            masses[members[0]] = 1.0
+    return masses
+
+
+def value_masses(measured: CountsMeasured, axis: Axis, masses: Real) -> Real:
+    """Return the share that each counted value has among records drawn of bins of such masses."""
+    assert axis.groups is not None  # noqa: S101 -- its values were counted
+    inside = masses_inside(measured.levels.counts, axis.groups, axis.tail)
+    sums = np.bincount(axis.groups, weights=inside)[axis.groups]
+    sizes = np.bincount(axis.groups)[axis.groups]
+    within = np.divide(inside, sums, out=1 / sizes, where=sums > 0)
+    return np.asarray(masses[axis.groups] * within)
+
+
+def drawn_bins(model: Model, n_records: int, generator: np.random.Generator) -> list[Whole]:
+    """Draw each record's bin of every attribute, clique after clique."""
     drawn: dict[int, Whole] = {}
     for number, members in enumerate(model.tree.cliques):
         known = model.tree.separator(number)
@@ -298,7 +247,7 @@ def drawn_bins(model: Model, n_records: int, generator: np.random.Generator) -> 
             group = group * model.sizes[one] + drawn[one]
         n_outcomes = math.prod(model.sizes[one] for one in fresh)
         groups = np.repeat(np.arange(len(masses) // n_outcomes), n_outcomes)
-        outcome = _drawn(masses, groups, group, generator) - group * n_outcomes
+        outcome = _outcomes(masses, groups, group, generator) - group * n_outcomes
         for one in reversed(fresh):
             whole = outcome // model.sizes[one]  # far quicker than with its remainder
             drawn[one] = outcome - whole * model.sizes[one]
@@ -306,7 +255,9 @@ def drawn_bins(model: Model, n_records: int, generator: np.random.Generator) -> 
     return [drawn[one] for one in range(len(model.sizes))]
 
 
-def _drawn(masses: Real, groups: Whole, of_records: Whole, generator: np.random.Generator) -> Whole:
+def _outcomes(
+    masses: Real, groups: Whole, of_records: Whole, generator: np.random.Generator
+) -> Whole:
     """Draw an outcome for each record among those of its group, by their masses."""
     mixed = generator.permutation(len(of_records))
     return systematic(masses, groups, of_records, mixed, generator)
@@ -317,24 +268,10 @@ def systematic(
 ) -> Whole:
     """Draw outcomes for records by systematic sampling: as even as whole records can be.
 
-    Parameters
-    ----------
-    masses : float64 array (n_outcomes,)
-        Of each outcome, in proportion; a group without any has all of its own alike.
-    groups : int64 array (n_outcomes,)
-        The group that each outcome is one of.
-    of_records : int64 array (n_records,)
-        The group of each record, one that has an outcome.
-    mixed : int64 array (n_records,)
-        The records in random order: those of a group get its outcomes in ascending order.
-    generator : numpy.random.Generator
+    Masses are in proportion, and each outcome is one of a group; a group without any mass has all
+    of its own alike. Records have a group each, one that has an outcome; ``mixed`` has them in
+    random order: those of a group get its outcomes in ascending order.
 
-    Returns
-    -------
-    int64 array (n_records,)
-
-    Examples
-    --------
     >>> masses, groups = np.array([3.0, 1.0, 5.0]), np.array([0, 0, 1])
     >>> of_records = np.array([0, 0, 0, 0, 1, 0, 0, 0, 0])
     >>> systematic(masses, groups, of_records, np.arange(9), np.random.default_rng(0))
@@ -379,27 +316,15 @@ def drawn_scores(
     correlation: float,
     generator: np.random.Generator,
 ) -> Real:
-    """Draw the standard score of each record's value, inside its bin.
+    """Draw the standard score of each record's value between the ends of its bin.
 
-    Parameters
-    ----------
-    below, above : float64 arrays (n_records,)
-        The ends of each record's bin, as standard scores; infinite ones at the ends of all.
-    parent : float64 array (n_records,) or None
-        The scores of another attribute, to which a Gaussian copula ties it.
-    correlation : float
-    generator : numpy.random.Generator
-
-    Returns
-    -------
-    float64 array (n_records,)
+    Ends are standard scores, infinite ones at the ends of all; a Gaussian copula ties the scores
+    to those of a parent.
     """
     shift = np.zeros(1) if parent is None else correlation * parent
     spread = math.sqrt(1 - correlation**2)
-    low, high = (
-        scipy.special.ndtr((below - shift) / spread),
-        scipy.special.ndtr((above - shift) / spread),
-    )
+    low = scipy.special.ndtr((below - shift) / spread)
+    high = scipy.special.ndtr((above - shift) / spread)
     chance = low + generator.random(len(below)) * (high - low)
     inside = np.clip(chance, INSIDE, 1 - INSIDE)
     return np.asarray(np.clip(shift + spread * scipy.special.ndtri(inside), below, above))

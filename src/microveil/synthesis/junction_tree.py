@@ -7,22 +7,13 @@ from math import prod
 
 __all__ = ["JunctionTree", "junction_tree"]
 
-Clique = frozenset[int]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JunctionTree:
     """Cliques in an order in which each meets those before it in one of them alone.
 
-    Attributes
-    ----------
-    cliques : tuple of sorted tuples of int
-    parents : tuple of int
-        The earlier clique that holds what a clique shares with all before it; -1 at a root.
-    neighbours : tuple of tuples of int
-        Of each clique its parent and those whose parent it is.
-    n_cells : int
-        Of all cliques' tables together.
+    ``parents`` names that earlier clique, -1 at a root; ``neighbours`` are of each clique its
+    parent and those whose parent it is; ``n_cells`` is of all cliques' tables together.
     """
 
     cliques: tuple[tuple[int, ...], ...]
@@ -42,12 +33,6 @@ class JunctionTree:
 
         Either is put into every clique on the way from its nearest one to the other's: a tree
         that holds the pair, though not always the smallest.
-
-        Parameters
-        ----------
-        one, other : int
-        sizes : sequence of int
-            Each attribute's number of bins.
         """
         way = self._way(one, other)
         if not way:
@@ -87,15 +72,6 @@ class JunctionTree:
 def junction_tree(sizes: Sequence[int], scopes: Iterable[Iterable[int]]) -> JunctionTree:
     """Triangulate the graph of measured tables: the node whose clique adds least fill goes first.
 
-    Parameters
-    ----------
-    sizes : sequence of int
-        Each attribute's number of bins.
-    scopes : iterable of iterables of int
-        The attributes of each measured table.
-
-    Examples
-    --------
     >>> tree = junction_tree([2, 3, 4], [(0, 1), (1, 2)])
     >>> tree.cliques, tree.n_cells
     (((0, 1), (1, 2)), 18)
@@ -105,11 +81,7 @@ def junction_tree(sizes: Sequence[int], scopes: Iterable[Iterable[int]]) -> Junc
         for a, b in combinations(scope, 2):
             neighbours[a].add(b)
             neighbours[b].add(a)
-    return _ordered(sizes, _eliminated(sizes, neighbours))
-
-
-def _eliminated(sizes: Sequence[int], neighbours: list[set[int]]) -> list[Clique]:
-    left, found = set(range(len(sizes))), list[Clique]()
+    left, found = set(range(len(sizes))), list[frozenset[int]]()
     while left:
         costs = {node: _fill(node, neighbours, sizes) for node in left}
         node = min(left, key=lambda one: (costs[one], one))
@@ -122,7 +94,7 @@ def _eliminated(sizes: Sequence[int], neighbours: list[set[int]]) -> list[Clique
             neighbours[one].discard(node)
         left.discard(node)
         neighbours[node] = set()
-    return found
+    return _ordered(sizes, found)
 
 
 def _fill(node: int, neighbours: list[set[int]], sizes: Sequence[int]) -> tuple[int, int]:
@@ -131,7 +103,7 @@ def _fill(node: int, neighbours: list[set[int]], sizes: Sequence[int]) -> tuple[
     return missing, prod(sizes[one] for one in around) * sizes[node]
 
 
-def _ordered(sizes: Sequence[int], cliques: list[Clique]) -> JunctionTree:
+def _ordered(sizes: Sequence[int], cliques: list[frozenset[int]]) -> JunctionTree:
     """Join cliques by their largest separators (Prim), so that each meets earlier ones in one."""
     rest = list(range(len(cliques)))
     order, parents = list[int](), list[int]()
@@ -146,15 +118,14 @@ def _ordered(sizes: Sequence[int], cliques: list[Clique]) -> JunctionTree:
             if shared > best[other][0]:
                 best[other] = shared, number
     chosen = tuple(tuple(sorted(cliques[number])) for number in order)
-    cells = sum(prod(sizes[one] for one in clique) for clique in chosen)
     near: list[list[int]] = [[] for _ in chosen]
-    for clique, parent in enumerate(parents):
+    for child, parent in enumerate(parents):
         if parent >= 0:
-            near[clique].append(parent)
-            near[parent].append(clique)
+            near[child].append(parent)
+            near[parent].append(child)
     return JunctionTree(
         cliques=chosen,
         parents=tuple(parents),
         neighbours=tuple(map(tuple, near)),
-        n_cells=cells,
+        n_cells=sum(prod(sizes[one] for one in clique) for clique in chosen),
     )

@@ -7,39 +7,31 @@ no table has) has none: a deviation beyond the margin is what the model cannot s
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 import scipy  # which loads its parts when they are used
-from numpy.typing import NDArray
 
 from microveil.schema import Attribute, written
-from microveil.synthesis.cut_errors import cut_errors
 from microveil.synthesis.measurements import (
     CountsMeasured,
     CutsMeasured,
     Measurements,
     NoisyCounts,
+    Real,
 )
-from microveil.synthesis.quantile_function import quantile_function
+from microveil.synthesis.quantile_function import cut_errors, quantile_function
 
 __all__ = ["AttributeMargins", "Interval", "Margins", "margins_of"]
 
-Real = NDArray[np.float64]
 # Shares at which a numeric attribute's mean is summed up.
 POINTS = 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
-    """A figure of the original as it was measured, and where it lies but for so much chance.
-
-    Attributes
-    ----------
-    label : str
-    estimate, lower, upper : float
-    """
+    """A figure of the original as it was measured, and where it lies but for so much chance."""
 
     label: str
     estimate: float
@@ -48,30 +40,18 @@ class Interval:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the interval as plain values."""
-        return {
-            "label": self.label,
-            "estimate": self.estimate,
-            "lower": self.lower,
-            "upper": self.upper,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttributeMargins:
-    """The margins of one attribute.
+    """The margins of one attribute, in its units (dates: days since 1970-01-01).
 
-    Attributes
-    ----------
-    shares : tuple of Interval
-        Of the records with each value of a counted attribute; of one with cuts, of those with a
-        value at all, where missing is protected.
-    quantiles : tuple of Interval
-        In the attribute's units, at the shares of its cuts; none for a counted attribute.
-    mean : Interval or None
-        In the attribute's units (dates: days since 1970-01-01); None for categories. Of one with
-        cuts, labelled "mean by the model", by the noise of their shares alone: how values lie
-        between two cuts, and beyond the outermost, no measurement says, and the true mean lies
-        outside far more often than ``confidence`` says.
+    Shares are of the records with each value of a counted attribute; of one with cuts, of those
+    with a value at all, where missing is protected. Quantiles are at the shares of cuts.
+    Categories have no mean. That of an attribute with cuts, labelled "mean by the model", goes by
+    the noise of their shares alone: how values lie between two cuts, and beyond the outermost, no
+    measurement says, and the true mean lies outside far more often than ``confidence`` says.
     """
 
     shares: tuple[Interval, ...] = ()
@@ -91,16 +71,9 @@ class AttributeMargins:
 class Margins:
     """How far figures of a new table can be off for the noise of its measurements alone.
 
-    Attributes
-    ----------
-    confidence : float
-        Of each interval by itself.
-    n_records : int
-        A share times this is a count.
-    attributes : dict of AttributeMargins
-    pairs : dict of float
-        By the names of a measured table's attributes, half the width of the interval of the
-        share of records in one of its cells.
+    ``confidence`` is of each interval by itself; a share times ``n_records`` is a count. ``pairs``
+    has by the names of a measured table's attributes half the width of the interval of the share
+    of records in one of its cells.
     """
 
     confidence: float
@@ -122,21 +95,8 @@ class Margins:
 
 
 def margins_of(measurements: Measurements, confidence: float = 0.95) -> Margins:
-    """Find the margins of measurements.
+    """Find the margins of measurements: a function of these and of public scales.
 
-    Parameters
-    ----------
-    measurements : Measurements
-    confidence : float
-        Between 0 and 1.
-
-    Returns
-    -------
-    Margins
-        A function of what was measured and of public scales: as publishable as they are.
-
-    Notes
-    -----
     Noise on counts has a known law. A cut's share below it is off by its own error, of about the
     law with density proportional to exp(-rate |error|) in records, and by half of the errors of
     the two cuts around its node: trial trees, drawn alike each time, give the quantiles of that.

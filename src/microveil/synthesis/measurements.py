@@ -11,36 +11,51 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.partition.quantiles import Candidates, Cuts
+from microveil.noise.counts import CountNoise
+from microveil.noise.noise import RandomSource
 from microveil.schema import Attribute
+from microveil.synthesis.cuts import Candidates, Cuts
 
-__all__ = ["AttributeMeasured", "CountsMeasured", "CutsMeasured", "Measurements", "NoisyCounts"]
+__all__ = [
+    "AttributeMeasured",
+    "CountsMeasured",
+    "CutsMeasured",
+    "Measurements",
+    "NoisyCounts",
+    "Real",
+    "Scope",
+    "Whole",
+]
 
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
+# The positions of a table's attributes.
+Scope = tuple[int, ...]
 # What measurements.json calls the law of discrete Gaussian noise.
 GAUSSIAN = "discrete Gaussian"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NoisyCounts:
-    """Counts with noise, as whole numbers of steps.
+    """Counts with noise, as whole numbers of steps; a record is 2**bits steps.
 
-    Attributes
-    ----------
-    steps : int64 array
-    bits : int
-        A record is 2**bits steps.
-    variance : float
-        Of the noise on each count, in squared records.
-    is_gaussian : bool
-        Whether the noise is discrete Gaussian; else it is discrete Laplace.
+    The noise is discrete Gaussian or else discrete Laplace; its variance is in squared records.
     """
 
     steps: Whole
     bits: int
     variance: float
     is_gaussian: bool
+
+    @classmethod
+    def of(cls, counts: Whole, noise: CountNoise, source: RandomSource) -> "NoisyCounts":
+        """Add noise to counts; what comes back may be published."""
+        return cls(
+            steps=noise.added(counts, source),
+            bits=noise.bits,
+            variance=noise.variance,
+            is_gaussian=noise.is_gaussian,
+        )
 
     @property
     def counts(self) -> Real:
@@ -71,15 +86,8 @@ class NoisyCounts:
 class CutsMeasured:
     """The private medians of a numeric attribute.
 
-    Attributes
-    ----------
-    attribute : Attribute
-    candidates : Candidates
-    cuts : Cuts
-    rates : tuple of float
-        By level the rate of the exponential mechanism.
-    present : NoisyCounts or None
-        Records with and without a value, where missing is protected.
+    ``rates`` are those of the exponential mechanism by level; ``present`` counts the records
+    with and without a value, where missing is protected.
     """
 
     attribute: Attribute
@@ -88,29 +96,25 @@ class CutsMeasured:
     rates: tuple[float, ...]
     present: NoisyCounts | None = None
 
+    @property
+    def has_missing(self) -> bool:
+        """Whether records without a value were counted."""
+        return self.present is not None
+
     @classmethod
     def from_dict(cls, attribute: Attribute, contents: Mapping[str, Any]) -> "CutsMeasured":
-        """Make cuts of their plain values.
-
-        Raises
-        ------
-        ValueError
-            If they do not lie where the attribute's domain has them.
-        """
+        """Make cuts of their plain values; ValueError if the attribute's domain has no such."""
         lower, upper = attribute.grid_bounds or (0, 0)
         candidates = Candidates(lower=lower, upper=upper, count=int(contents["candidates"]))
         cuts, present = contents["cuts"], contents["present"]
         codes = np.array([cut["candidate"] for cut in cuts], dtype=np.int64)
         if not np.allclose(candidates.positions(codes), [cut["position"] for cut in cuts]):
             raise ValueError(attribute.name)
+        numbers = np.array([cut["number"] for cut in cuts], dtype=np.int64)
         return cls(
             attribute=attribute,
             candidates=candidates,
-            cuts=Cuts(
-                depth=int(contents["depth"]),
-                numbers=np.array([cut["number"] for cut in cuts], dtype=np.int64),
-                codes=codes,
-            ),
+            cuts=Cuts(depth=int(contents["depth"]), numbers=numbers, codes=codes),
             rates=tuple(map(float, contents["rates"])),
             present=None if present is None else NoisyCounts.from_dict(present),
         )
@@ -137,13 +141,8 @@ class CutsMeasured:
 class CountsMeasured:
     """The noisy histogram of an attribute over its whole domain.
 
-    Attributes
-    ----------
-    attribute : Attribute
-    levels : NoisyCounts
-        One count for each value of the domain, and behind these the records without a value,
-        where missing is protected.
-    has_missing : bool
+    ``levels`` has a count for each value of the domain, and last one of the records without a
+    value, where missing is protected.
     """
 
     attribute: Attribute
@@ -152,13 +151,7 @@ class CountsMeasured:
 
     @classmethod
     def from_dict(cls, attribute: Attribute, contents: Mapping[str, Any]) -> "CountsMeasured":
-        """Make a histogram of its plain values.
-
-        Raises
-        ------
-        ValueError
-            If there is not one count for each value of the attribute's domain.
-        """
+        """Make a histogram of its plain values; ValueError if it is not of the whole domain."""
         lower, upper = attribute.grid_bounds or (0, 0)
         levels, has_missing = NoisyCounts.from_dict(contents), contents["has_missing"] is True
         if levels.steps.shape != (upper - lower + 1 + has_missing,):
@@ -171,30 +164,24 @@ class CountsMeasured:
 
 
 AttributeMeasured = CutsMeasured | CountsMeasured
+KINDS: dict[str, type[CutsMeasured | CountsMeasured]] = {
+    "cuts": CutsMeasured,
+    "counts": CountsMeasured,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Measurements:
     """All that is known of a table once the budget is spent.
 
-    Attributes
-    ----------
-    n_records : int
-        Of the original: public.
-    attributes : tuple of CutsMeasured or CountsMeasured
-    tables : dict of NoisyCounts
-        By the positions of their attributes, in the order in which they were measured: the
-        bins of each are those that `axes.axis_of` makes of the attribute's own measurement.
-    parts : int
-        So many parts of equal mass an attribute's cuts make in tables, at most.
-    halves : dict of int or None
-        By position the attributes that have two bins in tables instead, and the grid
-        value at which the second begins: None is the private median.
+    ``tables`` are in the order in which they were measured; the bins of each are those that
+    `axes.axis_of` makes of an attribute's own measurement: ``parts`` of equal mass at most, or two
+    of those in ``halves``, of which the second begins at a grid value, or the private median.
     """
 
     n_records: int
     attributes: tuple[AttributeMeasured, ...]
-    tables: Mapping[tuple[int, ...], NoisyCounts]
+    tables: Mapping[Scope, NoisyCounts]
     parts: int
     halves: Mapping[int, int | None] = field(default_factory=dict)
 
@@ -204,22 +191,10 @@ class Measurements:
     ) -> "Measurements":
         """Make measurements of their plain values, as measurements.json has them.
 
-        Parameters
-        ----------
-        contents : mapping
-        attributes : sequence of Attribute
-            With their domains and grids, in any order.
-
-        Raises
-        ------
-        KeyError, TypeError, ValueError
-            If they are not measurements of these attributes.
+        Attributes come with their domains and grids, in any order. KeyError, TypeError or
+        ValueError if these are not measurements of them.
         """
         known = {attribute.name: attribute for attribute in attributes}
-        kinds: dict[str, type[CutsMeasured | CountsMeasured]] = {
-            "cuts": CutsMeasured,
-            "counts": CountsMeasured,
-        }
         entries: Mapping[str, Any] = contents["attributes"]
         place = {name: number for number, name in enumerate(entries)}
         if known.keys() != place.keys():
@@ -227,7 +202,7 @@ class Measurements:
         return cls(
             n_records=int(contents["n_records"]),
             attributes=tuple(
-                kinds[entry["kind"]].from_dict(known[name], entry)
+                KINDS[entry["kind"]].from_dict(known[name], entry)
                 for name, entry in entries.items()
             ),
             tables={

@@ -1,6 +1,6 @@
-"""A distribution over all attributes, as the calibrated cliques of a junction tree."""
+"""A distribution over all attributes, as calibrated cliques, and the one nearest to tables."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from string import ascii_letters
@@ -8,27 +8,28 @@ from string import ascii_letters
 import numpy as np
 from numpy.typing import NDArray
 
-from microveil.synthesis.junction_tree import JunctionTree
+from microveil.synthesis.junction_tree import JunctionTree, junction_tree
 
-__all__ = ["Layout", "Model", "Scope"]
+__all__ = ["Layout", "Model", "Place", "nearest_model"]
 
 Real = NDArray[np.float64]
 Scope = tuple[int, ...]
 TINY = 1e-300
+# A step that comes nearer is made so much longer, one that does not so much shorter.
+LONGER, SHORTER = 1.2, 0.5
+# A squared distance at which every share is met to one record in a thousand million.
+REACHED = 1e-18
+# The descent ends where a step takes off less of the squared distance, relatively.
+TOLERANCE = 1e-7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
     """How a table of some of a clique's attributes lies in the clique's.
 
-    Attributes
-    ----------
-    sum : str
-        What einsum does to the clique's table to get that of the attributes.
-    order : tuple of int
-        The table's axes in the order in which the clique has them.
-    shape : tuple of int
-        With an axis of 1 for each of the clique's that the table does not have.
+    ``sum`` is what einsum does to the clique's table to get that of the attributes, ``order``
+    the table's axes as the clique has them, ``shape`` has an axis of 1 for each of the clique's
+    that the table does not have.
     """
 
     sum: str
@@ -57,14 +58,7 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """A junction tree and where everything lies in it.
-
-    Attributes
-    ----------
-    sizes : tuple of int
-        Bins of each attribute.
-    tree : JunctionTree
-    """
+    """A junction tree of attributes of so many bins, and where everything lies in it."""
 
     sizes: tuple[int, ...]
     tree: JunctionTree
@@ -72,16 +66,14 @@ class Layout:
     @cached_property
     def separators(self) -> tuple[tuple[Place, Place] | None, ...]:
         """Of each clique what it shares with its parent: in itself, and in the parent."""
-        found: list[tuple[Place, Place] | None] = []
+        cliques, found = self.tree.cliques, list[tuple[Place, Place] | None]()
         for number, parent in enumerate(self.tree.parents):
             if parent < 0:
                 found.append(None)
                 continue
             shared = self.tree.separator(number)
-            own, above = (
-                Place.of(shared, self.tree.cliques[one], self.sizes) for one in (number, parent)
-            )
-            found.append((own, above))
+            own = Place.of(shared, cliques[number], self.sizes)
+            found.append((own, Place.of(shared, cliques[parent], self.sizes)))
         return tuple(found)
 
     def hosts(self, scopes: Sequence[Scope]) -> dict[Scope, tuple[int, Place]]:
@@ -93,13 +85,7 @@ class Layout:
         return found
 
     def calibrated(self, potentials: Sequence[Real]) -> "Model":
-        """Pass messages to the root and back: each clique's distribution, of all potentials.
-
-        Parameters
-        ----------
-        potentials : sequence of float64 arrays
-            Of each clique; they become the distributions.
-        """
+        """Pass messages to the root and back: the potentials become each clique's distribution."""
         beliefs = list(potentials)
         sent: dict[int, Real] = {}
         for number in range(len(beliefs) - 1, -1, -1):
@@ -121,14 +107,7 @@ class Layout:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Model:
-    """A distribution whose cliques' tables agree wherever they meet.
-
-    Attributes
-    ----------
-    layout : Layout
-    beliefs : tuple of float64 arrays
-        The distribution of each clique, axes in the order of its attributes.
-    """
+    """A distribution whose cliques' tables, ``beliefs``, agree wherever they meet."""
 
     layout: Layout
     beliefs: tuple[Real, ...]
@@ -174,57 +153,38 @@ class Model:
         self, attribute: int, margin: Callable[[int, Scope], Real]
     ) -> Iterator[tuple[int, Callable[[], Real]]]:
         """Walk the tree from an attribute: every other it meets, and the table of both."""
-        start = self.tree.host((attribute,))
-        waiting: list[tuple[int, int, _Carried]] = [
-            (start, -1, _Carried(attribute=attribute, shared=None, share=None))
-        ]
+        cliques, start = self.tree.cliques, self.tree.host((attribute,))
+        waiting = [(start, -1, _Carried(attribute))]
         seen = {attribute}
         while waiting:
             clique, origin, carried = waiting.pop()
-            members = self.tree.cliques[clique]
-            for member in members:
+            for member in cliques[clique]:
                 if member not in seen:
                     seen.add(member)
                     yield member, partial(carried.beside, partial(margin, clique), (member,))
-            waiting += [
-                (other, clique, self._onward(clique, other, carried, margin))
-                for other in self.tree.neighbours[clique]
-                if other != origin
-            ]
-
-    def _onward(
-        self,
-        clique: int,
-        other: int,
-        carried: "_Carried",
-        margin: Callable[[int, Scope], Real],
-    ) -> "_Carried":
-        """Carry an attribute over a separator to the next clique."""
-        if carried.attribute in self.tree.cliques[other]:
-            return carried
-        mine, theirs = self.tree.cliques[clique], self.tree.cliques[other]
-        shared = tuple(one for one in mine if one in theirs)
-        joint = carried.beside(partial(margin, clique), shared)
-        share = joint / np.maximum(margin(other, shared), TINY)
-        return _Carried(attribute=carried.attribute, shared=shared, share=share)
+            for other in self.tree.neighbours[clique]:
+                if other == origin:
+                    continue
+                onward = carried
+                if attribute not in cliques[other]:
+                    shared = tuple(one for one in cliques[clique] if one in cliques[other])
+                    joint = carried.beside(partial(margin, clique), shared)
+                    share = joint / np.maximum(margin(other, shared), TINY)
+                    onward = _Carried(attribute, shared, share)
+                waiting.append((other, clique, onward))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Carried:
     """What a clique needs to know of an attribute that may be far from it.
 
-    Attributes
-    ----------
-    attribute : int
-    shared : tuple of int or None
-        The attributes through which the clique hangs on it; None where it is one of the clique's.
-    share : float64 array (bins of it, bins of each shared) or None
-        Its distribution given those.
+    ``shared`` are the attributes through which the clique depends on it, None where it is one of
+    the clique's; ``share`` is its distribution given those: (bins of it, bins of each shared).
     """
 
     attribute: int
-    shared: Scope | None
-    share: Real | None
+    shared: Scope | None = None
+    share: Real | None = None
 
     def beside(self, margin: Callable[[Scope], Real], scope: Scope) -> Real:
         """Return the table of the attribute and some of the clique's: (bins of it, their bins)."""
@@ -244,3 +204,101 @@ class _Carried:
 
 def _letters(axes: Iterable[int]) -> str:
     return "".join(ascii_letters[axis] for axis in axes)
+
+
+def nearest_model(
+    sizes: Sequence[int],
+    targets: Mapping[Scope, Real],
+    factors: Mapping[Scope, Real],
+    steps: int,
+) -> tuple[Model, dict[Scope, Real]]:
+    """Fit a model to tables of probabilities: least squares by entropic mirror descent.
+
+    Targets that contradict each other have no model; the squared distance to them has a minimum
+    all the same, where proportional fitting would run on for ever. Begins at factors, by scope
+    their logarithms, and returns those at the end; in so many steps at most, each a few passes
+    over all cells of the junction tree.
+
+    >>> target = np.array([[0.4, 0.1], [0.1, 0.4]])
+    >>> model, _ = nearest_model([2, 2], {(0, 1): target}, {(0, 1): np.zeros((2, 2))}, 200)
+    >>> model.margin((0, 1)).round(3)
+    array([[0.4, 0.1],
+           [0.1, 0.4]])
+    """
+    layout = Layout(sizes=tuple(sizes), tree=junction_tree(sizes, targets))
+    descent = _Descent.towards(targets, layout)
+    current = dict(factors)
+    model = descent.model(current)
+    gaps = descent.gaps(model)
+    distance, step = _squares(gaps), 1.0
+    for _ in range(steps):
+        if distance <= REACHED:
+            break
+        trial = {scope: factor - step * gaps[scope] for scope, factor in current.items()}
+        next_model = descent.model(trial)
+        next_gaps = descent.gaps(next_model)
+        next_distance = _squares(next_gaps)
+        if next_distance > distance:
+            step *= SHORTER
+            continue
+        is_done = distance - next_distance <= TOLERANCE * distance
+        current, model, gaps, distance = trial, next_model, next_gaps, next_distance
+        step *= LONGER
+        if is_done:
+            break
+    return model, current
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Descent:
+    """What stays the same from step to step.
+
+    ``hosts`` has of each table that is in no other its clique, and its place there; ``within``
+    of each other one a table that holds it, and its place in that: sums over a table are shorter
+    than over its clique.
+    """
+
+    layout: Layout
+    targets: Mapping[Scope, Real]
+    hosts: Mapping[Scope, tuple[int, Place]]
+    within: Mapping[Scope, tuple[Scope, Place]]
+
+    @classmethod
+    def towards(cls, targets: Mapping[Scope, Real], layout: Layout) -> "_Descent":
+        """Find where each table lies."""
+        within = {}
+        for scope in targets:
+            wider = [other for other in targets if set(scope) < set(other)]
+            if wider:
+                widest = max(wider, key=len)
+                within[scope] = widest, Place.of(scope, widest, layout.sizes)
+        hosts = layout.hosts([scope for scope in targets if scope not in within])
+        return cls(layout=layout, targets=targets, hosts=hosts, within=within)
+
+    def model(self, factors: Mapping[Scope, Real]) -> Model:
+        """Multiply the factors, of which the logarithms are given, and calibrate."""
+        sizes = self.layout.sizes
+        widest = {scope: factors[scope] for scope in self.hosts}
+        for scope, (wider, place) in self.within.items():
+            widest[wider] = widest[wider] + place.wide(factors[scope])
+        logs = [np.zeros([sizes[one] for one in clique]) for clique in self.layout.tree.cliques]
+        for scope, factor in widest.items():
+            host, place = self.hosts[scope]
+            log = logs[host]
+            log += place.wide(factor)
+        for log in logs:
+            np.exp(np.subtract(log, log.max(), out=log), out=log)
+        return self.layout.calibrated(logs)
+
+    def gaps(self, model: Model) -> dict[Scope, Real]:
+        """Subtract from each table what it should be."""
+        tables = {
+            scope: place.margin(model.beliefs[host]) for scope, (host, place) in self.hosts.items()
+        }
+        for scope, (wider, place) in self.within.items():
+            tables[scope] = place.margin(tables[wider])
+        return {scope: tables[scope] - target for scope, target in self.targets.items()}
+
+
+def _squares(gaps: Mapping[Scope, Real]) -> float:
+    return sum(float(np.vdot(gap, gap)) for gap in gaps.values())

@@ -1,15 +1,16 @@
-"""The distribution of a numeric attribute, from its released cuts."""
+"""The distribution of a numeric attribute, from its released cuts, and how far these may be off."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
 import scipy  # which loads its parts when they are used
 from numpy.typing import NDArray
 
-from microveil.partition.quantiles import Candidates, Cuts
+from microveil.synthesis.cuts import Candidates, Cuts
 
-__all__ = ["QuantileFunction", "quantile_function"]
+__all__ = ["QuantileFunction", "cut_covariance", "cut_errors", "quantile_function"]
 
 Real = NDArray[np.float64]
 # Standard scores beyond which nothing is drawn: one record in 1e12.
@@ -18,20 +19,15 @@ FARTHEST = 7.0
 LEAST = 1e-6
 # Points between two cuts: between them values lie evenly, which the bent scale does not.
 BETWEEN = 16
+# Trial trees of cuts: so many that a bound at 95 % moves by about one part in fifty.
+TRIALS = 4000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuantileFunction:
-    """Values by their share below, piecewise linear between points.
+    """Values by their share below, piecewise linear between points, which ascend.
 
-    Attributes
-    ----------
-    shares : float64 array (n_points,)
-        Ascending, from 0 to 1.
-    values : float64 array (n_points,)
-        Positions in grid units, ascending.
-    lower, upper : int
-        The domain in grid units.
+    Shares run from 0 to 1, values are positions in grid units; so are the ends of the domain.
     """
 
     shares: Real
@@ -56,17 +52,9 @@ def quantile_function(
     """Join the cuts on the scale of candidates over standard scores, and extrapolate both tails.
 
     A uniform last interval would put the tail's records all over the domain: on the scale of
-    standard scores the slope of the last two cuts goes on instead, clamped to the domain.
+    standard scores the slope of the last two cuts goes on instead, clamped to the domain. Shares
+    below each cut are by default those that the cuts have.
 
-    Parameters
-    ----------
-    cuts : Cuts
-    candidates : Candidates
-    shares : float64 array (n_cuts,), optional
-        Of the records below each cut, strictly ascending; by default those that the cuts have.
-
-    Examples
-    --------
     >>> ages = Candidates(lower=0, upper=99, count=1 << 20)
     >>> cuts = Cuts(depth=2, numbers=np.array([1, 2, 3]), codes=np.array([1, 2, 3]) << 18)
     >>> quantile_function(cuts, ages).at(np.array([0.1, 0.5, 0.9]))
@@ -114,13 +102,8 @@ def _extrapolated(scores: Real, places: Real) -> tuple[Real, Real]:
     low = (places[1] - places[0]) / (scores[1] - scores[0])
     high = (places[-1] - places[-2]) / (scores[-1] - scores[-2])
     ends = np.array([-FARTHEST, *scores, FARTHEST])
-    at_ends = np.array(
-        [
-            places[0] - low * (scores[0] + FARTHEST),
-            *places,
-            places[-1] + high * (FARTHEST - scores[-1]),
-        ]
-    )
+    first = places[0] - low * (scores[0] + FARTHEST)
+    at_ends = np.array([first, *places, places[-1] + high * (FARTHEST - scores[-1])])
     last = len(ends) - 2
     parts = [
         np.linspace(start, stop, 8 * BETWEEN if number in (0, last) else BETWEEN, endpoint=False)
@@ -128,3 +111,51 @@ def _extrapolated(scores: Real, places: Real) -> tuple[Real, Real]:
     ]
     fine = np.concatenate([*parts, ends[-1:]])
     return scipy.special.ndtr(fine), np.interp(fine, ends, at_ends)
+
+
+@lru_cache(maxsize=8)
+def cut_covariance(rates: tuple[float, ...]) -> Real:
+    """Return the covariance of the errors of all cuts, in squared records; 0 at both ends.
+
+    A cut is off by its own error, whose density is taken to be proportional to exp(-rate |error|)
+    as where candidates are dense, and by half of the errors of the two cuts around its node.
+
+    >>> cut_covariance((0.1, 0.2)).diagonal()
+    array([  0., 100., 200., 100.,   0.])
+    """
+    inherited = _inherited(len(rates))
+    own = np.concatenate([np.full(1 << level, 2 / rate**2) for level, rate in enumerate(rates)])
+    found = np.asarray((inherited * own) @ inherited.T)
+    found.setflags(write=False)
+    return found
+
+
+@lru_cache(maxsize=2)
+def cut_errors(rates: tuple[float, ...]) -> Real:
+    """Draw trial errors of all cuts, in records: (TRIALS, 2**depth + 1), 0 at both ends.
+
+    Drawn alike each time, by the law of `cut_covariance`.
+
+    >>> cut_errors((0.1, 0.2)).std(axis=0).round()
+    array([ 0., 10., 14., 10.,  0.])
+    """
+    random = np.random.Generator(np.random.PCG64(0))
+    own = [
+        random.laplace(scale=1 / rate, size=(TRIALS, 1 << level))
+        for level, rate in enumerate(rates)
+    ]
+    errors = np.asarray(np.concatenate(own, axis=1) @ _inherited(len(rates)).T)
+    errors.setflags(write=False)
+    return errors
+
+
+def _inherited(depth: int) -> Real:
+    """Find how much every cut has of each cut's own error, those in the order of their levels."""
+    found = np.zeros(((1 << depth) + 1, (1 << depth) - 1))
+    for level in range(depth):
+        step = 1 << (depth - level)
+        left = np.arange(0, 1 << depth, step)
+        middle = left + step // 2
+        found[middle] = 0.5 * (found[left] + found[left + step])
+        found[middle, (1 << level) - 1 + np.arange(len(left))] = 1.0
+    return found

@@ -135,7 +135,7 @@ def _narwhals(table: Any) -> "nw.DataFrame[Any]":
         raise RequestError(
             "table",
             "it must be a pandas or polars data frame, a pyarrow table or a dict of numpy arrays",
-            "convert it",
+            "convert it, or collect a lazy frame first",
         )
     return frame
 

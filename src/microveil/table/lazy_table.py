@@ -80,8 +80,10 @@ class LazyTable(FrameTable):
     def _of_type(self, name: str) -> "nw.Series[Any]":
         outline = self._frame.get_column(name)
         dtype = outline.dtype
-        is_plain = dtype in _PLAIN or dtype.is_float() or (
-            dtype.is_integer() and dtype not in (nw.UInt64, nw.UInt128, nw.Int128)
+        is_plain = (
+            dtype in _PLAIN
+            or dtype.is_float()
+            or (dtype.is_integer() and dtype not in (nw.UInt64, nw.UInt128, nw.Int128))
         )
         return outline if is_plain else self._column(name)
 
@@ -123,6 +125,6 @@ class LazyTable(FrameTable):
 
     def assembled(self, columns: Mapping[str, Any]) -> polars.LazyFrame:
         """Put the columns side by side; the frame holds the files that they wait in."""
-        frame = polars.concat(list(columns.values()), how="horizontal")
-        frame._waiting_in = self._files  # type: ignore[attr-defined]  # noqa: SLF001
+        frame: polars.LazyFrame = polars.concat(list(columns.values()), how="horizontal")
+        frame._waiting_in = self._files  # type: ignore[attr-defined]  # noqa: SLF001 -- until read
         return frame

@@ -35,12 +35,12 @@ from microveil.methods.centroids import CentroidPlan
 from microveil.methods.planned import AttributePlan
 from microveil.methods.randomised import TransitionPlan
 from microveil.noise.noise import RandomSource
-from microveil.plans.synthetic import CutsPlan, LevelsPlan
 from microveil.release import Plan
 from microveil.release.columns import Prepared
 from microveil.release.recipe import merged, read_recipe
 from microveil.release.request import Arguments, Request
 from microveil.release.settling import plan_settled, settle_asked
+from microveil.synthesis.plan import CutsPlan, LevelsPlan
 from microveil.table.threads import in_threads
 
 __all__ = ["empirical_audit", "measured"]

@@ -20,14 +20,15 @@ from microveil.audit.empirical.experiments import CERTAIN, DECIMALS, Experiment
 from microveil.noise.counts import CountNoise
 from microveil.noise.exponential import median_weights
 from microveil.noise.noise import RandomSource
-from microveil.partition.quantiles import Candidates, Cuts
-from microveil.plans.synthetic import CutsPlan, LevelsPlan
+from microveil.synthesis.counter import CANDIDATES, Counter
+from microveil.synthesis.cuts import Candidates, Cuts
 from microveil.synthesis.measurements import (
     AttributeMeasured,
     CountsMeasured,
     CutsMeasured,
     NoisyCounts,
 )
+from microveil.synthesis.plan import CutsPlan, LevelsPlan
 from microveil.table import GridColumn
 
 __all__ = ["MeasurementExperiment", "measurement_experiment"]
@@ -55,19 +56,21 @@ class MeasurementExperiment:
 
     Attributes
     ----------
-    table, neighbour : CutsPlan or LevelsPlan
-        The same plan, on either column.
+    part : CutsPlan or LevelsPlan
+    table, neighbour : Counter
+        Of either column.
     score : Score
     """
 
-    table: OwnPlan
-    neighbour: OwnPlan
+    part: OwnPlan
+    table: Counter
+    neighbour: Counter
     score: Score
 
     def scores(self, runs: int, source: RandomSource, *, of_neighbour: bool) -> Real:
         """Measure, once a run, and weigh; see `Experiment`."""
-        part = self.neighbour if of_neighbour else self.table
-        ratios = [self.score(part.measured(source)[0]) for _ in range(runs)]
+        counter = self.neighbour if of_neighbour else self.table
+        ratios = [self.score(self.part.measured(counter, 0, source)[0]) for _ in range(runs)]
         clipped: Real = np.clip(np.round(ratios, DECIMALS), -CERTAIN, CERTAIN)
         return clipped
 
@@ -90,11 +93,12 @@ def measurement_experiment(
     of_value : int64 array (n_values,), optional
         The unit of each record that has a value, where all records of one are replaced.
     """
-    against = _scoring(part, column)
+    against, counter = _scoring(part, column), Counter([column])
     candidates = [
         MeasurementExperiment(
-            table=part,
-            neighbour=replace(part, column=neighbour),
+            part=part,
+            table=counter,
+            neighbour=Counter([neighbour]),
             score=against(neighbour),
         )
         for neighbour in (
@@ -103,7 +107,7 @@ def measurement_experiment(
     ]
     if len(candidates) == 1:
         return candidates[0]
-    pilots = [part.measured(source)[0] for _ in range(PILOTS)]
+    pilots = [part.measured(counter, 0, source)[0] for _ in range(PILOTS)]
     return max(candidates, key=lambda one: _apart([one.score(pilot) for pilot in pilots]))
 
 
@@ -290,9 +294,11 @@ class _Codes:
         place = np.arange(len(values)) - np.repeat(first, sizes)
         even = (place + 0.5) / np.repeat(sizes, sizes)
         words = (even * 2.0**53).astype(np.uint64) << np.uint64(11)
+        lower, upper = part.bounds
+        candidates = Candidates(lower=lower, upper=upper, count=CANDIDATES)
         return cls(
-            codes=np.sort(part.candidates.codes(values, words)),
-            candidates=part.candidates,
+            codes=np.sort(candidates.codes(values, words)),
+            candidates=candidates,
             weights=weights,
             n_missing=column.n_missing,
         )

@@ -1,0 +1,365 @@
+"""The plan of a new table, public figures only, and its draw: ask, choose, fit, generate.
+
+A plan knows no value, so a column without a domain has one too: shares, thresholds and steps.
+Its draw asks a `Counter`, and the stream that draws records never asked the data.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+import scipy  # which loads its parts when they are used
+
+from microveil.errors import RequestError
+from microveil.noise.counts import CountNoise
+from microveil.noise.exponential import draw_weighted, median_weights
+from microveil.noise.noise import RandomSource
+from microveil.schema import Attribute
+from microveil.synthesis.axes import Axis, axis_at
+from microveil.synthesis.choosing import TablesPlan, choose_and_measure
+from microveil.synthesis.counter import Counter
+from microveil.synthesis.cuts import Candidates, Codes, recursive_medians
+from microveil.synthesis.fitting import Fitting
+from microveil.synthesis.generation import Drawing, Values
+from microveil.synthesis.measurements import (
+    AttributeMeasured,
+    CountsMeasured,
+    CutsMeasured,
+    Measurements,
+    NoisyCounts,
+    Scope,
+)
+from microveil.table import GridColumn, Numbers
+from microveil.table.threads import in_threads
+
+__all__ = ["CutsPlan", "Learning", "LevelsPlan", "SyntheticPlan", "remeasured", "threshold"]
+
+# Attributes of a table, and draws of a plan, have them in common.
+_weights = lru_cache(maxsize=64)(median_weights)
+# Variances are taken as fractions of so small a denominator: trial noise need not be exact.
+FINEST = 10**6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learning:
+    """How values that occur are learnt of a column whose domain is not declared.
+
+    A value is shown from so many noisy records on, the ``threshold``. ``atoms`` is the noise on
+    single values of a number, ``decimals`` that on how many decimals they have; of categories the
+    counts are the attribute's own measurement.
+    """
+
+    delta: Fraction
+    threshold: int
+    atoms: CountNoise | None = None
+    decimals: CountNoise | None = None
+
+
+def threshold(noise: CountNoise, delta: Fraction, max_rows: int) -> int:
+    """Return from how many noisy records on a value may be shown for so small a delta.
+
+    A value that only one unit has, in k of its ``max_rows`` records at most, must not be shown:
+    the least whole T with max_rows P(Z >= T - k) / k <= delta for all k. Of discrete Gaussian
+    noise, P(Z >= m) is at most P(Y >= m - 1) of the continuous law (Canonne, Kamath and Steinke
+    2020, Proposition 25), so T is above the least one by 1 at most.
+
+    >>> from microveil.noise.counts import gaussian_noise
+    >>> threshold(gaussian_noise(Fraction(1, 100)), Fraction(1, 10**9), 1)
+    62
+    """
+    deviation = math.sqrt(noise.variance)
+    scores = (
+        (k, -float(scipy.special.ndtri(float(delta * k / max_rows))))
+        for k in range(1, max_rows + 1)
+    )
+    # Rounded up by more than floating point is off.
+    return max(math.ceil(k + 1 + deviation * score * (1 + 1e-9)) for k, score in scores)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _AttributePlan:
+    """What is decided of an attribute, and what every plan of one says of itself.
+
+    ``share`` is of epsilon all that is spent on it; None where it is in tables with others too, or
+    the budget is one of rho: then the epsilon of the whole alone bounds what it shows.
+    ``learning`` is for an attribute whose domain is not declared.
+    """
+
+    attribute: Attribute
+    n_records: int
+    share: Fraction | None
+    learning: Learning | None = None
+    # No record is in a cluster, no cell is anybody's, and no value is known before the draw.
+    missing: None = None
+    n_clusters: int = 0
+    exact_cells: int = 0
+    total_squares: float = 0.0
+    squares_about_published_mean: float = 0.0
+
+    @property
+    def n_cells(self) -> int:
+        """Cells with a value, as far as the public number of records says."""
+        return self.n_records
+
+    @property
+    def vector_loss(self) -> float | None:
+        """What is spent on it, whatever the table; None where that is no share of its own."""
+        return None if self.share is None else float(self.share)
+
+    def expected_error(self, *, isotonic: bool) -> None:
+        """No record has a counterpart whose distance could be expected."""
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The domain in grid units; an error where there is none."""
+        found = self.attribute.grid_bounds
+        if found is None:
+            raise RequestError(
+                self.attribute.place,
+                "its domain is not declared, and it is not learnt yet",
+                "declare the bounds of a number, or the list of its categories",
+            )
+        return found
+
+    def figures(self) -> dict[str, Any]:
+        """Return the public figures of any plan."""
+        attribute, domain = self.attribute, self.attribute.domain
+        return {
+            "share": None if self.share is None else str(self.share),
+            "bounds": None if domain is None else list(attribute.written_domain or ()),
+            "bounds_source": None if domain is None else domain.source.value,
+            "resolution": float(attribute.resolution),
+            "resolution_source": attribute.resolution_source.value,
+            "missing_cells": 0,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CutsPlan(_AttributePlan):
+    """Private medians of a number, of a rate for each level.
+
+    ``present`` is the noise on the number of records with a value, where missing is protected.
+    """
+
+    rates: tuple[Fraction, ...]
+    present: CountNoise | None
+
+    @property
+    def worth(self) -> Fraction:
+        """Records between the last cuts, in units of how far these lie off: n rate / 2**depth."""
+        return self.rates[-1] * self.n_records / (1 << len(self.rates))
+
+    def measured(
+        self, counter: Counter, number: int, source: RandomSource
+    ) -> tuple[CutsMeasured, Codes]:
+        """Draw the cuts of a column; return the codes too, whose jitter stays secret."""
+        lower, upper = self.bounds
+        candidates = Candidates(lower=lower, upper=upper, count=counter.n_candidates)
+        codes = counter.histogram(number, candidates, source.spawn(1)[0])
+        cuts = recursive_medians(
+            codes,
+            candidates,
+            [_weights(rate, self.n_records) for rate in self.rates],
+            partial(draw_weighted, source=source),
+            source.integer_below,
+        )
+        present = None
+        if self.present is not None:
+            n_present = codes.below(candidates.count + 1)
+            counts = np.array([n_present, self.n_records - n_present])
+            present = NoisyCounts.of(counts, self.present, source)
+        return CutsMeasured(
+            attribute=self.attribute,
+            candidates=candidates,
+            cuts=cuts,
+            rates=tuple(float(rate) for rate in self.rates),
+            present=present,
+        ), codes
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the public figures of the plan."""
+        rates = [float(rate) for rate in self.rates]
+        return {**self.figures(), "depth": len(rates), "rates": rates}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelsPlan(_AttributePlan):
+    """A noisy histogram over a whole domain; without a value is a value too where so asked."""
+
+    noise: CountNoise
+    has_missing: bool
+
+    def measured(
+        self, counter: Counter, number: int, source: RandomSource
+    ) -> tuple[CountsMeasured, None]:
+        """Count every value of a column and add noise."""
+        counts = counter.histogram(number)
+        return CountsMeasured(
+            attribute=self.attribute,
+            levels=NoisyCounts.of(counts if self.has_missing else counts[:-1], self.noise, source),
+            has_missing=self.has_missing,
+        ), None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the public figures of the plan."""
+        return {**self.figures(), "standard_deviation": self.noise.variance**0.5}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyntheticPlan:
+    """Everything about a synthetic table that is decided before the data are counted.
+
+    Without ``tables`` attributes are drawn independently of each other. ``n_records`` are those
+    of the original, ``n_drawn`` of the release.
+    """
+
+    attributes: tuple[CutsPlan | LevelsPlan, ...]
+    tables: TablesPlan | None
+    n_records: int
+    n_drawn: int
+
+    def draw(
+        self,
+        counter: Counter,
+        source: RandomSource,
+        progress: Callable[[str], None] = lambda _step: None,
+    ) -> tuple[Measurements, Mapping[str, Numbers]]:
+        """Ask the data, then draw records of the answers, by a stream that they never saw."""
+        asking, drawing = source.spawn(2)
+        measurements = self.measured(counter, asking, progress)
+        progress("drawing records")
+        # Post-processing needs no cryptographic stream, only one of its own.
+        seed = int.from_bytes(drawing.words(4).tobytes(), "little")
+        generator = np.random.Generator(np.random.PCG64(seed))
+        drawn = Drawing.of(measurements).drawn(self.n_drawn, generator)
+        return measurements, _Columns([part.attribute for part in self.attributes], drawn)
+
+    def measured(
+        self,
+        counter: Counter,
+        source: RandomSource,
+        progress: Callable[[str], None] = lambda _step: None,
+    ) -> Measurements:
+        """Ask the data, and spend the budget: what comes back may be published."""
+        *own, choice = source.spawn(len(self.attributes) + 1)
+        parts = 1 if self.tables is None else self.tables.parts
+        halves = {} if self.tables is None else self.tables.halves
+        for part in self.attributes:
+            part.bounds  # noqa: B018 -- refuses before anything is asked
+
+        def one_way(number: int) -> tuple[AttributeMeasured, Axis]:
+            part = self.attributes[number]
+            progress(f"measuring {part.attribute.name}")
+            measured, codes = part.measured(counter, number, own[number])
+            axis = axis_at(number, measured, parts, halves)
+            if self.tables is not None:  # at once: the codes are needed no more
+                counter.set_bins(number, axis, codes)
+            return measured, axis
+
+        numbers = range(len(self.attributes))
+        found = in_threads(one_way, numbers, len(numbers) * self.n_records)
+        attributes = tuple(measured for measured, _ in found)
+        tables: dict[Scope, NoisyCounts] = {}
+        if self.tables is not None:
+            progress("counting pairs")
+            axes = [axis for _, axis in found]
+            fitting = Fitting(n_records=self.n_records, attributes=attributes, axes=axes)
+            tables = choose_and_measure(self.tables, counter, fitting, choice, progress)
+        return Measurements(
+            n_records=self.n_records,
+            attributes=attributes,
+            tables=tables,
+            parts=parts,
+            halves=halves,
+        )
+
+
+class _Columns(Mapping[str, Numbers]):
+    """Drawn columns as numbers, each made when it is asked for: grid units may be far smaller."""
+
+    def __init__(self, attributes: Sequence[Attribute], drawn: Sequence[Values]) -> None:
+        own = zip(attributes, drawn, strict=True)
+        self._drawn = {attribute.name: (attribute, *values) for attribute, values in own}
+
+    def __getitem__(self, name: str) -> Numbers:
+        attribute, units, missing = self._drawn[name]
+        categories = attribute.categories
+        numbers = Numbers(
+            values=attribute.from_grid(units.astype(np.int64)),
+            missing=missing,
+            categories=None if categories is None else categories.words,
+        )
+        # Where being without a value is protected, no type may show that some record was.
+        hidden = missing is not None and attribute.resolution.denominator == 1
+        return replace(numbers, nullable=True) if hidden else numbers
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._drawn)
+
+    def __len__(self) -> int:
+        return len(self._drawn)
+
+
+def remeasured(
+    measurements: Measurements, records: Sequence[Values], source: RandomSource
+) -> Measurements:
+    """Measure trial records as the original was measured, with the same laws of noise.
+
+    As many records as the original had, drawn of a model. Which tables there are is held, not
+    chosen anew. Post-processing of published measurements: trial records and trial noise spend no
+    budget and protect nobody.
+    """
+    columns = [
+        GridColumn(
+            attribute=measured.attribute,
+            values=units if missing is None else units[~missing],
+            missing=missing,
+        )
+        for measured, (units, missing) in zip(measurements.attributes, records, strict=True)
+    ]
+    cut = (one for one in measurements.attributes if isinstance(one, CutsMeasured))
+    n_candidates = next((one.candidates.count for one in cut), 0)
+    counter, found = Counter(columns, n_candidates), list[AttributeMeasured]()
+    for number, measured in enumerate(measurements.attributes):
+        again, codes = _plan_of(measured, measurements.n_records).measured(counter, number, source)
+        axis = axis_at(number, again, measurements.parts, measurements.halves)
+        counter.set_bins(number, axis, codes)
+        found.append(again)
+    counts = counter.pairs([*measurements.tables])
+    tables = {
+        scope: NoisyCounts.of(own, _noise_of(table), source)
+        for own, (scope, table) in zip(counts, measurements.tables.items(), strict=True)
+    }
+    return replace(measurements, attributes=tuple(found), tables=tables)
+
+
+def _plan_of(measured: AttributeMeasured, n_records: int) -> CutsPlan | LevelsPlan:
+    """Plan again what was asked of an attribute."""
+    if isinstance(measured, CutsMeasured):
+        return CutsPlan(
+            attribute=measured.attribute,
+            n_records=n_records,
+            share=None,
+            rates=tuple(Fraction(rate).limit_denominator(FINEST) for rate in measured.rates),
+            present=None if measured.present is None else _noise_of(measured.present),
+        )
+    return LevelsPlan(
+        attribute=measured.attribute,
+        n_records=n_records,
+        share=None,
+        noise=_noise_of(measured.levels),
+        has_missing=measured.has_missing,
+    )
+
+
+def _noise_of(counts: NoisyCounts) -> CountNoise:
+    """Return the law of the noise on counts, as far as they say it."""
+    if counts.is_gaussian:
+        scale = Fraction(counts.variance).limit_denominator(FINEST)
+    else:
+        scale = Fraction(round(math.sqrt(counts.variance / 2) * (1 << counts.bits)))
+    return CountNoise(is_gaussian=counts.is_gaussian, scale=scale, bits=counts.bits)
