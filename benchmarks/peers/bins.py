@@ -20,7 +20,7 @@ from microveil.release import Plan
 from microveil.synthesis.axes import Axis, bin_masses
 from microveil.synthesis.generation import masses_inside, systematic
 from microveil.synthesis.measurements import AttributeMeasured, CutsMeasured
-from microveil.synthesis.quantile_function import quantile_function
+from microveil.synthesis.cuts import quantile_function
 
 BINS = 10
 

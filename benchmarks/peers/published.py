@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from benchmarks.peers.bins import Bins
 from microveil.synthesis.generation import drawn_bins
-from microveil.synthesis.junction_tree import junction_tree
+from microveil.synthesis.model import junction_tree
 from microveil.synthesis.model import Layout, Model, Place, Scope
 
 Real = NDArray[np.float64]

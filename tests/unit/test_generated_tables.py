@@ -23,7 +23,7 @@ from microveil.synthesis.generation import (
     systematic,
     value_masses,
 )
-from microveil.synthesis.junction_tree import junction_tree
+from microveil.synthesis.model import junction_tree
 from microveil.synthesis.measurements import (
     CountsMeasured,
     CutsMeasured,
@@ -31,7 +31,7 @@ from microveil.synthesis.measurements import (
     NoisyCounts,
 )
 from microveil.synthesis.model import Layout
-from microveil.synthesis.quantile_function import quantile_function
+from microveil.synthesis.cuts import quantile_function
 from microveil.synthesis.synthesis import synthesised
 from reference.systematic import systematic as plainly_systematic
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from microveil.synthesis.copula import copula_table, fitted_correlation
 from microveil.synthesis.descent import nearest_model
-from microveil.synthesis.junction_tree import junction_tree
+from microveil.synthesis.model import junction_tree
 from microveil.synthesis.model import Layout
 from microveil.synthesis.pair_tables import nearest_table, proportionally_fitted, shrunk
 from reference import joint_distributions as plain

@@ -7,7 +7,7 @@ import pytest
 
 import microveil as mv
 from microveil.noise.noise import RandomSource
-from microveil.synthesis.cut_errors import cut_covariance, cut_errors
+from microveil.synthesis.cuts import cut_covariance, cut_errors
 from microveil.synthesis.margins import Interval, margins_of
 
 N = 2000

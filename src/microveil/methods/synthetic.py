@@ -154,11 +154,7 @@ def _is_halved(attribute: Attribute, choices: Choices) -> bool:
 
 
 def _own(
-    figures: Mapping[str, Any],
-    choices: Choices,
-    budget: _Budget,
-    share: Fraction,
-    n_columns: int,
+    figures: Mapping[str, Any], choices: Choices, budget: _Budget, share: Fraction, n_columns: int
 ) -> CutsPlan | LevelsPlan:
     """Plan what is asked of one attribute by itself."""
     attribute: Attribute = figures["attribute"]

@@ -19,10 +19,10 @@ from microveil.release.request import Request
 from microveil.schema import Attribute
 from microveil.synthesis.axes import axis_of, bin_masses
 from microveil.synthesis.counter import Counter
+from microveil.synthesis.cuts import quantile_function
 from microveil.synthesis.generation import value_masses
 from microveil.synthesis.measurements import CountsMeasured
 from microveil.synthesis.plan import CutsPlan, LevelsPlan, SyntheticPlan
-from microveil.synthesis.quantile_function import quantile_function
 from microveil.table import GridColumn, Table
 from microveil.table.threads import in_threads
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microveil.schema import Kind
+from microveil.synthesis.cuts import cut_covariance, quantile_function
 from microveil.synthesis.measurements import (
     AttributeMeasured,
     CountsMeasured,
@@ -16,7 +17,6 @@ from microveil.synthesis.measurements import (
     Scope,
     Whole,
 )
-from microveil.synthesis.quantile_function import cut_covariance, quantile_function
 
 __all__ = ["Axis", "axes_of", "axis_at", "axis_of", "bin_masses"]
 

@@ -13,8 +13,8 @@ from microveil.noise.exponential import draw_run
 from microveil.noise.noise import RandomSource
 from microveil.synthesis.counter import Counter
 from microveil.synthesis.fitting import FEW, Fitting
-from microveil.synthesis.junction_tree import junction_tree
 from microveil.synthesis.measurements import NoisyCounts, Real, Scope, Whole
+from microveil.synthesis.model import junction_tree
 
 __all__ = ["TablesPlan", "choose_and_measure"]
 
@@ -104,7 +104,7 @@ def _fitted(
     open_scopes = [
         (one, other)
         for one, other in scopes
-        if (one, other) not in found and tree.cells_with(one, other, sizes) <= MOST_CELLS
+        if (one, other) not in found and tree.cells_with(one, other) <= MOST_CELLS
     ]
     return fitting.fit(found, steps=FEW).model.pairs(open_scopes) if open_scopes else {}
 

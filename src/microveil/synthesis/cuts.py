@@ -1,4 +1,4 @@
-"""Private cuts: a tree of cuts of known mass, each a median drawn at random.
+"""Private cuts: a tree of cuts of known mass, each a median drawn at random; and quantiles by them.
 
 Source: Kaplan, Schnapp and Stemmer, "Differentially Private Approximate Quantiles" (2022):
 recursive medians by the exponential mechanism. Departures: budgets grow by level, the candidates
@@ -9,16 +9,29 @@ point masses need no case of their own.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
 from operator import mul
 from typing import Protocol
 
 import numpy as np
+import scipy  # which loads its parts when they are used
 from numpy.typing import NDArray
 
 from microveil.kernels import whole_weights as kernel
 from microveil.noise.exponential import MedianWeights
 
-__all__ = ["Candidates", "Codes", "Cuts", "RunWeights", "recursive_medians"]
+__all__ = [
+    "Candidates",
+    "Codes",
+    "Cuts",
+    "QuantileFunction",
+    "RunWeights",
+    "cut_covariance",
+    "cut_errors",
+    "quantile_function",
+    "recursive_medians",
+]
 
 Whole = NDArray[np.int64]
 Real = NDArray[np.float64]
@@ -28,6 +41,14 @@ BEND = 10.0
 REACH = 16
 # Values put on codes at a time: their temporaries stay in the processor's cache.
 BATCH = 1 << 15
+# Standard scores beyond which nothing is drawn: one record in 1e12.
+FARTHEST = 7.0
+# No part of an attribute is taken to have less than this share.
+LEAST = 1e-6
+# Points between two cuts: between them values lie evenly, which the bent scale does not.
+BETWEEN = 16
+# Trial trees of cuts: so many that a bound at 95 % moves by about one part in fifty.
+TRIALS = 4000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,26 +56,20 @@ class Candidates:
     """The public list of places where an attribute may be cut: candidates 1 to ``count``.
 
     Candidate i lies at i / (count + 1) of a scale of which one half runs evenly over the domain
-    and the other by the logarithm of the distance from 0. ``lower`` and ``upper`` are the domain
-    in grid units; positions run from lower to upper + 1.
-
-    >>> ages = Candidates(lower=0, upper=120, count=1 << 40)
-    >>> codes = ages.codes(np.array([0, 50, 120]), np.array([0, 0, 0], dtype=np.uint64))
-    >>> np.round(ages.positions(codes), 6)
-    array([  0.,  50., 120.])
+    and the other by the logarithm of the distance from 0. Positions run from ``lower`` to
+    ``upper`` + 1, the domain in grid units.
     """
 
     lower: int
     upper: int
     count: int
 
-    @property
-    def zero(self) -> int:
-        """Where the logarithmic half is densest: 0, or the end of the domain next to it."""
-        return min(max(0, self.lower), self.upper)
+    def _distance(self, positions: Real) -> Real:
+        """How far positions lie from where the logarithmic half is densest: 0 or the end next."""
+        return positions - min(max(0, self.lower), self.upper)
 
     def _bent(self, positions: Real) -> Real:
-        distance = positions - self.zero
+        distance = self._distance(positions)
         return np.asarray(np.copysign(np.log1p(np.abs(distance) / BEND), distance))
 
     def _ends(self) -> tuple[float, float, float]:
@@ -98,7 +113,7 @@ class Candidates:
         for start in range(0, len(values), BATCH):
             of_batch = slice(start, start + BATCH)
             units = values[of_batch].astype(np.float64)
-            distance = np.abs(units - self.zero) + BEND
+            distance = np.abs(self._distance(units)) + BEND
             density = (0.5 / width + 0.5 / (distance * bent_width)) * (self.count + 1)
             jitter = (words[of_batch] >> np.uint64(11)) * 2.0**-53
             places = self.scale(units + jitter * np.maximum(1.0, REACH / density))
@@ -123,8 +138,7 @@ class Codes(Protocol):
 class Cuts:
     """Released cuts: number h of 1 to 2**depth - 1 has a share of h / 2**depth below it.
 
-    ``numbers`` says which there are, ascending: a stretch without a candidate is not cut.
-    ``codes`` has the candidate at which each lies, strictly ascending.
+    A stretch without a candidate is not cut. The candidates at which cuts lie ascend strictly.
     """
 
     depth: int
@@ -221,3 +235,120 @@ def _runs(codes: Codes, i: int, j: int, weights: MedianWeights) -> RunWeights | 
     limbs = np.concatenate([weights.limbs(own) for own in (farthest, falling, rising, farthest)])
     assert len(borders) == len(limbs) + 1  # noqa: S101 -- the kernel looks at as many of both
     return RunWeights(borders, limbs)
+
+
+@dataclass(frozen=True, slots=True)
+class QuantileFunction:
+    """Values by their share below, piecewise linear between points, in grid units."""
+
+    shares: Real
+    values: Real
+    lower: int
+    upper: int
+
+    def at(self, shares: Real) -> NDArray[np.int64]:
+        """Return the grid values at shares: float64 array in (0, 1) to int64, the same shape."""
+        found = np.floor(np.interp(shares, self.shares, self.values))
+        return np.clip(found, self.lower, self.upper).astype(np.int64)
+
+    def share_below(self, value: int) -> float:
+        """Return the share of values below a grid value, between 0 and 1, ends excluded."""
+        share = float(np.interp(value, self.values, self.shares))
+        return min(max(share, LEAST), 1 - LEAST)
+
+
+def quantile_function(
+    cuts: Cuts, candidates: Candidates, shares: Real | None = None
+) -> QuantileFunction:
+    """Join the cuts on the scale of candidates over standard scores, and extrapolate both tails.
+
+    A uniform last interval would put the tail's records all over the domain: on the scale of
+    standard scores the slope of the last two cuts goes on instead, clamped to the domain. Shares
+    below each cut are by default those that the cuts have.
+    """
+    places = cuts.codes / (candidates.count + 1)
+    below = cuts.shares if shares is None else shares
+    if len(places) < 2:
+        shares, places = np.r_[0.0, below, 1.0], np.r_[0.0, places, 1.0]
+    else:
+        below, places = _with_masses(below, places, cuts, candidates)
+        shares, places = _extrapolated(scipy.special.ndtri(below), places)
+    values = candidates.unscaled(np.clip(places, 0.0, 1.0))
+    return QuantileFunction(shares, values, candidates.lower, candidates.upper)
+
+
+def _with_masses(
+    shares: Real, places: Real, cuts: Cuts, candidates: Candidates
+) -> tuple[Real, Real]:
+    """Let values that hold several cuts begin and end half way to the cuts beside them.
+
+    Many records share such a value. All that is known of where it ends is that it does between
+    two cuts: joined by a line, all records behind its last cut would have other values.
+    """
+    values = np.floor(candidates.positions(cuts.codes))
+    found: list[tuple[float, float]] = []
+    for place, (share, position, value) in enumerate(zip(shares, places, values, strict=True)):
+        found.append((float(share), float(position)))
+        if place + 1 == len(values) or value == values[place + 1]:
+            continue
+        half = 0.5 * float(share + shares[place + 1])
+        if place and values[place - 1] == value:
+            found.append((half, float(candidates.scale(np.array(value + 1.0)))))
+        elif place + 2 < len(values) and values[place + 1] == values[place + 2]:
+            found.append((half, float(candidates.scale(np.array(values[place + 1])))))
+    below, at = zip(*found, strict=True)
+    return np.array(below), np.array(at)
+
+
+def _extrapolated(scores: Real, places: Real) -> tuple[Real, Real]:
+    low = (places[1] - places[0]) / (scores[1] - scores[0])
+    high = (places[-1] - places[-2]) / (scores[-1] - scores[-2])
+    ends = np.array([-FARTHEST, *scores, FARTHEST])
+    first = places[0] - low * (scores[0] + FARTHEST)
+    at_ends = np.array([first, *places, places[-1] + high * (FARTHEST - scores[-1])])
+    last = len(ends) - 2
+    parts = [
+        np.linspace(start, stop, 8 * BETWEEN if number in (0, last) else BETWEEN, endpoint=False)
+        for number, (start, stop) in enumerate(pairwise(ends))
+    ]
+    fine = np.concatenate([*parts, ends[-1:]])
+    return scipy.special.ndtr(fine), np.interp(fine, ends, at_ends)
+
+
+@lru_cache(maxsize=8)
+def cut_covariance(rates: tuple[float, ...]) -> Real:
+    """Return the covariance of the errors of all cuts, in squared records; 0 at both ends.
+
+    A cut is off by its own error, whose density is taken to be proportional to exp(-rate |error|)
+    as where candidates are dense, and by half of the errors of the two cuts around its node.
+    """
+    inherited = _inherited(len(rates))
+    own = np.concatenate([np.full(1 << level, 2 / rate**2) for level, rate in enumerate(rates)])
+    found = np.asarray((inherited * own) @ inherited.T)
+    found.setflags(write=False)
+    return found
+
+
+@lru_cache(maxsize=2)
+def cut_errors(rates: tuple[float, ...]) -> Real:
+    """Draw trial errors of all cuts by that law, alike each time: (TRIALS, 2**depth + 1)."""
+    random = np.random.Generator(np.random.PCG64(0))
+    own = [
+        random.laplace(scale=1 / rate, size=(TRIALS, 1 << level))
+        for level, rate in enumerate(rates)
+    ]
+    errors = np.asarray(np.concatenate(own, axis=1) @ _inherited(len(rates)).T)
+    errors.setflags(write=False)
+    return errors
+
+
+def _inherited(depth: int) -> Real:
+    """Find how much every cut has of each cut's own error, those in the order of their levels."""
+    found = np.zeros(((1 << depth) + 1, (1 << depth) - 1))
+    for level in range(depth):
+        step = 1 << (depth - level)
+        left = np.arange(0, 1 << depth, step)
+        middle = left + step // 2
+        found[middle] = 0.5 * (found[left] + found[left + step])
+        found[middle, (1 << level) - 1 + np.arange(len(left))] = 1.0
+    return found

@@ -170,14 +170,7 @@ class MeasuredPair:
 
     @property
     def strength(self) -> float:
-        """Total variation distance of the table from independence: 0 is none, 1 is never reached.
-
-        >>> diagonal = np.diag([0.5, 0.5])
-        >>> MeasuredPair(
-        ...     positions=(0, 1), noisy=diagonal, shares=diagonal, scope=(0, 1), n_summed=1
-        ... ).strength
-        0.5
-        """
+        """Total variation distance of the table from independence: 0 is none, 1 never reached."""
         apart = np.outer(self.shares.sum(axis=1), self.shares.sum(axis=0))
         return float(np.abs(self.shares - apart).sum() / 2)
 

@@ -1,9 +1,8 @@
 """Records drawn from a fitted distribution: bins first, then values inside them."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,17 +11,16 @@ from numpy.typing import NDArray
 
 from microveil.kernels import systematic as kernel
 from microveil.synthesis.axes import Axis
+from microveil.synthesis.cuts import QuantileFunction, quantile_function
 from microveil.synthesis.fitting import Fit, Fitting
 from microveil.synthesis.measurements import (
     AttributeMeasured,
     CountsMeasured,
-    CutsMeasured,
     Measurements,
     Real,
     Whole,
 )
 from microveil.synthesis.model import Model
-from microveil.synthesis.quantile_function import QuantileFunction, quantile_function
 from microveil.synthesis.tables import falling_counts, nearest_counts
 from microveil.table.threads import in_threads
 
@@ -40,8 +38,6 @@ __all__ = [
 Mask = NDArray[np.bool_]
 # An attribute's values in grid units, and which are missing.
 Values = tuple[NDArray[np.signedinteger[Any]], Mask | None]
-# From the records' bins, their scores if there are any, and the place of their block.
-Writer = Callable[[Whole, Real | None, float, np.random.Generator], tuple[Whole, Mask | None]]
 # Chances stay so far from 0 and 1 that their standard scores are finite.
 INSIDE = 1e-12
 # Records drawn at a time: what is at hand of them stays far below the table's own size.
@@ -58,19 +54,20 @@ def _block(number: int, n_records: int) -> slice:
     return slice(number * n_records // n_blocks, (number + 1) * n_records // n_blocks)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Drawing:
     """What all blocks of records have in common, whoever draws them.
 
     ``ties`` are the attributes with cuts along the strongest copulas: each with a parent, -1 where
-    a new tree begins, and the correlation.
+    a new tree begins, and the correlation. ``inside`` says how values lie inside bins: by the
+    quantile function of cuts, by the masses of counted values.
     """
 
     attributes: Sequence[AttributeMeasured]
     axes: Sequence[Axis]
     model: Model
     ties: Sequence[tuple[int, int, float]]
-    writers: Sequence[Writer]
+    inside: Sequence[QuantileFunction | Real]
 
     @classmethod
     def of(cls, measurements: Measurements, *, shrinks: bool = True) -> "Drawing":
@@ -81,21 +78,15 @@ class Drawing:
         fitting = Fitting.of(measurements, shrinks=shrinks)
         fit = fitting.fit(measurements.tables)
         every = zip(fitting.attributes, fitting.axes, fit.masses, strict=True)
-        return cls(
-            attributes=fitting.attributes,
-            axes=fitting.axes,
-            model=fit.model,
-            ties=_ties(fitting.axes, fit),
-            writers=[_writer(*one) for one in every],
-        )
+        inside = [_inside(*one) for one in every]
+        return cls(fitting.attributes, fitting.axes, fit.model, _ties(fitting.axes, fit), inside)
 
     def drawn(self, n_records: int, generator: np.random.Generator) -> list[Values]:
         """Draw records, in blocks side by side, each by a child of the generator.
 
         By attribute the values in as few bytes as its domain needs, and which are missing, None
-        where that was not measured. Records are exchangeable: their order says nothing.
-        O(n log(block)) for each attribute; beside the result some 30 bytes for each value of the
-        blocks at hand.
+        where that was not measured. Records are exchangeable: their order says nothing. Beside
+        the result some 30 bytes for each value of the blocks at hand.
         """
         made: list[Values] = [
             (
@@ -115,9 +106,7 @@ class Drawing:
         in_threads(fill, list(enumerate(generator.spawn(blocks_of(n_records)))))
         return made
 
-    def block(
-        self, number: int, n_all: int, generator: np.random.Generator
-    ) -> list[tuple[Whole, Mask | None]]:
+    def block(self, number: int, n_all: int, generator: np.random.Generator) -> list[Values]:
         """Draw one block of so many records in all: values in grid units, and who has none."""
         block = _block(number, n_all)
         # Blocks share out the evenly spaced places of a column among them.
@@ -130,10 +119,16 @@ class Drawing:
             scores[one] = drawn_scores(
                 ends[own], ends[own + 1], scores.get(parent), correlation, generator
             )
-        return [
-            writer(bins[one], scores.get(one), place, generator)
-            for one, writer in enumerate(self.writers)
-        ]
+        found: list[Values] = []
+        for one, (axis, inside) in enumerate(zip(self.axes, self.inside, strict=True)):
+            if isinstance(inside, QuantileFunction):
+                missing = bins[one] == axis.n_bins - 1 if axis.has_missing else None
+                found.append((_numbers(inside, missing, scores[one], place), missing))
+            else:
+                assert axis.groups is not None  # noqa: S101 -- its values were counted
+                values = _outcomes(inside, axis.groups, bins[one], generator)
+                found.append(_levels(self.attributes[one], values))
+        return found
 
 
 def _ties(axes: Sequence[Axis], fit: Fit) -> list[tuple[int, int, float]]:
@@ -155,59 +150,37 @@ def _ties(axes: Sequence[Axis], fit: Fit) -> list[tuple[int, int, float]]:
     return found
 
 
-def _writer(measured: AttributeMeasured, axis: Axis, masses: Real) -> Writer:
-    """Make what turns the bins of an attribute into values."""
-    if isinstance(measured, CutsMeasured):
-        cuts, parts = measured.cuts, masses[: len(axis.ends) - 1]
-        ends = np.concatenate(([0.0], np.cumsum(parts) / parts.sum()))
-        quantiles = quantile_function(
-            cuts, measured.candidates, np.interp(cuts.shares, axis.ends, ends)
-        )
-        return partial(_numbers, quantiles, axis.n_bins - 1 if axis.has_missing else None)
-    assert axis.groups is not None  # noqa: S101 -- its values were counted
-    counts = measured.levels.counts
-    lower, _ = measured.attribute.grid_bounds or (0, 0)
-    missing = len(counts) - 1 if measured.has_missing else None
-    inside = masses_inside(counts, axis.groups, axis.tail)
-    return partial(_levels, inside, axis.groups, lower, missing)
+def _inside(measured: AttributeMeasured, axis: Axis, masses: Real) -> QuantileFunction | Real:
+    """Find how values lie inside the bins of an attribute."""
+    if isinstance(measured, CountsMeasured):
+        assert axis.groups is not None  # noqa: S101 -- its values were counted
+        return masses_inside(measured.levels.counts, axis.groups, axis.tail)
+    cuts, parts = measured.cuts, masses[: len(axis.ends) - 1]
+    ends = np.concatenate(([0.0], np.cumsum(parts) / parts.sum()))
+    shares = np.interp(cuts.shares, axis.ends, ends)
+    return quantile_function(cuts, measured.candidates, shares)
 
 
 def _numbers(
-    quantiles: QuantileFunction,
-    missing_bin: int | None,
-    bins: Whole,
-    scores: Real | None,
-    place: float,
-    _generator: np.random.Generator,
-) -> tuple[Whole, Mask | None]:
+    quantiles: QuantileFunction, missing: Mask | None, scores: Real, place: float
+) -> Whole:
     """Spread the ranks of scores evenly, and map them by the quantile function."""
-    assert scores is not None  # noqa: S101 -- every attribute with cuts is in a tie
-    missing = None if missing_bin is None else bins == missing_bin
     order = np.argsort(scores if missing is None else scores[~missing])
     found = np.empty(len(order), dtype=np.int64)
     found[order] = quantiles.at((np.arange(len(order)) + place) / max(len(order), 1))
     if missing is None:
-        return found, None
-    values = np.zeros(len(bins), dtype=np.int64)
+        return found
+    values = np.zeros(len(missing), dtype=np.int64)
     values[~missing] = found
-    return values, missing
+    return values
 
 
-def _levels(
-    masses: Real,
-    groups: Whole,
-    lower: int,
-    missing_value: int | None,
-    bins: Whole,
-    _scores: Real | None,
-    _place: float,
-    generator: np.random.Generator,
-) -> tuple[Whole, Mask | None]:
-    """Draw values inside each bin by their shares of it; without any, they are alike."""
-    values = _outcomes(masses, groups, bins, generator)
-    if missing_value is None:
+def _levels(measured: AttributeMeasured, values: Whole) -> Values:
+    """Put counted values, the last one missing where it was measured, in grid units."""
+    lower, upper = measured.attribute.grid_bounds or (0, 0)
+    if not measured.has_missing:
         return values + lower, None
-    missing = values == missing_value
+    missing = values == upper - lower + 1
     return np.where(missing, 0, values) + lower, missing
 
 
@@ -244,15 +217,15 @@ def drawn_bins(model: Model, n_records: int, generator: np.random.Generator) -> 
         masses = model.clique_margin(number, (*known, *fresh)).ravel()
         group = np.zeros(n_records, dtype=np.int64)
         for one in known:
-            group = group * model.sizes[one] + drawn[one]
-        n_outcomes = math.prod(model.sizes[one] for one in fresh)
+            group = group * model.tree.sizes[one] + drawn[one]
+        n_outcomes = math.prod(model.tree.sizes[one] for one in fresh)
         groups = np.repeat(np.arange(len(masses) // n_outcomes), n_outcomes)
         outcome = _outcomes(masses, groups, group, generator) - group * n_outcomes
         for one in reversed(fresh):
-            whole = outcome // model.sizes[one]  # far quicker than with its remainder
-            drawn[one] = outcome - whole * model.sizes[one]
+            whole = outcome // model.tree.sizes[one]  # far quicker than with its remainder
+            drawn[one] = outcome - whole * model.tree.sizes[one]
             outcome = whole
-    return [drawn[one] for one in range(len(model.sizes))]
+    return [drawn[one] for one in range(len(model.tree.sizes))]
 
 
 def _outcomes(
@@ -271,11 +244,6 @@ def systematic(
     Masses are in proportion, and each outcome is one of a group; a group without any mass has all
     of its own alike. Records have a group each, one that has an outcome; ``mixed`` has them in
     random order: those of a group get its outcomes in ascending order.
-
-    >>> masses, groups = np.array([3.0, 1.0, 5.0]), np.array([0, 0, 1])
-    >>> of_records = np.array([0, 0, 0, 0, 1, 0, 0, 0, 0])
-    >>> systematic(masses, groups, of_records, np.arange(9), np.random.default_rng(0))
-    array([0, 0, 0, 0, 2, 0, 0, 1, 1])
     """
     found = np.empty(len(of_records), dtype=np.int64)
     counts = np.bincount(of_records, minlength=int(groups.max()) + 1)

@@ -14,6 +14,7 @@ import numpy as np
 import scipy  # which loads its parts when they are used
 
 from microveil.schema import Attribute, written
+from microveil.synthesis.cuts import cut_errors, quantile_function
 from microveil.synthesis.measurements import (
     CountsMeasured,
     CutsMeasured,
@@ -21,7 +22,6 @@ from microveil.synthesis.measurements import (
     NoisyCounts,
     Real,
 )
-from microveil.synthesis.quantile_function import cut_errors, quantile_function
 
 __all__ = ["AttributeMargins", "Interval", "Margins", "margins_of"]
 
@@ -115,10 +115,7 @@ def margins_of(measurements: Measurements, confidence: float = 0.95) -> Margins:
         for scope, table in measurements.tables.items()
     }
     return Margins(
-        confidence=confidence,
-        n_records=measurements.n_records,
-        attributes=found,
-        pairs=pairs,
+        confidence=confidence, n_records=measurements.n_records, attributes=found, pairs=pairs
     )
 
 
@@ -207,9 +204,7 @@ def _of_cuts(measured: CutsMeasured, n_records: int, confidence: float) -> Attri
         for share, e, a, b in zip(measured.cuts.shares, estimates, lowest, highest, strict=True)
     )
     return AttributeMargins(
-        shares=shares,
-        quantiles=intervals,
-        mean=_mean_of_cuts(value, measured, errors, confidence),
+        shares=shares, quantiles=intervals, mean=_mean_of_cuts(value, measured, errors, confidence)
     )
 
 

@@ -33,9 +33,6 @@ def nearest_counts(counts: Real, total: float) -> Real:
     Cutting negative counts off alone would leave the noise of all others in: where most true
     counts are 0, as in the tail of a number, it would add records that nobody was. The projection
     on a simplex, O(n log n) (Held, Wolfe and Crowder 1974).
-
-    >>> nearest_counts(np.array([8.0, 3.0, -1.0, -2.0]), 10.0)
-    array([7.5, 2.5, 0. , 0. ])
     """
     falling = np.sort(counts)[::-1]
     taken_off = (np.cumsum(falling) - total) / np.arange(1, len(counts) + 1)
@@ -50,9 +47,6 @@ def falling_counts(counts: Real, total: float) -> Real:
 
     For the last values of a number, of which all together hardly stand out of the noise: what
     there is of them is taken to lie near the rest.
-
-    >>> falling_counts(np.array([8.0, -3.0, 1.0, 2.0]), 8.0)
-    array([8., 0., 0., 0.])
     """
     falling = scipy.optimize.isotonic_regression(counts, increasing=False).x
     return nearest_counts(falling, total)
@@ -76,11 +70,6 @@ def nearest_table(table: Real, rows: Real, columns: Real, steps: int = 400) -> R
 
     Dykstra's alternating projections; what they leave of the margins is mended by iterative
     proportional fitting.
-
-    >>> half = np.array([0.5, 0.5])
-    >>> nearest_table(np.array([[0.7, -0.2], [0.0, 0.5]]), half, half).round(3)
-    array([[0.5, 0. ],
-           [0. , 0.5]])
     """
     n_rows, n_columns = table.shape
     current, owed = table.copy(), np.zeros_like(table)
@@ -124,11 +113,6 @@ def copula_table(rows: Real, columns: Real, correlation: float) -> Real:
 
     P(X < h, Y < k) is the product of the margins plus the integral of the bivariate density at
     (h, k) over the correlation from 0 (Plackett 1954), by Gauss and Legendre's rule.
-
-    >>> half = np.array([0.5, 0.5])
-    >>> np.round(copula_table(half, half, 0.5), 6)
-    array([[0.333333, 0.166667],
-           [0.166667, 0.333333]])
     """
     turn = np.arcsin(correlation)
     density = _density(rows, columns, 0.5 * turn * (NODES + 1))
@@ -140,10 +124,6 @@ def fitted_correlation(table: Real, rows: Real, columns: Real) -> float:
 
     Of the correlations of all angles tried, whose integrals are parts of each other, the nearest
     one, moved to where the parabola through it and its neighbours is least.
-
-    >>> thirds = np.full(3, 1 / 3)
-    >>> round(fitted_correlation(copula_table(thirds, thirds, -0.4), thirds, thirds), 3)
-    -0.4
     """
     step = ANGLES[1] - ANGLES[0]
     middle, off = 0.5 * (ANGLES[1:] + ANGLES[:-1]), 0.5 * step / np.sqrt(3)
