@@ -19,18 +19,13 @@ from microveil.audit.invited_linkage import InvitedLinkage, invited_linkage
 from microveil.errors import ExactCellsError, stands_alone
 from microveil.methods import METHODS
 from microveil.release import Plan
+from microveil.release.auto import STEPS_CHOSEN, Search, weigh
 from microveil.release.columns import Prepared
-from microveil.release.expectation import (
-    Expectation,
-    average,
-    expectations,
-    expected_distributions,
-)
+from microveil.release.expectation import Expectation, all_expected, average, expectations
 from microveil.release.option import Option
 from microveil.release.planning import refuse_exact
 from microveil.release.recipe import merged, read_recipe
 from microveil.release.request import Arguments, Request
-from microveil.release.selection import STEPS_CHOSEN, options
 from microveil.release.settling import Settled, SettledParts, plan_settled, settle_asked
 from microveil.text import aligned, one_line
 
@@ -222,7 +217,7 @@ def advice_and_plan(table: Any, asked: Mapping[str, Any]) -> tuple[Advice, Plan]
 def _advice(settled: Settled, planned: Plan) -> Advice:
     request, prepared = settled.request, settled.prepared
     is_synthetic = planned.synthetic is not None
-    expected = expected_distributions(planned, prepared) if is_synthetic else expectations(planned)
+    expected = all_expected(planned, prepared) if is_synthetic else expectations(planned)
     return Advice(
         asked=Option(
             method=request.method.id,
@@ -286,7 +281,7 @@ def _better_options(planned: Plan, asked: Mapping[str, Any], prepared: Prepared)
     # What the request chose for its own method binds no other.
     own = ("method", "k", *STEPS_CHOSEN)
     free = {name: value for name, value in asked.items() if name not in own}
-    return options(prepared, free, scope, count=SHOWN)
+    return weigh(Search(prepared=prepared, scope=scope), free)[:SHOWN]
 
 
 def _refusal(planned: Plan, request: Request) -> str | None:

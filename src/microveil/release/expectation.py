@@ -1,30 +1,44 @@
 """The error to expect of a plan, attribute by attribute, before any noise is drawn.
 
-Of rows that follow individuals it is known in closed form; see `utility.expected_error`. Of a new
-table it is that of the distributions, on a stand-in; see `stand_in`.
+Of rows that follow individuals it is known in closed form; see `utility.expected_error`. Rows of
+a new table follow nobody: of these it is drawn how far distributions lie from those of a stand-in,
+a table with as many records whose values lie evenly over their declared domains.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from microveil.methods.category_plans import CategoryPlan, HistogramPlan
 from microveil.methods.cluster_values import ClusterValuePlan
 from microveil.methods.planned import AttributePlan
 from microveil.methods.randomised import TransitionPlan
+from microveil.noise.noise import RandomSource
 from microveil.release.columns import Prepared
 from microveil.release.plan import Plan
-from microveil.release.stand_in import Distance, differing, distances, stood_in
+from microveil.schema import Attribute
+from microveil.synthesis.axes import axis_of, bin_masses
+from microveil.synthesis.counter import Counter
+from microveil.synthesis.cuts import quantile_function
+from microveil.synthesis.generation import value_masses
+from microveil.synthesis.measurements import CountsMeasured
+from microveil.synthesis.plan import CutsPlan, LevelsPlan
 from microveil.table import GridColumn
 from microveil.table.threads import SideBySide, in_threads
 
-__all__ = ["Expectation", "all_expected", "average", "expectations", "expected_distributions"]
+__all__ = ["Expectation", "all_expected", "average", "expectations", "stand_in"]
 
+Whole = NDArray[np.int64]
 # Sums of squares that are equal may differ so much, relatively, when they are added up.
 LAST_DIGITS = 1e-9
 # Plans of attributes that may be categories in no order, of which it is expected that some change.
 OF_CATEGORIES = (TransitionPlan, CategoryPlan, ClusterValuePlan, HistogramPlan)
+# Draws of an attribute over which the mean is taken, and of tables beyond so many records.
+DRAWS, LARGE, DRAWS_OF_LARGE = 8, 100_000, 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,9 +48,9 @@ class Expectation:
     Attributes
     ----------
     mean_squared_error : float
-        In squared units of the attribute.
+        In squared units of the attribute; of categories in no order the share that changes.
     variance : float
-        Of the original, with n - 1.
+        Of the original, with n - 1; of categories half of what two of its records differ by.
     hopeless : bool
         Whether publishing the mean in every row, rounded as cells are, would be nearer to the
         original; of categories in no order the commonest of them.
@@ -67,6 +81,13 @@ class Expectation:
         }
 
 
+def average(expected: Mapping[str, Expectation]) -> float:
+    """Average error over variance, leaving out attributes without variance if others have it."""
+    varied = [entry for entry in expected.values() if entry.variance > 0]
+    ratios = [entry.over_variance for entry in varied or expected.values()]
+    return math.fsum(ratios) / len(ratios) if ratios else math.nan
+
+
 def expectations(planned: Plan, side_by_side: SideBySide = in_threads) -> dict[str, Expectation]:
     """Return the error to expect of each attribute, but for categories."""
     if planned.parts:
@@ -88,58 +109,94 @@ def _expectation(part: AttributePlan, *, isotonic: bool) -> Expectation | None:
     if error is None or not part.n_cells:
         return None
     squared_unit = float(part.attribute.resolution) ** 2
-    total = part.total_squares
     return Expectation(
         mean_squared_error=error / part.n_cells * squared_unit,
-        variance=total / max(part.n_cells - 1, 1) * squared_unit,
+        variance=part.total_squares / max(part.n_cells - 1, 1) * squared_unit,
         hopeless=error > part.squares_about_published_mean * (1 + LAST_DIGITS),
     )
 
 
-def expected_distributions(planned: Plan, prepared: Prepared) -> dict[str, Expectation]:
-    """Return the error to expect of the distributions of a new table, by attribute.
+def all_expected(planned: Plan, prepared: Prepared) -> dict[str, Expectation]:
+    """Return what to expect of every attribute: categories in no order, and those of a new table.
 
-    Parameters
-    ----------
-    planned : Plan
-        Of a new table.
-    prepared : Prepared
-        Of which attributes and the number of records are taken, and no value.
+    Of the prepared columns their attributes alone are looked at, of the table how long it is.
     """
-    assert planned.synthetic is not None  # noqa: S101 -- of a new table
-    columns = stood_in(prepared).columns
-    found = distances(planned.synthetic, columns)
-    return {
-        column.attribute.name: _of_distance(column, distance)
-        for column, distance in zip(columns, found, strict=True)
-    }
+    attributes = prepared.attributes
+    if planned.synthetic is None:
+        found = expectations(planned)
+        for part, attribute in zip(planned.attributes, attributes, strict=True):
+            if isinstance(part, OF_CATEGORIES) and not attribute.kind.is_ranked:
+                assert part.category_counts is not None  # noqa: S101 -- they are categories
+                found[attribute.name] = _of_categories(part.category_counts, part.differing)
+        return found
+    columns = stand_in(attributes, prepared.table.n_records)
+    parts = zip(planned.synthetic.attributes, columns, strict=True)
+    entries = in_threads(lambda task: _of_distribution(*task), list(parts))
+    return {attribute.name: entry for attribute, entry in zip(attributes, entries, strict=True)}
 
 
-def _of_distance(column: GridColumn, distance: Distance) -> Expectation:
-    attribute = column.attribute
-    in_order = attribute.kind.is_ranked
-    squared_unit = float(attribute.resolution) ** 2 if in_order else 1.0
+def stand_in(attributes: Sequence[Attribute], n_records: int) -> tuple[GridColumn, ...]:
+    """Make columns that know public figures alone: a value a record, evenly over the domain.
+
+    Each in an order of its own, so that clusters of several attributes are not those of one.
+    """
+    random = np.random.Generator(np.random.PCG64(0))
+    columns = []
+    for attribute in attributes:
+        lower, upper = attribute.grid_bounds or (0, 0)
+        if attribute.kind.is_ranked:
+            spread = np.rint(np.linspace(lower, upper, n_records)).astype(np.int64)
+            spread = np.clip(spread, lower, upper)
+        else:
+            spread = np.arange(n_records) * (upper - lower + 1) // n_records
+        values = random.permutation(spread)
+        columns.append(GridColumn(attribute=attribute, values=values, missing=None))
+    return tuple(columns)
+
+
+def _of_distribution(part: CutsPlan | LevelsPlan, column: GridColumn) -> Expectation:
+    """Draw what a new table's distribution of an attribute hangs on, by seeds of its own."""
+    draws = DRAWS if len(column.values) <= LARGE else DRAWS_OF_LARGE
+    sources = [RandomSource.seeded(number) for number in range(draws)]
+    distance = math.fsum(_distance(part, column, one) for one in sources) / draws
+    values, attribute = column.values, column.attribute
+    if not attribute.kind.is_ranked:
+        return _of_categories(np.bincount(values), distance)
+    n, centred = len(values), values - values.mean()
+    squares, squared_unit = float(centred @ centred), float(attribute.resolution) ** 2
     return Expectation(
-        mean_squared_error=distance.squares * squared_unit,
-        variance=distance.variance * squared_unit,
-        hopeless=distance.squares > distance.of_mean * (1 + LAST_DIGITS),
-        of_categories=not in_order,
+        mean_squared_error=distance * squared_unit,
+        variance=squares / max(n - 1, 1) * squared_unit,
+        hopeless=distance > squares / n * (1 + LAST_DIGITS),
     )
 
 
-def all_expected(planned: Plan, prepared: Prepared) -> dict[str, Expectation]:
-    """Return what to expect of every attribute, of categories in no order too."""
-    if planned.synthetic is not None:
-        return expected_distributions(planned, prepared)
-    found = expectations(planned)
-    for part, column in zip(planned.attributes, prepared.columns, strict=True):
-        if getattr(part, "differing", None) is not None and not part.attribute.kind.is_ranked:
-            found[part.attribute.name] = _of_distance(column, differing(part))
-    return found
+def _of_categories(counts: Whole, differing: float) -> Expectation:
+    n, shares = int(counts.sum()), counts / counts.sum()
+    return Expectation(
+        mean_squared_error=differing,
+        variance=float(1 - shares @ shares) / 2 * n / max(n - 1, 1),
+        hopeless=differing > float(1 - shares.max()) * (1 + LAST_DIGITS),
+        of_categories=True,
+    )
 
 
-def average(expected: Mapping[str, Expectation]) -> float:
-    """Average error over variance, leaving out attributes without variance if others have it."""
-    varied = [entry for entry in expected.values() if entry.variance > 0]
-    ratios = [entry.over_variance for entry in varied or expected.values()]
-    return math.fsum(ratios) / len(ratios) if ratios else math.nan
+def _distance(part: CutsPlan | LevelsPlan, column: GridColumn, source: RandomSource) -> float:
+    """Draw once: the mean squared difference of values, sorted, or the share that differs."""
+    measured, _ = part.measured(Counter([column]), 0, source)
+    values = column.values
+    evenly = (np.arange(len(values)) + 0.5) / len(values)
+    if not isinstance(measured, CountsMeasured):
+        released = quantile_function(measured.cuts, measured.candidates).at(evenly)
+    else:
+        axis = axis_of(measured, 1)
+        masses = value_masses(measured, axis, bin_masses(0, axis, measured, {}, len(values)))
+        shares = masses[: len(masses) - measured.has_missing]
+        shares = shares / shares.sum()
+        if not column.attribute.kind.is_ranked:
+            own = np.bincount(values, minlength=len(shares)) / len(values)
+            return float(np.abs(shares - own).sum() / 2)
+        lower, _ = column.attribute.grid_bounds or (0, 0)
+        below = np.cumsum(shares)
+        released = lower + np.searchsorted(below, evenly * below[-1])
+    return float(((released - np.sort(values)).astype(np.float64) ** 2).mean())

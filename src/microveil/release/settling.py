@@ -6,13 +6,13 @@ from typing import Any
 
 from microveil.errors import MicroveilError
 from microveil.release.attributes import check_types
+from microveil.release.auto import settle
 from microveil.release.columns import Opened, Prepared, formulas_in, open_for
 from microveil.release.composing import united_plan
 from microveil.release.parts import Whole, in_part
 from microveil.release.plan import Plan
 from microveil.release.planning import Draw, check_scope, decide, plan_decided, refuse_exact
 from microveil.release.request import Request
-from microveil.release.selection import settle
 from microveil.schema import Attribute
 from microveil.table import check_columns
 
