@@ -55,7 +55,7 @@ def call_kernels() -> None:
     import polars as pl
 
     import microveil as mv
-        from microveil.files.reading import read_file
+    from microveil.files.reading import read_file
     from microveil.noise.keyed import RecordStreams
     from microveil.partition.optimal import optimal
     from microveil.risk.neighbourhoods import neighbourhoods
@@ -79,9 +79,7 @@ def call_kernels() -> None:
     values = distribution_shift.Values(N, whole["B"].astype(np.float64).__getitem__)
     few, distribution_shift.FEW = distribution_shift.FEW, 0
     try:
-        distribution_shift.distribution_shift(
-            values, values, common=0.05, sorted_values=LocalEngine().sorted_values
-        )
+        distribution_shift.distribution_shift(values, values, common=0.05)
     finally:
         distribution_shift.FEW = few
     _in_parts(whole["A"])

@@ -18,7 +18,7 @@ import pytest
 from microveil.commands.files import protect_file
 from microveil.errors import DataError
 from microveil.noise.noise import RandomSource
-from microveil.protect import Findings, draw, examined_plan, released
+from microveil.protect import draw, examined_plan, released
 
 N = 120
 BOUNDS = {"AGE": (0, 100), "PAY": (-1000, 50_000), "BORN": ("1900-01-01", "2020-12-31"),
@@ -84,9 +84,9 @@ PAIRS = {
 
 
 def release_of(table, *, source=3, **more):
-    planned, found = examined_plan(table, {**ASKED, **more})
-    drawn = draw(planned, source=RandomSource.seeded(source))
-    return released(planned, drawn, Findings(plan=found))
+    planned, said = examined_plan(table, {**ASKED, **more}, LocalEngine())
+    drawn = draw(planned, LocalEngine(), source=RandomSource.seeded(source))
+    return released(planned, drawn, said)
 
 
 def published(table, folder, **more):

@@ -440,9 +440,7 @@ def test_too_little_noise_is_found(method):
     """A third of the noise: more than the epsilon is shown at cluster or vector scope."""
     part, *made = planned(PEOPLE, on_people(method))
     broken = replace(part, scales=part.scales // 3)
-    found = verb.measured(
-        broken, *made, runs=8000, confidence=0.999, audit_seed=1
-    )
+    found = verb.measured(broken, *made, runs=8000, confidence=0.999, audit_seed=1)
     assert {"cluster", "vector"} & set(found.contradicted)
     assert "CONTRADICTED: the claim at" in found.to_text()
 
@@ -451,9 +449,7 @@ def test_no_noise_is_found():
     """Sums that are hardly perturbed at all show the most that runs can."""
     part, *made = planned(PEOPLE, on_people("dp-um"))
     broken = replace(part, scales=np.ones_like(part.scales))
-    found = verb.measured(
-        broken, *made, runs=2000, confidence=0.999, audit_seed=1
-    )
+    found = verb.measured(broken, *made, runs=2000, confidence=0.999, audit_seed=1)
     assert found.contradicted == ("cluster", "vector")
     for finding in found.scopes.values():
         assert finding.lower_bound == found.most_that_runs_can_show

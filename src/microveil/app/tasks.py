@@ -246,7 +246,7 @@ def protected(task: Task, say: Say) -> dict[str, Any]:
         If there is no such option.
     """
     from microveil.commands.files import counted_releases, protect_file
-    from microveil.protect import custodian_lines
+    from microveil.evaluation.text_of_findings import custodian_lines
 
     options = dict(task.get("options") or {})
     for name in sorted(options.keys() - OPTIONS):
@@ -269,7 +269,7 @@ def protected(task: Task, say: Say) -> dict[str, Any]:
         **_promised(release.guarantee),
         "notes": list(release.notes),
         "counted": [] if counted is None else list(counted.in_words()),
-        "custodian_lines": list(custodian_lines(release)),
+        "custodian_lines": list(custodian_lines(release.manifest.to_dict())),
     }
 
 

@@ -285,7 +285,7 @@ def protect(
     The release and its guarantee come into one folder, what is the custodian's into another.
     """
     from microveil.commands.files import counted_releases, protect_file
-    from microveil.protect import custodian_text
+    from microveil.evaluation.text_of_findings import custodian_text
 
     with step_progress() as progress:
         release = protect_file(
@@ -327,7 +327,7 @@ def protect(
     for sentence in counted.in_words() if counted else ():
         print_text(sentence)
     print_text("\nFor the custodian, not for logs:")
-    print_text(custodian_text(release))
+    print_text(custodian_text(release.manifest.to_dict()))
 
 
 @app.command()

@@ -7,10 +7,10 @@ from typing import Any
 
 import polars
 
-from microveil.commands.asking import asked_of, codes_of, read_with_codes
+from microveil.commands.asking import asked_of, read_with_codes
 from microveil.commands.custodians import kept_of_recipe
+from microveil.commands.original import original_of, with_findings
 from microveil.errors import FileError, RequestError, stands_alone
-from microveil.evaluation.promised import codes_in_release
 from microveil.files import Format, named_format
 from microveil.files.folders import check_absent
 from microveil.files.labelled import labelled
@@ -19,22 +19,13 @@ from microveil.files.table_writing import check_new_table
 from microveil.files.text import TextFormat
 from microveil.ledger import Totals, ledger_place, read_ledger
 from microveil.methods import METHODS
-from microveil.protect import (
-    Findings,
-    ReleaseFindings,
-    plan_and_draw,
-    plan_findings,
-    release_findings,
-    released,
-)
+from microveil.protect import plan_and_draw, plan_notes, released
 from microveil.release import Plan, Release
 from microveil.release.notes import REPORTED_RECORDS, file_notes, labels_beside
 from microveil.release.proposal import ProposedRecipe, proposed_recipe
 from microveil.release.release import refuse_measurements
 from microveil.release.settling import settle_asked
 from microveil.schema import Kind
-from microveil.table import LabelledTable
-from microveil.table.protocol import rebuilt
 
 __all__ = [
     "counted_releases",
@@ -230,18 +221,17 @@ def _release_of(
         )
     if not form.has_types:
         drawn = replace(drawn, data=_written_whole(drawn.data, planned))
-    original = _protected_records(table, planned)
-    progress("comparing")
-    compared = _compared(original, drawn.data, planned, asked, linkage=linkage, progress=progress)
-    is_reported = custodian_report or original.height <= REPORTED_RECORDS
+    is_reported = custodian_report or source.frame.height <= REPORTED_RECORDS
     release = released(
         planned,
         drawn,
-        Findings(plan=plan_findings(planned, settled, progress), release=compared),
+        plan_notes(planned, settled, progress),
         notes=file_notes(is_reported=is_reported),
         input=source.origin,
         **kept_of_recipe(recipe, source.text),
     )
+    original = original_of(planned, source.frame)
+    release = with_findings(release, planned, original, asked, linkage=linkage, progress=progress)
     too_long = [name for name, column in release.schema.items() if form.loses(column.labels)]
     if too_long:
         release = replace(release, notes=(*release.notes, labels_beside(form.title, too_long)))
@@ -262,50 +252,6 @@ def _refuse_measurements_of(asked: Mapping[str, Any]) -> None:
             is_synthetic="new table" in method.can,
             is_seeded=asked.get("seed") is not None,
         )
-
-
-def _protected_records(table: LabelledTable, planned: Plan) -> polars.DataFrame:
-    """Return the original without records of units that were left out."""
-    if planned.units is None or not planned.units.n_dropped:
-        return table.frame
-    kept: polars.DataFrame = rebuilt(planned.table, {}, table.frame.columns)
-    return kept
-
-
-def _compared(
-    original: polars.DataFrame,
-    data: polars.DataFrame,
-    planned: Plan,
-    asked: Mapping[str, Any],
-    *,
-    linkage: bool,
-    progress: Progress,
-) -> ReleaseFindings:
-    """Hold what was drawn against the original, for the custodian."""
-    codes = codes_of(asked)
-    return release_findings(
-        original,
-        data,
-        [part.attribute.name for part in planned.attributes],
-        in_place=planned.guarantee.in_place,
-        linkage=linkage,
-        categories=_listed(planned),
-        codes=(codes, codes_in_release(codes, planned.guarantee)),
-        progress=progress,
-    )
-
-
-def _listed(planned: Plan) -> dict[str, tuple[str, ...] | None]:
-    """Return the attributes that are categories, with their words where these have an order.
-
-    Ordered numbers are compared as numbers.
-    """
-    found = {part.attribute.name: part.attribute.categories for part in planned.attributes}
-    return {
-        name: listed.words if listed.ordered else None
-        for name, listed in found.items()
-        if listed is not None and (listed.words or not listed.ordered)
-    }
 
 
 def counted_releases(

@@ -1,58 +1,76 @@
-"""The custodian's notes in words, all that there are: they depend on the data."""
+"""What is said of a plan to its custodian, in figures and words: all of it depends on the data.
 
-from collections.abc import Iterator
+Nothing is looked at here but the plan; what is found of a release is in `evaluation.findings`. But
+for isotonic regression, of which it is linked what trial draws would show.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from microveil.audit.advice import kept_scope
+from microveil.audit.exact import audit_of
+from microveil.audit.invited_linkage import strongest_linkage
 from microveil.methods import METHODS
 from microveil.methods.centroids import CentroidPlan
 from microveil.methods.planned import Figures
-from microveil.protect.findings import Findings, PlanFindings, ReleaseFindings
-from microveil.release import Plan, Release
-from microveil.release.expectation import average
-from microveil.table import numbers_of_attribute
-from microveil.text import one_line, wrapped
+from microveil.release import Plan
+from microveil.release.columns import Prepared
+from microveil.release.expectation import Expectation, average, expectations
+from microveil.release.settling import Settled, SettledParts
+from microveil.table import numbers_of_attribute, numeric_look_of
+from microveil.text import one_line
 
-__all__ = ["custodian_lines", "custodian_notes", "custodian_text"]
-
-
-def custodian_notes(planned: Plan, found: Findings) -> tuple[str, ...]:
-    """Return what the custodian should know of a release before publishing it."""
-    return (
-        *_of_plan(planned),
-        *_of_plan_findings(planned, found.plan),
-        *(() if found.release is None else found.release.warnings),
-    )
+__all__ = ["PlanNotes", "plan_notes"]
 
 
-def custodian_lines(release: Release) -> tuple[str, ...]:
-    """Return what the custodian is to read of a release, a line each.
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class PlanNotes:
+    """What the custodian's manifest says of a plan: entries of figures, and sentences."""
 
-    Parameters
-    ----------
-    release : Release
-        With findings in its manifest.
-    """
-    found = ReleaseFindings.of(release.manifest.to_dict()["findings"])
-    return tuple(map(one_line, (*_prose(release, found), *found.kept)))
+    entries: Mapping[str, Any]
+    sentences: tuple[str, ...]
 
 
-def custodian_text(release: Release) -> str:
-    """Return the same for a terminal, with the worst columns as a table."""
-    found = ReleaseFindings.of(release.manifest.to_dict()["findings"])
-    lines = (
-        *(wrapped(one_line(line), "  ") for line in _prose(release, found)),
-        *found.table,
-        *(wrapped(one_line(line), "  ") for line in found.kept),
-    )
-    return "\n".join(lines)
+def plan_notes(
+    planned: Plan,
+    settled: Settled | SettledParts,
+    progress: Callable[[str], None] = lambda _step: None,
+) -> PlanNotes:
+    """Say what a plan really guarantees, what error to expect of it, and what is worth knowing."""
+    progress("auditing")
+    expected = expectations(planned)
+    entries: dict[str, Any] = {
+        "audit": audit_of(planned).to_dict(),
+        "expected_error": {name: entry.to_dict() for name, entry in expected.items()},
+    }
+    sentences = [*_of_plan(planned)]
+    requests = [one.request for one in settled.each]
+    if expected and any(request.advised is not None for request in requests):
+        sentences.append(
+            f"Of what advice chose the expected error is {average(expected):.3g} of the "
+            "variance, mean over the attributes."
+        )
+    looks = _numeric_looks(settled.prepared) if requests[0].attributes is None else {}
+    sentences += [f"'{name}' is not released: {look}." for name, look in looks.items()]
+    if planned.isotonic:
+        progress("linking trial draws")
+        linkage = strongest_linkage(planned)
+        entries["isotonic_linkage"] = linkage.to_dict()
+        sentences.append(f"{linkage}")
+    if looks:
+        entries["numeric_looks"] = looks
+    if any(entry.hopeless for entry in expected.values()):
+        sentences.append(_hopeless(planned, expected))
+    return PlanNotes(entries=entries, sentences=tuple(sentences))
 
 
-def _prose(release: Release, found: ReleaseFindings) -> tuple[str, ...]:
-    """Return the findings, which begin with their warnings, and the other notes."""
-    notes = release.manifest.custodian_notes
-    return *found.lines, *(note for note in notes if note not in found.warnings)
+def _numeric_looks(prepared: Prepared) -> dict[str, str]:
+    """Say of columns that were left out why they are text, where they look like numbers."""
+    looks = {name: numeric_look_of(prepared.table, name) for name in prepared.left_out}
+    return {name: look for name, look in looks.items() if look is not None}
 
 
 def _of_plan(planned: Plan) -> Iterator[str]:
@@ -104,20 +122,6 @@ def _of_whole_records(planned: Plan) -> Iterator[str]:
         )
 
 
-def _of_plan_findings(planned: Plan, found: PlanFindings) -> Iterator[str]:
-    if found.is_advised and found.expected:
-        yield (
-            f"Of what advice chose the expected error is {average(found.expected):.3g} of the "
-            "variance, mean over the attributes."
-        )
-    for name, look in found.numeric_looks.items():
-        yield f"'{name}' is not released: {look}."
-    if found.linkage is not None:
-        yield str(found.linkage)
-    if any(entry.hopeless for entry in found.expected.values()):
-        yield _hopeless(planned, found)
-
-
 def _cost_of_widening(part: CentroidPlan | Figures) -> str:
     before, total = part.widening, part.total_squares
     assert before is not None  # noqa: S101 -- only widened plans come here
@@ -133,13 +137,13 @@ def _cost_of_widening(part: CentroidPlan | Figures) -> str:
     )
 
 
-def _hopeless(planned: Plan, found: PlanFindings) -> str:
+def _hopeless(planned: Plan, expected: Mapping[str, Expectation]) -> str:
     """Say which attributes are hopeless, and where something better may be found."""
     worst = ", ".join(
         f"'{name}' ({entry.over_variance:.3g} times the variance)"
         if entry.variance > 0
         else f"'{name}' (all its values are equal)"
-        for name, entry in found.expected.items()
+        for name, entry in expected.items()
         if entry.hopeless
     )
     note = f"To be expected: an error worse than publishing the mean in {worst}."

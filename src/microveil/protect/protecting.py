@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from microveil.errors import stands_alone
 from microveil.protect.drawing import plan_and_draw
-from microveil.protect.findings import Findings
-from microveil.protect.plan_findings import plan_findings
+from microveil.protect.notes import plan_notes
 from microveil.protect.releasing import released
 from microveil.release import Plan, Release
 from microveil.release.recipe import merged, read_recipe
@@ -233,7 +232,7 @@ def protect(
     asked = merged({} if recipe is None else read_recipe(recipe), arguments)
     settled = settle_asked(table, asked)
     planned, drawn = plan_and_draw(settled)
-    return released(planned, drawn, Findings(plan=plan_findings(planned, settled)))
+    return released(planned, drawn, plan_notes(planned, settled))
 
 
 @stands_alone

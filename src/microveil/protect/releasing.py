@@ -5,8 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from microveil.protect.drawing import Drawn
-from microveil.protect.findings import Findings
-from microveil.protect.notes import custodian_notes
+from microveil.protect.notes import PlanNotes
 from microveil.release import Manifest, Plan, Release
 from microveil.release.labels import as_value, declared_missing, released_labels
 from microveil.schema import Kind
@@ -76,16 +75,16 @@ def _schema(planned: Plan) -> dict[str, ColumnSchema]:
 
 
 def released(
-    planned: Plan, drawn: Drawn, found: Findings, *, notes: Sequence[str] = (), **entries: Any
+    planned: Plan, drawn: Drawn, said: PlanNotes, *, notes: Sequence[str] = (), **entries: Any
 ) -> Release:
-    """Make the release of a plan, of what was drawn of it and of what was found out.
+    """Make the release of a plan, of what was drawn of it and of what is said of it.
 
     Parameters
     ----------
     planned : Plan
     drawn : Drawn
         Of the plan.
-    found : Findings
+    said : PlanNotes
     notes : sequence of str
         What is to be known of its files.
     **entries
@@ -94,21 +93,17 @@ def released(
     schema = _schema(planned)
     if any(column.labels.parts for column in schema.values()):
         notes = (*notes, LABELLED)
-    said = planned.table.labels
-    if left_out := [name for name in schema if name in said and said[name].n_left_out]:
+    labels = planned.table.labels
+    if left_out := [name for name in schema if name in labels and labels[name].n_left_out]:
         notes = (*notes, LEFT_OUT.format(names=", ".join(map(one_line, left_out))))
     coded = _coded(planned)
     if coded:
         notes = (*notes, CODED.format(names=", ".join(map(one_line, coded))))
-    if found.release is not None:
-        entries["findings"] = found.release.to_dict()
     return Release(
         data=drawn.data,
         measurements=drawn.measurements,
         guarantee=planned.guarantee,
         notes=(*planned.notes, *notes),
         schema=schema,
-        manifest=Manifest.of(
-            planned, found.plan.to_dict(), custodian_notes(planned, found), **entries
-        ),
+        manifest=Manifest.of(planned, said.entries, said.sentences, **entries),
     )

@@ -7,7 +7,7 @@ from microveil.evaluation.measures.categories import POSTERIOR_ODDS, SHARE_KEPT
 from microveil.evaluation.measures.closest_records import CLOSEST
 from microveil.evaluation.measures.linkage import MIXED, RECORD_LINKAGE
 from microveil.evaluation.measures.neighbourhoods import NEIGHBOURHOODS
-from microveil.protect import ReleaseFindings, SampledLinkage
+from microveil.evaluation.text_of_findings import linkage_in_words
 from microveil.release import Release
 from microveil.report.axes import Axis, linear_axis
 from microveil.report.chart import Chart, Ranges, Rows, Spread, Ticks, room_across
@@ -68,12 +68,13 @@ def _without_linkage(subject: Subject) -> Markup:
     )
 
 
-def _linked_in_place(release: Release) -> SampledLinkage | None:
+def _linked_in_place(release: Release) -> str | None:
     """Return what was found of the parts whose rows stand still, when they were released."""
     found = (release.manifest.contents or {}).get("findings")
     if release.guarantee.shuffle != "parts" or found is None:
         return None
-    return ReleaseFindings.of(found).linkage
+    linked = found["linkage"]
+    return None if linked is None else linkage_in_words(linked)
 
 
 def _closest(subject: Subject) -> Markup | None:

@@ -98,7 +98,7 @@ class FrameTable:
 
     def kind(self, name: str) -> Kind:
         """Tell by the type, of moments and objects by the values."""
-        column = self._of_type(name)
+        column = self._column(name)
         dtype = column.dtype
         is_date = dtype == nw.Date
         if isinstance(dtype, nw.Datetime) and dtype.time_zone is None:
@@ -117,16 +117,16 @@ class FrameTable:
 
     def has_single_precision(self, name: str) -> bool:
         """Tell by its type."""
-        return self._of_type(name).dtype == nw.Float32
+        return self._column(name).dtype == nw.Float32
 
     def is_plain(self, name: str) -> bool:
         """Tell by its type."""
-        dtype = self._of_type(name).dtype
+        dtype = self._column(name).dtype
         return dtype.is_integer() or dtype.is_float() or dtype in (nw.Boolean, nw.Date)
 
     def is_text(self, name: str) -> bool:
         """Tell by its type."""
-        return self._of_type(name).dtype == nw.String
+        return self._column(name).dtype == nw.String
 
     def floats_as_they_are(self, name: str) -> NDArray[np.float64] | None:
         """Tell by its type, and by how many are null."""
@@ -163,7 +163,7 @@ class FrameTable:
     def _exact_decimals(self, name: str) -> NDArray[np.float64] | None:
         """Return a column of exact decimals as floats, None of any other; read once."""
         if name not in self._decimals:
-            self._decimals[name] = _exact_decimals(self._of_type(name))
+            self._decimals[name] = _exact_decimals(self._column(name))
         return self._decimals[name]
 
     def check_kept(self, name: str) -> None:

@@ -15,7 +15,6 @@ from microveil.kernels import columns as kernel
 from microveil.text import one_line, shortened
 from microveil.utility.distribution_shift import (
     DistributionShift,
-    SortedValues,
     Values,
     distribution_shift,
     held,
@@ -132,7 +131,7 @@ class ColumnMove:
 
 
 def move_of_numbers(
-    before: Values, after: Values, *, has_mean: bool, sorted_values: SortedValues
+    before: Values, after: Values, *, has_mean: bool
 ) -> tuple[ColumnMove, DistributionShift] | None:
     """Compare the numbers of a column.
 
@@ -141,8 +140,6 @@ def move_of_numbers(
     before, after : Values
     has_mean : bool
         False of codes that stand for categories.
-    sorted_values : callable
-        See `distribution_shift`.
 
     Returns
     -------
@@ -152,16 +149,12 @@ def move_of_numbers(
     Examples
     --------
     >>> sides = np.array([0.0, 0.0, 3.0]), np.array([0.0, 2.0, 4.0])
-    >>> move, _ = move_of_numbers(
-    ...     *(Values(3, side.__getitem__) for side in sides),
-    ...     has_mean=True,
-    ...     sorted_values=lambda n_records, made: np.sort(made(slice(0, n_records))),
-    ... )
+    >>> move, _ = move_of_numbers(*(Values(3, side.__getitem__) for side in sides), has_mean=True)
     >>> move.mean, move.is_zero
     ((1.0, 2.0), True)
     """
     sides = held(before), held(after)
-    shift = distribution_shift(*sides, common=COMMON, sorted_values=sorted_values)
+    shift = distribution_shift(*sides, common=COMMON)
     if shift is None:
         return None
     commonest, is_zero = None, False
@@ -241,7 +234,6 @@ def column_move(
     found = move_of_numbers(
         *(Values(len(side), side.__getitem__) for side in sides),
         has_mean=not is_nominal,
-        sorted_values=lambda n_records, made: np.sort(made(slice(0, n_records))),
     )
     return None if found is None else found[0]
 

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from microveil.kernels import counted_values as kernel
 from microveil.table.keeping import pieces
+from microveil.table.sorting import sort
 
 __all__ = ["DistributionShift", "Values", "distribution_shift", "held"]
 
 Made = Callable[[slice], NDArray[np.float64]]
-SortedValues = Callable[[int, Made], NDArray[np.float64]]
 Whole = NDArray[np.int64]
 
 # Of up to so many records all are sorted: to count takes longer.
@@ -70,13 +70,7 @@ class DistributionShift:
     shares_after: NDArray[np.float64]
 
 
-def distribution_shift(
-    before: Values,
-    after: Values,
-    *,
-    common: float,
-    sorted_values: SortedValues,
-) -> DistributionShift | None:
+def distribution_shift(before: Values, after: Values, *, common: float) -> DistributionShift | None:
     """Compare the values of an attribute before and after.
 
     Parameters
@@ -84,8 +78,6 @@ def distribution_shift(
     before, after : Values
     common : float
         A value of a larger share is a common one.
-    sorted_values : callable
-        Makes the values of so many records, at once or of some after others; returns them in order.
 
     Returns
     -------
@@ -104,7 +96,6 @@ def distribution_shift(
     ...     Values(4, before.__getitem__),
     ...     Values(3, after.__getitem__),
     ...     common=0.5,
-    ...     sorted_values=lambda n_records, made: np.sort(made(slice(0, n_records))),
     ... )
     >>> shift.distance, shift.shares, shift.shares_after
     (0.416..., array([0.75]), array([0.33333333]))
@@ -117,7 +108,7 @@ def distribution_shift(
     buckets = _all_in_one() if is_small else _fine(sides, common)
     if buckets is None:
         return None
-    taken = [sorted_values(side.n_records, _taking(side, buckets)) for side in sides]
+    taken = [_in_order(side.n_records, _taking(side, buckets)) for side in sides]
     n, m = buckets.totals or map(len, taken)
     if not n or not m:
         return None
@@ -263,6 +254,13 @@ def _floats(words: NDArray[np.uint64]) -> NDArray[np.float64]:
     """Turn words back that ascend as floats do."""
     sign = np.uint64(1 << 63)
     return np.where(words & sign, words ^ sign, ~words).view(np.float64)
+
+
+def _in_order(n_records: int, made: Made) -> NDArray[np.float64]:
+    """Make the values of so many records, in pieces, and put them in order."""
+    values = np.concatenate([made(piece).copy() for piece in pieces(n_records)] or [np.empty(0)])
+    sort(values)
+    return values
 
 
 def _taking(side: Values, buckets: _Buckets) -> Made:

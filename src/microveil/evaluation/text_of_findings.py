@@ -1,0 +1,93 @@
+"""What was found of a release, in the sentences and the table that its custodian reads."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from microveil.text import aligned, one_line, shortened, wrapped
+from microveil.utility.column_moves import COMMON, HEADS, ColumnMove, moved_most, worst_rows
+from microveil.utility.relations import Relations
+
+__all__ = ["custodian_lines", "custodian_text", "linkage_in_words", "warnings_of"]
+
+# So many values that moved are named, and the others counted.
+NAMED = 3
+LONGEST_NAME = 16  # in a table of 80 columns
+
+
+def custodian_lines(manifest: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what the custodian is to read of a release, a line each; by its manifest."""
+    return tuple(map(one_line, (*_prose(manifest), *_kept(manifest["findings"]))))
+
+
+def custodian_text(manifest: Mapping[str, Any]) -> str:
+    """Return the same for a terminal, with the worst columns as a table."""
+    columns = _moves(manifest["findings"])
+    rows = ((shortened(name, LONGEST_NAME), *cells) for name, *cells in worst_rows(columns))
+    lines = (
+        *(wrapped(one_line(line), "  ") for line in _prose(manifest)),
+        *(aligned([HEADS, *rows], indent="  ") if columns else ()),
+        *(wrapped(one_line(line), "  ") for line in _kept(manifest["findings"])),
+    )
+    return "\n".join(lines)
+
+
+def warnings_of(found: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what a person should know before publishing, in sentences."""
+    most = sorted(
+        found["moved_values"], key=lambda one: -abs(one["share_in_release"] - one["share"])
+    )
+    if not most:
+        return ()
+    where = "; ".join(map(_moved_value, most[:NAMED]))
+    more = f"; and in {len(most) - NAMED} more attributes" if len(most) > NAMED else ""
+    moved = f"A value that makes up more than {100 * COMMON:g} % of a column has moved: {where}"
+    return (f"{moved}{more}. Whoever counts it is misled.",)
+
+
+def linkage_in_words(linked: Mapping[str, Any]) -> str:
+    """Say how many records were found again, beside the interval and chance."""
+    low, high = linked["interval"]
+    n_sampled, n_records = linked["n_sampled"], linked["n_records"]
+    who = f"all {n_records:,}" if n_sampled == n_records else f"{n_sampled:,} sampled"
+    return (
+        f"{linked['percent']:.3g} % of {who} records (95 % interval {low:.3g} to {high:.3g} %), "
+        f"by who knows all original values of {linked.get('known', 'the protected attributes')}, "
+        f"distances {linked['distances']}; by chance {linked['by_chance']:.2g} %"
+    )
+
+
+def _prose(manifest: Mapping[str, Any]) -> Iterator[str]:
+    """Say what moved and who was found again, and what is to be known of the plan."""
+    found, notes = manifest["findings"], manifest["custodian_notes"]
+    warnings, linked, worst = warnings_of(found), found["linkage"], found["worst_attribute"]
+    yield from warnings
+    most = [moved_most(_moves(found))]
+    if worst is not None:
+        most.append(
+            f"'{worst['attribute']}', whose distribution moved by {worst['distance']:.3g} "
+            f"({worst['measure']}; 0 is alike, 1 is apart)"
+        )
+    if any(most):
+        yield f"Worst attribute: {'; '.join(filter(None, most))}."
+    again = f"not measured: {found['not_linked']}" if linked is None else linkage_in_words(linked)
+    yield f"Records found again: {again}."
+    yield from (note for note in notes if note not in warnings)
+
+
+def _kept(found: Mapping[str, Any]) -> Sequence[str]:
+    """Say how many pairs of attributes are still related, and how strongly."""
+    relations = found.get("relations")  # which manifests of version 0.2 lack, as they do columns
+    return () if relations is None else Relations.of(relations).lines
+
+
+def _moves(found: Mapping[str, Any]) -> dict[str, ColumnMove]:
+    return {name: ColumnMove.of(move) for name, move in found.get("columns", {}).items()}
+
+
+def _moved_value(value: Mapping[str, Any]) -> str:
+    before, after = 100 * value["share"], 100 * value["share_in_release"]
+    what = "are 0" if value["is_zero"] else "are one and the same"
+    return (
+        f"{shortened(value['attribute'])}: {before:.3g} % of the values {what} in the original, "
+        f"{after:.3g} % in the release"
+    )
