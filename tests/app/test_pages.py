@@ -8,7 +8,7 @@ import polars
 import pytest
 
 from microveil.commands.files import protect_file
-from microveil.release.proposal import proposed_recipe
+from microveil.commands.proposal import proposed_recipe
 from visited import DECLARED, PROMISED, ended, on, opened, saved, version
 
 HOSTILE = '<img src=x onerror=alert(1)>"{{77*77}}'

@@ -17,7 +17,7 @@ from microveil.app.promise_step import (
     promise_fields,
     proposed_method,
 )
-from microveil.release.proposal import propose_recipe
+from microveil.commands.proposal import proposed_recipe
 
 FULL = {"who": "record", "scope": "vector", "epsilon": "1"}
 
@@ -40,7 +40,7 @@ def test_a_blank_blocks_with_the_reason_beside_the_field(missing):
 @pytest.mark.parametrize("scope", ["cluster", "vector", "row"])
 def test_a_scope_asks_for_the_method_that_inspect_proposes_for_it(scope):
     """The page has no opinion of its own."""
-    proposed = tomllib.loads(propose_recipe({"AGE": np.arange(9)}, scope=scope))
+    proposed = tomllib.loads(proposed_recipe({"AGE": np.arange(9)}, scope=scope).text)
     draft, errors = promise(drafted()[1], Form({**FULL, "scope": scope}))
     assert not errors
     for name in ("method", "k", "partition", "delta", "exact_cells", "outside", "missing"):

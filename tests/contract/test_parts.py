@@ -10,8 +10,8 @@ import pytest
 
 import microveil as mv
 from command import run
+from microveil.commands.proposal import proposed_recipe
 from microveil.guarantee.reading import guarantee_of
-from microveil.release.proposal import propose_recipe
 from trial_method import TRIAL, registered
 
 N = 60
@@ -520,7 +520,7 @@ def test_a_comparison_weighs_parts_beside_methods_for_the_whole():
 
 def test_a_proposed_recipe_takes_parts_in_place_of_its_method():
     """With the bounds filled in, and whatever else stands in it as `inspect` wrote it."""
-    written = propose_recipe({name: people()[name] for name in ["AGE", "INCOME"]})
+    written = proposed_recipe({name: people()[name] for name in ["AGE", "INCOME"]}).text
     lines = [line for line in written.splitlines() if not line.startswith(("method", "k =", "eps"))]
     parts = "".join(
         f'[[parts]]\nattributes = ["{name}"]\nmethod = "dp-um"\nk = 10\nepsilon = 1\n'

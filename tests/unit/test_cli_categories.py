@@ -10,8 +10,8 @@ import pytest
 import microveil as mv
 from command import run
 from microveil.commands.named_values import split_pairs
+from microveil.commands.proposal import proposed_recipe
 from microveil.errors import RequestError
-from microveil.release.proposal import propose_recipe
 from microveil.release.recipe import merged, read_recipe
 from microveil.schema import Ordered
 
@@ -201,13 +201,13 @@ def test_inspect_writes_values_only_where_they_are_asked_for(file):
 def test_no_category_leaves_its_comment():
     """Whatever it holds: quotes, line ends and controls are written as TOML escapes them."""
     words = ['a"b', "c\nd = 1", "e\\f", "\x1b[2J"]
-    recipe = propose_recipe({"W": np.array(words * 3)}, show_values=True)
+    recipe = proposed_recipe({"W": np.array(words * 3)}, show_values=True).text
     assert "d" not in tomllib.loads(recipe)["attributes"]["W"]
     assert recipe.isprintable() or all(c.isprintable() or c == "\n" for c in recipe)
     listed = recipe[recipe.index("# categories = [") :]
     listed = "\n".join(line.removeprefix("# ") for line in listed.splitlines())
     assert tomllib.loads(listed)["categories"] == sorted(words)
-    many = propose_recipe({"W": np.arange(1001).astype(str)}, show_values=True)
+    many = proposed_recipe({"W": np.arange(1001).astype(str)}, show_values=True).text
     assert "different values seen in the data: 1001" in many
 
 

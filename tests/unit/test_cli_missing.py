@@ -9,9 +9,9 @@ import pytest
 
 import microveil as mv
 from command import run
+from microveil.commands.proposal import proposed_recipe
 from microveil.errors import FileError
 from microveil.files.reading import read_file
-from microveil.release.proposal import propose_recipe
 from microveil.release.recipe import merged, read_recipe
 
 N = 60
@@ -164,7 +164,7 @@ LOOKS = [
 @pytest.mark.parametrize(("cells", "codes"), LOOKS)
 def test_only_what_stands_apart_looks_like_a_code(cells, codes):
     """A negative number among others, or 99 among numbers near it, is a value."""
-    recipe = propose_recipe(pl.DataFrame({"A": cells * 3}), show_values=True)
+    recipe = proposed_recipe(pl.DataFrame({"A": cells * 3}), show_values=True).text
     line = [line for line in recipe.splitlines() if line.startswith("# missing_codes = [")]
     assert bool(line) == bool(codes)
     for code in codes:

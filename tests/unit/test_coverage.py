@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import microveil as mv
+from microveil.commands.coverage import coverage
 from microveil.guarantee import Scope
 from microveil.methods import METHODS
-from microveil.release.coverage import coverage
 from microveil.release.recipe import read_recipe
 
 N_RECORDS = 2000

@@ -10,8 +10,8 @@ import pytest
 
 import microveil as mv
 from command import run
+from microveil.commands.proposal import proposed_recipe
 from microveil.files.text import TextFormat
-from microveil.release.proposal import propose_recipe
 from microveil.release.recipe import read_recipe
 
 PEOPLE = mv.invented_people(1500, seed=3)
@@ -44,7 +44,7 @@ def filled_in(recipe):
 @pytest.mark.parametrize("scope", SCOPES)
 def test_a_recipe_for_a_scope_runs_once_it_is_filled_in_and_covers_it(scope):
     """Many people here share a value: 0, or an age."""
-    recipe = filled_in(propose_recipe(PEOPLE, scope=scope, show_values=True))
+    recipe = filled_in(proposed_recipe(PEOPLE, scope=scope, show_values=True).text)
     release = mv.protect(PEOPLE, recipe=tomllib.loads(recipe))
     assert release.guarantee.scopes[scope].keeps(1, release.guarantee.delta)
     assert ("REGION" in release.data.columns) == (scope == "row")
@@ -55,7 +55,7 @@ def test_a_recipe_for_a_scope_runs_once_it_is_filled_in_and_covers_it(scope):
 @pytest.mark.parametrize("scope", SCOPES)
 def test_another_method_in_the_recipe_is_refused_where_it_does_not_cover_the_scope(scope):
     """The scope stands in the recipe: editing the rest loses no promise unseen."""
-    asked = read_recipe(tomllib.loads(propose_recipe(PEOPLE, scope=scope)))
+    asked = read_recipe(tomllib.loads(proposed_recipe(PEOPLE, scope=scope).text))
     assert asked["scope"] == scope
     rest = {name: value for name, value in asked.items() if name not in ("partition", "isotonic")}
     request = {**rest, "method": "mdav", "k": 5, "attributes": ["AGE"], "types": {}, "delta": None}
@@ -73,7 +73,8 @@ def test_at_row_scope_nothing_is_declared_that_was_seen_in_the_values(show_value
     """
     other = PEOPLE.with_columns(PEOPLE["INCOME"].round(1), REGION=PEOPLE["REGION"].str.head(1))
     proposed = [
-        propose_recipe(table, scope="row", show_values=show_values) for table in (PEOPLE, other)
+        proposed_recipe(table, scope="row", show_values=show_values).text
+        for table in (PEOPLE, other)
     ]
     read = [tomllib.loads(text) for text in proposed]
     assert read[0] == read[1]
@@ -83,14 +84,14 @@ def test_at_row_scope_nothing_is_declared_that_was_seen_in_the_values(show_value
 
 def test_values_of_text_are_shown_at_row_scope_only_where_they_are_asked_for():
     """A recipe may be mailed around."""
-    assert "North" not in propose_recipe(PEOPLE, scope="row")
-    assert '#   "North",' in propose_recipe(PEOPLE, scope="row", show_values=True)
+    assert "North" not in proposed_recipe(PEOPLE, scope="row").text
+    assert '#   "North",' in proposed_recipe(PEOPLE, scope="row", show_values=True).text
 
 
 def test_what_no_new_table_can_have_is_not_proposed_for_one():
     """No column can be kept beside rows that are nobody's; what is no category is left out."""
     table = {"AT": np.array(["2020-01-01T10:00", "2021-03-01T10:00"] * 9, "datetime64[m]")}
-    recipe = propose_recipe({**table, "AGE": np.arange(18) % 5}, scope="row")
+    recipe = proposed_recipe({**table, "AGE": np.arange(18) % 5}, scope="row").text
     assert "non-confidential" not in recipe
     assert tomllib.loads(recipe)["attributes"]["AT"]["role"] == "identifier"
     filled = tomllib.loads(filled_in(recipe)) | {"epsilon": 60}
@@ -99,7 +100,9 @@ def test_what_no_new_table_can_have_is_not_proposed_for_one():
 
 def test_without_the_line_of_delta_the_recipe_asks_for_pure_differential_privacy():
     """As its comment says; the flag --delta 0 overrides the line too."""
-    recipe = filled_in(propose_recipe(PEOPLE, scope="row")).replace("epsilon = 1.0", "epsilon = 20")
+    recipe = filled_in(proposed_recipe(PEOPLE, scope="row").text).replace(
+        "epsilon = 1.0", "epsilon = 20"
+    )
     assert mv.plan(PEOPLE, recipe=tomllib.loads(recipe)).guarantee.delta > 0
     without = re.sub(r"\ndelta = [^\n]*", "", recipe)
     pure = [
@@ -172,9 +175,9 @@ def test_each_proposal_works_as_it_is_with_the_command_printed(office, scope):
 
 def test_flags_go_before_what_a_recipe_says_of_the_file(tmp_path):
     """The same table with commas and points is read by the recipe of the other."""
-    recipe = propose_recipe(
+    recipe = proposed_recipe(
         PEOPLE.select("AGE", "VISITS"), text=TextFormat(separator=";", decimal=",")
-    )
+    ).text
     (tmp_path / "r.toml").write_text(recipe)
     PEOPLE.select("AGE", "VISITS").write_csv(tmp_path / "p.csv", separator="|")
     done = run("protect", "p.csv", "--recipe", "r.toml", "-o", "out", folder=tmp_path)
@@ -187,7 +190,7 @@ def test_flags_go_before_what_a_recipe_says_of_the_file(tmp_path):
 def test_what_a_recipe_says_of_the_file_may_be_said_in_part(tmp_path):
     """The rest is as the format has it; what is no separator is refused."""
     PEOPLE.select("AGE", "VISITS").write_csv(tmp_path / "p.tsv", separator="\t")
-    recipe = propose_recipe(PEOPLE.select("AGE", "VISITS"))
+    recipe = proposed_recipe(PEOPLE.select("AGE", "VISITS")).text
     for entry, code in (('decimal = ","', 0), ('separator = "ab"', 2), ('mark = ","', 2)):
         (tmp_path / "r.toml").write_text(f"{recipe}\n[file]\n{entry}\n")
         done = run("inspect", "p.tsv", "--recipe", "r.toml", folder=tmp_path)
@@ -197,7 +200,7 @@ def test_what_a_recipe_says_of_the_file_may_be_said_in_part(tmp_path):
 
 def test_no_arguments_of_a_verb_come_of_how_the_file_is_written():
     """In Python there is a table already."""
-    recipe = tomllib.loads(propose_recipe(PEOPLE, scope="cluster", text=TextFormat()))
+    recipe = tomllib.loads(proposed_recipe(PEOPLE, scope="cluster", text=TextFormat()).text)
     assert recipe["file"] == {"separator": ",", "decimal": ".", "encoding": "utf-8"}
     assert "file" not in read_recipe(recipe)
 
@@ -206,7 +209,7 @@ def test_whole_numbers_with_gaps_are_proposed_as_whole_numbers():
     """A column that became floats, as cells are missing: steps of 1, never of a hundredth."""
     ages = np.array([31.0, np.nan, 45, 45, 62])
     for scope, mark in ((None, ""), ("row", "# ")):
-        recipe = propose_recipe({"AGE": ages}, scope=scope)
+        recipe = proposed_recipe({"AGE": ages}, scope=scope).text
         assert f"\n{mark}resolution = 1 " in recipe
         assert "0.01" not in recipe.partition("[attributes.AGE]")[2]
 
@@ -216,16 +219,20 @@ def test_missing_cells_are_kept_but_in_a_new_table_where_a_person_says_so(scope)
     """That there are some is seen, and at row scope stands in a comment alone."""
     whole, gaps = {"X": np.arange(9.0) % 4}, {"X": np.array([1.0, np.nan] * 5)}
     asked = [
-        tomllib.loads(propose_recipe(table, scope=scope))["missing"] for table in (whole, gaps)
+        tomllib.loads(proposed_recipe(table, scope=scope).text)["missing"]
+        for table in (whole, gaps)
     ]
     assert asked == ["error", "error" if scope == "row" else "keep"]
     seen = "cells without a value were seen in the data"
-    assert [seen in propose_recipe(table, scope="row") for table in (whole, gaps)] == [False, True]
+    assert [seen in proposed_recipe(table, scope="row").text for table in (whole, gaps)] == [
+        False,
+        True,
+    ]
 
 
 def test_bounds_are_asked_for_by_kind_and_cannot_be_left_as_they_are():
     """A line that is only uncommented is no TOML; identifiers and yes/no have none."""
-    recipe = propose_recipe(PEOPLE, scope="row")
+    recipe = proposed_recipe(PEOPLE, scope="row").text
     entries = re.split(r"\n\[attributes\.(\w+)\]", recipe)[1:]
     asked = {
         name: entry.partition("# bounds")[2]
@@ -242,7 +249,7 @@ def test_bounds_are_asked_for_by_kind_and_cannot_be_left_as_they_are():
 def test_text_that_differs_in_every_record_is_taken_for_an_identifier():
     """Names are no categories to be listed."""
     table = {"NAME": np.array(["ann", "bob", "eve"]), "SEX": np.array(["f", "m", "f"])}
-    entries = tomllib.loads(propose_recipe(table))["attributes"]
+    entries = tomllib.loads(proposed_recipe(table).text)["attributes"]
     assert [entry["role"] for entry in entries.values()] == ["identifier", "quasi-identifier"]
 
 

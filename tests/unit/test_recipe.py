@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import microveil as mv
-from microveil.release.proposal import propose_recipe
+from microveil.commands.proposal import proposed_recipe
 from microveil.release.recipe import read_recipe
 
 PEOPLE = mv.invented_people(200, seed=3)
@@ -16,7 +16,7 @@ PEOPLE = mv.invented_people(200, seed=3)
 
 def test_a_proposed_recipe_is_read_back_and_asks_for_bounds():
     """Roles, types and decimals are proposed; bounds are left to a person."""
-    text = propose_recipe(PEOPLE, "people.csv")
+    text = proposed_recipe(PEOPLE, "people.csv").text
     assert 'role = "identifier"' in text.split("[attributes.ID]")[1].split("[")[0]
     assert "resolution = 0.01" in text.split("[attributes.INCOME]")[1].split("[")[0]
     assert "# bounds" in text.split("[attributes.AGE]")[1].split("[attributes")[0]
@@ -31,7 +31,7 @@ def test_a_proposed_recipe_is_read_back_and_asks_for_bounds():
 def test_a_proposed_recipe_shows_no_value():
     """It may be mailed around: no cell of the table is in it."""
     table = pl.DataFrame({"x": [987654, 987654, 5], "t": ["SECRET", "b", "c"]})
-    text = propose_recipe(table)
+    text = proposed_recipe(table).text
     assert "987654" not in text
     assert "SECRET" not in text
 
@@ -127,7 +127,7 @@ def test_column_names_of_all_kinds_survive_a_recipe():
 
     names = ["a.b", "bell\x07", 'say "x"', "back\\slash", "größe", "two words", "tab\there"]
     table = {name: np.array([1, 1, 2]) for name in names}
-    assert list(tomllib.loads(propose_recipe(table))["attributes"]) == names
+    assert list(tomllib.loads(proposed_recipe(table).text)["attributes"]) == names
 
 
 def test_a_missing_recipe_is_an_error_of_ours(tmp_path):
@@ -236,7 +236,7 @@ def test_a_proposed_recipe_says_the_version_of_the_program():
     """The version that recipes are written for is that of the package."""
     from importlib.metadata import version
 
-    written = tomllib.loads(propose_recipe(mv.invented_people(20)))["microveil"]
+    written = tomllib.loads(proposed_recipe(mv.invented_people(20)).text)["microveil"]
     assert version("microveil").split(".")[:2] == written.split(".")
 
 

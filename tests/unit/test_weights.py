@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import microveil as mv
 from command import run
-from microveil.release.proposal import propose_recipe
+from microveil.commands.proposal import proposed_recipe
 from microveil.report import custodian_report
 from microveil.table import likely_weights, open_table
 from microveil.utility.weighted import Weights, compare_weighted_shares, weighted_moments
@@ -130,7 +130,7 @@ def test_weights_of_the_survey_are_proposed_as_weights(scope):
         fnlwgt=np.random.Generator(np.random.PCG64(1)).permutation(300) + 1000,
         HHWGT=pl.col("HOUSEHOLD") * 3,
     )
-    text = propose_recipe(survey.select("HHWGT", pl.exclude("HHWGT")), scope=scope)
+    text = proposed_recipe(survey.select("HHWGT", pl.exclude("HHWGT")), scope=scope).text
     roles = {name: entry["role"] for name, entry in tomllib.loads(text)["attributes"].items()}
     assert [name for name, role in roles.items() if role == "weight"] == [
         "HHWGT", "WEIGHT", "fnlwgt",

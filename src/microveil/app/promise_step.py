@@ -10,13 +10,13 @@ from typing import Any
 from microveil.app.drafts import Draft
 from microveil.app.forms import Errors, Form
 from microveil.arguments.general import DELTA, EPSILON, MAX_ROWS, MISSING, SCOPE
+from microveil.commands.coverage import Coverage, coverage, refusal
+from microveil.commands.proposal import request_for
 from microveil.errors import MicroveilError
 from microveil.guarantee import Scope
 from microveil.methods import METHODS
 from microveil.methods.base import NOTHING_FORMAL
-from microveil.release.coverage import Coverage, coverage, refusal
 from microveil.release.parts import refuse_looked_at
-from microveil.release.proposal import request_for
 from microveil.release.recipe import read_recipe
 
 __all__ = [

@@ -10,6 +10,7 @@ import polars
 from microveil.commands.asking import asked_of, read_with_codes
 from microveil.commands.custodians import kept_of_recipe
 from microveil.commands.original import original_of, with_findings
+from microveil.commands.proposal import ProposedRecipe, proposed_recipe
 from microveil.errors import FileError, RequestError, stands_alone
 from microveil.files import Format, named_format
 from microveil.files.folders import check_absent
@@ -22,7 +23,6 @@ from microveil.methods import METHODS
 from microveil.protect import plan_and_draw, plan_notes, released
 from microveil.release import Plan, Release
 from microveil.release.notes import REPORTED_RECORDS, file_notes, labels_beside
-from microveil.release.proposal import ProposedRecipe, proposed_recipe
 from microveil.release.release import refuse_measurements
 from microveil.release.settling import settle_asked
 from microveil.schema import Kind

@@ -9,8 +9,8 @@ from microveil.errors import RequestError
 from microveil.guarantee import Guarantee, Unit
 from microveil.guarantee.terms import RESPONSE, AttributeTerms
 from microveil.noise.transition import randomised_response
-from microveil.schema import Attribute, Code
-from microveil.table import Reasons, Table, code_for, numbers_of_attribute, on_grid, spread
+from microveil.schema import Attribute
+from microveil.table import Table, code_for, numbers_of_attribute, on_grid, spread
 from microveil.utility.corrected_shares import CorrectedShares, correct_shares
 
 __all__ = ["category_counts", "corrected_of", "randomised_attributes"]
@@ -24,16 +24,7 @@ def randomised_attributes(guarantee: Guarantee) -> tuple[str, ...]:
 
 
 def corrected_of(table: Table, guarantee: Guarantee, name: str) -> CorrectedShares:
-    """Correct the shares of one attribute of a released table.
-
-    Raises
-    ------
-    RequestError
-        If it was not drawn by a public matrix that the guarantee states, or this cannot be
-        inverted.
-    DataError
-        If the table has other values than the guarantee lists.
-    """
+    """Correct the shares of one attribute of a released table, drawn by a matrix that is stated."""
     terms = next((one for one in guarantee.attributes if one.name == name), None)
     if terms is None or terms.method != RANDOMISED:
         raise RequestError(
@@ -66,19 +57,8 @@ def category_counts(
 ) -> tuple[NDArray[np.int64], tuple[Any, ...]]:
     """Count the records of each category that the matrix knows, and name these.
 
-    Parameters
-    ----------
-    table : Table
-    terms : AttributeTerms
-        Where their matrix knows more than the domain, being missing is one more category, behind
-        the others, and each code of theirs for the reason another.
-    attribute : Attribute
-        Of these terms.
-
-    Returns
-    -------
-    (int64 array, tuple)
-        Counts, and values of the domain, None for being missing, and codes.
+    Where it knows more than the domain of ``attribute``, which ``terms`` are of, being missing is
+    one more, None, behind the others, and each code for the reason another.
     """
     codes, categories = _categories_of_records(table, terms, attribute)
     return np.bincount(codes[codes >= 0], minlength=len(categories)), categories
@@ -103,29 +83,18 @@ def _categories_of_records(
         codes[missing] = -1
         return codes, values
     codes[missing] = len(values)
-    if numbers.reasons is not None:
+    if (reasons := numbers.reasons) is not None:
         kind = table.kind(attribute.name)
-        for place, code in enumerate(terms.reasons, 1):
-            with_code = _with_code(numbers.reasons, code_for(code, attribute.name, kind))
-            codes[missing & with_code] = len(values) + place
+        for place, given in enumerate(terms.reasons, 1):
+            code = code_for(given, attribute.name, kind)
+            if code in reasons.codes:
+                is_reason = reasons.which == reasons.codes.index(code)
+                codes[missing & is_reason] = len(values) + place
     return codes, (*values, None, *terms.reasons)
 
 
-def _with_code(reasons: Reasons, code: Code | None) -> NDArray[np.bool_]:
-    """Return which records lack a value for a reason."""
-    if code not in reasons.codes:
-        return np.zeros(len(reasons.which), dtype=bool)
-    return np.asarray(reasons.which == reasons.codes.index(code))
-
-
 def _units_of_records(table: Table, guarantee: Guarantee, name: str) -> NDArray[np.int64]:
-    """Return a number for each record, the same for those of one unit: they share a draw.
-
-    Raises
-    ------
-    RequestError
-        If the table does not say which records are one unit's.
-    """
+    """Return a number for each record, the same for those of one unit: they share a draw."""
     column = guarantee.unit.column
     if column is None or not guarantee.has_new_numbers or column not in table.names:
         raise RequestError(

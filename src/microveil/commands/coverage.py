@@ -33,22 +33,12 @@ ONE = Fraction(1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
-    """A method, with what may be chosen of its steps, that keeps a promise.
-
-    Attributes
-    ----------
-    method : str
-    steps : tuple of str
-        The choices of its steps that keep it, in words; empty where all do.
-    model : Model
-    conditions : tuple of Condition
-        What the method's epsilon takes as given, or leaves out.
-    """
+    """A method, with what may be chosen of its steps, that keeps a promise."""
 
     method: str
-    steps: tuple[str, ...]
+    steps: tuple[str, ...]  # the choices that keep it, in words; empty where all do
     model: Model
-    conditions: tuple[Condition, ...]
+    conditions: tuple[Condition, ...]  # what its epsilon takes as given, or leaves out
 
     def __str__(self) -> str:
         """Name it in words."""
@@ -57,15 +47,9 @@ class Way:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """The methods that keep a promise at a scope, and those that do not.
+    """The methods that keep a promise at a scope, as the registry has them, and why others do not.
 
-    Attributes
-    ----------
-    scope : Scope
-    ways : tuple of Way
-        In the order of the registry.
-    reasons : dict of str
-        Why each of the other methods does not, in a sentence.
+    Each of these has a sentence among the reasons.
     """
 
     scope: Scope
@@ -78,19 +62,35 @@ class Coverage:
         return tuple(dict.fromkeys(way.method for way in self.ways))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Made:
+    """What a request promises, by public figures alone, and the budget that it is to keep."""
+
+    request: Request
+    protected: list[Attribute]
+    promise: Promise
+
+    def refused(self, scope: Scope) -> str | None:
+        """Say why a scope is not kept; None where it is."""
+        cover, epsilon = self.promise.scopes[scope], self.request.epsilon or self.promise.epsilon
+        if epsilon is not None and cover.keeps(epsilon, self.request.delta):
+            return None
+        own = cover.exact_epsilon
+        by = "it is not covered" if own is None else f"it is covered by epsilon {six_digits(own)}"
+        return f"{NOT_KEPT.format(method=self.request.method.id, scope=scope)}: {by}"
+
+    def conditions(self, scope: Scope) -> tuple[Condition, ...]:
+        """Return what the guarantee will take as given or leave out at a scope."""
+        found = conditions_of([self], self.promise.epsilon, self.request.keep, labelled=False)
+        return tuple(condition for condition in found if scope in condition.scopes)
+
+
 def coverage(asked: Mapping[str, Any], n_records: int) -> dict[Scope, Coverage]:
     """Say of each scope which methods keep what is asked for, whichever method was chosen.
 
-    Parameters
-    ----------
-    asked : dict
-        Arguments of `protect`, as a recipe has them: who is protected, attributes, epsilon. What
-        is not declared yet is taken for an epsilon of 1, two attributes, and the least k.
-    n_records : int
-        Of the table.
+    ``asked`` are arguments of `protect`, as a recipe has them: who is protected, attributes,
+    epsilon. What is not declared yet is taken for an epsilon of 1, two attributes, and the least k.
 
-    Examples
-    --------
     >>> found = coverage({"epsilon": 1.0}, 1000)[Scope.ROW]
     >>> found.methods
     ('laplace', 'pram', 'dp-synthetic')
@@ -104,15 +104,6 @@ def coverage(asked: Mapping[str, Any], n_records: int) -> dict[Scope, Coverage]:
 def refusal(asked: Mapping[str, Any], n_records: int) -> str | None:
     """Say why the method that is asked for does not keep the scope that is; None where it does.
 
-    Parameters
-    ----------
-    asked : dict
-        As for `coverage`, with ``method`` and ``scope``.
-    n_records : int
-        Of the table.
-
-    Examples
-    --------
     >>> refusal({"method": "dp-um", "scope": "row", "k": 5, "epsilon": 1.0}, 1000)
     'dp-um does not keep this epsilon at row scope as asked: it is not covered'
     >>> refusal({"method": "dp-um", "scope": "vector", "k": 5, "epsilon": 1.0}, 1000)
@@ -121,55 +112,27 @@ def refusal(asked: Mapping[str, Any], n_records: int) -> str | None:
     if asked.get("delta") and "delta" not in method.can:
         return f"{method.id} keeps its epsilon without a delta"
     given = {name: said for name, said in asked.items() if name not in OF_METHOD}
-    return _refused(method.id, _promised(method, given, asked, n_records), Scope(asked["scope"]))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Made:
-    """What a request promises, by public figures alone, and the budget that it is to keep."""
-
-    request: Request
-    protected: list[Attribute]
-    promise: Promise
-    epsilon: Fraction
-    delta: Fraction
+    found = _promised(method, given, asked, n_records)
+    return found if isinstance(found, str) else found.refused(Scope(asked["scope"]))
 
 
 def _at(scope: Scope, made: Mapping[str, Mapping[str, _Made | str]]) -> Coverage:
     """Divide the methods into those that keep a scope and those that do not."""
     ways, reasons = list[Way](), dict[str, str]()
     for name, found in made.items():
-        refused = {chosen: _refused(name, one, scope) for chosen, one in found.items()}
-        kept = [chosen for chosen, why in refused.items() if why is None]
-        if not kept:
-            reasons[name] = next(why for why in refused.values() if why is not None)
         alike: dict[tuple[Model, tuple[Condition, ...]], list[str]] = {}
         for chosen, one in found.items():
-            if chosen in kept and isinstance(one, _Made):
-                key = one.promise.model, _conditions(one, scope)
-                alike.setdefault(key, []).append(chosen)
+            why = one if isinstance(one, str) else one.refused(scope)
+            if why is not None:
+                reasons.setdefault(name, why)
+            elif isinstance(one, _Made):
+                alike.setdefault((one.promise.model, one.conditions(scope)), []).append(chosen)
+        if alike:
+            reasons.pop(name, None)  # of some of its steps alone
         for (model, conditions), named in alike.items():
             said = () if len(named) == len(found) else tuple(named)
             ways.append(Way(method=name, steps=said, model=model, conditions=conditions))
     return Coverage(scope=scope, ways=tuple(ways), reasons=reasons)
-
-
-def _conditions(made: _Made, scope: Scope) -> tuple[Condition, ...]:
-    """Return what the guarantee will take as given or leave out at a scope."""
-    found = conditions_of([made], made.promise.epsilon, made.request.keep, labelled=False)
-    return tuple(condition for condition in found if scope in condition.scopes)
-
-
-def _refused(name: str, made: _Made | str, scope: Scope) -> str | None:
-    """Say why a scope is not kept; None where it is."""
-    if isinstance(made, str):
-        return made
-    cover = made.promise.scopes[scope]
-    if cover.keeps(made.epsilon, made.delta):
-        return None
-    own = cover.exact_epsilon
-    by = "it is not covered" if own is None else f"it is covered by epsilon {six_digits(own)}"
-    return f"{NOT_KEPT.format(method=name, scope=scope)}: {by}"
 
 
 def _made(
@@ -195,14 +158,7 @@ def _promised(
 ) -> _Made | str:
     """Return what a request promises by an epsilon; why not, where it cannot be made or has none.
 
-    Parameters
-    ----------
-    method : Method
-    given : dict
-        What is asked of it.
-    asked : dict
-        What the recipe says, of the method that was chosen too.
-    n_records : int
+    ``given`` is asked of this method, ``asked`` says the recipe, of the one that was chosen too.
     """
     k, delta = asked.get("k"), asked.get("delta") if "delta" in method.can else None
     is_size = isinstance(k, int) and k >= method.smallest_k
@@ -218,7 +174,7 @@ def _promised(
     try:
         request = Request.of(probe)
         attributes = [_attribute(name, request) for name in names]
-        protected = [attribute for attribute in attributes if _takes(method, attribute)]
+        protected = [one for one in attributes if "categories" in method.can or one.kind.is_ranked]
         promise = promise_of(protected, n_records, request)
     except RequestError as error:
         return error.rule
@@ -228,14 +184,7 @@ def _promised(
         )
     if promise.epsilon is None:
         return f"{method.id} has no epsilon: it bounds nothing for one record"
-    epsilon = request.epsilon or promise.epsilon
-    return _Made(
-        request=request,
-        protected=protected,
-        promise=promise,
-        epsilon=epsilon,
-        delta=request.delta,
-    )
+    return _Made(request=request, protected=protected, promise=promise)
 
 
 def _attribute(name: str, request: Request) -> Attribute:
@@ -252,7 +201,3 @@ def _attribute(name: str, request: Request) -> Attribute:
         domain=domain,
         of_unit=name in request.unit_attributes,
     )
-
-
-def _takes(method: Method, attribute: Attribute) -> bool:
-    return "categories" in method.can or attribute.kind.is_ranked
