@@ -5,7 +5,6 @@ do, the intrinsics of some kernels, is done here; and a test that takes too long
 """
 
 import contextlib
-import ctypes
 import signal
 
 import numba
@@ -13,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from microveil.kernels import csv, csv_numbers, csv_records, laplace
+from microveil.kernels import laplace
 
 __all__ = ["IS_UNCOMPILED", "limited", "take_over"]
 
@@ -27,32 +26,6 @@ def take_over():
     settings.register_profile("uncompiled", deadline=None, max_examples=10)
     settings.load_profile("uncompiled")
     laplace._multiply_high = lambda a, b: np.uint64(int(a) * int(b) >> 64)
-    csv._equal = _mask(lambda byte, given: byte == given)
-    csv._at_least = _mask(lambda byte, given: byte >= given)
-    csv.count = lambda word: np.uint64(int(word).bit_count())
-    csv_numbers.store = csv_records.store = _store
-    csv_numbers.load = lambda at: np.uint64(int.from_bytes(ctypes.string_at(int(at), 8), "little"))
-    csv_numbers.load_byte = lambda at: np.uint64(ctypes.string_at(int(at), 1)[0])
-    for kernel in (csv, csv_numbers, csv_records):
-        kernel.lowest = _lowest
-        kernel.above_highest = lambda word: np.uint64(int(word).bit_length())
-
-
-def _lowest(word):
-    return np.uint64((int(word) & -int(word)).bit_length() - 1 if word else 64)
-
-
-def _store(address, word):
-    ctypes.memmove(int(address), np.asarray(word).tobytes(), 8)
-    return 0
-
-
-def _mask(holds):
-    def mask(address, given):
-        block = ctypes.string_at(int(address), csv._BLOCK)
-        return np.uint64(sum(1 << i for i, byte in enumerate(block) if holds(byte, int(given))))
-
-    return mask
 
 
 @contextlib.contextmanager

@@ -23,22 +23,22 @@ from hypothesis import strategies as st
 import microveil as mv
 from microveil.errors import DataError, FileError, RequestError
 from microveil.files import FORMATS, csv_format, file_bytes
+from microveil.files import structure as structure_module
 from microveil.files.reading import read_file
-from microveil.files.structure import _walk
+from microveil.files.structure import check_structure
 from microveil.files.text import TextFormat, text_format
 from microveil.files.writing import write_data
-from microveil.kernels import csv as kernel
 from reference.csv_structure import structure
 
 SECRET = "SECRET77"
 NUMBER = "987654321"
-CODES = {
-    kernel.RAGGED: "ragged",
-    kernel.UNCLOSED: "unclosed",
-    kernel.AFTER_QUOTE: "after quote",
-    kernel.STRAY_QUOTE: "stray quote",
-    kernel.LONE_RETURN: "lone return",
-    kernel.BLANK: "blank",
+RULES = {
+    "ragged": "fields as the header has",
+    "unclosed": "never does",
+    "after quote": "text follows",
+    "stray quote": "stands inside",
+    "lone return": "carriage return",
+    "blank": "it is blank",
 }
 
 
@@ -52,15 +52,6 @@ def save(tmp_path):
     return save
 
 
-def walk(data, n_fields, separator=b",", limit=0):
-    memory = np.zeros(kernel.N_MEMORY, dtype=np.int64)
-    memory[[kernel.BLANK_AT, kernel.OPENED]] = -1
-    numbered = np.zeros(n_fields, dtype=np.uint8)
-    view = np.frombuffer(data, dtype=np.uint8)
-    kernel.walk(view, ord(separator), n_fields, limit, memory, numbered)
-    return memory, numbered
-
-
 # Structure ---------------------------------------------------------------------------
 
 tokens = st.sampled_from(
@@ -69,23 +60,75 @@ tokens = st.sampled_from(
 )
 
 
+def checked(header, body, block, piece, folder):
+    """Check bytes and the file of the same, cut into blocks of so many bytes."""
+    path = Path(folder, "t.csv")
+    path.write_bytes(header + body)
+    small = {"_BLOCK": block, "_PIECE": piece}
+    found = []
+    with (
+        mock.patch.multiple(structure_module, **small),
+        mock.patch.object(file_bytes, "_PIECE", block),
+    ):
+        for data in (header + body, file_bytes.FileBytes(path)):
+            try:
+                found.append(check_structure(path, data, TextFormat()))
+            except FileError as error:
+                found.append((error.place.rpartition(" ")[2], error.rule))
+    assert found[0] == found[1]
+    return found[0]
+
+
 @settings(max_examples=10 * settings.default.max_examples)
-@given(pieces=st.lists(tokens, max_size=60), n_fields=st.sampled_from([0, 1, 2]))
-@example(pieces=[b"a,1\n" * 15, b'a1,"', b'00"\n'], n_fields=2)
-@example(pieces=[b"a,1\n" * 15, b'a1a"\n'], n_fields=0)
-@example(pieces=[b"a,1\r\n" * 12, b"a,\r", b"\n"], n_fields=2)
-def test_the_kernel_finds_what_the_plain_reading_finds(pieces, n_fields):
-    """Blocks of 64 bytes at once give the findings of reading byte by byte."""
-    data = b"".join(pieces)
-    memory, numbered = walk(data, n_fields)
-    plain = structure(data, b",", n_fields)
+@given(
+    pieces=st.lists(tokens, max_size=60),
+    n_fields=st.sampled_from([1, 2, 3]),
+    block=st.sampled_from([1, 2, 3, 7, 64, 1 << 16]),
+    piece=st.sampled_from([1, 10, 1 << 16]),
+)
+@example(pieces=[b"a,1\n" * 15, b'a1,"', b'00"\n'], n_fields=2, block=64, piece=1)
+@example(pieces=[b"a,1\n" * 15, b'a1a"\n'], n_fields=2, block=64, piece=1)
+@example(pieces=[b"a,1\r\n" * 12, b"a,\r", b"\n"], n_fields=2, block=64, piece=1)
+@example(pieces=[b'a,"', b"   0", b'1"\n'], n_fields=2, block=2, piece=1)
+@example(pieces=[b'"a', b"\n", b"b"], n_fields=1, block=3, piece=1)
+@example(pieces=[b"a\n", b"\r"], n_fields=1, block=3, piece=1)
+@example(pieces=[b"a,1\n", b'1,2,"x\n', b'y"\n'], n_fields=2, block=3, piece=1)
+def test_the_check_finds_what_the_plain_reading_finds(pieces, n_fields, block, piece):
+    """Masks of whole blocks give the findings of reading byte by byte, wherever these are cut."""
+    header, body = b"A,B,C\n"[6 - 2 * n_fields :], b"".join(pieces)
+    with tempfile.TemporaryDirectory() as folder:
+        found = checked(header, body, block, piece, folder)
+    plain = structure(body, b",", n_fields)
     if plain.broken:
-        found = CODES[memory[kernel.CODE]], memory[kernel.PLACE], memory[kernel.FOUND]
-        assert found == plain.broken
+        code, place, n_found = plain.broken
+        line, rule = found
+        assert (
+            int(line.removesuffix(":")) == (header + body).count(b"\n", 0, len(header) + place) + 1
+        )
+        assert RULES[code] in rule
+        assert code != "ragged" or rule.endswith(f"has {n_found}")
+    elif not plain.records:
+        assert found[1].startswith("records must follow")
     else:
-        assert memory[kernel.CODE] == kernel.SOUND
-        assert memory[kernel.RECORDS] == len(plain.records)
-        assert numbered.astype(bool).tolist() == plain.unlike_numbers(n_fields)
+        assert found.n_records == len(plain.records)
+        assert found.unlike_numbers == plain.unlike_numbers(n_fields)
+        assert found.has_quotes == (b'"' in body)
+        check_pieces(found, header + body, len(header), plain.records)
+
+
+def check_pieces(found, data, start, records):
+    """Pieces are whole records, all of them, and each record begins on its line."""
+    pieces = [data[piece] for piece in found.pieces()]
+    assert b"".join(pieces) == data[start : found.ends[-1][0]]
+    assert not data[found.ends[-1][0] :].strip(b"\r\n")
+    read = [structure(piece, b",", 0) for piece in pieces]
+    assert not any(own.broken for own in read)
+    assert [record for own in read for record in own.records] == records
+    at = start
+    for number, record in enumerate(records):
+        assert found.line_of(data, TextFormat(), number) == data.count(b"\n", 0, at) + 1
+        at += len(b",".join(record))
+        at += len(data[at:]) - len(data[at:].removeprefix(b"\r").removeprefix(b"\n"))
 
 
 @settings(max_examples=3 * settings.default.max_examples)
@@ -103,38 +146,6 @@ def test_sound_text_has_the_records_that_pythons_csv_module_reads(pieces):
         for record in plain.records
     ]
     assert rows == unquoted
-
-
-@settings(max_examples=10 * settings.default.max_examples)
-@given(
-    parts=st.lists(tokens, min_size=1, max_size=60),
-    size=st.sampled_from([1, 2, 3, 5, 64, 67, 130]),
-    n_fields=st.sampled_from([0, 2]),
-    limit=st.sampled_from([0, 1, 3]),
-    start=st.integers(0, 40),
-)
-@example(parts=[b"a,1\n", b"\r", b"\n"], size=1, n_fields=2, limit=0, start=0)
-@example(parts=[b'a,"', b"   0", b'1"\n'], size=2, n_fields=2, limit=0, start=0)
-@example(parts=[b" 01,+2\n"], size=1, n_fields=2, limit=0, start=0)
-@example(parts=[b" 01,+2\n"], size=2, n_fields=2, limit=0, start=0)
-@example(parts=[b'"a', b"\n", b"b"], size=3, n_fields=0, limit=0, start=0)
-def test_a_file_in_pieces_is_walked_as_its_bytes(parts, size, n_fields, limit, start):
-    """Wherever pieces are cut: the same error at the same place, or the same findings."""
-    data, text = b"".join(parts), TextFormat()
-    with tempfile.TemporaryDirectory() as folder, mock.patch.object(file_bytes, "_PIECE", size):
-        path = Path(folder, "t.csv")
-        path.write_bytes(data)
-        arguments = {"n_fields": n_fields, "limit": limit}
-        start = min(start, len(data))
-        whole, numbered = _walk(data, text, start, **arguments)
-        cut, cut_numbered = _walk(file_bytes.FileBytes(path), text, start, **arguments)
-    if whole[kernel.CODE] != kernel.SOUND:
-        said = [kernel.CODE, kernel.PLACE, kernel.FOUND]
-        assert cut[said].tolist() == whole[said].tolist()
-        return
-    whole[kernel.MORE] = cut[kernel.MORE]
-    assert cut.tolist() == whole.tolist()
-    assert cut_numbered.tolist() == numbered.tolist()
 
 
 @settings(max_examples=settings.default.max_examples)
@@ -170,21 +181,13 @@ def test_bytes_that_a_file_has_no_more_are_an_error(tmp_path):
             look()
 
 
-@pytest.mark.parametrize("limit", [1, 2, 40, 99, 100])
-def test_a_walk_with_a_limit_ends_behind_that_many_records(limit):
-    """The walk stops exactly behind the last record asked for."""
-    record = b'"a\n",12\r\n'
-    memory, _ = walk(record * 100, 2, limit=limit)
-    assert memory[kernel.END] == limit * len(record)
-
-
 def test_bytes_above_ascii_are_noticed_wherever_they_stand():
     """One byte above 127 is noticed in a full block and in the rest behind the blocks."""
     for at in (0, 63, 64, 130):
         data = bytearray(b"a" * 131)
+        assert check_structure(Path("t"), b"A\n" + data, TextFormat()).is_ascii
         data[at] = 200
-        assert walk(bytes(data), 0)[0][kernel.HIGH]
-    assert not walk(b"a" * 131, 0)[0][kernel.HIGH]
+        assert not check_structure(Path("t"), b"A\n" + data, TextFormat()).is_ascii
 
 
 # Bad input ---------------------------------------------------------------------------

@@ -5,8 +5,7 @@ import io
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any as Scratch
-from typing import NoReturn, cast
+from typing import NoReturn
 
 import polars as pl
 
@@ -17,8 +16,6 @@ from microveil.files.declared import Outline
 from microveil.files.file_bytes import FileBytes
 from microveil.files.formats import format_of
 from microveil.files.formulas import escaped
-from microveil.files.plain_numbers import plain_numbers
-from microveil.files.plain_records import plain_records
 from microveil.files.structure import Structure, check_structure, names_in
 from microveil.files.text import TextFormat, as_utf8, by_mark, check_readable, check_utf8, place
 from microveil.files.text_sizes import longest_word, text_of_a_record
@@ -31,8 +28,6 @@ __all__ = ["batches", "opened", "opened_on_disk", "outlined"]
 
 N_SAMPLE = 10_000  # records that a column's type is read off
 _HEAD = 1 << 20  # bytes in which the header is looked for
-# Records, and bytes, parsed at a time where the table stays on the disk.
-_PIECE, _BYTES = 1 << 19, 1 << 24
 # Records turned into text at a time while those before are hashed and written, and cells of them.
 _BATCH, _CELLS = 1 << 16, 1 << 20
 # polars raises its panics past Exception; they may quote a value like its errors.
@@ -125,22 +120,20 @@ class _Opened:
         of_one_kind: Callable[[str], bool],
         missing: Callable[[str], Collection[str]],
     ) -> pl.DataFrame:
-        """Read the table: quickly where that is safe, else value by value."""
+        """Read the table: numbers as polars reads them, where it may differ value by value."""
         self._missing = {
             name: list(words)
             for name in self.names
             if not as_text(name) and (words := missing(name))
         }
-        if not self.structure.is_ascii or not self.data[: self.structure.header_end].isascii():
+        if not self.structure.is_ascii:
             check_utf8(self.path, self.data, self.text)
         dtypes = self._dtypes(decimals, as_text)
-        fast = {
-            name: dtype if dtype in (pl.Int64, pl.Float64) else pl.String()
-            for name, dtype in dtypes.items()
-        }
-        frame = self._fast(fast)
+        numbers = (pl.Int64, pl.Float64)
+        schema = {n: dtype if dtype in numbers else pl.String() for n, dtype in dtypes.items()}
+        frame = self._with_numbers(schema)
         if frame is None:
-            frame = self._whole(dict.fromkeys(dtypes, pl.String()))
+            frame = self._parsed(dict.fromkeys(dtypes, pl.String()))
         if frame is None:
             rule = "the file must be a table"
             raise FileError(str(self.path), rule, "export the table again as CSV")
@@ -154,15 +147,10 @@ class _Opened:
         self, decimals: Collection[str], as_text: Callable[[str], bool]
     ) -> dict[str, pl.DataType | None]:
         """Type of each column, None where it has no value among the first records."""
-        structure = self.structure
-        texts = dict.fromkeys(structure.names, pl.String())
-        end = structure.end
-        if structure.n_records > N_SAMPLE:
-            end = structure.record_end(self.data, self.text, N_SAMPLE)
-        sample = self._parse(self.data[:end], texts)
+        sample = self._parsed(dict.fromkeys(self.names, pl.String()), N_SAMPLE)
         dtypes: dict[str, pl.DataType | None] = {}
         misfits = []
-        for name, unlike in zip(structure.names, structure.unlike_numbers, strict=True):
+        for name, unlike in zip(self.names, self.structure.unlike_numbers, strict=True):
             if name in decimals or as_text(name) or sample is None:
                 dtypes[name] = pl.Float64() if name in decimals else pl.String()
                 continue
@@ -177,12 +165,12 @@ class _Opened:
             self._refuse(misfits)
         return dtypes
 
-    def _fast(self, schema: Mapping[str, pl.DataType]) -> pl.DataFrame | None:
+    def _with_numbers(self, schema: Mapping[str, pl.DataType]) -> pl.DataFrame | None:
         """Read numbers as polars reads them; None where our rules may say otherwise."""
         decimals = [name for name, dtype in schema.items() if dtype == pl.Float64]
         if decimals and self.text.decimal == "," and b"." in self.data:
             return None  # polars takes 1.234 for the decimal number, whatever the mark is
-        frame = self._whole(schema)
+        frame = self._parsed(schema)
         if frame is not None and decimals:
             # A sum is finite only if all its terms are: polars reads nan and inf as numbers.
             sums = frame.select(pl.col(decimals).sum()).row(0)
@@ -190,60 +178,45 @@ class _Opened:
                 return None
         return frame
 
-    def _whole(self, schema: Mapping[str, pl.DataType]) -> pl.DataFrame | None:
-        """Parse all records; None where polars sees others than we do."""
-        frame = self._parse(self.data, schema)
-        return frame if frame is not None and frame.height == self.structure.n_records else None
-
-    def _parse(
-        self, data: bytes | FileBytes, schema: Mapping[str, pl.DataType]
+    def _parsed(
+        self, schema: Mapping[str, pl.DataType], n_first: int | None = None
     ) -> pl.DataFrame | None:
-        if isinstance(data, FileBytes):
-            return self._parse_in_pieces(cast("Scratch", self._scratch), schema)
-        end = self.structure.end
-        return self._parse_records(data if len(data) <= end else data[:end], 1, schema)
-
-    def _parse_in_pieces(
-        self, scratch: Scratch, schema: Mapping[str, pl.DataType]
-    ) -> pl.DataFrame | None:
-        """Parse some records after others, and keep each column of them on the disk."""
+        """Read all records, or the first ones, piece by piece; None where polars cannot."""
+        scratch = self._scratch if n_first is None else None
+        wanted = min(self.structure.n_records, n_first or self.structure.n_records)
         pieces: dict[str, list[pl.Series]] = {name: [] for name in schema}
-        of_one = max(1, len(self.data) // max(1, self.structure.n_records))
-        at_once = max(1, min(_PIECE, _BYTES // of_one))
-        for piece in self.structure.pieces(self.data, self.text, at_once):
-            frame = self._parse_records(self.data[piece], 0, schema)
+        n_records = 0
+        for piece in self.structure.pieces():
+            frame = self._parsed_piece(self.data[piece], schema, n_first)
             if frame is None:
                 return None
+            n_records += frame.height
             for column in frame:
-                pieces[column.name].append(scratch.column(column))
-        joined = {}
+                pieces[column.name].append(column if scratch is None else scratch.column(column))
+            if n_first is not None and n_records >= wanted:
+                break
+        if n_records != wanted and n_first is None:  # it sees others than we do
+            return None
+        joined = []
         for name in schema:
             own = pieces.pop(name)
-            joined[name] = scratch.joined(sum(map(len, own)), own)
-        return pl.DataFrame(joined)
+            joined.append(scratch.joined(n_records, own) if scratch else pl.concat(own))
+        return pl.DataFrame(joined).head(wanted)
 
-    def _parse_records(
-        self, data: bytes, header: int, schema: Mapping[str, pl.DataType]
+    def _parsed_piece(
+        self, data: bytes, schema: Mapping[str, pl.DataType], n_first: int | None
     ) -> pl.DataFrame | None:
-        quickly = self._plain_numbers(data, self.structure.header_end if header else 0, schema)
-        if len(quickly) == len(schema):
-            return pl.DataFrame(quickly)
         try:
             frame = pl.read_csv(
                 data,
                 has_header=False,
-                skip_rows=header,
+                n_rows=n_first,
                 schema=schema,
-                # By place: names are for files whose header polars reads.
-                columns=[n for n, name in enumerate(schema) if name not in quickly],
                 separator=self.text.separator,
                 # Without this a cell of two quotes is empty text; with it reading is slower.
                 null_values="" if self.structure.has_quotes else None,
                 decimal_comma=self.text.decimal == ",",
             )
-            if quickly:
-                columns = quickly | {column.name: column for column in frame}
-                frame = pl.DataFrame([columns[name] for name in schema])
         except _POLARS_ERRORS:
             return None
         emptied = [
@@ -252,16 +225,6 @@ class _Opened:
             if frame.schema[name] == pl.String
         ]
         return frame.with_columns(emptied) if emptied else frame
-
-    def _plain_numbers(
-        self, data: bytes, start: int, schema: Mapping[str, pl.DataType]
-    ) -> dict[str, pl.Series]:
-        """Read columns of plain numbers, where they are twice as many as the others; else none."""
-        n_numbers = sum(dtype in (pl.Int64, pl.Float64) for dtype in schema.values())
-        is_plain = self.text.decimal == "." and not self.structure.has_quotes
-        if not is_plain or 3 * n_numbers < 2 * len(schema):
-            return {}
-        return plain_numbers(data, start, schema, self.text.separator) or {}
 
     def _convert(self, frame: pl.DataFrame, dtypes: dict[str, pl.DataType | None]) -> pl.DataFrame:
         """Give the columns that came as text their types, several at a time."""
@@ -339,10 +302,6 @@ def batches(
     def written(start: int) -> memoryview:
         batch = frame.slice(start, at_once)
         batch = escaped(batch) if escape_formulas else batch
-        if start and text.decimal == ".":
-            quickly = plain_records(batch, text.separator, missing.encode())
-            if quickly is not None:
-                return quickly
         buffer = io.BytesIO()
         batch.write_csv(
             buffer,
