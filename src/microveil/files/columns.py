@@ -1,12 +1,12 @@
 """Columns of text: which type they have, and their values read as that type.
 
-What a value may look like is said here once, by regular expressions. polars' own CSV
-reader takes the same values as numbers but for what ``reading`` looks for behind it
-(infinities, NaN, points where the decimal mark is a comma) or refuses, as it does spaces
-behind a number; then the columns are read anew by ``convert``.
+Regular expressions say here once what a value may look like. polars reads the same values as
+numbers, but for infinities, NaN and other decimal marks, which ``csv_format`` looks for, and
+spaces behind a number, which it refuses: such columns are read anew by ``convert``.
 """
 
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import polars as pl
 
@@ -36,19 +36,14 @@ _MOSTLY = 0.9  # of a column's values: from here on the others are taken for mis
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Misfit:
-    """The first value of a column that does not fit its type.
-
-    Parameters
-    ----------
-    index : int
-        Its record, from 0.
-    rule, remedy : str
-        What must hold for it, and what the user can do.
-    """
+    """The first value of a column that does not fit its type: its record, from 0, rule, remedy."""
 
     index: int
     rule: str
     remedy: str
+
+
+Found = TypeVar("Found")
 
 
 def _number(decimal: str) -> str:
@@ -62,20 +57,10 @@ def _first(mask: pl.Series) -> int | None:
 
 
 def infer(values: pl.Series, decimal: str) -> pl.DataType | Misfit | None:
-    """Type of a column of text, by its first values.
+    """Type of a column of text by its first values, null where a cell is empty.
 
-    Parameters
-    ----------
-    values : polars.Series of String
-        The values, null where the cell is empty.
-    decimal : str
-        The decimal mark.
-
-    Returns
-    -------
-    polars.DataType, Misfit or None
-        Int64, Float64, Boolean, Date or String; None where all values are missing; the
-        first misfit where the column is meant to hold numbers and some values are none.
+    None where all are missing; the first misfit where it is meant to hold numbers, and some
+    values are none.
     """
     n_values = len(values) - values.null_count()
     if n_values == 0:
@@ -128,22 +113,29 @@ def _misfit_mark(index: int, decimal: str) -> Misfit:
     return Misfit(index=index, rule=rule, remedy=remedy)
 
 
-def mixture(values: pl.Series, decimal: str) -> Misfit | None:
+def mixture(column: pl.Series, decimal: str, n_first: int | None) -> Misfit | None:
     """Give the first value that alone, or with few others, makes a column text.
 
-    Parameters
-    ----------
-    values : polars.Series of String
-        The values, none null.
-    decimal : str
-        The decimal mark.
-
-    Returns
-    -------
-    Misfit or None
-        None where the column is text by more than one value and more than a tenth of them: then
-        it is text in every neighbouring table too, or refused there.
+    None where more than one value and more than a tenth do: then it is text in every
+    neighbouring table too, or refused there.
     """
+    values = _present(column, n_first)
+    return _in_column(column, _mixture(values, decimal))
+
+
+def _present(column: pl.Series, n_first: int | None) -> pl.Series:
+    present = column.drop_nulls()
+    return present if n_first is None else present.head(n_first)
+
+
+def _in_column(column: pl.Series, found: Found) -> Found:
+    """Count the cells before a misfit, empty ones too."""
+    if not isinstance(found, Misfit):
+        return found
+    return replace(found, index=int(column.is_not_null().arg_true()[found.index]))
+
+
+def _mixture(values: pl.Series, decimal: str) -> Misfit | None:
     dates = values.str.contains(_DATE)
     codes = values.str.contains(_CODE) & ~dates
     if codes.sum() > _few(values):
@@ -174,26 +166,25 @@ def _odd(fits: pl.Series, odd: pl.Series, kind: str) -> Misfit | None:
     return Misfit(index=_first(odd) or 0, rule=rule, remedy=f"{_MISSING_REMEDY}; {_TEXT_REMEDY}")
 
 
-def convert(values: pl.Series, dtype: pl.DataType, decimal: str) -> pl.Series | Misfit:
-    """Read a column of text as a type; the first value that does not fit is reported.
-
-    Parameters
-    ----------
-    values : polars.Series of String
-        The values, null where the cell is empty.
-    dtype : polars.DataType
-        Int64, Float64, Boolean, Date or String.
-    decimal : str
-        The decimal mark.
-    """
+def convert(
+    column: pl.Series, dtype: pl.DataType | None, decimal: str, n_first: int
+) -> pl.Series | Misfit:
+    """Read a column of text as a type, by default that of its first values."""
+    if dtype is None:
+        found = _in_column(column, infer(_present(column, n_first), decimal))
+        return (
+            found
+            if isinstance(found, Misfit)
+            else convert(column, found or pl.String(), decimal, n_first)
+        )
     if dtype == pl.Boolean:
-        return _convert_truths(values)
+        return _convert_truths(column)
     if dtype == pl.Date:
-        shaped = values.set(~values.str.contains(_DATE), None)
-        return _checked(values, shaped.str.to_date("%Y-%m-%d", strict=False), "dates YYYY-MM-DD")
+        shaped = column.set(~column.str.contains(_DATE), None)
+        return _checked(column, shaped.str.to_date("%Y-%m-%d", strict=False), "dates YYYY-MM-DD")
     if dtype == pl.String:
-        return values
-    return _convert_numbers(values, dtype, decimal)
+        return column
+    return _convert_numbers(column, dtype, decimal)
 
 
 def _convert_truths(values: pl.Series) -> pl.Series | Misfit:

@@ -2,10 +2,10 @@
 
 import codecs
 import io
+import math
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
-from typing import NoReturn
+from typing import TypeVar, cast
 
 import polars as pl
 
@@ -13,11 +13,12 @@ from microveil.errors import FileError
 from microveil.files.columns import Misfit, convert, infer, mixture
 from microveil.files.compression import beginning
 from microveil.files.declared import Outline
+from microveil.files.encoding import as_utf8, by_mark, check_readable, check_utf8
 from microveil.files.file_bytes import FileBytes
 from microveil.files.formats import format_of
 from microveil.files.formulas import escaped
-from microveil.files.structure import Structure, check_structure, names_in
-from microveil.files.text import TextFormat, as_utf8, by_mark, check_readable, check_utf8, place
+from microveil.files.structure import check_structure, names_in
+from microveil.files.text import TextFormat, place
 from microveil.files.text_sizes import longest_word, text_of_a_record
 from microveil.table import Labels
 from microveil.table.keeping import BYTES
@@ -32,6 +33,8 @@ _HEAD = 1 << 20  # bytes in which the header is looked for
 _BATCH, _CELLS = 1 << 16, 1 << 20
 # polars raises its panics past Exception; they may quote a value like its errors.
 _POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, OSError)
+
+Found = TypeVar("Found")
 
 
 def opened(path: Path, raw: bytes, text: TextFormat | None) -> "_Opened":
@@ -93,25 +96,13 @@ class _Opened:
     def __init__(
         self, path: Path, data: bytes | FileBytes, text: TextFormat, scratch: Scratch | None = None
     ) -> None:
-        self.path = path
-        self.data = data
-        self.text = text
-        self._scratch = scratch
-        self.structure: Structure = check_structure(path, data, text)
-        if scratch is None:
-            n_cells = self.structure.n_records * len(self.structure.names)
-            check_reading(path, len(data), n_cells)
+        self.path, self.data, self.text, self._scratch = path, data, text, scratch
+        self.structure = check_structure(path, data, text)
+        self.names = self.structure.names
+        self.labels: Mapping[str, Labels] = {}  # the file has no place for them
         self._missing: dict[str, list[str]] = {}
-
-    @property
-    def labels(self) -> dict[str, Labels]:
-        """None: the file has no place for them."""
-        return {}
-
-    @property
-    def names(self) -> list[str]:
-        """The columns."""
-        return self.structure.names
+        if scratch is None:
+            check_reading(path, len(data), self.structure.n_records * len(self.names))
 
     def read(
         self,
@@ -120,7 +111,7 @@ class _Opened:
         of_one_kind: Callable[[str], bool],
         missing: Callable[[str], Collection[str]],
     ) -> pl.DataFrame:
-        """Read the table: numbers as polars reads them, where it may differ value by value."""
+        """Read numbers as polars reads them, and where it may differ from our rules all as text."""
         self._missing = {
             name: list(words)
             for name in self.names
@@ -129,15 +120,8 @@ class _Opened:
         if not self.structure.is_ascii:
             check_utf8(self.path, self.data, self.text)
         dtypes = self._dtypes(decimals, as_text)
-        numbers = (pl.Int64, pl.Float64)
-        schema = {n: dtype if dtype in numbers else pl.String() for n, dtype in dtypes.items()}
-        frame = self._with_numbers(schema)
-        if frame is None:
-            frame = self._parsed(dict.fromkeys(dtypes, pl.String()))
-        if frame is None:
-            rule = "the file must be a table"
-            raise FileError(str(self.path), rule, "export the table again as CSV")
-        frame = self._convert(frame, dtypes)
+        frame = self._with_numbers(dtypes)
+        frame = self._typed(self._as_text() if frame is None else frame, dtypes)
         self._refuse_mixtures(frame, lambda name: of_one_kind(name) and not as_text(name))
         if isinstance(self.data, FileBytes):
             self.data.check_unchanged()
@@ -147,35 +131,33 @@ class _Opened:
         self, decimals: Collection[str], as_text: Callable[[str], bool]
     ) -> dict[str, pl.DataType | None]:
         """Type of each column, None where it has no value among the first records."""
-        sample = self._parsed(dict.fromkeys(self.names, pl.String()), N_SAMPLE)
-        dtypes: dict[str, pl.DataType | None] = {}
-        misfits = []
+        sample = self._as_text(N_SAMPLE)
+        found: dict[str, pl.DataType | Misfit | None] = {}
         for name, unlike in zip(self.names, self.structure.unlike_numbers, strict=True):
-            if name in decimals or as_text(name) or sample is None:
-                dtypes[name] = pl.Float64() if name in decimals else pl.String()
+            if name in decimals or as_text(name):
+                found[name] = pl.Float64() if name in decimals else pl.String()
                 continue
-            dtype = infer(sample[name], self.text.decimal)
-            if unlike:  # text, or dates of the first thousand years
-                dtypes[name] = dtype if isinstance(dtype, pl.Date) else pl.String()
-            elif isinstance(dtype, Misfit):
-                misfits.append((dtype, name))
-            else:
-                dtypes[name] = dtype
-        if misfits:
-            self._refuse(misfits)
-        return dtypes
+            found[name] = infer(sample[name], self.text.decimal)
+            if unlike and not isinstance(found[name], pl.Date):  # of the first thousand years
+                found[name] = pl.String()
+        return self._fitting(found)
 
-    def _with_numbers(self, schema: Mapping[str, pl.DataType]) -> pl.DataFrame | None:
+    def _with_numbers(self, dtypes: Mapping[str, pl.DataType | None]) -> pl.DataFrame | None:
         """Read numbers as polars reads them; None where our rules may say otherwise."""
+        schema = {n: t if t in (pl.Int64, pl.Float64) else pl.String() for n, t in dtypes.items()}
         decimals = [name for name, dtype in schema.items() if dtype == pl.Float64]
         if decimals and self.text.decimal == "," and b"." in self.data:
             return None  # polars takes 1.234 for the decimal number, whatever the mark is
         frame = self._parsed(schema)
-        if frame is not None and decimals:
-            # A sum is finite only if all its terms are: polars reads nan and inf as numbers.
-            sums = frame.select(pl.col(decimals).sum()).row(0)
-            if not pl.Series(sums, dtype=pl.Float64).is_finite().all():
-                return None
+        # A sum is finite only if all its terms are: polars reads nan and inf as numbers.
+        sums = [] if frame is None else [frame[name].sum() for name in decimals]
+        return frame if all(map(math.isfinite, sums)) else None
+
+    def _as_text(self, n_first: int | None = None) -> pl.DataFrame:
+        frame = self._parsed(dict.fromkeys(self.names, pl.String()), n_first)
+        if frame is None:
+            rule = "the file must be a table"
+            raise FileError(str(self.path), rule, "export the table again as CSV")
         return frame
 
     def _parsed(
@@ -183,29 +165,32 @@ class _Opened:
     ) -> pl.DataFrame | None:
         """Read all records, or the first ones, piece by piece; None where polars cannot."""
         scratch = self._scratch if n_first is None else None
-        wanted = min(self.structure.n_records, n_first or self.structure.n_records)
         pieces: dict[str, list[pl.Series]] = {name: [] for name in schema}
-        n_records = 0
+        n_records, wanted = 0, n_first or self.structure.n_records
         for piece in self.structure.pieces():
             frame = self._parsed_piece(self.data[piece], schema, n_first)
             if frame is None:
                 return None
-            n_records += frame.height
             for column in frame:
                 pieces[column.name].append(column if scratch is None else scratch.column(column))
-            if n_first is not None and n_records >= wanted:
+            n_records += frame.height
+            if n_records >= wanted:
                 break
-        if n_records != wanted and n_first is None:  # it sees others than we do
+        if n_first is None and n_records != wanted:  # it sees others than we do
             return None
-        joined = []
+        columns = []
         for name in schema:
             own = pieces.pop(name)
-            joined.append(scratch.joined(n_records, own) if scratch else pl.concat(own))
-        return pl.DataFrame(joined).head(wanted)
+            columns.append(
+                pl.concat(own, rechunk=True) if scratch is None else scratch.joined(n_records, own)
+            )
+        return pl.DataFrame(columns).head(wanted)
 
     def _parsed_piece(
         self, data: bytes, schema: Mapping[str, pl.DataType], n_first: int | None
     ) -> pl.DataFrame | None:
+        if data.startswith(codecs.BOM_UTF8):  # of a value: polars drops one
+            data = codecs.BOM_UTF8 + data
         try:
             frame = pl.read_csv(
                 data,
@@ -219,67 +204,44 @@ class _Opened:
             )
         except _POLARS_ERRORS:
             return None
-        emptied = [
+        return frame.with_columns(
             pl.when(~pl.col(name).is_in(words)).then(pl.col(name)).alias(name)
             for name, words in self._missing.items()
-            if frame.schema[name] == pl.String
-        ]
-        return frame.with_columns(emptied) if emptied else frame
+            if schema[name] == pl.String
+        )
 
-    def _convert(self, frame: pl.DataFrame, dtypes: dict[str, pl.DataType | None]) -> pl.DataFrame:
-        """Give the columns that came as text their types, several at a time."""
-        columns: list[pl.Series | Misfit]
-        typed = list(zip(frame, dtypes.values(), strict=True))
-        if self._scratch is not None:
-            columns = [self._converted_on_disk(*column, self._scratch) for column in typed]
-        else:
-            n_values = frame.height * frame.width
-            columns = in_threads(lambda both: self._convert_one(*both), typed, n_values)
-        misfits = [
-            (column, name)
-            for column, name in zip(columns, dtypes, strict=True)
-            if isinstance(column, Misfit)
-        ]
-        if misfits:
-            self._refuse(misfits)
-        return pl.DataFrame([column for column in columns if isinstance(column, pl.Series)])
+    def _typed(self, frame: pl.DataFrame, dtypes: Mapping[str, pl.DataType | None]) -> pl.DataFrame:
+        """Give the columns that came as text their types, several at a time in memory."""
+        scratch, decimal = self._scratch, self.text.decimal
 
-    def _converted_on_disk(
-        self, column: pl.Series, dtype: pl.DataType | None, scratch: Scratch
-    ) -> pl.Series | Misfit:
-        found = self._convert_one(column, dtype)
-        return found if found is column else scratch.kept(found)
+        def typed(column: pl.Series) -> pl.Series | Misfit:
+            if column.dtype != pl.String or dtypes[column.name] == pl.String:
+                return column
+            found = convert(column, dtypes[column.name], decimal, N_SAMPLE)
+            return found if scratch is None else scratch.kept(found)
 
-    def _convert_one(self, column: pl.Series, dtype: pl.DataType | None) -> pl.Series | Misfit:
-        if dtype is None:
-            found = infer(column.drop_nulls().head(N_SAMPLE), self.text.decimal)
-            if isinstance(found, Misfit):
-                return replace(found, index=int(column.is_not_null().arg_true()[found.index]))
-            dtype = found or pl.String()
-        if column.dtype != pl.String:
-            return column
-        return convert(column, dtype, self.text.decimal)
+        n_values = frame.height * frame.width
+        columns = in_threads(typed, list(frame), n_values, at_once=None if scratch is None else 1)
+        return pl.DataFrame(self._fitting(dict(zip(dtypes, columns, strict=True))))
 
     def _refuse_mixtures(self, frame: pl.DataFrame, of_one_kind: Callable[[str], bool]) -> None:
-        misfits = []
+        found = {}
         for column, unlike in zip(frame, self.structure.unlike_numbers, strict=True):
-            if column.dtype != pl.String or not of_one_kind(column.name):
-                continue
-            present = column.drop_nulls()
-            # A code makes a column text wherever it stands, other words at its beginning.
-            values = present if unlike else present.head(N_SAMPLE)
-            misfit = mixture(values, self.text.decimal)
-            if misfit is not None:
-                index = int(column.is_not_null().arg_true()[misfit.index])
-                misfits.append((replace(misfit, index=index), column.name))
-        if misfits:
-            self._refuse(misfits)
+            if column.dtype == pl.String and of_one_kind(column.name):
+                # A code makes a column text wherever it stands, other words at its beginning.
+                n_first = None if unlike else N_SAMPLE
+                found[column.name] = mixture(column, self.text.decimal, n_first)
+        self._fitting(found)
 
-    def _refuse(self, misfits: list[tuple[Misfit, str]]) -> NoReturn:
-        first, name = min(misfits, key=lambda pair: pair[0].index)
+    def _fitting(self, found: Mapping[str, Found | Misfit]) -> dict[str, Found]:
+        """Return what was found of each column, or refuse the first record that does not fit."""
+        misfits = {name: own for name, own in found.items() if isinstance(own, Misfit)}
+        if not misfits:
+            return cast("dict[str, Found]", found)
+        name, first = min(misfits.items(), key=lambda pair: pair[1].index)
         line = self.structure.line_of(self.data, self.text, first.index)
         # By number: the names are a person's values where the file has no header.
-        where = f"{place(self.path, line)}, column {self.structure.names.index(name) + 1}"
+        where = f"{place(self.path, line)}, column {self.names.index(name) + 1}"
         raise FileError(where, first.rule, first.remedy)
 
 
